@@ -1,0 +1,2 @@
+//! The bundled programs.
+#![no_std]

@@ -1,0 +1,32 @@
+//! The job file: how the host tells a node what to run.
+//!
+//! The boot image's RAM disk is a POSIX (ustar) archive with two members. [`PROGRAM`] is the static ELF file. [`JOB`] is
+//! a sequence of `key=value` records, each ended by a NUL byte (as in Linux's `/proc/self/environ`, so that any argument
+//! can be carried as it is). Keys may repeat only where said. Numbers are decimal.
+
+/// Name of the archive member that holds the job file.
+pub const JOB: &str = "job";
+/// Name of the archive member that holds the program.
+pub const PROGRAM: &str = "program";
+
+/// Ranks on this node, 1 to 255. Required.
+pub const RANKS: &str = "ranks";
+/// Bytes of memory for each rank. Required.
+pub const MEMORY: &str = "mem";
+/// One argument of the program; repeats, in order; the first is `argv[0]`. Required.
+pub const ARGUMENT: &str = "arg";
+/// One `NAME=VALUE` of the environment; repeats, in order.
+pub const ENVIRONMENT: &str = "env";
+/// Level of kernel messages: `error`, `warn` (default), `info`, `debug` or `trace`.
+pub const LOG: &str = "log";
+/// `1`: more ranks than cores may share cores.
+pub const OVERSUBSCRIBE: &str = "oversubscribe";
+/// `1`: print the exit report.
+pub const REPORT: &str = "report";
+/// Cores to use at most; ranks are pinned to the first ones. All if absent.
+pub const CORES: &str = "cores";
+/// `framed` (default): console lines carry the header of [`crate::console`]; `plain`: bare text for a person.
+pub const CONSOLE: &str = "console";
+/// What the node does when the job has ended: `exit` (default, the debug-exit device), `wait` (for a byte on the serial
+/// line, then as `exit`; used to look at the screen) or `halt` (real machines).
+pub const END: &str = "end";

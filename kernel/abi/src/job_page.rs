@@ -1,0 +1,89 @@
+//! The job page: who and where a rank is. The kernel (or the host loader) writes it before the program's first
+//! instruction; it is mapped read-only at [`crate::address::JOB_PAGE`] in every slot, so rank, size, time and the
+//! place of every peer cost no system call.
+
+use crate::address::MAX_RANKS;
+
+/// "MARGAYJP" in little-endian ASCII.
+pub const JOB_PAGE_MAGIC: u64 = u64::from_le_bytes(*b"MARGAYJP");
+/// Changes whenever the layout of [`JobPage`] changes.
+pub const JOB_PAGE_VERSION: u32 = 1;
+
+/// The ranks of this node share cores: wait loops must call `sched_yield`.
+pub const FLAG_OVERSUBSCRIBED: u32 = 1 << 0;
+/// The processor is emulated: `pause` and string instructions cost far more than they do on silicon.
+pub const FLAG_EMULATED: u32 = 1 << 1;
+/// The program runs in the host home (a Linux process per rank), not on the kernel.
+pub const FLAG_HOST_HOME: u32 = 1 << 2;
+
+/// Where one rank of this node runs. All identifiers are the kernel's own dense numbers, not APIC ids; equal numbers
+/// mean shared hardware.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankPlace {
+    /// Core (hardware thread) the rank is pinned to, counted from 0 in the firmware's order.
+    pub core: u16,
+    /// Processor package.
+    pub package: u16,
+    /// Physical core, unique across packages; hardware threads of one core share it.
+    pub physical_core: u16,
+    /// Group of cores that share a second-level cache, unique across packages.
+    pub l2: u16,
+    /// Group of cores that share the last-level cache, unique across packages.
+    pub l3: u16,
+    /// Hardware thread within the physical core.
+    pub thread: u16,
+}
+
+/// The job page. One page of 4 KiB; all fields are native-endian, addresses are slot-0 addresses.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct JobPage {
+    /// [`JOB_PAGE_MAGIC`].
+    pub magic: u64,
+    /// [`JOB_PAGE_VERSION`].
+    pub version: u32,
+    /// `FLAG_…` bits.
+    pub flags: u32,
+    /// This rank in the job, from 0.
+    pub rank: u32,
+    /// Ranks in the job.
+    pub size: u32,
+    /// This rank among the ranks of its node, from 0; its slot in every peer is `node_rank + 1`.
+    pub node_rank: u32,
+    /// Ranks of the job on this node.
+    pub node_size: u32,
+    /// This node, from 0.
+    pub node: u32,
+    /// Nodes of the job.
+    pub nodes: u32,
+    /// Time stamp counter ticks in a second.
+    pub tsc_hz: u64,
+    /// Time stamp counter at `wall_base_ns`.
+    pub tsc_base: u64,
+    /// Nanoseconds since the Unix epoch when the counter read `tsc_base`.
+    pub wall_base_ns: u64,
+    /// First address of the segment.
+    pub segment_start: u64,
+    /// Bytes of the segment.
+    pub segment_bytes: u64,
+    /// Physical address of the segment's first byte; 0 in the host home.
+    pub segment_phys: u64,
+    /// End of the program image (code, data, bss).
+    pub image_end: u64,
+    /// First address of the heap (`brk` and `mmap`), page aligned.
+    pub heap_start: u64,
+    /// End of the heap.
+    pub heap_end: u64,
+    /// Lowest address of the stack; the guard is below it.
+    pub stack_start: u64,
+    /// End of the stack and of the segment.
+    pub stack_end: u64,
+    /// Entries of `places` in use; equal to `node_size`.
+    pub place_count: u64,
+    /// Where each rank of this node runs, by node rank.
+    pub places: [RankPlace; MAX_RANKS],
+}
+
+// The page is a page: checked here so that no home can map half of it.
+const _: () = assert!(core::mem::size_of::<JobPage>() <= crate::address::PAGE_BYTES as usize);

@@ -1,0 +1,2 @@
+//! What a program sees.
+#![no_std]
