@@ -1,2 +1,19 @@
+//! Reads static ELF64 programs (System V ABI, chapters 4 and 5, and its AMD64 supplement) as pure logic.
+//!
+//! A file is accepted or refused as a whole by [`parse`]: an accepted [`Program`] has its segments inside the file, inside
+//! a rank's segment of memory, in ascending order, without overlap, without a page of two kinds of access and without
+//! memory that is writable and executable; and its entry point is code. No input makes this crate panic or read outside
+//! the file.
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod error;
+mod program;
+#[cfg(test)]
+mod test_file;
+
+pub use error::{ElfError, Part};
+pub use program::{Program, SEGMENTS_MAX, Segment, parse};
