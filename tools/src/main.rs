@@ -1,1 +1,45 @@
-fn main() {}
+//! The command `cargo lwk`: reads the command line, runs the part asked for, and ends with its status.
+#![forbid(unsafe_code)]
+
+use clap::Parser;
+use lwk::cli::{self, Cli, Command};
+use lwk::failure::{Failure, Outcome};
+use lwk::tree::Tree;
+use lwk::{build, catalog, run};
+
+fn main() {
+    let status = Cli::try_parse().map_or_else(refuse, dispatch).unwrap_or_else(|failure| {
+        if !failure.message.is_empty() {
+            eprintln!("lwk: {failure}");
+        }
+        failure.status
+    });
+    std::process::exit(status);
+}
+
+/// Help and version are no errors; everything else is one line.
+fn refuse(error: clap::Error) -> Outcome<i32> {
+    if error.use_stderr() && error.kind() != clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    {
+        return Err(Failure::usage(cli::one_line(&error)));
+    }
+    // Nobody is left to tell if the terminal is gone.
+    let _ = error.print();
+    Ok(error.exit_code())
+}
+
+fn dispatch(cli: Cli) -> Outcome<i32> {
+    let tree = Tree::find()?;
+    match cli.command {
+        Command::Run(options) => run::run(&tree, &options),
+        Command::Image(options) => run::write_image(&tree, &options),
+        Command::List => {
+            let entries = catalog::list(&tree, build::APPS)?;
+            let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+            for entry in entries {
+                println!("{:width$}  {}", entry.name, entry.description);
+            }
+            Ok(0)
+        }
+    }
+}

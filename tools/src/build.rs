@@ -1,0 +1,151 @@
+//! Builds what runs on a node, and the image builder. Cargo sees to it that nothing unchanged is built again.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::{Doing, Failure, Outcome};
+use crate::progress::Step;
+use crate::toolchain::Toolchain;
+use crate::tree::Tree;
+
+/// What a build of the whole guest side needs.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    tree: Tree,
+    /// None: take what has been built, build nothing.
+    toolchain: Option<Toolchain>,
+    verbose: bool,
+}
+
+/// The kernel.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// With symbols.
+    pub elf: PathBuf,
+    /// Without, as it is booted.
+    pub stripped: PathBuf,
+}
+
+/// A package of guest programs: one binary for each file in its `src/bin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Programs {
+    /// The package's name.
+    pub package: &'static str,
+    /// Its folder in the tree.
+    pub folder: &'static str,
+}
+
+/// The bundled programs.
+pub const APPS: Programs = Programs { package: "lwk-apps", folder: "apps" };
+/// The programs of the boot tests.
+pub const BOOT_TESTS: Programs = Programs { package: "lwk-boot-tests", folder: "qemu-tests" };
+
+/// Options of every guest build.
+const BUILD_STD: [&str; 4] = [
+    "--release",
+    "-Zjson-target-spec",
+    "-Zbuild-std=core,alloc,compiler_builtins",
+    "-Zbuild-std-features=compiler-builtins-mem",
+];
+
+/// Adds the options of a guest build for the target file `target` in the tree's root.
+pub fn guest_options<'c>(command: &'c mut Command, tree: &Tree, target: &str) -> &'c mut Command {
+    command
+        .args(BUILD_STD)
+        .arg("--target")
+        .arg(tree.root().join(target))
+        .arg("--target-dir")
+        .arg(tree.guest_target())
+}
+
+/// Target file of the kernel.
+pub const KERNEL_TARGET: &str = "x86_64-lwk.json";
+/// Target file of programs.
+pub const USER_TARGET: &str = "x86_64-lwk-user.json";
+
+impl Builder {
+    /// A builder that finds or installs the tools first; with `built`, one that only checks that all is there.
+    pub fn new(tree: &Tree, built: bool, verbose: bool) -> Outcome<Self> {
+        let toolchain = if built { None } else { Some(Toolchain::prepare(tree, verbose)?) };
+        Ok(Self { tree: tree.clone(), toolchain, verbose })
+    }
+
+    /// Builds the kernel.
+    pub fn kernel(&self) -> Outcome<Kernel> {
+        let elf = self.tree.guest_target().join("x86_64-lwk/release/margay-kernel");
+        let stripped = elf.with_extension("stripped");
+        if let Some(toolchain) = &self.toolchain {
+            let _step = Step::begin("building the kernel", self.verbose);
+            let mut command = toolchain.cargo(&self.tree);
+            command.args(["build", "--package", "margay-kernel"]);
+            self.run(guest_options(&mut command, &self.tree, KERNEL_TARGET), "the kernel")?;
+            if !is_newer(&stripped, &elf) {
+                strip(toolchain, &elf, &stripped)?;
+            }
+        }
+        self.check(&stripped)?;
+        Ok(Kernel { elf, stripped })
+    }
+
+    /// Builds all programs of a package.
+    pub fn programs(&self, programs: Programs) -> Outcome<()> {
+        let Some(toolchain) = &self.toolchain else { return Ok(()) };
+        let _step = Step::begin(format!("building the programs in {}", programs.folder), self.verbose);
+        let mut command = toolchain.cargo(&self.tree);
+        command.args(["build", "--bins", "--package", programs.package]);
+        self.run(guest_options(&mut command, &self.tree, USER_TARGET), "a program")
+    }
+
+    /// Builds the image builder, with the boot loader inside.
+    pub fn image_builder(&self) -> Outcome<PathBuf> {
+        let target = self.tree.boot_target();
+        let file = target.join("release/margay-boot");
+        if let Some(toolchain) = &self.toolchain {
+            let _step = Step::begin("building the boot loader", self.verbose);
+            let mut command = toolchain.cargo(&self.tree);
+            // By option and not by CARGO_TARGET_DIR: the boot loader's build script runs cargo again, and a target
+            // folder inherited from here would be locked by the build that waits for it.
+            command.args(["build", "--release", "--target-dir"]).arg(&target);
+            self.run(command.current_dir(self.tree.root().join("boot")), "the boot loader")?;
+        }
+        self.check(&file)?;
+        Ok(file)
+    }
+
+    fn run(&self, command: &mut Command, what: &str) -> Outcome<()> {
+        use std::io::IsTerminal;
+        if std::io::stderr().is_terminal() {
+            command.env("CARGO_TERM_COLOR", "always");
+        }
+        let output = command.output().doing(|| format!("start {}", command.get_program().display()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        Err(Failure::host(format!("{what} does not build; the compiler's messages are above")))
+    }
+
+    fn check(&self, file: &Path) -> Outcome<()> {
+        if file.is_file() {
+            return Ok(());
+        }
+        Err(Failure::host(format!("{} has not been built; run without --built", file.display())))
+    }
+}
+
+/// Whether `file` exists and is no older than `source`.
+fn is_newer(file: &Path, source: &Path) -> bool {
+    let time = |path: &Path| path.metadata().and_then(|data| data.modified());
+    matches!((time(file), time(source)), (Ok(file), Ok(source)) if file >= source)
+}
+
+/// The kernel keeps its section table, where the boot loader finds its configuration, and loses its symbols.
+fn strip(toolchain: &Toolchain, elf: &Path, stripped: &Path) -> Outcome<()> {
+    let fresh = stripped.with_extension(std::process::id().to_string());
+    let status = toolchain.objcopy().arg("--strip-all").arg(elf).arg(&fresh).status();
+    let done = status.doing(|| "start llvm-objcopy".into())?.success();
+    if !done {
+        return Err(Failure::host("llvm-objcopy cannot strip the kernel; its message is above"));
+    }
+    std::fs::rename(&fresh, stripped).doing(|| format!("write {}", stripped.display()))
+}

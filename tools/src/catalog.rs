@@ -1,0 +1,86 @@
+//! The bundled programs: one file each in `apps/src/bin`, whose first `//!` line says what it does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::build::{self, Builder, Programs};
+use crate::failure::{Doing, Failure, Outcome};
+use crate::tree::Tree;
+
+/// A program of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    /// One line.
+    pub description: String,
+}
+
+/// The programs of a package, by name.
+pub fn list(tree: &Tree, programs: Programs) -> Outcome<Vec<Entry>> {
+    let folder = tree.root().join(programs.folder).join("src/bin");
+    let what = || format!("list the programs in {}", folder.display());
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(&folder).doing(what)? {
+        let path = entry.doing(what)?.path();
+        if let (Some(name), Some("rs")) = (path.file_stem(), path.extension().and_then(|end| end.to_str())) {
+            let source = fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
+            entries
+                .push(Entry { name: name.to_string_lossy().into_owned(), description: first_line(&source) });
+        }
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}
+
+fn first_line(source: &str) -> String {
+    source.lines().find_map(|line| line.strip_prefix("//!")).unwrap_or("").trim().to_owned()
+}
+
+/// A program as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// By its file.
+    File(PathBuf),
+    /// By its name among the programs of a package.
+    Bundled(String, Programs),
+}
+
+impl Named {
+    /// A name with a slash, or that of a file, is a file; anything else is a bundled program.
+    pub fn find(tree: &Tree, name: &str) -> Outcome<Self> {
+        let path = Path::new(name);
+        if name.contains('/') || path.is_file() {
+            if !path.exists() {
+                return Err(Failure::usage(format!(
+                    "there is no program {name}; give the path of a static ELF file"
+                )));
+            }
+            return Ok(Self::File(path.to_path_buf()));
+        }
+        if list(tree, build::APPS)?.iter().any(|entry| entry.name == name) {
+            return Ok(Self::Bundled(name.into(), build::APPS));
+        }
+        Err(Failure::usage(format!(
+            "there is no program {name:?}; `cargo lwk list` shows the bundled ones, a path with a slash names any other"
+        )))
+    }
+
+    /// Builds the program if it is a bundled one and gives the path of its file.
+    pub fn build(&self, tree: &Tree, builder: &Builder) -> Outcome<PathBuf> {
+        match self {
+            Self::File(path) => Ok(path.clone()),
+            Self::Bundled(name, programs) => builder.programs(*programs).map(|()| tree.program(name)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_line;
+
+    #[test]
+    fn the_first_line_of_the_front_comment_describes_the_program() {
+        assert_eq!(first_line("// licence\n//! Says hello.\n//!\n//! More.\n"), "Says hello.");
+        assert_eq!(first_line("fn main() {}\n"), "");
+    }
+}

@@ -1,0 +1,194 @@
+//! The command line of `cargo lwk`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::accel;
+use crate::qemu::Firmware;
+
+const STATUSES: &str = "\
+Exit statuses:
+  0         every rank ended with 0
+  1..255    the first non-zero status of a rank
+  128+N     a rank died of what is signal N on Linux (139: bad memory access)
+  124       the time limit was reached
+  70        the kernel panicked, or the node died without a word
+  69        the host lacks something: a missing tool, a failing build, a full disk
+  2         wrong use, or bad input: no such program, not a static ELF file, ...";
+
+/// Builds, boots, runs, tests and measures Margay, a lightweight compute-node kernel.
+#[derive(Debug, Parser)]
+#[command(name = "cargo lwk", bin_name = "cargo lwk", version, after_help = STATUSES, subcommand_required = true)]
+#[command(disable_help_subcommand = true, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a parallel job on a node in QEMU and end with its status
+    ///
+    /// Builds what has changed, makes a disk image, boots it and shows what the ranks print. Standard output and
+    /// standard error of the ranks are those of this command; messages of the kernel and failure reports go to standard
+    /// error.
+    #[command(after_help = STATUSES)]
+    Run(RunOptions),
+    /// List the bundled programs
+    List,
+    /// Write a disk image that boots on a real UEFI machine from a USB stick
+    Image(ImageOptions),
+}
+
+/// What makes a job, on any machine.
+#[derive(Clone, Debug, Args)]
+pub struct JobOptions {
+    /// Ranks of the job
+    #[arg(short = 'n', long = "ranks", value_name = "N", default_value_t = 1)]
+    pub ranks: u32,
+    /// Memory of each rank, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 128)]
+    pub mem: u64,
+    /// Cores to use [default: as many as ranks]
+    #[arg(long, value_name = "N")]
+    pub cores: Option<u32>,
+    /// Let ranks share cores if there are more ranks than cores
+    #[arg(long)]
+    pub oversubscribe: bool,
+    /// Set a variable in the environment of every rank; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<OsString>,
+    /// A bundled program (see `cargo lwk list`), or the path of any static ELF file
+    #[arg(value_name = "APP")]
+    pub app: String,
+    /// Arguments for the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct RunOptions {
+    #[command(flatten)]
+    pub job: JobOptions,
+    /// How QEMU runs the node's cores
+    #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
+    pub accel: accel::Choice,
+    /// Time limit of the job, in seconds [default: 120; none with --gdb]
+    ///
+    /// At the limit the kernel reports where each rank is, and the status is 124.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: Option<u64>,
+    /// Prefix each line of a rank with the rank
+    #[arg(long)]
+    pub tag: bool,
+    /// Show kernel messages down to this level [default: warn]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub log: Option<Level>,
+    /// Print the exit report to standard error: start-up time, memory, interrupts and system calls of each core
+    #[arg(long)]
+    pub report: bool,
+    /// Write the exit report to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub report_json: Option<PathBuf>,
+    /// Write the node's screen at the end of the job to this file, as PNG
+    #[arg(long, value_name = "FILE")]
+    pub screen: Option<PathBuf>,
+    /// Firmware of the node
+    #[arg(long, value_enum, default_value_t = Firmware::Bios, value_name = "KIND")]
+    pub firmware: Firmware,
+    /// Wait for a debugger before the first instruction, and print the command that starts it
+    #[arg(long)]
+    pub gdb: bool,
+    /// Print what is done and how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Boot even what cannot run, so that the kernel's own refusal is seen
+    #[arg(long, hide = true)]
+    pub no_check: bool,
+    /// Take everything as it was built last
+    #[arg(long, hide = true)]
+    pub built: bool,
+}
+
+impl RunOptions {
+    /// Default time limit of a job, in seconds.
+    pub const TIMEOUT: u64 = 120;
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ImageOptions {
+    #[command(flatten)]
+    pub job: JobOptions,
+    /// File to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Show kernel messages down to this level [default: warn]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub log: Option<Level>,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// Levels of kernel messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl Level {
+    /// The level's name in the job file ([`lwk_abi::job_file::LOG`]).
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// The first sentence of clap's message, as one line.
+pub fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let words = text.lines().take_while(|line| !line.trim().is_empty()).flat_map(str::split_whitespace);
+    let line = words.collect::<Vec<_>>().join(" ");
+    format!("{}; `cargo lwk --help` tells more", line.trim_start_matches("error: "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn wrong_use_is_told_in_one_line() {
+        for words in
+            [&["run"][..], &["run", "-n", "x", "hello"], &["jump"], &["run", "hello", "--accel", "xen"]]
+        {
+            let error = Cli::try_parse_from([&["lwk"], words].concat()).unwrap_err();
+            let line = one_line(&error);
+            assert!(!line.contains('\n') && line.len() > 40, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_the_programs() {
+        let cli = Cli::try_parse_from(["lwk", "run", "-n", "4", "ring", "--", "-n", "--x"]).unwrap();
+        let Command::Run(options) = cli.command else { panic!("not run") };
+        assert_eq!((options.job.ranks, options.job.app.as_str()), (4, "ring"));
+        assert_eq!(options.job.args, ["-n", "--x"]);
+    }
+}

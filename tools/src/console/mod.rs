@@ -1,0 +1,3 @@
+//! The node's console as the host sees it: records off the serial line, then lines for the user.
+pub mod printer;
+pub mod record;

@@ -1,0 +1,107 @@
+//! RAM disk and disk image of a job.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+
+use lwk_abi::job_file;
+
+use crate::failure::{Doing, Failure, Outcome};
+use crate::job::Job;
+use crate::qemu::Firmware;
+use crate::strip;
+
+/// The RAM disk: a ustar archive of the job file and of the program without what no loader reads.
+pub fn ram_disk(job: &Job, program: &[u8]) -> Outcome<Vec<u8>> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in [(job_file::JOB, job.encode()), (job_file::PROGRAM, strip::for_boot(program))] {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o444);
+        archive.append_data(&mut header, name, &bytes[..]).doing(|| "write the RAM disk".into())?;
+    }
+    archive.into_inner().doing(|| "write the RAM disk".into())
+}
+
+/// Writes the disk image `image` with the kernel and the RAM disk in the files of these names. `builder` is the
+/// command of the package in `boot/`; `scratch` a folder for its temporary files.
+pub fn write(
+    builder: &Path,
+    kernel: &Path,
+    ram_disk: &Path,
+    firmware: Firmware,
+    image: &Path,
+    scratch: &Path,
+) -> Outcome<()> {
+    let firmware = match firmware {
+        Firmware::Bios => "bios",
+        Firmware::Uefi => "uefi",
+    };
+    let mut command = Command::new(builder);
+    command.args([kernel, ram_disk, Path::new(firmware), image]).env("TMPDIR", scratch);
+    let output = command.output().doing(|| format!("start {}", builder.display()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let why = text.lines().next().unwrap_or("it gives no reason").trim_start_matches("margay-boot: ");
+    Err(Failure::host(format!("the disk image cannot be made: {why}")))
+}
+
+/// Writes `bytes` to the file `path`.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Outcome<()> {
+    fs::write(path, bytes).doing(|| format!("write {}", path.display()))
+}
+
+/// Reads a program; the failure tells a wrong name from an unreadable file.
+pub fn read_program(path: &Path) -> Outcome<Vec<u8>> {
+    use std::io::Read;
+    let failed = |error: std::io::Error| {
+        Failure::usage(format!("the program {} cannot be read: {error}", path.display()))
+    };
+    let mut bytes = Vec::new();
+    let mut file = File::open(path).map_err(failed)?;
+    // A device or a pipe could deliver without end.
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(Failure::usage(format!("the program {} is not a file", path.display())));
+    }
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{AtEnd, ConsoleForm};
+    use std::io::Read;
+
+    #[test]
+    fn the_ram_disk_is_an_archive_of_job_and_program() {
+        let job = Job {
+            ranks: 1,
+            memory: 4096,
+            arguments: vec!["x".into()],
+            environment: Vec::new(),
+            log: None,
+            oversubscribe: false,
+            report: false,
+            cores: None,
+            console: ConsoleForm::Framed,
+            at_end: AtEnd::Exit,
+        };
+        let disk = ram_disk(&job, b"not an ELF file").unwrap();
+        assert_eq!(disk[257..263], *b"ustar\0", "the archive has the POSIX form");
+        let mut archive = tar::Archive::new(&disk[..]);
+        let members: Vec<_> = archive
+            .entries()
+            .unwrap()
+            .map(|entry| {
+                let mut entry = entry.unwrap();
+                let mut bytes = Vec::new();
+                entry.read_to_end(&mut bytes).unwrap();
+                (entry.path().unwrap().to_str().unwrap().to_owned(), bytes)
+            })
+            .collect();
+        assert_eq!(members, [("job".into(), job.encode()), ("program".into(), b"not an ELF file".to_vec())]);
+    }
+}

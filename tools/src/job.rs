@@ -1,0 +1,134 @@
+//! The job file ([`lwk_abi::job_file`]) as the host writes it.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use lwk_abi::job_file as key;
+
+/// What the node does when the job has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtEnd {
+    /// Leaves QEMU.
+    Exit,
+    /// Waits for a byte on the serial line, then leaves QEMU.
+    Wait,
+    /// Stops its cores: real machines.
+    Halt,
+}
+
+/// The console's form on the serial line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsoleForm {
+    /// Records for the host tool.
+    Framed,
+    /// Text for a person.
+    Plain,
+}
+
+/// A job as the node is told of it.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Ranks on the node.
+    pub ranks: u32,
+    /// Bytes of memory for each rank.
+    pub memory: u64,
+    /// Arguments of the program, `argv[0]` first. No argument holds a NUL byte: the operating system sees to that.
+    pub arguments: Vec<OsString>,
+    /// `NAME=VALUE` each.
+    pub environment: Vec<OsString>,
+    /// Level of kernel messages; the kernel's default if none.
+    pub log: Option<&'static str>,
+    /// Ranks may share cores.
+    pub oversubscribe: bool,
+    /// The kernel prints the exit report.
+    pub report: bool,
+    /// Cores to use at most.
+    pub cores: Option<u32>,
+    pub console: ConsoleForm,
+    pub at_end: AtEnd,
+}
+
+impl Job {
+    /// The bytes of the job file.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut put = |key: &str, value: &[u8]| {
+            file.extend_from_slice(key.as_bytes());
+            file.push(b'=');
+            file.extend_from_slice(value);
+            file.push(0);
+        };
+        put(key::RANKS, self.ranks.to_string().as_bytes());
+        put(key::MEMORY, self.memory.to_string().as_bytes());
+        for argument in &self.arguments {
+            put(key::ARGUMENT, argument.as_bytes());
+        }
+        for variable in &self.environment {
+            put(key::ENVIRONMENT, variable.as_bytes());
+        }
+        if let Some(level) = self.log {
+            put(key::LOG, level.as_bytes());
+        }
+        if self.oversubscribe {
+            put(key::OVERSUBSCRIBE, b"1");
+        }
+        if self.report {
+            put(key::REPORT, b"1");
+        }
+        if let Some(cores) = self.cores {
+            put(key::CORES, cores.to_string().as_bytes());
+        }
+        if self.console == ConsoleForm::Plain {
+            put(key::CONSOLE, b"plain");
+        }
+        match self.at_end {
+            AtEnd::Exit => {}
+            AtEnd::Wait => put(key::END, b"wait"),
+            AtEnd::Halt => put(key::END, b"halt"),
+        }
+        file
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> Job {
+        Job {
+            ranks: 4,
+            memory: 1 << 21,
+            arguments: vec!["ring".into(), "a b=c\nd".into(), "".into()],
+            environment: vec!["K=V=W".into()],
+            log: None,
+            oversubscribe: false,
+            report: false,
+            cores: None,
+            console: ConsoleForm::Framed,
+            at_end: AtEnd::Exit,
+        }
+    }
+
+    #[test]
+    fn defaults_are_left_out_and_arguments_are_carried_as_they_are() {
+        let expected = b"ranks=4\0mem=2097152\0arg=ring\0arg=a b=c\nd\0arg=\0env=K=V=W\0";
+        assert_eq!(job().encode(), expected);
+    }
+
+    #[test]
+    fn every_option_has_its_record() {
+        let all = Job {
+            log: Some("trace"),
+            oversubscribe: true,
+            report: true,
+            cores: Some(2),
+            console: ConsoleForm::Plain,
+            at_end: AtEnd::Wait,
+            ..job()
+        };
+        let file = String::from_utf8(all.encode()).unwrap();
+        for record in ["log=trace", "oversubscribe=1", "report=1", "cores=2", "console=plain", "end=wait"] {
+            assert!(file.split('\0').any(|found| found == record), "{record} is not in {file:?}");
+        }
+    }
+}

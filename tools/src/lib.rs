@@ -1,0 +1,30 @@
+//! `cargo lwk`: builds, boots, runs, tests and measures Margay.
+//!
+//! Everything the command does is in this library, so that its parts can be tested; `main` only calls it. The way of a
+//! job through the modules: [`cli`] reads what is asked for, [`run`] finds the program ([`catalog`]), builds
+//! ([`toolchain`], [`build`]), makes the disk image ([`job`], [`strip`], [`image`]) and starts the node ([`accel`],
+//! [`memory`], [`qemu`]); [`session`] listens to it ([`console`], [`symbols`], [`report`], [`qmp`], [`screen`]) and
+//! judges its end.
+#![deny(unsafe_op_in_unsafe_fn)]
+
+pub mod accel;
+pub mod build;
+pub mod catalog;
+pub mod cli;
+pub mod console;
+pub mod failure;
+pub mod image;
+pub mod job;
+pub mod memory;
+pub mod packages;
+pub mod progress;
+pub mod qemu;
+pub mod qmp;
+pub mod report;
+pub mod run;
+pub mod screen;
+pub mod session;
+pub mod strip;
+pub mod symbols;
+pub mod toolchain;
+pub mod tree;

@@ -1,0 +1,98 @@
+//! How much memory a node gets, and whether the host has it.
+
+use std::fs;
+
+use crate::failure::{Failure, Outcome};
+
+/// Memory of a node beside its ranks' and the RAM disk, in MiB: the boot loader, the kernel and its tables.
+const NODE_MIB: u64 = 64;
+/// Cores that share one more MiB of that (128 KiB a core).
+const CORES_PER_MIB: u64 = 8;
+/// QEMU's own memory, in MiB, as it counts towards what the host must have.
+const QEMU_MIB: u64 = 128;
+
+/// The memory below 4 GiB of QEMU's q35 machine, in MiB: all of it up to 2816 MiB; with more than that only 2048, and
+/// the rest from 4 GiB upward (QEMU, `pc_q35_init`).
+const Q35_ALL_LOW_BELOW: u64 = 2816;
+const Q35_LOW: u64 = 2048;
+
+/// MiB of memory for a node with `ranks` ranks of `mib` each, `cores` cores and a RAM disk of `ramdisk` bytes.
+///
+/// A segment is physically contiguous, so none may straddle the hole below 4 GiB: where the memory is split, the upper
+/// part holds as many whole segments as the lower cannot. `None` if no machine can have that much.
+pub fn node_mib(ranks: u32, mib: u64, cores: u32, ramdisk: u64) -> Option<u64> {
+    let ranks = u64::from(ranks);
+    let own = NODE_MIB + u64::from(cores).div_ceil(CORES_PER_MIB) + ramdisk.div_ceil(1 << 20);
+    let sum = ranks.checked_mul(mib)?.checked_add(own)?;
+    if sum < Q35_ALL_LOW_BELOW {
+        return Some(sum);
+    }
+    let low = Q35_LOW.saturating_sub(own).checked_div(mib).unwrap_or(0).min(ranks);
+    Some(sum.max(Q35_LOW + (ranks - low) * mib))
+}
+
+/// Checks that the host can give a node `mib` MiB now.
+pub fn check_host(mib: u64) -> Outcome<()> {
+    let Some(available) = available_mib() else { return Ok(()) };
+    if mib.saturating_add(QEMU_MIB) <= available {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "the node needs {mib} MiB of memory, and this machine has {} MiB to give; ask for fewer ranks or a smaller --mem",
+        available.saturating_sub(QEMU_MIB)
+    )))
+}
+
+/// What the host can give, by the system and by the control group; `None` if neither says.
+fn available_mib() -> Option<u64> {
+    let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_mib(&text));
+    let read = |name| fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok();
+    let group =
+        read("memory.max").zip(read("memory.current")).map(|(most, now)| most.saturating_sub(now) >> 20);
+    system.into_iter().chain(group).min()
+}
+
+fn meminfo_mib(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib >> 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_nodes_get_what_they_use() {
+        assert_eq!(node_mib(4, 128, 4, 3 << 20), Some(4 * 128 + 64 + 1 + 3));
+        assert_eq!(node_mib(1, 2, 64, 1), Some(2 + 64 + 8 + 1));
+    }
+
+    #[test]
+    fn segments_fit_on_either_side_of_the_hole() {
+        // One rank of 1 GiB fits below 2 GiB beside the kernel, so three of four must fit above 4 GiB.
+        assert_eq!(node_mib(4, 1024, 4, 0), Some(2048 + 3 * 1024));
+        for ranks in 1..=64 {
+            for mib in [2, 100, 1024, 1500, 4096] {
+                let own = 64 + 8;
+                let total = node_mib(ranks, mib, 64, 0).unwrap();
+                let (low, high) =
+                    if total < Q35_ALL_LOW_BELOW { (total, 0) } else { (Q35_LOW, total - Q35_LOW) };
+                assert!((low - own) / mib + high / mib >= u64::from(ranks), "{ranks} ranks of {mib} MiB");
+            }
+        }
+    }
+
+    #[test]
+    fn absurd_sizes_are_none_or_refused() {
+        assert_eq!(node_mib(255, u64::MAX / 2, 255, 0), None);
+        let refused = check_host(1 << 40).unwrap_err();
+        assert!(refused.message.contains("this machine has") && refused.status == 2);
+    }
+
+    #[test]
+    fn meminfo_is_read_in_kib() {
+        assert_eq!(meminfo_mib("MemTotal: 9 kB\nMemAvailable:   2048000 kB\n"), Some(2000));
+        assert_eq!(meminfo_mib("nothing"), None);
+    }
+}

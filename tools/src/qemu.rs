@@ -1,0 +1,219 @@
+//! One QEMU process: its command line, its serial line and monitor, and its end.
+//!
+//! The serial line and the monitor are socket pairs handed to QEMU as its descriptors 0 and 1, so no path, port or
+//! other process is involved. QEMU never outlives the command: it is killed when [`Node`] is dropped, and the kernel
+//! of the host kills it when the command dies without a word.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::accel::Accelerator;
+use crate::failure::{Doing, Outcome};
+use crate::qmp::Monitor;
+
+/// The emulator's command.
+pub const QEMU: &str = "qemu-system-x86_64";
+/// Where `--gdb` listens (QEMU's `-s`).
+pub const GDB_PORT: u16 = 1234;
+
+/// Firmware of the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Firmware {
+    /// QEMU's default, starts within a second
+    Bios,
+    /// As on real hardware (OVMF), starts within seconds
+    Uefi,
+}
+
+/// The machine that QEMU shall be.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Whole-disk image to boot.
+    pub disk: PathBuf,
+    /// OVMF's code; BIOS if none.
+    pub uefi_code: Option<PathBuf>,
+    pub cores: u32,
+    pub memory_mib: u64,
+    pub accelerator: Accelerator,
+    /// Wait for a debugger before the first instruction.
+    pub gdb: bool,
+    /// Cores of the host.
+    pub host_cores: u32,
+}
+
+impl Machine {
+    /// QEMU's arguments.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
+        add(&[
+            "-nodefaults",
+            "-no-user-config",
+            "-machine",
+            "q35",
+            "-vga",
+            "std",
+            "-display",
+            "none",
+            "-no-reboot",
+        ]);
+        match self.accelerator {
+            Accelerator::Kvm => add(&["-accel", "kvm", "-cpu", "host"]),
+            Accelerator::Tcg => {
+                let thread = if self.threads_fit() { "multi" } else { "single" };
+                add(&["-accel", &format!("tcg,thread={thread}"), "-cpu", "max"]);
+            }
+        }
+        add(&["-smp", &self.cores.to_string(), "-m", &format!("{}M", self.memory_mib)]);
+        add(&["-chardev", "socket,id=serial,fd=0", "-serial", "chardev:serial"]);
+        add(&["-chardev", "socket,id=monitor,fd=1", "-mon", "chardev=monitor,mode=control"]);
+        add(&["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
+        if let Some(code) = &self.uefi_code {
+            add(&["-drive"]);
+            arguments.push(drive("if=pflash,format=raw,readonly=on,file=", code));
+        }
+        arguments.push("-drive".into());
+        arguments.push(drive("if=ide,format=raw,cache=unsafe,file=", &self.disk));
+        if self.gdb {
+            arguments.extend(["-s".into(), "-S".into()]);
+        }
+        arguments
+    }
+
+    /// Whether each virtual core can have a host core of its own.
+    fn threads_fit(&self) -> bool {
+        self.cores <= self.host_cores
+    }
+}
+
+/// A value of `-drive` that ends in a path; QEMU reads a comma twice as one.
+fn drive(options: &str, path: &Path) -> OsString {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let mut value = options.as_bytes().to_vec();
+    for &byte in path.as_os_str().as_bytes() {
+        value.push(byte);
+        if byte == b',' {
+            value.push(byte);
+        }
+    }
+    OsString::from_vec(value)
+}
+
+/// A running QEMU.
+#[derive(Debug)]
+pub struct Node {
+    child: Child,
+    /// The host's end of the serial line. End of file: QEMU has ended.
+    pub serial: UnixStream,
+    pub monitor: Monitor,
+    /// What QEMU itself says.
+    messages: PathBuf,
+}
+
+impl Node {
+    /// Starts QEMU. Its own messages go to the file `messages`.
+    ///
+    /// Call it on a thread that lives as long as the node: the host kills QEMU when that thread ends.
+    pub fn start(qemu: &Path, machine: &Machine, messages: PathBuf) -> Outcome<Self> {
+        let what = || format!("start {}", qemu.display());
+        let (serial, serial_end) = UnixStream::pair().doing(what)?;
+        let (monitor, monitor_end) = UnixStream::pair().doing(what)?;
+        let log = File::create(&messages).doing(|| format!("write {}", messages.display()))?;
+        let mut command = Command::new(qemu);
+        command
+            .args(machine.arguments())
+            .stdin(Stdio::from(OwnedFd::from(serial_end)))
+            .stdout(Stdio::from(OwnedFd::from(monitor_end)))
+            .stderr(Stdio::from(log));
+        let parent = rustix::process::getpid();
+        // SAFETY: the closure runs in the child between fork and exec, where only async-signal-safe calls are sound:
+        // it makes two plain system calls through rustix, allocates nothing and takes no lock.
+        unsafe { command.pre_exec(move || die_with(parent)) };
+        let child = command.spawn().doing(what)?;
+        Ok(Self { child, serial, monitor: Monitor::new(monitor)?, messages })
+    }
+
+    /// Waits at most `limit` for QEMU to end by itself, then kills it. `None`: it had to be killed.
+    pub fn end_within(&mut self, limit: Duration) -> Outcome<Option<ExitStatus>> {
+        let what = || "wait for QEMU".into();
+        let deadline = Instant::now() + limit;
+        loop {
+            if let Some(status) = self.child.try_wait().doing(what)? {
+                return Ok(Some(status));
+            }
+            if Instant::now() >= deadline {
+                self.kill();
+                return Ok(None);
+            }
+            // The standard library cannot wait for a child with a limit; this polls what is over in milliseconds.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// QEMU's process number.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The last line QEMU itself has said, if any.
+    pub fn last_message(&self) -> Option<String> {
+        let text = std::fs::read(&self.messages).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        text.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned)
+    }
+
+    /// Kills QEMU and collects it. Harmless if it has ended.
+    pub fn kill(&mut self) {
+        // Both fail only if the process is gone already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// In the child: asks the host's kernel to kill it when its parent dies; fails if that has happened already.
+fn die_with(parent: rustix::process::Pid) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(cores: u32, host_cores: u32) -> Vec<String> {
+        let machine = Machine {
+            disk: "a,b/disk".into(),
+            uefi_code: None,
+            cores,
+            memory_mib: 100,
+            accelerator: Accelerator::Tcg,
+            gdb: false,
+            host_cores,
+        };
+        machine.arguments().into_iter().map(|word| word.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn more_cores_than_the_host_has_take_turns() {
+        assert!(machine(2, 2).contains(&"tcg,thread=multi".into()));
+        assert!(machine(3, 2).contains(&"tcg,thread=single".into()));
+    }
+
+    #[test]
+    fn commas_in_paths_are_doubled() {
+        assert!(machine(1, 1).iter().any(|word| word.ends_with("file=a,,b/disk")));
+    }
+}

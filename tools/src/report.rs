@@ -1,0 +1,159 @@
+//! The exit report: the kernel's `REPORT` records as a table for people and as JSON for programs.
+//!
+//! A record is a word that names it, then `key=value` words ([`lwk_abi::console::REPORT`]). Keys that this tool does
+//! not know are carried along, so that kernel and tool can grow apart by a version.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+/// All records of a job's exit report, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    records: Vec<(String, Vec<(String, String)>)>,
+}
+
+/// Record names and the lists they form in JSON; `node` stands alone.
+const LISTS: [(&str, &str); 3] = [("rank", "ranks"), ("core", "cores"), ("unsupported", "unsupported")];
+
+impl Report {
+    /// Takes the text of one record. Words that are not `key=value` are dropped.
+    pub fn add(&mut self, text: &str) {
+        let mut words = text.split_ascii_whitespace();
+        let Some(name) = words.next() else { return };
+        let fields =
+            words.filter_map(|word| word.split_once('=')).map(|(k, v)| (k.into(), v.into())).collect();
+        self.records.push((name.into(), fields));
+    }
+
+    /// The node sent no report.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The value of `key` in the first record `name`, if it is a number.
+    pub fn number(&self, name: &str, key: &str) -> Option<u64> {
+        self.of(name).next()?.iter().find(|(k, _)| k == key)?.1.parse().ok()
+    }
+
+    /// The report as JSON: `{"status": …, "node": {…}, "ranks": […], "cores": […], "unsupported": […]}`. `vectors` of
+    /// a core is an object from vector number to count.
+    pub fn json(&self, status: i32) -> Value {
+        let mut whole = Map::new();
+        whole.insert("status".into(), status.into());
+        let node = self.of("node").next().map(|fields| object(fields));
+        whole.insert("node".into(), node.unwrap_or(Value::Null));
+        for (name, list) in LISTS {
+            whole.insert(list.into(), self.of(name).map(|fields| object(fields)).collect());
+        }
+        Value::Object(whole)
+    }
+
+    /// The report as aligned columns, one block for each kind of record.
+    pub fn table(&self) -> String {
+        let mut text = String::new();
+        for (key, value) in self.of("node").flatten() {
+            let _ = writeln!(text, "{:<28}{value:>16}", key.replace('_', " "));
+        }
+        for (name, _) in LISTS {
+            let rows: Vec<_> = self.of(name).collect();
+            let Some(first) = rows.first() else { continue };
+            text.push('\n');
+            if name == "unsupported" {
+                text.push_str("system calls answered ENOSYS\n");
+            }
+            // The last column is not padded: a core's vectors can be long.
+            let last = first.len().saturating_sub(1);
+            for (column, (key, _)) in first.iter().enumerate() {
+                let _ = if column == last {
+                    writeln!(text, "  {key}")
+                } else {
+                    write!(text, "{:>18}", key.as_str())
+                };
+            }
+            for row in &rows {
+                for (column, (_, value)) in row.iter().enumerate() {
+                    let end = column + 1 == row.len();
+                    let _ = if end {
+                        writeln!(text, "  {value}")
+                    } else {
+                        write!(text, "{:>18}", value.as_str())
+                    };
+                }
+            }
+        }
+        text
+    }
+
+    fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Vec<(String, String)>> {
+        self.records.iter().filter(move |(found, _)| found == name).map(|(_, fields)| fields)
+    }
+}
+
+fn object(fields: &[(String, String)]) -> Value {
+    let value = |key: &str, text: &str| {
+        if key == "vectors" {
+            let pairs = text.split(',').filter_map(|pair| pair.split_once(':'));
+            return Value::Object(pairs.map(|(vector, count)| (vector.into(), scalar(count))).collect());
+        }
+        scalar(text)
+    };
+    Value::Object(fields.iter().map(|(key, text)| (key.clone(), value(key, text))).collect())
+}
+
+/// A number if it is one, else the text.
+fn scalar(text: &str) -> Value {
+    if let Ok(number) = text.parse::<u64>() {
+        return number.into();
+    }
+    text.parse::<i64>().map_or_else(|_| text.into(), Value::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn sample() -> Report {
+        let mut report = Report::default();
+        report.add("node kernel_entry_to_user_us=120 cores=2");
+        report.add("rank rank=0 core=0 status=0");
+        report.add("core core=0 syscalls=7 faults=0 interrupts=3 vectors=2:1,48:2");
+        report.add("core core=1 syscalls=0 faults=0 interrupts=0 vectors=-");
+        report.add("unsupported number=999 count=1");
+        report
+    }
+
+    #[test]
+    fn json_has_numbers_and_vectors_by_number() {
+        let expected = json!({
+            "status": 3,
+            "node": {"kernel_entry_to_user_us": 120, "cores": 2},
+            "ranks": [{"rank": 0, "core": 0, "status": 0}],
+            "cores": [
+                {"core": 0, "syscalls": 7, "faults": 0, "interrupts": 3, "vectors": {"2": 1, "48": 2}},
+                {"core": 1, "syscalls": 0, "faults": 0, "interrupts": 0, "vectors": {}},
+            ],
+            "unsupported": [{"number": 999, "count": 1}],
+        });
+        assert_eq!(sample().json(3), expected);
+    }
+
+    #[test]
+    fn the_table_shows_every_value() {
+        let table = sample().table();
+        for text in ["kernel entry to user us", "120", "syscalls", "2:1,48:2", "999"] {
+            assert!(table.contains(text), "{text} is not in\n{table}");
+        }
+    }
+
+    #[test]
+    fn odd_records_are_carried_or_dropped_without_harm() {
+        let mut report = Report::default();
+        for text in ["", "  ", "node", "node x y= =z a=b=c", "core vectors=,:,1:"] {
+            report.add(text);
+        }
+        assert_eq!(report.json(0)["cores"][0]["vectors"], json!({"1": "", "": ""}));
+        assert_eq!(report.number("node", "x"), None);
+    }
+}

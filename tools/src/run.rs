@@ -1,0 +1,246 @@
+//! `cargo lwk run` and `cargo lwk image`: from a program's name to the status of its job.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lwk_abi::address::{MAX_RANKS, SEGMENT_BYTES_MIN};
+
+use crate::build::{Builder, Kernel};
+use crate::catalog::Named;
+use crate::cli::{ImageOptions, JobOptions, RunOptions};
+use crate::console::printer::Printer;
+use crate::failure::{Doing, Failure, Outcome};
+use crate::job::{AtEnd, ConsoleForm, Job};
+use crate::packages;
+use crate::progress::Step;
+use crate::qemu::{Firmware, GDB_PORT, Machine, Node, QEMU};
+use crate::session::{self, Plan};
+use crate::symbols::Symbols;
+use crate::tree::{RunFolder, Tree};
+use crate::{image, memory};
+
+/// Most cores of a node: one for each rank it can hold.
+const CORES_MAX: u32 = MAX_RANKS as u32;
+/// Where OVMF's code is, by distribution (Debian, Fedora, Arch).
+const OVMF: [&str; 4] = [
+    "/usr/share/OVMF/OVMF_CODE.fd",
+    "/usr/share/OVMF/OVMF_CODE_4M.fd",
+    "/usr/share/edk2/ovmf/OVMF_CODE.fd",
+    "/usr/share/edk2/x64/OVMF_CODE.4m.fd",
+];
+
+/// Runs a job and gives its status.
+pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
+    let mut job = job_of(&options.job)?;
+    let cores = check_cores(options)?;
+    job.log = options.log.map(|level| level.name());
+    job.report = options.report || options.report_json.is_some();
+    job.at_end = if options.screen.is_some() { AtEnd::Wait } else { AtEnd::Exit };
+    let named = Named::find(tree, &options.job.app)?;
+    memory_needed(&options.job, cores, 0)?;
+
+    let verbose = options.verbose;
+    let builder = Builder::new(tree, options.built, verbose)?;
+    let qemu = find_qemu(verbose)?;
+    let uefi_code = match options.firmware {
+        Firmware::Bios => None,
+        Firmware::Uefi => Some(find_ovmf(verbose)?),
+    };
+    let file = named.build(tree, &builder)?;
+    let program = image::read_program(&file)?;
+    if !options.no_check {
+        check_program(&file, &program)?;
+    }
+    let kernel = builder.kernel()?;
+    let image_builder = builder.image_builder()?;
+
+    let folder = RunFolder::new(tree)?;
+    let disk = folder.file("disk.img");
+    let ram_disk = image::ram_disk(&job, &program)?;
+    {
+        let _step = Step::begin("making the disk image", verbose);
+        let ram_disk_file = folder.file("ramdisk.tar");
+        image::write_file(&ram_disk_file, &ram_disk)?;
+        image::write(
+            &image_builder,
+            &kernel.stripped,
+            &ram_disk_file,
+            options.firmware,
+            &disk,
+            &folder.file(""),
+        )?;
+    }
+    let memory_mib = memory_needed(&options.job, cores, ram_disk.len() as u64)?;
+    let accelerator = options.accel.settle();
+    let host_cores = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let machine = Machine { disk, uefi_code, cores, memory_mib, accelerator, gdb: options.gdb, host_cores };
+    boot(tree, options, &qemu, &machine, &folder, &kernel, &file)
+}
+
+/// Boots the image and listens to the node until its end.
+fn boot(
+    tree: &Tree,
+    options: &RunOptions,
+    qemu: &Path,
+    machine: &Machine,
+    folder: &RunFolder,
+    kernel: &Kernel,
+    program: &Path,
+) -> Outcome<i32> {
+    let step = Step::begin("running the job", options.verbose);
+    let _step = options.verbose.then_some(step);
+    let mut node = Node::start(qemu, machine, folder.file("qemu.log"))?;
+    if options.gdb {
+        print_debugger(&kernel.elf, program);
+    }
+    if options.verbose {
+        let words: Vec<_> =
+            machine.arguments().iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        eprintln!("lwk: process {}: {} {}", node.process(), qemu.display(), words.join(" "));
+    }
+    let limit = match (options.timeout, options.gdb) {
+        (None, true) => None,
+        (seconds, _) => Some(Duration::from_secs(seconds.unwrap_or(RunOptions::TIMEOUT))),
+    };
+    let screen = options.screen.as_ref().map(|png| (folder.file("screen.ppm"), png.clone()));
+    let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
+    let symbols = [program, &kernel.elf].map(|file| Symbols::of(file, tree.root()));
+    let [of_program, of_kernel] = symbols;
+    let mut printer = Printer::new(&mut out, &mut err, options.tag, of_program, of_kernel);
+    let ended = session::supervise(&mut node, &mut printer, &Plan { limit, screen });
+    let status = ended.as_ref().map_or_else(|failure| failure.status, |status| *status);
+    let report = &printer.heard().report;
+    if let Some(file) = &options.report_json {
+        image::write_file(file, format!("{:#}\n", report.json(status)).as_bytes())?;
+    }
+    if options.report {
+        eprint!("{}", report.table());
+    }
+    ended
+}
+
+/// Writes a disk image for a real machine and says how to use it.
+pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
+    let mut job = job_of(&options.job)?;
+    job.log = options.log.map(|level| level.name());
+    job.console = ConsoleForm::Plain;
+    job.at_end = AtEnd::Halt;
+    let named = Named::find(tree, &options.job.app)?;
+    let builder = Builder::new(tree, false, options.verbose)?;
+    let file = named.build(tree, &builder)?;
+    let program = image::read_program(&file)?;
+    check_program(&file, &program)?;
+    let kernel = builder.kernel()?;
+    let image_builder = builder.image_builder()?;
+    let folder = RunFolder::new(tree)?;
+    let ram_disk = folder.file("ramdisk.tar");
+    image::write_file(&ram_disk, &image::ram_disk(&job, &program)?)?;
+    let output = &options.output;
+    image::write(&image_builder, &kernel.stripped, &ram_disk, Firmware::Uefi, output, &folder.file(""))?;
+    let bytes = output.metadata().doing(|| format!("read {}", output.display()))?.len();
+    println!("{}: {} MiB, boots on any 64-bit UEFI machine", output.display(), bytes.div_ceil(1 << 20));
+    println!("Write it to a USB stick (everything on the stick is lost; /dev/sdX is the stick, see lsblk):");
+    println!("    sudo dd if={} of=/dev/sdX bs=4M conv=fsync status=progress", output.display());
+    println!(
+        "Switch Secure Boot off and boot from the stick. Output goes to the screen and to the first serial"
+    );
+    println!("port (115200 baud, 8N1); the machine stops its cores when the job has ended.");
+    Ok(0)
+}
+
+/// The job as far as `run` and `image` share it.
+fn job_of(options: &JobOptions) -> Outcome<Job> {
+    if options.ranks == 0 {
+        return Err(Failure::usage("a job needs at least one rank; give -n 1 or more"));
+    }
+    if options.ranks > CORES_MAX {
+        return Err(Failure::usage(format!("a node holds at most {MAX_RANKS} ranks, not {}", options.ranks)));
+    }
+    let memory = options.mem.checked_mul(1 << 20).filter(|bytes| *bytes >= SEGMENT_BYTES_MIN);
+    let memory = memory.ok_or_else(|| {
+        Failure::usage(format!(
+            "--mem {} is not possible; a rank has {} MiB or more",
+            options.mem,
+            SEGMENT_BYTES_MIN >> 20
+        ))
+    })?;
+    for variable in &options.env {
+        if variable.as_bytes().iter().position(|byte| *byte == b'=').is_none_or(|at| at == 0) {
+            return Err(Failure::usage(format!("--env takes NAME=VALUE, not {}", variable.display())));
+        }
+    }
+    let mut arguments = vec![OsString::from(&options.app)];
+    arguments.extend(options.args.iter().cloned());
+    Ok(Job {
+        ranks: options.ranks,
+        memory,
+        arguments,
+        environment: options.env.clone(),
+        log: None,
+        oversubscribe: options.oversubscribe,
+        report: false,
+        cores: options.cores,
+        console: ConsoleForm::Framed,
+        at_end: AtEnd::Exit,
+    })
+}
+
+/// Cores of the node: as asked for, else one for each rank.
+fn check_cores(options: &RunOptions) -> Outcome<u32> {
+    let ranks = options.job.ranks;
+    let cores = options.job.cores.unwrap_or(ranks);
+    if cores == 0 || cores > CORES_MAX {
+        return Err(Failure::usage(format!("a node has 1 to {CORES_MAX} cores, not {cores}")));
+    }
+    if ranks > cores && !options.job.oversubscribe && !options.no_check {
+        return Err(Failure::usage(format!(
+            "{ranks} ranks do not fit on {cores} cores; give more --cores, or --oversubscribe to share cores"
+        )));
+    }
+    Ok(cores)
+}
+
+/// MiB of the node; a failure if the host does not have them.
+fn memory_needed(options: &JobOptions, cores: u32, ram_disk: u64) -> Outcome<u64> {
+    let mib = memory::node_mib(options.ranks, options.mem, cores, ram_disk)
+        .ok_or_else(|| Failure::usage(format!("--mem {} is more than any machine has", options.mem)))?;
+    memory::check_host(mib)?;
+    Ok(mib)
+}
+
+/// The same check that the kernel makes, before anything boots.
+fn check_program(file: &Path, program: &[u8]) -> Outcome<()> {
+    match lwk_elf::parse(program) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::usage(format!("{} cannot run on a node: {error}", file.display()))),
+    }
+}
+
+fn find_qemu(verbose: bool) -> Outcome<PathBuf> {
+    if let Some(qemu) = packages::find_command(QEMU) {
+        return Ok(qemu);
+    }
+    packages::install(&["qemu-system-x86"], verbose)?;
+    packages::find_command(QEMU).ok_or_else(|| Failure::host(format!("{QEMU} is still not in PATH")))
+}
+
+fn find_ovmf(verbose: bool) -> Outcome<PathBuf> {
+    let find = || OVMF.iter().map(PathBuf::from).find(|file| file.is_file());
+    if let Some(code) = find() {
+        return Ok(code);
+    }
+    packages::install(&["ovmf"], verbose)?;
+    find().ok_or_else(|| Failure::host(format!("none of {} exists", OVMF.join(", "))))
+}
+
+fn print_debugger(kernel: &Path, program: &Path) {
+    eprintln!("lwk: the node waits for a debugger; in another terminal, run");
+    eprintln!(
+        "    gdb -ex 'target remote :{GDB_PORT}' -ex 'add-symbol-file {}' {}",
+        program.display(),
+        kernel.display()
+    );
+    eprintln!("lwk: set a breakpoint with `hbreak` (code is not in memory yet), then `continue`");
+}

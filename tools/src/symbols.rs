@@ -1,0 +1,106 @@
+//! Addresses of a back trace as functions, files and lines, inlined calls included.
+//!
+//! The file is read at the first address only: most jobs end well. A file without symbols is no error; its addresses
+//! are printed bare.
+
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+use lwk_abi::address::{SLOT_BYTES, USER_END};
+
+/// The symbols of one file.
+pub struct Symbols {
+    file: Option<PathBuf>,
+    loader: Option<Loader>,
+    /// Removed from the front of source paths.
+    root: PathBuf,
+}
+
+impl Symbols {
+    /// Symbols of the ELF file `file`; sources below `root` are shown relative to it.
+    pub fn of(file: &Path, root: &Path) -> Self {
+        Self { file: Some(file.to_path_buf()), loader: None, root: root.to_path_buf() }
+    }
+
+    /// No symbols: every address is described by itself.
+    pub fn none() -> Self {
+        Self { file: None, loader: None, root: PathBuf::new() }
+    }
+
+    /// One line for each function at `address`, innermost first; at least one.
+    ///
+    /// All frames of a back trace but the innermost are return addresses: the call is the instruction before. A rank's
+    /// own code can be named through any slot, so the slot is taken off user addresses.
+    pub fn describe(&mut self, address: u64, innermost: bool) -> Vec<String> {
+        let in_slot = if address < USER_END { address % SLOT_BYTES } else { address };
+        let probe = if innermost { in_slot } else { in_slot.saturating_sub(1) };
+        let lines = self.look_up(probe);
+        if lines.is_empty() { vec!["?".into()] } else { lines }
+    }
+
+    fn look_up(&mut self, probe: u64) -> Vec<String> {
+        if let Some(file) = self.file.take() {
+            self.loader = Loader::new(file).ok();
+        }
+        let Some(loader) = &self.loader else { return Vec::new() };
+        let mut lines = Vec::new();
+        if let Ok(mut frames) = loader.find_frames(probe) {
+            while let Ok(Some(frame)) = frames.next() {
+                let function = frame.function.as_ref().and_then(|name| name.raw_name().ok());
+                let name = function.map(|name| demangled(&name));
+                let place = frame.location.and_then(|place| Some((place.file?, place.line.unwrap_or(0))));
+                let symbol = || loader.find_symbol(probe).map(demangled);
+                let name = name.or_else(symbol).unwrap_or_else(|| "?".into());
+                lines.push(match place {
+                    Some((file, line)) => format!("{name} at {}:{line}", self.shown(file)),
+                    None => name,
+                });
+            }
+        }
+        if lines.is_empty() {
+            lines.extend(loader.find_symbol(probe).map(demangled));
+        }
+        lines
+    }
+
+    /// A source path as the reader wants it: relative to the tree, or to the standard library's source.
+    fn shown<'p>(&self, file: &'p str) -> &'p str {
+        let path = Path::new(file);
+        if let Ok(relative) = path.strip_prefix(&self.root) {
+            return relative.to_str().unwrap_or(file);
+        }
+        match file.rsplit_once("/library/") {
+            Some((_, rest)) => rest,
+            None => file,
+        }
+    }
+}
+
+fn demangled(name: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_very_function_is_found_with_file_and_line() {
+        let file = std::env::current_exe().unwrap();
+        // A test binary is position independent: its symbols count from the start of its mapping.
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let name = file.to_str().unwrap();
+        let first = maps.lines().find(|line| line.ends_with(name)).unwrap();
+        let base = u64::from_str_radix(first.split('-').next().unwrap(), 16).unwrap();
+        let here = this_very_function_is_found_with_file_and_line as fn() as usize as u64;
+        let mut symbols = Symbols::of(&file, Path::new("/"));
+        let lines = symbols.describe(here - base, true);
+        assert!(lines.iter().any(|line| line.contains("this_very_function")), "{lines:?}");
+    }
+
+    #[test]
+    fn an_unknown_address_and_a_missing_file_are_no_errors() {
+        assert_eq!(Symbols::none().describe(0x1234, true), ["?"]);
+        assert_eq!(Symbols::of(Path::new("/nonexistent"), Path::new("/")).describe(0, false), ["?"]);
+    }
+}

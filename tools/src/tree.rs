@@ -1,0 +1,107 @@
+//! Where things are: the source tree and what is built under its `target` folder.
+//!
+//! Every output of `cargo lwk` is below `target/`, so that `cargo clean` removes all of it. Guest builds have target
+//! folders of their own: another compiler builds them, and cargo would rebuild what two compilers share.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::failure::{Doing, Failure, Outcome};
+
+/// A file that only the root of the source tree has.
+const LANDMARK: &str = "x86_64-lwk.json";
+
+/// The source tree.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    /// Finds the tree: cargo says where this package is; a binary that was started by hand looks upward from the
+    /// current folder.
+    pub fn find() -> Outcome<Self> {
+        let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let here = std::env::current_dir().doing(|| "find the current folder".into())?;
+        package
+            .iter()
+            .chain([&here])
+            .flat_map(|start| start.ancestors())
+            .find(|folder| folder.join(LANDMARK).is_file())
+            .map(|root| Self { root: root.to_path_buf() })
+            .ok_or_else(|| Failure::usage("not inside Margay's source tree; change into it and try again"))
+    }
+
+    /// The root of the tree.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Target folder of the kernel and of guest programs.
+    pub fn guest_target(&self) -> PathBuf {
+        self.root.join("target/guest")
+    }
+
+    /// Target folder of the image builder.
+    pub fn boot_target(&self) -> PathBuf {
+        self.root.join("target/boot")
+    }
+
+    /// Links and wrappers that guest builds find first in `PATH`.
+    pub fn guest_tools(&self) -> PathBuf {
+        self.root.join("target/guest-tools")
+    }
+
+    /// The file `name` of a bundled program, with symbols.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.guest_target().join("x86_64-lwk-user/release").join(name)
+    }
+
+    /// Where the files of single runs go.
+    fn runs(&self) -> PathBuf {
+        self.root.join("target/lwk/run")
+    }
+}
+
+/// A folder for the files of one run, removed when dropped.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Makes the folder, and removes those of processes that were killed before they could.
+    pub fn new(tree: &Tree) -> Outcome<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let runs = tree.runs();
+        remove_stale(&runs);
+        // Relaxed: the counter only has to give each run of this process another number.
+        let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = runs.join(name);
+        std::fs::create_dir_all(&path).doing(|| format!("make the folder {}", path.display()))?;
+        Ok(Self { path })
+    }
+
+    /// The path of the file `name` in the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        // Nothing can be done about a folder that does not go away; the next run tries again.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes run folders whose process is gone. Failure costs disk space only, so it is not reported.
+fn remove_stale(runs: &Path) {
+    for entry in std::fs::read_dir(runs).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.split('-').next()).unwrap_or("");
+        if process.parse::<u32>().is_ok() && !Path::new("/proc").join(process).exists() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
