@@ -1,0 +1,127 @@
+//! x86-64: the entry point, the `syscall` instruction, the time stamp counter, `pause` and the copy loops.
+
+use core::arch::asm;
+use core::arch::x86_64::{_mm_lfence, _mm_pause, _rdtsc};
+
+/// The ELF entry point. Both homes start a rank here with the Linux x86-64 initial stack at `rsp` (System V ABI,
+/// AMD64 supplement, section 3.4.1); `rbp` is cleared so that a back trace ends here.
+#[cfg(target_os = "none")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _start() -> ! {
+    core::arch::naked_asm!(
+        "xor ebp, ebp",
+        "mov rdi, rsp",
+        "call {begin}",
+        "ud2",
+        begin = sym crate::start::begin,
+    )
+}
+
+/// One system call: number and six arguments, as Linux takes them. The result is the kernel's, errors negated.
+///
+/// # Safety
+/// Whatever the call does with the memory its arguments name must be sound.
+#[inline(always)]
+pub(crate) unsafe fn syscall(number: u64, arguments: [u64; 6]) -> i64 {
+    let [a0, a1, a2, a3, a4, a5] = arguments;
+    let result: i64;
+    // SAFETY: the instruction changes rax, rcx and r11 only, and the memory the caller vouches for; nothing is pushed on
+    // this stack.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as i64 => result,
+            in("rdi") a0,
+            in("rsi") a1,
+            in("rdx") a2,
+            in("r10") a3,
+            in("r8") a4,
+            in("r9") a5,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// The time stamp counter, read whenever the processor finds the time for it: for loops that read it back to back.
+#[inline(always)]
+pub(crate) fn ticks() -> u64 {
+    // SAFETY: every x86-64 processor has the instruction, and both homes allow it (CR4.TSD is clear).
+    unsafe { _rdtsc() }
+}
+
+/// The time stamp counter, read after everything before it has completed and before anything after it has begun.
+#[inline(always)]
+pub(crate) fn ticks_ordered() -> u64 {
+    // SAFETY: as for `ticks`; `lfence` is part of SSE2, which every x86-64 processor has.
+    unsafe {
+        _mm_lfence();
+        let ticks = _rdtsc();
+        _mm_lfence();
+        ticks
+    }
+}
+
+/// Tells the processor (or the emulator) that this is a wait loop.
+#[inline(always)]
+pub(crate) fn pause() {
+    _mm_pause();
+}
+
+/// Copies `bytes` bytes by unrolled 16-byte loads, then stores; the tail by single bytes.
+///
+/// This is the loop for emulation, where string instructions cost a hundred times as much and loads and stores that
+/// alternate between addresses equal modulo the slot size evict each other's translation: four loads, then four stores.
+///
+/// # Safety
+/// As for `core::ptr::copy_nonoverlapping`.
+#[inline]
+pub(crate) unsafe fn copy_unrolled(source: *const u8, target: *mut u8, bytes: usize) {
+    let lines = bytes / 64;
+    let tail = bytes % 64;
+    // SAFETY: the caller vouches for `bytes` bytes at both ends, which do not overlap; the first loop reads and writes
+    // `lines * 64` of them, the second the `bytes % 64` after. The direction of the loops does not use the direction flag.
+    unsafe {
+        asm!(
+            "test {lines}, {lines}",
+            "jz 3f",
+            "2:",
+            "movdqu {x0}, [{source}]",
+            "movdqu {x1}, [{source} + 16]",
+            "movdqu {x2}, [{source} + 32]",
+            "movdqu {x3}, [{source} + 48]",
+            "movdqu [{target}], {x0}",
+            "movdqu [{target} + 16], {x1}",
+            "movdqu [{target} + 32], {x2}",
+            "movdqu [{target} + 48], {x3}",
+            "add {source}, 64",
+            "add {target}, 64",
+            "dec {lines}",
+            "jnz 2b",
+            "3:",
+            "test {tail}, {tail}",
+            "jz 5f",
+            "4:",
+            "mov {byte}, byte ptr [{source}]",
+            "mov byte ptr [{target}], {byte}",
+            "inc {source}",
+            "inc {target}",
+            "dec {tail}",
+            "jnz 4b",
+            "5:",
+            lines = inout(reg) lines => _,
+            tail = inout(reg) tail => _,
+            source = inout(reg) source => _,
+            target = inout(reg) target => _,
+            byte = out(reg_byte) _,
+            x0 = out(xmm_reg) _,
+            x1 = out(xmm_reg) _,
+            x2 = out(xmm_reg) _,
+            x3 = out(xmm_reg) _,
+            options(nostack),
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! The dissemination barrier (Hensgen, Finkel, Manber 1988; Mellor-Crummey and Scott 1991, algorithm 4), as a protocol over words.
+//!
+//! In round `k` a rank tells the rank `2^k` above it that it has come, and waits to be told by the rank `2^k` below; after
+//! `ceil(log2 n)` rounds every rank knows of every other. Each word has one writer and one reader and a cache line of its own,
+//! and each rank polls its own memory only, so a barrier of two costs one line each way. Instead of reversing a sense, the
+//! words count episodes: a neighbour that is already in the next episode cannot be mistaken.
+//!
+//! Written over [`crate::primitive`]; `cargo test -p lwk-user --features loom --release` lets the model checker try the
+//! interleavings of small groups.
+
+use crate::primitive::{AtomicU64, Ordering, wait_until};
+use crate::smartmap::{CacheLine, Shared};
+use lwk_abi::address::MAX_RANKS;
+
+/// Rounds that [`MAX_RANKS`] ranks need.
+const ROUNDS: usize = usize::BITS as usize - (MAX_RANKS - 1).leading_zeros() as usize;
+
+// Enough rounds to reach every rank of the largest node, and not one too many.
+const _: () = assert!(1 << ROUNDS >= MAX_RANKS && 1 << (ROUNDS - 1) < MAX_RANKS);
+
+/// One rank's words: word `k` holds the last episode in which the rank `2^k` below has reached round `k`.
+pub(super) struct Arrivals([CacheLine<AtomicU64>; ROUNDS]);
+
+#[cfg(not(all(test, feature = "loom")))]
+impl Arrivals {
+    pub(super) const fn new() -> Arrivals {
+        Arrivals([const { CacheLine(AtomicU64::new(0)) }; ROUNDS])
+    }
+}
+
+// SAFETY: atomics only, no addresses.
+unsafe impl Shared for Arrivals {}
+
+/// One episode of the barrier as one of `size` ranks goes through it. `mine` are its own words, `ahead(d)` those of the rank
+/// `d` above it, around the ring.
+///
+/// Episodes count from 1 and all ranks go through them in order.
+pub(super) fn pass<'a>(size: u32, episode: u64, mine: &Arrivals, ahead: impl Fn(u32) -> &'a Arrivals) {
+    let mut distance = 1;
+    for word in 0.. {
+        if distance >= size {
+            break;
+        }
+        // Release: pairs with the acquire load below, in the rank ahead; carries all this rank has stored, and, from the
+        // second round on, all it has learned of.
+        ahead(distance).0[word].store(episode, Ordering::Release);
+        // Acquire: pairs with the release store above, in the rank behind.
+        wait_until(|| mine.0[word].load(Ordering::Acquire) >= episode);
+        distance *= 2;
+    }
+}
+
+#[cfg(all(test, feature = "loom"))]
+mod model {
+    use super::*;
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    fn arrivals() -> Arrivals {
+        Arrivals(core::array::from_fn(|_| CacheLine(AtomicU64::new(0))))
+    }
+
+    /// Switches between threads that the checker may force at any point, beside those at waits.
+    const PREEMPTIONS: usize = 2;
+
+    type Cells = Arc<Vec<UnsafeCell<u64>>>;
+
+    /// One rank: writes its own plain cell, passes, reads all cells, passes, and writes again.
+    fn run(rank: u32, episodes: u64, words: Arc<Vec<Arrivals>>, cells: Cells) {
+        let size = words.len() as u32;
+        let mut episode = 0;
+        let mut barrier = || {
+            episode += 1;
+            let ahead = |distance| &words[((rank + distance) % size) as usize];
+            pass(size, episode, &words[rank as usize], ahead);
+        };
+        for value in 1..=episodes {
+            // SAFETY: what is under test: between two barriers each cell has one writer and no reader.
+            cells[rank as usize].with_mut(|cell| unsafe { *cell = value });
+            barrier();
+            for cell in cells.iter() {
+                // SAFETY: what is under test: between two barriers cells are only read.
+                cell.with(|cell| assert_eq!(unsafe { *cell }, value));
+            }
+            if value < episodes {
+                barrier();
+            }
+        }
+    }
+
+    /// Loom fails this if in an interleaving a read is not ordered after the write it must see, or before the next one.
+    fn ranks_see_each_others_plain_stores(size: u32, episodes: u64) {
+        let mut model = loom::model::Builder::new();
+        // Exhaustive exploration of three ranks takes hours; bugs of this kind show with few forced switches.
+        model.preemption_bound = Some(PREEMPTIONS);
+        model.check(move || {
+            let words: Arc<Vec<Arrivals>> = Arc::new((0..size).map(|_| arrivals()).collect());
+            let cells: Cells = Arc::new((0..size).map(|_| UnsafeCell::new(0)).collect());
+            let spawn = |rank| {
+                let (words, cells) = (words.clone(), cells.clone());
+                thread::spawn(move || run(rank, episodes, words, cells))
+            };
+            let threads: Vec<_> = (1..size).map(spawn).collect();
+            run(0, episodes, words.clone(), cells.clone());
+            for thread in threads {
+                thread.join().unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn two_ranks_two_episodes() {
+        ranks_see_each_others_plain_stores(2, 2);
+    }
+
+    #[test]
+    fn three_ranks_one_episode() {
+        ranks_see_each_others_plain_stores(3, 1);
+    }
+}

@@ -1,0 +1,51 @@
+//! Copying between a rank's memory and a peer's.
+//!
+//! One entry, [`copy`], that picks the loop: an unrolled one in emulation, `memcpy` of the compiler's library on silicon.
+//! Emulation needs its own because virtual addresses equal modulo the slot size share an entry of the emulator's
+//! translation buffer, which is exactly what a copy between symmetric addresses alternates between, and because string
+//! instructions are far slower there.
+
+use crate::{arch, job};
+use lwk_abi::job_page::FLAG_EMULATED;
+
+/// Below this size, in bytes, the choice of the loop costs more than it saves: eight bytes are one load and one store.
+const SMALL: usize = 64;
+
+/// Copies `bytes` bytes from `source` to `target`; either may be in a peer's slot.
+///
+/// Ordering: plain loads and stores. A later release store by this rank publishes them; an earlier acquire load orders them.
+///
+/// # Safety
+/// Both ranges must be mapped, `target` writable, and they must not overlap, not even through another slot; no rank may
+/// write either range, nor read `target`, at the same time.
+#[inline]
+pub unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
+    if bytes >= SMALL && job().page().flags & FLAG_EMULATED != 0 {
+        // SAFETY: the caller's promise is that of the loop.
+        unsafe { arch::copy_unrolled(source, target, bytes) }
+    } else {
+        // SAFETY: the caller's promise is that of the function.
+        unsafe { core::ptr::copy_nonoverlapping(source, target, bytes) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unrolled_loop_copies_every_length_and_nothing_beside_it() {
+        let source: Vec<u8> = (0..300).map(|i| (i * 7 + 3) as u8).collect();
+        for length in 0..=260 {
+            for offset in 0..5 {
+                let mut target = vec![0xa5u8; 300];
+                // SAFETY: both vectors hold 300 bytes, `offset + length` is at most 264, and they are distinct.
+                unsafe {
+                    arch::copy_unrolled(source.as_ptr().add(offset), target.as_mut_ptr().add(offset), length)
+                };
+                assert_eq!(&target[offset..offset + length], &source[offset..offset + length]);
+                assert!(target[..offset].iter().chain(&target[offset + length..]).all(|byte| *byte == 0xa5));
+            }
+        }
+    }
+}

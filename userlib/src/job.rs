@@ -1,0 +1,128 @@
+//! The job page, typed: which rank this is, who its peers are and where they run. No system call.
+//!
+//! Two kinds of number are easy to mix up and therefore two types: [`Rank`] counts the ranks of the whole job, [`NodeRank`]
+//! those of this node. A slot belongs to a node rank.
+
+use core::fmt;
+use lwk_abi::address::JOB_PAGE;
+use lwk_abi::job_page::{FLAG_EMULATED, FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, JobPage, RankPlace};
+
+/// A rank of the job, from 0 ("world rank").
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Rank(pub u32);
+
+/// A rank among those of this node, from 0; its slot is one more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeRank(pub u32);
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for NodeRank {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The job as this rank sees it.
+#[derive(Clone, Copy)]
+pub struct Job(&'static JobPage);
+
+/// This rank's job.
+#[inline(always)]
+pub fn job() -> Job {
+    // SAFETY: both homes map the page, filled in, at this address before the first instruction and never change it;
+    // start-up has checked its magic number and version.
+    Job(unsafe { &*core::ptr::with_exposed_provenance(JOB_PAGE as usize) })
+}
+
+impl Job {
+    /// The page itself, for everything that has no accessor here.
+    #[inline(always)]
+    pub fn page(self) -> &'static JobPage {
+        self.0
+    }
+
+    /// This rank in the job.
+    #[inline(always)]
+    pub fn rank(self) -> Rank {
+        Rank(self.0.rank)
+    }
+
+    /// Ranks in the job.
+    #[inline(always)]
+    pub fn size(self) -> u32 {
+        self.0.size
+    }
+
+    /// This rank on its node.
+    #[inline(always)]
+    pub fn node_rank(self) -> NodeRank {
+        NodeRank(self.0.node_rank)
+    }
+
+    /// Ranks of the job on this node.
+    #[inline(always)]
+    pub fn node_size(self) -> u32 {
+        self.0.node_size
+    }
+
+    /// This node, from 0.
+    pub fn node(self) -> u32 {
+        self.0.node
+    }
+
+    /// Nodes of the job.
+    pub fn nodes(self) -> u32 {
+        self.0.nodes
+    }
+
+    /// Where a rank of this node runs; `None` if this node has no such rank.
+    pub fn place(self, rank: NodeRank) -> Option<&'static RankPlace> {
+        self.places().get(rank.0 as usize)
+    }
+
+    /// Where this rank runs.
+    pub fn my_place(self) -> &'static RankPlace {
+        &self.0.places[self.0.node_rank as usize]
+    }
+
+    /// Where the ranks of this node run, by node rank.
+    pub fn places(self) -> &'static [RankPlace] {
+        let count = (self.0.place_count as usize).min(self.0.places.len());
+        &self.0.places[..count]
+    }
+
+    /// Ranks share cores: a wait loop must give the core away (those of [`crate::wait`] do).
+    #[inline(always)]
+    pub fn is_oversubscribed(self) -> bool {
+        self.0.flags & FLAG_OVERSUBSCRIBED != 0
+    }
+
+    /// The processor is emulated: times say little, and `pause` and string instructions are expensive.
+    #[inline(always)]
+    pub fn is_emulated(self) -> bool {
+        self.0.flags & FLAG_EMULATED != 0
+    }
+
+    /// The home is a Linux host, not the kernel.
+    pub fn is_host_home(self) -> bool {
+        self.0.flags & FLAG_HOST_HOME != 0
+    }
+
+    /// Whether the address is in the program image (code, data, bss), which lies at the same address in every rank.
+    #[inline(always)]
+    pub fn image_contains(self, address: u64, bytes: u64) -> bool {
+        address >= self.0.segment_start && address < self.0.image_end && bytes <= self.0.image_end - address
+    }
+
+    /// Whether this is a job page of the version the program was built for.
+    #[cfg(target_os = "none")]
+    pub(crate) fn is_valid(self) -> bool {
+        use lwk_abi::job_page::{JOB_PAGE_MAGIC, JOB_PAGE_VERSION};
+        self.0.magic == JOB_PAGE_MAGIC && self.0.version == JOB_PAGE_VERSION
+    }
+}

@@ -1,0 +1,138 @@
+//! Start-up and end of a program: [`entry!`](crate::entry!), arguments, environment, exit.
+//!
+//! Both homes start a rank with the Linux x86-64 initial stack: argument count, argument pointers, null, environment
+//! pointers, null, auxiliary vector (System V ABI, AMD64 supplement, section 3.4.1).
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use core::ffi::{CStr, c_char};
+
+pub use crate::syscall::{abort, exit};
+
+/// What the home gave the program: arguments and environment. Texts live as long as the program.
+pub struct Env {
+    arguments: &'static [*const c_char],
+    environment: &'static [*const c_char],
+}
+
+// SAFETY: the initial stack's strings are never written after start-up.
+unsafe impl Sync for Env {}
+
+impl Env {
+    /// Reads the initial stack.
+    ///
+    /// # Safety
+    /// `stack` must point to the initial stack of the process, and nobody may write to it any more.
+    #[cfg(target_os = "none")]
+    unsafe fn from_stack(stack: *const usize) -> Env {
+        // SAFETY: the layout of the initial stack: a count, that many pointers, a null pointer, pointers, a null pointer.
+        unsafe {
+            let count = stack.read();
+            let arguments = stack.add(1).cast::<*const c_char>();
+            let environment = arguments.add(count + 1);
+            let mut variables = 0;
+            while !environment.add(variables).read().is_null() {
+                variables += 1;
+            }
+            Env {
+                arguments: core::slice::from_raw_parts(arguments, count),
+                environment: core::slice::from_raw_parts(environment, variables),
+            }
+        }
+    }
+
+    /// The arguments as bytes; the first is the program's name.
+    pub fn args_bytes(&self) -> impl ExactSizeIterator<Item = &'static [u8]> + use<> {
+        // SAFETY: each pointer of the initial stack leads to a NUL-terminated string that is never written.
+        self.arguments.iter().map(|argument| unsafe { CStr::from_ptr(*argument) }.to_bytes())
+    }
+
+    /// The arguments as text; the first is the program's name. What is not UTF-8 reads as U+FFFD.
+    pub fn args(&self) -> impl ExactSizeIterator<Item = &'static str> + use<> {
+        self.args_bytes().map(text)
+    }
+
+    /// The environment as name and value. What is not UTF-8 reads as U+FFFD; an entry without `=` has an empty value.
+    pub fn vars(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        // SAFETY: as for the arguments.
+        let entries = self.environment.iter().map(|entry| text(unsafe { CStr::from_ptr(*entry) }.to_bytes()));
+        entries.map(|entry| entry.split_once('=').unwrap_or((entry, "")))
+    }
+
+    /// The value of an environment variable.
+    pub fn var(&self, name: &str) -> Option<&'static str> {
+        self.vars().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+}
+
+/// Bytes of the initial stack as text. Replaced text is kept for the life of the program, as the original is.
+fn text(bytes: &'static [u8]) -> &'static str {
+    match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(text) => text.leak(),
+    }
+}
+
+/// What a program's main function may return.
+pub trait ExitStatus {
+    /// The rank's exit status, 0 to 255.
+    fn status(self) -> i32;
+}
+
+impl ExitStatus for () {
+    fn status(self) -> i32 {
+        0
+    }
+}
+
+impl ExitStatus for i32 {
+    fn status(self) -> i32 {
+        self
+    }
+}
+
+/// An error is printed as one line on standard error; the status is 1.
+impl<T: ExitStatus, E: core::fmt::Display> ExitStatus for Result<T, E> {
+    fn status(self) -> i32 {
+        match self {
+            Ok(value) => value.status(),
+            Err(error) => {
+                crate::eprintln!("rank {}: {error}", crate::job().rank());
+                1
+            }
+        }
+    }
+}
+
+/// Names the program's main function: `fn(&Env)`, returning anything that is an [`ExitStatus`].
+#[macro_export]
+macro_rules! entry {
+    ($main:path) => {
+        // SAFETY: the name is the library's own; a program has one entry.
+        #[unsafe(no_mangle)]
+        extern "Rust" fn lwk_main(env: &'static $crate::start::Env) -> i32 {
+            $crate::start::ExitStatus::status($main(env))
+        }
+    };
+}
+
+/// Called by the entry point with the initial stack.
+#[cfg(target_os = "none")]
+pub(crate) extern "C" fn begin(stack: *const usize) -> ! {
+    unsafe extern "Rust" {
+        /// Defined by [`entry!`](crate::entry!) in the program.
+        safe fn lwk_main(env: &'static Env) -> i32;
+    }
+    if !crate::job().is_valid() {
+        // Nothing of the library works without the page, so the text goes out as it is.
+        let _ = crate::syscall::write(
+            2,
+            b"lwk-user: no job page of this version: rebuild the program and its home\n",
+        );
+        exit(lwk_abi::exit::USAGE);
+    }
+    // SAFETY: the entry point passes the initial stack, and only this function reads it.
+    let env: &'static Env =
+        alloc::boxed::Box::leak(alloc::boxed::Box::new(unsafe { Env::from_stack(stack) }));
+    exit(lwk_main(env))
+}

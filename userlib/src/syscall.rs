@@ -1,0 +1,166 @@
+//! The system calls, typed. Numbers and meanings are Linux's; Margay's own start at `0x1000`.
+//!
+//! Each call is one `syscall` instruction. A pointer may lead into a peer's slot: a peer's memory is as good as one's own.
+
+use crate::arch;
+use crate::errno::Errno;
+use core::ptr::NonNull;
+use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, linux};
+
+/// Any system call by number: six arguments, the result as it comes. For tests and for calls that have no wrapper here.
+///
+/// # Safety
+/// Whatever the call does with the memory its arguments name must be sound.
+pub unsafe fn raw(number: u64, arguments: [u64; 6]) -> i64 {
+    // SAFETY: the caller's promise is the same.
+    unsafe { arch::syscall(number, arguments) }
+}
+
+fn address_of<T>(pointer: *const T) -> u64 {
+    pointer.expose_provenance() as u64
+}
+
+/// Reads up to `buffer.len()` bytes; returns how many, 0 at the end of the file.
+pub fn read(fd: u32, buffer: &mut [u8]) -> Result<usize, Errno> {
+    let arguments = [fd as u64, address_of(buffer.as_mut_ptr()), buffer.len() as u64, 0, 0, 0];
+    // SAFETY: the call writes at most `len` bytes into the buffer, which is borrowed exclusively.
+    Errno::check(unsafe { raw(linux::READ, arguments) }).map(|bytes| bytes as usize)
+}
+
+/// Writes up to `bytes.len()` bytes; returns how many.
+pub fn write(fd: u32, bytes: &[u8]) -> Result<usize, Errno> {
+    let arguments = [fd as u64, address_of(bytes.as_ptr()), bytes.len() as u64, 0, 0, 0];
+    // SAFETY: the call only reads the slice.
+    Errno::check(unsafe { raw(linux::WRITE, arguments) }).map(|bytes| bytes as usize)
+}
+
+/// Sets the end of the `brk` heap and returns the new end; on failure, the old one. 0 asks for the present end.
+///
+/// # Safety
+/// Nothing may be in use above the new end.
+pub unsafe fn brk(end: u64) -> u64 {
+    // SAFETY: the caller's promise is the same.
+    unsafe { raw(linux::BRK, [end, 0, 0, 0, 0, 0]) as u64 }
+}
+
+/// Fresh zeroed memory from the segment, readable and writable, page aligned. `bytes` is rounded up to pages.
+///
+/// Errors: `ENOMEM` if the segment has no such hole, `EINVAL` for 0 bytes.
+pub fn mmap(bytes: usize) -> Result<NonNull<u8>, Errno> {
+    /// `PROT_READ | PROT_WRITE`.
+    const PROTECTION: u64 = 1 | 2;
+    /// `MAP_PRIVATE | MAP_ANONYMOUS`.
+    const FLAGS: u64 = 2 | 0x20;
+    // SAFETY: without MAP_FIXED the call touches no memory that is in use.
+    let address =
+        Errno::check(unsafe { raw(linux::MMAP, [0, bytes as u64, PROTECTION, FLAGS, u64::MAX, 0]) })?;
+    NonNull::new(core::ptr::with_exposed_provenance_mut(address as usize)).ok_or(Errno::ENOMEM)
+}
+
+/// Gives memory of [`mmap`] back.
+///
+/// # Safety
+/// Nothing may use the range any more, in no rank.
+pub unsafe fn munmap(start: NonNull<u8>, bytes: usize) -> Result<(), Errno> {
+    // SAFETY: the caller's promise is the same.
+    Errno::check(unsafe { raw(linux::MUNMAP, [address_of(start.as_ptr()), bytes as u64, 0, 0, 0, 0]) })
+        .map(|_| ())
+}
+
+/// Lets another rank on this core run, if there is one.
+#[inline]
+pub fn sched_yield() {
+    // SAFETY: no memory is involved. The call has no error.
+    unsafe { raw(linux::SCHED_YIELD, [0; 6]) };
+}
+
+/// The process number of this rank.
+pub fn getpid() -> u32 {
+    // SAFETY: no memory is involved.
+    unsafe { raw(linux::GETPID, [0; 6]) as u32 }
+}
+
+/// The thread number of this rank, which is its process number.
+pub fn gettid() -> u32 {
+    // SAFETY: no memory is involved.
+    unsafe { raw(linux::GETTID, [0; 6]) as u32 }
+}
+
+/// Clocks of [`clock_gettime`]. The clock module reads the time without a system call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum ClockId {
+    Realtime = 0,
+    Monotonic = 1,
+}
+
+/// Linux's `struct timespec`.
+#[repr(C)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Timespec {
+    /// Seconds.
+    pub seconds: i64,
+    /// Nanoseconds, below a thousand million.
+    pub nanoseconds: i64,
+}
+
+/// The time of a clock.
+pub fn clock_gettime(clock: ClockId) -> Result<Timespec, Errno> {
+    let mut time = Timespec::default();
+    let arguments = [clock as u64, address_of(&raw mut time), 0, 0, 0, 0];
+    // SAFETY: the call writes one timespec, into a variable of this function.
+    Errno::check(unsafe { raw(linux::CLOCK_GETTIME, arguments) })?;
+    Ok(time)
+}
+
+/// Fills a buffer with random bytes; returns how many.
+pub fn getrandom(buffer: &mut [u8]) -> Result<usize, Errno> {
+    let arguments = [address_of(buffer.as_mut_ptr()), buffer.len() as u64, 0, 0, 0, 0];
+    // SAFETY: the call writes at most `len` bytes into the buffer, which is borrowed exclusively.
+    Errno::check(unsafe { raw(linux::GETRANDOM, arguments) }).map(|bytes| bytes as usize)
+}
+
+/// Linux's `struct new_utsname`: strings of up to 64 bytes, each ended by a NUL.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Utsname {
+    pub system: [u8; 65],
+    pub node: [u8; 65],
+    pub release: [u8; 65],
+    pub version: [u8; 65],
+    pub machine: [u8; 65],
+    pub domain: [u8; 65],
+}
+
+/// Names of the system.
+pub fn uname() -> Result<Utsname, Errno> {
+    let empty = [0; 65];
+    let mut names =
+        Utsname { system: empty, node: empty, release: empty, version: empty, machine: empty, domain: empty };
+    // SAFETY: the call writes one structure of this layout, into a variable of this function.
+    Errno::check(unsafe { raw(linux::UNAME, [address_of(&raw mut names), 0, 0, 0, 0, 0]) })?;
+    Ok(names)
+}
+
+/// What the kernel has counted on this rank's core. `ENOSYS` in the host home.
+pub fn core_counters() -> Result<CoreCounters, Errno> {
+    let mut counters = CoreCounters::default();
+    // SAFETY: the call writes one structure, into a variable of this function.
+    Errno::check(unsafe { raw(CORE_COUNTERS, [address_of(&raw mut counters), 0, 0, 0, 0, 0]) })?;
+    Ok(counters)
+}
+
+/// Ends this rank with a status, 0 to 255; a status other than 0 ends the job.
+pub fn exit(status: i32) -> ! {
+    loop {
+        // SAFETY: the call does not return.
+        unsafe { raw(linux::EXIT_GROUP, [status as u64, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Ends the whole job with a status, 1 to 255; 0 counts as 1.
+pub fn abort(status: i32) -> ! {
+    // SAFETY: the call does not return; where there is no such call it has no effect.
+    unsafe { raw(JOB_ABORT, [status as u64, 0, 0, 0, 0, 0]) };
+    exit(if status == 0 { 1 } else { status })
+}
