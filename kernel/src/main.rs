@@ -1,1 +1,73 @@
-fn main() {}
+//! Margay's kernel: boots a compute node, gives every rank of the job a core and one piece of memory, and stays out of
+//! the way.
+//!
+//! Four principles, in the line of Catamount (SMARTMAP paper, section III.A):
+//!
+//! 1. **Memory is mapped once.** A rank's memory is one contiguous segment, mapped linearly when the rank is created and
+//!    never changed. A user pointer is valid if it passes a bounds check; its physical address is an addition.
+//! 2. **A core belongs to its rank.** No timer, no device interrupt, no daemon: kernel code runs on a compute core
+//!    only when its rank asks for it or must be stopped. The kernel is not preemptible and never blocks.
+//! 3. **Ranks of a job are neighbours.** Each rank's top-level page table entry is linked into every other rank's, so
+//!    peers communicate by loads and stores without the kernel.
+//! 4. **A user's mistake costs the user's job only.** The caller gets an error number or is stopped with a report; a
+//!    broken invariant of the kernel's own stops the node.
+//!
+//! The order of the boot is the order of [`start`]. `arch` alone knows the processor; everything that can be pure logic
+//! is a crate of its own, tested on the host.
+#![no_std]
+#![no_main]
+
+mod acpi_tables;
+mod arch;
+mod boot;
+mod console;
+mod core_local;
+mod drivers;
+mod failure;
+mod initial_stack;
+mod job;
+mod logger;
+mod memory;
+mod node;
+mod panic;
+mod process;
+mod rank;
+mod report;
+mod scheduler;
+mod syscall;
+mod user_memory;
+
+use bootloader_api::BootInfo;
+
+bootloader_api::entry_point!(start, config = &boot::CONFIG);
+
+/// The first function of the kernel, on the boot core, on the boot loader's stack and page tables.
+fn start(boot_info: &'static mut BootInfo) -> ! {
+    let entry_ticks = arch::clock::ticks();
+    console::open_serial();
+    let mut machine = boot::Machine::from(boot_info);
+    console::open_screen(machine.screen.take());
+    logger::init();
+
+    if let Err(missing) = arch::features::require() {
+        node::refuse(format_args!("this processor has no {missing}, which Margay needs"));
+    }
+    memory::init(&machine);
+    let job = job::Archive::open(machine.ram_disk).and_then(|archive| job::Description::read(&archive));
+    let job = job.unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
+    console::set_plain(job.file.console == lwk_job::Console::Plain);
+    logger::set_level(job.file.log);
+
+    arch::features::enable();
+    core_local::init_boot_core();
+    let tables = acpi_tables::read(&machine);
+    arch::interrupt_controller::init();
+    arch::clock::calibrate(tables.timer);
+    let cores = arch::start_cores::start(&tables, job.file.cores.map(|cores| cores as usize));
+    node::describe(&machine, cores, entry_ticks);
+
+    if let Err(problem) = job::launch(&job, cores) {
+        node::refuse(format_args!("{problem}"));
+    }
+    scheduler::run()
+}

@@ -49,7 +49,10 @@ pub mod errno {
     pub const EBADF: i64 = 9;
     pub const EAGAIN: i64 = 11;
     pub const ENOMEM: i64 = 12;
+    pub const EACCES: i64 = 13;
     pub const EFAULT: i64 = 14;
+    pub const EEXIST: i64 = 17;
+    pub const ENODEV: i64 = 19;
     pub const EINVAL: i64 = 22;
     pub const ENOSYS: i64 = 38;
 }

@@ -84,6 +84,12 @@ impl<const N: usize> Heap<N> {
         Self { start, end, brk: start, areas: ArrayVec::new_const(), break_mark: start, area_mark: end }
     }
 
+    /// As [`Heap::new`] for memory that has not been zeroed: all of it is cleared when it is handed out.
+    #[must_use]
+    pub const fn stale(start: u64, end: u64) -> Self {
+        Self { start, end, brk: start, areas: ArrayVec::new_const(), break_mark: end, area_mark: start }
+    }
+
     /// `brk(requested)`: moves the break there and returns it, or leaves it and returns the old one if that is below the
     /// heap's start or would run into an area.
     pub fn brk(&mut self, requested: u64) -> Grant {

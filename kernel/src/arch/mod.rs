@@ -1,0 +1,7 @@
+//! The one place that knows the processor. Everything else in the kernel names what it needs through this module.
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "x86_64")]
+pub use self::x86_64::*;

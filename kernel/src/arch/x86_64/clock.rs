@@ -1,0 +1,139 @@
+//! Time: the time stamp counter, its frequency, and the wall clock at boot.
+
+use core::arch::x86_64::{_mm_lfence, _rdtsc};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use raw_cpuid::CpuId;
+
+use super::ports;
+use crate::acpi_tables::Timer;
+
+// All three are written once on the boot core, before any other core runs; starting a core orders them.
+static TICKS_A_SECOND: AtomicU64 = AtomicU64::new(0);
+static WALL_BASE_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
+static WALL_BASE_TICKS: AtomicU64 = AtomicU64::new(0);
+
+/// The time stamp counter, not read before earlier loads are done.
+pub fn ticks() -> u64 {
+    // SAFETY: `features::require` refuses processors without the counter and SSE2.
+    unsafe {
+        _mm_lfence();
+        _rdtsc()
+    }
+}
+
+/// Frequency of the counter in Hz; 0 before [`calibrate`].
+pub fn ticks_a_second() -> u64 {
+    TICKS_A_SECOND.load(Ordering::Relaxed)
+}
+
+/// Nanoseconds in `ticks`; 0 before [`calibrate`].
+pub fn nanoseconds(ticks: u64) -> u64 {
+    match ticks_a_second() {
+        0 => 0,
+        hz => (u128::from(ticks) * 1_000_000_000 / u128::from(hz)) as u64,
+    }
+}
+
+/// The wall clock's base: nanoseconds since the Unix epoch, and the counter then.
+pub fn wall_base() -> (u64, u64) {
+    (WALL_BASE_NANOSECONDS.load(Ordering::Relaxed), WALL_BASE_TICKS.load(Ordering::Relaxed))
+}
+
+/// Waits for at least `microseconds`. Only after [`calibrate`].
+pub fn delay(microseconds: u64) {
+    let end = ticks() + ticks_a_second() * microseconds / 1_000_000;
+    while ticks() < end {
+        core::hint::spin_loop();
+    }
+}
+
+/// Finds the counter's frequency: from the processor if it says, else against the ACPI timer. Reads the wall clock.
+pub fn calibrate(timer: Option<Timer>) {
+    let (hz, source) = match (frequency_by_processor(), timer) {
+        (Some(hz), _) => (hz, "processor"),
+        (None, Some(timer)) => (frequency_by_timer(timer), "ACPI timer"),
+        (None, None) => {
+            panic!("the firmware has an ACPI timer, or the processor tells its counter's frequency")
+        }
+    };
+    TICKS_A_SECOND.store(hz, Ordering::Relaxed);
+    WALL_BASE_NANOSECONDS.store(real_time_clock_seconds() * 1_000_000_000, Ordering::Relaxed);
+    WALL_BASE_TICKS.store(ticks(), Ordering::Relaxed);
+    log::debug!("time stamp counter runs at {} kHz ({source})", hz / 1000);
+}
+
+/// CPUID leaf 0x15, or the hypervisor's leaf 0x40000010 (in kHz).
+fn frequency_by_processor() -> Option<u64> {
+    let cpu = CpuId::new();
+    let by_crystal = cpu.get_tsc_info().and_then(|info| info.tsc_frequency());
+    let by_hypervisor = || {
+        let khz = cpu.get_hypervisor_info()?.tsc_frequency()?;
+        (khz != 0).then(|| u64::from(khz) * 1000)
+    };
+    by_crystal.filter(|hz| *hz != 0).or_else(by_hypervisor)
+}
+
+/// ACPI's timer runs at this frequency (ACPI specification 6.5, section 4.8.2.1).
+const ACPI_TIMER_HZ: u64 = 3_579_545;
+/// Length of the calibration: 10 ms, which bounds the error by the few microseconds a port read takes.
+const CALIBRATION_TICKS: u32 = (ACPI_TIMER_HZ / 100) as u32;
+
+fn frequency_by_timer(timer: Timer) -> u64 {
+    // SAFETY: reading the timer has no effect.
+    let read = || unsafe { ports::read_u32(timer.port) } & timer.mask;
+    let (start, start_ticks) = (read(), ticks());
+    loop {
+        let (elapsed, now) = (read().wrapping_sub(start) & timer.mask, ticks());
+        if elapsed >= CALIBRATION_TICKS {
+            let ticks_passed = u128::from(now - start_ticks);
+            return (ticks_passed * u128::from(ACPI_TIMER_HZ) / u128::from(elapsed)) as u64;
+        }
+        core::hint::spin_loop();
+    }
+}
+
+/// Seconds since the Unix epoch by the battery-backed clock (MC146818), which is taken to run in UTC.
+fn real_time_clock_seconds() -> u64 {
+    const UPDATE_IN_PROGRESS: u8 = 0x80;
+    const BINARY: u8 = 0x04;
+    const HOURS_24: u8 = 0x02;
+    // SAFETY: selecting and reading a register of the clock has no effect elsewhere; only the boot core does it.
+    let register = |index: u8| unsafe {
+        ports::write_u8(0x70, index);
+        ports::read_u8(0x71)
+    };
+    let read = || [0x00, 0x02, 0x04, 0x07, 0x08, 0x09].map(register);
+    // Two equal readings outside an update are a consistent one; a machine without the clock reads all ones for ever.
+    let mut last = read();
+    for _ in 0..1000 {
+        let busy = register(0x0a) & UPDATE_IN_PROGRESS != 0;
+        let now = read();
+        if !busy && now == last {
+            break;
+        }
+        last = now;
+    }
+    let mode = register(0x0b);
+    let decode = |value: u8| if mode & BINARY != 0 { value } else { (value >> 4) * 10 + (value & 0xf) };
+    let afternoon = last[2] & 0x80 != 0 && mode & HOURS_24 == 0;
+    let hour = decode(last[2] & 0x7f);
+    let hour = if mode & HOURS_24 != 0 { hour } else { hour % 12 + if afternoon { 12 } else { 0 } };
+    let [second, minute, _, day, month, year] = last.map(decode);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return 0;
+    }
+    days_since_epoch(2000 + u64::from(year), month.into(), day.into()) * 86_400
+        + u64::from(hour) * 3600
+        + u64::from(minute) * 60
+        + u64::from(second)
+}
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar from 2000 to 2099.
+fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
+    const BEFORE_MONTH: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+    const DAYS_TO_2000: u64 = 10_957;
+    let years = year - 2000;
+    let leap_days = years.div_ceil(4) + u64::from(year.is_multiple_of(4) && month > 2);
+    DAYS_TO_2000 + years * 365 + leap_days + BEFORE_MONTH[month as usize - 1] + day - 1
+}

@@ -1,0 +1,24 @@
+//! How a core finds its own data: the `GS` base, in the kernel.
+
+use core::arch::asm;
+
+use x86_64::VirtAddr;
+use x86_64::registers::model_specific::{GsBase, KernelGsBase};
+
+use crate::core_local::Core;
+
+/// Makes `core` the data of the executing core; the program's side of the swap starts at zero.
+pub fn set(core: &'static Core) {
+    GsBase::write(VirtAddr::new(core::ptr::from_ref(core) as u64));
+    KernelGsBase::write(VirtAddr::zero());
+}
+
+/// The data of the executing core.
+pub fn get() -> &'static Core {
+    let core: *const Core;
+    // SAFETY: in the kernel `GS` points to the core's structure, whose first word is its own address.
+    unsafe {
+        asm!("mov {}, gs:[0]", out(reg) core, options(nostack, readonly, pure, preserves_flags));
+        &*core
+    }
+}

@@ -1,0 +1,149 @@
+//! Processor features: which are required, which are used where present, and switching them on for a core.
+
+use raw_cpuid::{CpuId, CpuIdReaderNative};
+use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags};
+use x86_64::registers::model_specific::{Efer, EferFlags};
+use x86_64::registers::xcontrol::{XCr0, XCr0Flags};
+
+type Cpu = CpuId<CpuIdReaderNative>;
+
+/// Optional features, found once on the boot core; every core of a node has the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Features {
+    pub smep: bool,
+    pub smap: bool,
+    pub umip: bool,
+    pub fsgsbase: bool,
+    pub xsave: bool,
+    pub x2apic: bool,
+    pub gigabyte_pages: bool,
+    pub random: bool,
+    /// The processor is emulated in software rather than run.
+    pub emulated: bool,
+    /// CPUID leaf 1, `edx`: what the auxiliary vector tells programs.
+    pub basic_word: u32,
+    /// State components that XSAVE manages here: bits of XCR0.
+    pub state_components: u64,
+    /// Bytes of a core's extended state.
+    pub state_bytes: usize,
+}
+
+static FEATURES: spin::Once<Features> = spin::Once::new();
+
+/// The node's features.
+pub fn features() -> Features {
+    *FEATURES.call_once(detect)
+}
+
+/// Names the first required feature that this processor lacks.
+pub fn require() -> Result<(), &'static str> {
+    let cpu = Cpu::new();
+    let basic = cpu.get_feature_info().ok_or("feature information (CPUID leaf 1)")?;
+    let extended = cpu.get_extended_processor_and_feature_identifiers().ok_or("64-bit mode")?;
+    let needed = [
+        (basic.has_tsc(), "time stamp counter (TSC)"),
+        (basic.has_msr(), "model-specific registers (MSR)"),
+        (basic.has_apic(), "local interrupt controller (APIC)"),
+        (basic.has_fxsave_fxstor(), "FXSAVE"),
+        (basic.has_sse2(), "SSE2"),
+        (basic.has_pge(), "global pages (PGE)"),
+        (basic.has_cmpxchg16b(), "CMPXCHG16B"),
+        (extended.has_execute_disable(), "no-execute pages (NX)"),
+        (extended.has_syscall_sysret(), "SYSCALL"),
+    ];
+    match needed.iter().find(|(present, _)| !present) {
+        Some((_, name)) => Err(name),
+        None => Ok(()),
+    }
+}
+
+fn detect() -> Features {
+    let cpu = Cpu::new();
+    let basic = cpu.get_feature_info();
+    let has_basic = |test: fn(&raw_cpuid::FeatureInfo) -> bool| basic.as_ref().is_some_and(test);
+    let structured = cpu.get_extended_feature_info();
+    let has_structured =
+        |test: fn(&raw_cpuid::ExtendedFeatures) -> bool| structured.as_ref().is_some_and(test);
+    let extended = cpu.get_extended_processor_and_feature_identifiers();
+    let mut found = Features {
+        smep: has_structured(|f| f.has_smep()),
+        smap: has_structured(|f| f.has_smap()),
+        umip: has_structured(|f| f.has_umip()),
+        fsgsbase: has_structured(|f| f.has_fsgsbase()),
+        xsave: has_basic(|f| f.has_xsave()),
+        x2apic: has_basic(|f| f.has_x2apic()),
+        random: has_basic(|f| f.has_rdrand()),
+        gigabyte_pages: extended.as_ref().is_some_and(|f| f.has_1gib_pages()),
+        emulated: is_emulated(&cpu),
+        basic_word: raw_cpuid::native_cpuid::cpuid_count(1, 0).edx,
+        state_components: 0,
+        state_bytes: FXSAVE_BYTES,
+    };
+    if found.xsave {
+        (found.state_components, found.state_bytes) =
+            extended_state(&cpu, has_structured(|f| f.has_avx512f()));
+    }
+    found
+}
+
+/// QEMU's emulator names itself in the hypervisor leaf.
+fn is_emulated(cpu: &Cpu) -> bool {
+    cpu.get_hypervisor_info().is_some_and(|info| matches!(info.identify(), raw_cpuid::Hypervisor::QEMU))
+}
+
+/// Bytes of the legacy FXSAVE area, which every extended state starts with.
+const FXSAVE_BYTES: usize = 512;
+/// Bytes of the header behind it.
+const XSAVE_HEADER_BYTES: usize = 64;
+
+/// The components that the kernel keeps for programs (x87, SSE, AVX, AVX-512 as far as the processor has them) and the
+/// bytes they need in the standard, non-compacted format (Intel SDM volume 1, section 13.4).
+fn extended_state(cpu: &Cpu, avx512: bool) -> (u64, usize) {
+    let legacy = XCr0Flags::X87 | XCr0Flags::SSE;
+    let Some(leaf) = cpu.get_extended_state_info() else {
+        return (legacy.bits(), FXSAVE_BYTES + XSAVE_HEADER_BYTES);
+    };
+    let mut wanted = legacy;
+    if leaf.xcr0_supports_avx_256() {
+        wanted |= XCr0Flags::AVX;
+    }
+    if avx512 && leaf.xcr0_supports_avx512_opmask() {
+        wanted |= XCr0Flags::OPMASK | XCr0Flags::ZMM_HI256 | XCr0Flags::HI16_ZMM;
+    }
+    let component_end = |index: u32| {
+        let sub = raw_cpuid::native_cpuid::cpuid_count(0xd, index);
+        (sub.eax + sub.ebx) as usize
+    };
+    let highest = (2..63u32).filter(|index| wanted.bits() & (1 << index) != 0).map(component_end).max();
+    (wanted.bits(), highest.unwrap_or(0).max(FXSAVE_BYTES + XSAVE_HEADER_BYTES))
+}
+
+/// Switches the features on for this core.
+pub fn enable() {
+    let found = features();
+    // SAFETY: write protection and SSE constrain and enable user code; the kernel itself uses no floating point, and
+    // its own writable mappings are writable.
+    unsafe {
+        Cr0::update(|flags| {
+            flags.insert(Cr0Flags::WRITE_PROTECT | Cr0Flags::MONITOR_COPROCESSOR | Cr0Flags::NUMERIC_ERROR);
+            flags.insert(Cr0Flags::ALIGNMENT_MASK);
+            flags.remove(Cr0Flags::EMULATE_COPROCESSOR | Cr0Flags::TASK_SWITCHED);
+        });
+    }
+    let mut control = Cr4Flags::OSFXSR | Cr4Flags::OSXMMEXCPT_ENABLE | Cr4Flags::PAGE_GLOBAL;
+    control.set(Cr4Flags::SUPERVISOR_MODE_EXECUTION_PROTECTION, found.smep);
+    control.set(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION, found.smap);
+    control.set(Cr4Flags::USER_MODE_INSTRUCTION_PREVENTION, found.umip);
+    control.set(Cr4Flags::FSGSBASE, found.fsgsbase);
+    control.set(Cr4Flags::OSXSAVE, found.xsave);
+    // SAFETY: each bit is set only if the processor has the feature; the kernel reaches user memory through its linear
+    // map, so access prevention cannot hit it, and it has no user mapping it would execute.
+    unsafe {
+        Cr4::update(|flags| flags.insert(control));
+        Efer::update(|flags| flags.insert(EferFlags::NO_EXECUTE_ENABLE | EferFlags::SYSTEM_CALL_EXTENSIONS));
+    }
+    if found.xsave {
+        // SAFETY: OSXSAVE is set and the components are ones the processor reported.
+        unsafe { XCr0::write(XCr0Flags::from_bits_truncate(found.state_components)) };
+    }
+}

@@ -1,0 +1,135 @@
+//! The local interrupt controller (APIC), in x2APIC mode where the processor has it, else through its memory page. The
+//! kernel uses it for inter-processor interrupts only: its timer stays off.
+
+use x86_64::registers::model_specific::Msr;
+
+use lwk_mm::address::PhysAddr;
+
+use super::features::features;
+use super::interrupts::SPURIOUS;
+use super::ports;
+use crate::memory;
+
+const APIC_BASE: Msr = Msr::new(0x1b);
+const BASE_ENABLE: u64 = 1 << 11;
+const BASE_X2APIC: u64 = 1 << 10;
+const BASE_ADDRESS: u64 = 0x000f_ffff_ffff_f000;
+const X2APIC_FIRST_MSR: u32 = 0x800;
+
+/// Registers, by their offset in the memory page; in x2APIC mode the offset divided by 16 counts MSRs (Intel SDM volume 3,
+/// section 10.12.1).
+#[derive(Clone, Copy)]
+#[repr(u32)]
+enum Register {
+    Id = 0x20,
+    EndOfInterrupt = 0xb0,
+    SpuriousVector = 0xf0,
+    CommandLow = 0x300,
+    CommandHigh = 0x310,
+    LocalTimer = 0x320,
+    LocalInput0 = 0x350,
+    LocalInput1 = 0x360,
+}
+
+const SOFTWARE_ENABLE: u32 = 1 << 8;
+const MASKED: u32 = 1 << 16;
+const DELIVER_NON_MASKABLE: u32 = 0b100 << 8;
+const DELIVER_INIT: u32 = 0b101 << 8;
+const DELIVER_STARTUP: u32 = 0b110 << 8;
+const LEVEL_ASSERT: u32 = 1 << 14;
+const DELIVERY_PENDING: u32 = 1 << 12;
+const ALL_BUT_SELF: u32 = 0b11 << 18;
+
+/// Switches this core's controller on: no timer, no external interrupts, non-maskable ones let through.
+pub fn init() {
+    // SAFETY: the mode bits follow the processor's features; nothing is pending that the change could lose.
+    unsafe {
+        let mut apic_base = APIC_BASE;
+        let mode = if features().x2apic { BASE_ENABLE | BASE_X2APIC } else { BASE_ENABLE };
+        apic_base.write(apic_base.read() | mode);
+    }
+    write(Register::LocalTimer, MASKED);
+    write(Register::LocalInput0, MASKED);
+    write(Register::LocalInput1, DELIVER_NON_MASKABLE);
+    write(Register::SpuriousVector, SOFTWARE_ENABLE | u32::from(SPURIOUS));
+}
+
+/// Masks every line of the legacy controllers (8259), which the firmware may have left open. Once, on the boot core.
+pub fn silence_legacy() {
+    // SAFETY: the data ports of the two controllers; a machine without them ignores the write.
+    unsafe {
+        ports::write_u8(0x21, 0xff);
+        ports::write_u8(0xa1, 0xff);
+    }
+}
+
+/// This core's number in the firmware's tables.
+pub fn id() -> u32 {
+    if features().x2apic { read(Register::Id) } else { read(Register::Id) >> 24 }
+}
+
+/// Tells the controller that the present interrupt has been handled.
+pub fn end_of_interrupt() {
+    write(Register::EndOfInterrupt, 0);
+}
+
+/// Interrupts another core at `vector`.
+pub fn interrupt_core(apic_id: u32, vector: u8) {
+    command(apic_id, LEVEL_ASSERT | u32::from(vector));
+}
+
+/// Sends every other core a non-maskable interrupt.
+pub fn interrupt_all_others_unmaskably() {
+    command(0, ALL_BUT_SELF | LEVEL_ASSERT | DELIVER_NON_MASKABLE);
+}
+
+/// Resets another core, which then waits for [`start_core`].
+pub fn reset_core(apic_id: u32) {
+    command(apic_id, LEVEL_ASSERT | DELIVER_INIT);
+}
+
+/// Starts a core that waits after a reset, in real mode at page `page` of the first megabyte.
+pub fn start_core(apic_id: u32, page: u8) {
+    command(apic_id, LEVEL_ASSERT | DELIVER_STARTUP | u32::from(page));
+}
+
+fn command(apic_id: u32, low: u32) {
+    if features().x2apic {
+        let mut register = Msr::new(X2APIC_FIRST_MSR + Register::CommandLow as u32 / 16);
+        // SAFETY: sends an interrupt whose handlers exist on every core that is up.
+        unsafe { register.write(u64::from(apic_id) << 32 | u64::from(low)) };
+        return;
+    }
+    while read(Register::CommandLow) & DELIVERY_PENDING != 0 {
+        core::hint::spin_loop();
+    }
+    write(Register::CommandHigh, apic_id << 24);
+    write(Register::CommandLow, low);
+}
+
+fn read(register: Register) -> u32 {
+    if features().x2apic {
+        // SAFETY: the register exists in x2APIC mode, which `init` has switched on.
+        return unsafe { Msr::new(X2APIC_FIRST_MSR + register as u32 / 16).read() as u32 };
+    }
+    // SAFETY: see `page_register`.
+    unsafe { page_register(register).read_volatile() }
+}
+
+fn write(register: Register, value: u32) {
+    if features().x2apic {
+        // SAFETY: as for `read`; the values written here are valid for their registers.
+        unsafe { Msr::new(X2APIC_FIRST_MSR + register as u32 / 16).write(value.into()) };
+        return;
+    }
+    // SAFETY: see `page_register`.
+    unsafe { page_register(register).write_volatile(value) }
+}
+
+/// A register in the controller's memory page. Each core sees its own there. The linear map covers the first 4 GiB at
+/// least, and the processor's memory type registers keep the page uncached.
+fn page_register(register: Register) -> *mut u32 {
+    // SAFETY: reading the base has no effect.
+    let base = unsafe { APIC_BASE.read() } & BASE_ADDRESS;
+    memory::linear(PhysAddr(base)).wrapping_add(register as usize).cast()
+}

@@ -1,0 +1,109 @@
+//! The interrupt descriptor table, one for all cores, and the vectors the kernel gives out.
+
+use core::arch::asm;
+
+use super::descriptors::{InterruptStack, KERNEL_CODE};
+use super::entry;
+
+/// An inter-processor interrupt that only ends a halt: the core finds its work itself.
+pub const WAKE: u8 = 0xf0;
+/// An inter-processor interrupt that stops the ranks of a job that is ending.
+pub const STOP: u8 = 0xf1;
+/// Where the local interrupt controller sends what it took back.
+pub const SPURIOUS: u8 = 0xff;
+
+const NON_MASKABLE: usize = 2;
+const DEBUG: usize = 1;
+const BREAKPOINT: usize = 3;
+const OVERFLOW: usize = 4;
+const DOUBLE_FAULT: usize = 8;
+const MACHINE_CHECK: usize = 18;
+
+/// A gate (Intel SDM volume 3, section 6.14.1).
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Gate {
+    offset_low: u16,
+    selector: u16,
+    interrupt_stack: u8,
+    attributes: u8,
+    offset_middle: u16,
+    offset_high: u32,
+    reserved: u32,
+}
+
+impl Gate {
+    const PRESENT_INTERRUPT: u8 = 0x8e;
+    const FROM_USER: u8 = 0x60;
+    const EMPTY: Gate = Gate {
+        offset_low: 0,
+        selector: 0,
+        interrupt_stack: 0,
+        attributes: 0,
+        offset_middle: 0,
+        offset_high: 0,
+        reserved: 0,
+    };
+
+    fn new(vector: usize) -> Gate {
+        let handler = entry::stub_address(vector);
+        let interrupt_stack = match vector {
+            NON_MASKABLE => InterruptStack::NonMaskable as u8,
+            DOUBLE_FAULT => InterruptStack::DoubleFault as u8,
+            MACHINE_CHECK => InterruptStack::MachineCheck as u8,
+            DEBUG => InterruptStack::Debug as u8,
+            _ => 0,
+        };
+        let user_may_raise = matches!(vector, BREAKPOINT | OVERFLOW);
+        Gate {
+            offset_low: handler as u16,
+            selector: KERNEL_CODE,
+            interrupt_stack,
+            attributes: Gate::PRESENT_INTERRUPT | if user_may_raise { Gate::FROM_USER } else { 0 },
+            offset_middle: (handler >> 16) as u16,
+            offset_high: (handler >> 32) as u32,
+            reserved: 0,
+        }
+    }
+}
+
+#[repr(C, align(16))]
+struct Table([Gate; 256]);
+
+static TABLE: spin::Once<Table> = spin::Once::new();
+
+/// Operand of `lidt`.
+#[repr(C, packed)]
+struct TablePointer {
+    limit: u16,
+    base: u64,
+}
+
+/// Loads the table into this core.
+pub fn load() {
+    let table = TABLE.call_once(|| {
+        let mut gates = [Gate::EMPTY; 256];
+        for (vector, gate) in gates.iter_mut().enumerate() {
+            *gate = Gate::new(vector);
+        }
+        Table(gates)
+    });
+    let pointer = TablePointer { limit: (size_of::<Table>() - 1) as u16, base: table as *const Table as u64 };
+    // SAFETY: the table is a static that is never written again, and each gate leads to the stub of its vector.
+    unsafe { asm!("lidt [{}]", in(reg) &pointer, options(readonly, nostack, preserves_flags)) };
+}
+
+/// Waits with interrupts enabled until one has been handled. Interrupts are disabled before and after, and none that
+/// arrives in between is missed.
+pub fn wait() {
+    // SAFETY: `sti` takes effect after `hlt` has begun; the handlers return with every register as it was.
+    unsafe { asm!("sti", "hlt", "cli", options(nomem, nostack)) };
+}
+
+/// Stops this core for ever.
+pub fn halt_for_ever() -> ! {
+    loop {
+        // SAFETY: the core has nothing left to do; only a non-maskable interrupt could end the halt, and then it halts again.
+        unsafe { asm!("cli", "hlt", options(nomem, nostack)) };
+    }
+}

@@ -1,0 +1,22 @@
+//! x86-64: descriptor tables, entry and exit of the kernel, page-table root, APIC, clock, and the copy loops that touch
+//! user memory.
+
+pub mod ap_trampoline;
+pub mod back_trace;
+pub mod clock;
+pub mod copy;
+pub mod core_pointer;
+pub mod descriptors;
+pub mod entry;
+pub mod exceptions;
+pub mod extended_state;
+pub mod features;
+pub mod interrupt_controller;
+pub mod interrupts;
+pub mod paging;
+pub mod ports;
+pub mod random;
+pub mod start_cores;
+pub mod topology;
+pub mod trap_frame;
+pub mod user_state;

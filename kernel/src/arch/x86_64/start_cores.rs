@@ -1,0 +1,148 @@
+//! Starting every core of the node: reset, wait, start, and each takes over its own structure.
+
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use lwk_abi::address::PAGE_BYTES;
+use lwk_mm::Access;
+use lwk_mm::address::VirtAddr;
+use lwk_mm::table::{self, MapFlags};
+
+use super::ap_trampoline::{self, Start};
+use super::paging::LinearTables;
+use super::{clock, features, interrupt_controller};
+use crate::acpi_tables::Tables;
+use crate::core_local::{self, CORES_MAX, Core};
+use crate::{memory, scheduler};
+
+/// Time between reset and start of a core, in microseconds (Intel MultiProcessor Specification 1.4, appendix B.4).
+const RESET_MICROSECONDS: u64 = 10_000;
+/// Time after the first start command in which a core may show itself before it gets the second, in microseconds.
+const START_MICROSECONDS: u64 = 200;
+/// Cores that have not shown themselves by then, in microseconds, are left out.
+const PATIENCE_MICROSECONDS: u64 = 5_000_000;
+
+/// The ticket that the next starting core draws.
+static NEXT_TICKET: AtomicU64 = AtomicU64::new(0);
+/// Ends of the stacks that starting cores take, by ticket; written before the first core starts.
+static STACKS: [AtomicU64; CORES_MAX] = [const { AtomicU64::new(0) }; CORES_MAX];
+/// Addresses of the structures of starting cores, by ticket; as [`STACKS`].
+static STRUCTURES: [AtomicUsize; CORES_MAX] = [const { AtomicUsize::new(0) }; CORES_MAX];
+/// Interrupt controller numbers of the cores in use, by index; as [`STACKS`].
+static APIC_IDS: [AtomicU64; CORES_MAX] = [const { AtomicU64::new(0) }; CORES_MAX];
+/// The latest time any core has seen; a core that starts with an earlier one has a counter that lags.
+static LATEST_TICKS: AtomicU64 = AtomicU64::new(0);
+
+/// Starts at most `limit` cores, the boot core among them, and returns how many are up. The boot core has index 0, the
+/// others follow in the firmware's order.
+pub fn start(tables: &Tables, limit: Option<usize>) -> usize {
+    interrupt_controller::silence_legacy();
+    let own = interrupt_controller::id();
+    let limit = limit.unwrap_or(CORES_MAX).clamp(1, CORES_MAX);
+    if tables.surplus_cores > 0 && limit == CORES_MAX {
+        log::warn!("{} cores beyond the {CORES_MAX} that the kernel can use stay off", tables.surplus_cores);
+    }
+    let others = tables.cores.iter().copied().filter(|id| *id != own).take(limit - 1);
+    let mut wanted = 1;
+    APIC_IDS[0].store(own.into(), Ordering::Relaxed);
+    for (ticket, id) in others.enumerate() {
+        let Some(core) = Core::create(ticket + 1) else {
+            log::error!("no memory for the stacks of core {}; it and those after it stay off", ticket + 1);
+            break;
+        };
+        STACKS[ticket].store(core.kernel_stack(), Ordering::Relaxed);
+        STRUCTURES[ticket].store(core::ptr::from_ref(core) as usize, Ordering::Relaxed);
+        APIC_IDS[ticket + 1].store(id.into(), Ordering::Relaxed);
+        wanted = ticket + 2;
+    }
+    let boot_core = Core::current();
+    boot_core.set_apic_id(own);
+    core_local::publish(boot_core);
+    if wanted > 1 {
+        start_others(wanted);
+    }
+    core_local::count()
+}
+
+fn start_others(wanted: usize) {
+    let Some(page) = memory::trampoline_page() else {
+        log::error!("the firmware leaves no page below 1 MiB free: only the boot core is used");
+        return;
+    };
+    let root = memory::allocate_frame().expect("memory for four page tables is left after the cores' stacks");
+    memory::copy_kernel_half(memory::kernel_root(), root);
+    let identity = table::map(
+        &mut LinearTables,
+        root,
+        VirtAddr(page.0),
+        page,
+        PAGE_BYTES,
+        Access::RX,
+        MapFlags::default(),
+    );
+    if let Err(problem) = identity {
+        log::error!("cores cannot be started: {problem}");
+        return;
+    }
+    // SAFETY: the page is below one megabyte and reserved for this by `memory::init`; the root maps it and the kernel.
+    unsafe {
+        let stacks = STACKS.as_ptr().cast();
+        ap_trampoline::install(page, &Start { root, tickets: &NEXT_TICKET, stacks, entry: core_started });
+    }
+
+    let ids = || APIC_IDS[1..wanted].iter().map(|id| id.load(Ordering::Relaxed) as u32);
+    let all_up = || core_local::count() == wanted;
+    let page_number = (page.0 / PAGE_BYTES) as u8;
+    LATEST_TICKS.store(clock::ticks(), Ordering::SeqCst);
+    ids().for_each(interrupt_controller::reset_core);
+    clock::delay(RESET_MICROSECONDS);
+    for _ in 0..2 {
+        if !all_up() {
+            ids().for_each(|id| interrupt_controller::start_core(id, page_number));
+            wait_until(all_up, START_MICROSECONDS);
+        }
+    }
+    if !wait_until(all_up, PATIENCE_MICROSECONDS) {
+        log::error!("{} of {wanted} cores have not started", wanted - core_local::count());
+    }
+}
+
+/// Waits for `condition`, at most `microseconds`; says whether it came true.
+fn wait_until(condition: impl Fn() -> bool, microseconds: u64) -> bool {
+    let end = clock::ticks() + clock::ticks_a_second() / 1_000_000 * microseconds;
+    while !condition() {
+        if clock::ticks() > end {
+            return false;
+        }
+        core::hint::spin_loop();
+    }
+    true
+}
+
+/// Where the trampoline delivers a core.
+extern "C" fn core_started(ticket: u64) -> ! {
+    let now = clock::ticks();
+    // Relaxed throughout this function: the boot core's start command orders what it wrote before.
+    let structure = STRUCTURES[ticket as usize].load(Ordering::Relaxed) as *const Core;
+    // SAFETY: the boot core stored a `&'static Core` for each ticket it started a core for.
+    let core = unsafe { &*structure };
+    // SAFETY: the kernel root has the kernel half of the root this core started with, and the code and stack in use are in
+    // the upper half.
+    unsafe { super::paging::switch_root(memory::kernel_root()) };
+    features::enable();
+    interrupt_controller::init();
+    let id = interrupt_controller::id();
+    let index = APIC_IDS.iter().skip(1).position(|known| known.load(Ordering::Relaxed) == u64::from(id));
+    let index = index.expect("only cores that the firmware lists are started") + 1;
+    // SAFETY: each ticket is drawn once, so this is the only core that takes over the structure.
+    unsafe { core.take_over(index as u32, id) };
+    // A counter that lags behind one read before the start command would run backwards for programs that compare.
+    let latest = LATEST_TICKS.load(Ordering::SeqCst);
+    if now < latest {
+        log::warn!(
+            "the time stamp counter of core {index} lags by {} ticks: times of ranks do not compare",
+            latest - now
+        );
+    }
+    core_local::publish(core);
+    scheduler::run()
+}

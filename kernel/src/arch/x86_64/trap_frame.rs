@@ -1,0 +1,63 @@
+//! The registers of whatever was running when the kernel was entered, in the order the entry code pushes them.
+
+/// `vector` of a frame that a system call made; all others are interrupt vectors (0 to 255).
+pub const SYSCALL_VECTOR: u64 = 0x100;
+
+/// A saved context: general registers, the cause of entry, and the part that `iretq` restores.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrapFrame {
+    pub r15: u64,
+    pub r14: u64,
+    pub r13: u64,
+    pub r12: u64,
+    pub r11: u64,
+    pub r10: u64,
+    pub r9: u64,
+    pub r8: u64,
+    pub rbp: u64,
+    pub rdi: u64,
+    pub rsi: u64,
+    pub rdx: u64,
+    pub rcx: u64,
+    pub rbx: u64,
+    pub rax: u64,
+    /// Interrupt vector, or [`SYSCALL_VECTOR`].
+    pub vector: u64,
+    /// The processor's error code; 0 where it has none.
+    pub error: u64,
+    pub rip: u64,
+    pub cs: u64,
+    pub rflags: u64,
+    pub rsp: u64,
+    pub ss: u64,
+}
+
+/// Bytes of a frame; the entry code counts on it.
+pub const FRAME_BYTES: usize = core::mem::size_of::<TrapFrame>();
+const _: () = assert!(FRAME_BYTES == 176 && FRAME_BYTES.is_multiple_of(16));
+
+impl TrapFrame {
+    /// Whether a user program was running.
+    pub fn from_user(&self) -> bool {
+        self.cs & 3 == 3
+    }
+
+    /// A frame that starts a program at `entry` with its stack pointer at `stack` and every other register zero.
+    pub fn start_of_program(entry: u64, stack: u64) -> TrapFrame {
+        const INTERRUPTS_ENABLED: u64 = 0x202;
+        TrapFrame {
+            rip: entry,
+            cs: super::descriptors::USER_CODE.into(),
+            rflags: INTERRUPTS_ENABLED,
+            rsp: stack,
+            ss: super::descriptors::USER_DATA.into(),
+            ..TrapFrame::default()
+        }
+    }
+
+    /// System call number and arguments, by Linux's convention.
+    pub fn syscall(&self) -> (u64, [u64; 6]) {
+        (self.rax, [self.rdi, self.rsi, self.rdx, self.r10, self.r8, self.r9])
+    }
+}

@@ -1,0 +1,166 @@
+//! The console: the serial line and the screen, as records of `lwk_abi::console` or as plain text. A record is written as
+//! a whole under one lock, so records never interleave.
+
+use core::fmt::{self, Write};
+
+use lwk_abi::console::{
+    END, FAILURE, FRAME, HEADER_END, HEADER_START, KERNEL, PANIC, PANIC_FRAME, REPORT, STDERR_PART,
+    STDOUT_PART,
+};
+
+use crate::arch::clock;
+use crate::boot::Screen;
+use crate::drivers::screen::TextScreen;
+use crate::drivers::serial::Serial;
+
+struct Console {
+    serial: Option<Serial>,
+    screen: Option<TextScreen>,
+    /// The serial line carries text for a person instead of records for the host tool.
+    plain: bool,
+}
+
+static CONSOLE: spin::Mutex<Console> = spin::Mutex::new(Console { serial: None, screen: None, plain: false });
+
+/// How long a core waits for the console before it takes it by force, where it must speak: in ticks, about 0.1 s or more.
+const PATIENCE_TICKS: u64 = 500_000_000;
+
+/// Opens the serial line.
+pub fn open_serial() {
+    CONSOLE.lock().serial = Serial::open();
+}
+
+/// Opens the screen, if the firmware gives one.
+pub fn open_screen(screen: Option<Screen>) {
+    if let Some(screen) = screen {
+        CONSOLE.lock().screen = TextScreen::new(screen.pixels, screen.info);
+    }
+}
+
+/// Chooses the form of the serial line.
+pub fn set_plain(plain: bool) {
+    CONSOLE.lock().plain = plain;
+}
+
+/// Writes a record whose text is raw bytes.
+pub fn record(kind: u8, number: usize, text: &[u8]) {
+    CONSOLE.lock().record(kind, number, |out| out.send(text));
+}
+
+/// Writes a record whose text is formatted.
+pub fn record_text(kind: u8, number: usize, text: fmt::Arguments<'_>) {
+    CONSOLE.lock().record(kind, number, |out| out.print(text));
+}
+
+/// As [`record_text`] where waiting for another core could last for ever: in a panic, and in a non-maskable interrupt
+/// that may have struck the owner of the console.
+pub fn record_urgently(kind: u8, number: usize, text: fmt::Arguments<'_>) {
+    let start = clock::ticks();
+    let mut console = loop {
+        if let Some(console) = CONSOLE.try_lock() {
+            break console;
+        }
+        if clock::ticks() - start > PATIENCE_TICKS {
+            // SAFETY: whoever holds the lock has had time to finish its record, so it is stopped, and will not touch the
+            // console again; at worst its record is cut in two.
+            unsafe { CONSOLE.force_unlock() };
+        }
+        core::hint::spin_loop();
+    };
+    console.record(kind, number, |out| out.print(text));
+}
+
+/// Waits until a byte arrives on the serial line. For ever, if there is none.
+pub fn wait_for_byte() {
+    loop {
+        let received = match &mut CONSOLE.lock().serial {
+            Some(serial) => serial.receive(),
+            None => None,
+        };
+        if received.is_some() {
+            return;
+        }
+        core::hint::spin_loop();
+    }
+}
+
+impl Console {
+    fn record(&mut self, kind: u8, number: usize, text: impl Fn(&mut Output<'_>)) {
+        if let Some(serial) = self.serial.as_mut().filter(|_| !self.plain) {
+            let out = &mut Output::Serial(serial);
+            out.send(&[HEADER_START, kind]);
+            out.print(format_args!("{number}"));
+            out.send(&[HEADER_END]);
+            text(out);
+            out.send(b"\n");
+        }
+        let is_piece = matches!(kind, STDOUT_PART | STDERR_PART);
+        let outputs = [
+            self.serial.as_mut().filter(|_| self.plain).map(Output::PlainSerial),
+            self.screen.as_mut().map(Output::Screen),
+        ];
+        for mut out in outputs.into_iter().flatten() {
+            print_prefix(&mut out, kind, number);
+            text(&mut out);
+            match kind {
+                _ if is_piece => {}
+                END => out.send(b".\n"),
+                _ => out.send(b"\n"),
+            }
+        }
+    }
+}
+
+/// What a person sees before the text of a record.
+fn print_prefix(out: &mut Output<'_>, kind: u8, number: usize) {
+    match kind {
+        KERNEL | FAILURE => out.send(b"margay: "),
+        PANIC => out.send(b"margay: panic: "),
+        FRAME | PANIC_FRAME => out.send(b"    at "),
+        REPORT => out.send(b"report: "),
+        END => out.print(format_args!("margay: the job has ended with status {number}")),
+        _ => {}
+    }
+}
+
+enum Output<'a> {
+    Serial(&'a mut Serial),
+    PlainSerial(&'a mut Serial),
+    Screen(&'a mut TextScreen),
+}
+
+impl Output<'_> {
+    fn print(&mut self, text: fmt::Arguments<'_>) {
+        // An error could come from a value's own formatting only, and then what it has written so far stands.
+        let _ = self.write_fmt(text);
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        match self {
+            Output::Serial(serial) => serial.send(bytes),
+            Output::PlainSerial(serial) => {
+                for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    serial.send(line.strip_suffix(b"\n").unwrap_or(line));
+                    if line.ends_with(b"\n") {
+                        serial.send(b"\r\n");
+                    }
+                }
+            }
+            Output::Screen(screen) => screen.show(bytes),
+        }
+    }
+}
+
+impl Write for Output<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        // A record is one line: a line feed in a message (a panic's, say) must not end it.
+        let framed = matches!(self, Output::Serial(_));
+        for (index, piece) in text.split('\n').enumerate() {
+            if index > 0 {
+                self.send(if framed { b" " } else { b"\n" });
+            }
+            self.send(piece.as_bytes());
+        }
+        Ok(())
+    }
+}

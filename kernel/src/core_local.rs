@@ -1,0 +1,231 @@
+//! What the kernel keeps for each core: stacks, descriptor tables, counters, and the rank that runs there.
+//!
+//! A core reaches its own [`Core`] through [`Core::current`], and others' through [`core`]. Only the owner writes it.
+
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use lwk_abi::address::PAGE_BYTES;
+use lwk_abi::syscall::CoreCounters;
+
+use crate::arch;
+use crate::arch::descriptors::{Descriptors, InterruptStack};
+use crate::memory;
+use crate::rank::Rank;
+
+/// The most cores the kernel uses: the reach of 8-bit interrupt controller numbers.
+pub const CORES_MAX: usize = 255;
+
+/// Offset of [`Core::kernel_stack`], for the entry code.
+pub const CORE_KERNEL_STACK: usize = core::mem::offset_of!(Core, kernel_stack);
+/// Offset of [`Core::user_stack`], for the entry code.
+pub const CORE_USER_STACK: usize = core::mem::offset_of!(Core, user_stack);
+
+/// One core.
+#[repr(C)]
+pub struct Core {
+    /// This structure's own address, which is how a core finds it.
+    this: AtomicPtr<Core>,
+    /// End of the kernel stack.
+    kernel_stack: u64,
+    /// Where the entry code keeps a program's stack pointer for a moment.
+    user_stack: AtomicU64,
+    /// Number in the order of the firmware's tables; set once, before the core shows itself.
+    index: AtomicU32,
+    apic_id: AtomicU32,
+    /// The rank whose program this core runs, or null.
+    running: AtomicPtr<Rank>,
+    /// Whether the core has loaded its ranks' images.
+    loaded: AtomicBool,
+    pub counters: Counters,
+    descriptors: core::cell::UnsafeCell<Descriptors>,
+}
+
+// SAFETY: every field but `descriptors` is immutable or atomic, and the descriptors are touched once, by `Core::take_over`
+// on the core itself.
+unsafe impl Sync for Core {}
+
+/// Counts of what entered the kernel on a core. The owner adds; others read when the job has ended.
+pub struct Counters {
+    vectors: [AtomicU64; 256],
+    syscalls: AtomicU64,
+}
+
+/// First vector that is an interrupt rather than an exception; the non-maskable interrupt counts as one too.
+const FIRST_INTERRUPT: usize = 32;
+const NON_MASKABLE: usize = 2;
+
+impl Counters {
+    const fn new() -> Counters {
+        Counters { vectors: [const { AtomicU64::new(0) }; 256], syscalls: AtomicU64::new(0) }
+    }
+
+    // Relaxed throughout: a core counts for itself, and the report reads after the last rank's end, which
+    // `job::Job::rank_ended` orders.
+
+    pub fn count_vector(&self, vector: u8) {
+        add_one(&self.vectors[vector as usize]);
+    }
+
+    pub fn count_syscall(&self) {
+        add_one(&self.syscalls);
+    }
+
+    /// Forgets what happened before the core's first program.
+    pub fn reset(&self) {
+        self.vectors.iter().chain([&self.syscalls]).for_each(|count| count.store(0, Ordering::Relaxed));
+    }
+
+    /// Count of one vector.
+    pub fn vector(&self, vector: usize) -> u64 {
+        self.vectors[vector].load(Ordering::Relaxed)
+    }
+
+    pub fn summary(&self) -> CoreCounters {
+        let is_interrupt = |vector: &usize| *vector >= FIRST_INTERRUPT || *vector == NON_MASKABLE;
+        let all = || 0..self.vectors.len();
+        CoreCounters {
+            interrupts: all().filter(is_interrupt).map(|vector| self.vector(vector)).sum(),
+            faults: all().filter(|vector| !is_interrupt(vector)).map(|vector| self.vector(vector)).sum(),
+            syscalls: self.syscalls.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Adds to a counter that only this core writes: no locked instruction.
+fn add_one(count: &AtomicU64) {
+    count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+/// Bytes of address space a core's stacks take; a power of two.
+const AREA_BYTES: u64 = 256 << 10;
+const KERNEL_STACK_BYTES: u64 = 32 << 10;
+const INTERRUPT_STACK_BYTES: u64 = 12 << 10;
+/// Bytes at the top of an interrupt stack that hold the core's address, for the entry code; keeps 16-byte alignment.
+const STACK_OWNER_BYTES: u64 = 16;
+
+impl Core {
+    /// Memory and stacks of the core that draws `ticket`. Each stack has an unmapped page below it.
+    ///
+    /// Returns nothing if the node's memory does not suffice.
+    pub fn create(ticket: usize) -> Option<&'static Core> {
+        let mut next = memory::CORE_AREAS + ticket as u64 * AREA_BYTES;
+        let mut stack = |bytes: u64| {
+            let start = next + PAGE_BYTES;
+            next = start + bytes;
+            memory::map_core_area(start, bytes).ok().map(|()| next)
+        };
+        let kernel_stack = stack(KERNEL_STACK_BYTES)?;
+        let mut interrupt_stack =
+            |which| stack(INTERRUPT_STACK_BYTES).map(|end| (which, end - STACK_OWNER_BYTES));
+        let interrupt_stacks = [
+            interrupt_stack(InterruptStack::NonMaskable)?,
+            interrupt_stack(InterruptStack::DoubleFault)?,
+            interrupt_stack(InterruptStack::MachineCheck)?,
+            interrupt_stack(InterruptStack::Debug)?,
+        ];
+        let core = memory::place(Core {
+            this: AtomicPtr::default(),
+            kernel_stack,
+            user_stack: AtomicU64::new(0),
+            index: AtomicU32::new(u32::MAX),
+            apic_id: AtomicU32::new(0),
+            running: AtomicPtr::default(),
+            loaded: AtomicBool::new(false),
+            counters: Counters::new(),
+            descriptors: Descriptors::new(kernel_stack, interrupt_stacks).into(),
+        })?;
+        let address: *mut Core = core;
+        core.this.store(address, Ordering::Relaxed);
+        for (_, end) in interrupt_stacks {
+            // SAFETY: the word lies in the stack just mapped, above what the processor will use.
+            unsafe { (end as *mut u64).write(address as u64) };
+        }
+        Some(core)
+    }
+
+    /// Makes this the structure of the core that calls: stacks, descriptors, system calls.
+    ///
+    /// # Safety
+    /// Called once for this structure, by one core, with interrupts disabled.
+    pub unsafe fn take_over(&'static self, index: u32, apic_id: u32) {
+        self.index.store(index, Ordering::Relaxed);
+        self.apic_id.store(apic_id, Ordering::Relaxed);
+        // SAFETY: called once, so no other reference to the descriptors exists, ever.
+        unsafe { &mut *self.descriptors.get() }.load();
+        arch::core_pointer::set(self);
+        arch::interrupts::load();
+        arch::entry::enable_syscalls();
+    }
+
+    /// The core that executes this.
+    pub fn current() -> &'static Core {
+        arch::core_pointer::get()
+    }
+
+    pub fn index(&self) -> usize {
+        self.index.load(Ordering::Relaxed) as usize
+    }
+
+    pub fn apic_id(&self) -> u32 {
+        self.apic_id.load(Ordering::Relaxed)
+    }
+
+    /// Sets the number found once the interrupt controller is up; the boot core only.
+    pub fn set_apic_id(&self, id: u32) {
+        self.apic_id.store(id, Ordering::Relaxed);
+    }
+
+    /// End of the kernel stack, which is empty whenever a program runs.
+    pub fn kernel_stack(&self) -> u64 {
+        self.kernel_stack
+    }
+
+    /// Whether this core has loaded its ranks' images; it is asked once with the answer no.
+    pub fn has_loaded(&self) -> bool {
+        // Relaxed: only the core itself uses it.
+        self.loaded.swap(true, Ordering::Relaxed)
+    }
+
+    /// The rank whose program runs on this core.
+    pub fn running(&self) -> Option<&'static Rank> {
+        // SAFETY: the pointer is null or was made from a `&'static Rank`.
+        unsafe { self.running.load(Ordering::Relaxed).as_ref() }
+    }
+
+    pub fn set_running(&self, rank: Option<&'static Rank>) {
+        let pointer = rank.map_or(core::ptr::null_mut(), |rank| core::ptr::from_ref(rank).cast_mut());
+        self.running.store(pointer, Ordering::Relaxed);
+    }
+}
+
+static CORES: [AtomicPtr<Core>; CORES_MAX] = [const { AtomicPtr::new(core::ptr::null_mut()) }; CORES_MAX];
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Shows a core to the others, which find it by its index.
+pub fn publish(core: &'static Core) {
+    // Release: pairs with the acquire in `core`; whoever finds the core finds it set up.
+    CORES[core.index()].store(core.this.load(Ordering::Relaxed), Ordering::Release);
+    // Release: pairs with the acquire in `count`.
+    COUNT.fetch_add(1, Ordering::Release);
+}
+
+/// Cores that have shown themselves.
+pub fn count() -> usize {
+    // Acquire: pairs with the release in `publish`.
+    COUNT.load(Ordering::Acquire)
+}
+
+/// The core with an index, if it has shown itself.
+pub fn core(index: usize) -> Option<&'static Core> {
+    // Acquire: pairs with the release in `publish`.
+    let pointer = CORES.get(index)?.load(Ordering::Acquire);
+    // SAFETY: null, or made from a `&'static Core`.
+    unsafe { pointer.as_ref() }
+}
+
+/// Sets up the boot core, which has index 0 until the firmware's tables are read.
+pub fn init_boot_core() {
+    let core = Core::create(0).expect("the machine has memory for one core's stacks");
+    // SAFETY: the boot core does this once, with interrupts disabled since the boot loader.
+    unsafe { core.take_over(0, 0) };
+}

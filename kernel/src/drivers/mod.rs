@@ -1,0 +1,4 @@
+//! Devices.
+
+pub mod screen;
+pub mod serial;

@@ -1,0 +1,277 @@
+//! The job: what the boot image asks for, and the ranks that carry it out.
+
+use core::fmt;
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+use lwk_abi::address::MAX_RANKS;
+use lwk_abi::job_file;
+use lwk_elf::{ElfError, Program};
+use lwk_job::{End, JobError};
+use lwk_mm::layout::LayoutError;
+use lwk_mm::table::MapError;
+use tar_no_std::TarArchiveRef;
+
+use crate::arch::{clock, interrupt_controller, interrupts};
+use crate::core_local::{self, Core};
+use crate::rank::Rank;
+use crate::{node, process, report};
+
+/// Why a job cannot be run; each is one line that says what to do.
+#[derive(Debug)]
+pub enum Problem {
+    NoArchive,
+    NoMember(&'static str),
+    File(JobError),
+    Program(ElfError),
+    Layout(LayoutError),
+    Map(MapError),
+    TooManyRanks { ranks: usize, cores: usize },
+    NoMemory { ranks: usize, bytes: u64, free: u64 },
+    NoKernelMemory,
+    ArgumentsTooLong,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NoArchive => write!(out, "the boot image holds no job: make it with `cargo lwk image`"),
+            Problem::NoMember(name) => write!(out, "the boot image's archive has no member '{name}'"),
+            Problem::File(problem) => write!(out, "{problem}"),
+            Problem::Program(problem) => write!(out, "the program cannot be run: {problem}"),
+            Problem::Layout(problem) => write!(out, "the program cannot be run: {problem}"),
+            Problem::Map(problem) => write!(out, "the program cannot be mapped: {problem}"),
+            Problem::TooManyRanks { ranks, cores } => write!(
+                out,
+                "{ranks} ranks need {ranks} cores and this node has {cores}: give it more cores, or let ranks share them \
+                 with --oversubscribe"
+            ),
+            Problem::NoMemory { ranks, bytes, free } => write!(
+                out,
+                "{ranks} ranks of {} MiB do not fit in the node's {} MiB of free memory",
+                bytes >> 20,
+                free >> 20
+            ),
+            Problem::NoKernelMemory => {
+                write!(out, "the node's memory does not suffice for the kernel's own tables")
+            }
+            Problem::ArgumentsTooLong => {
+                write!(out, "arguments and environment are longer than a quarter of the stack")
+            }
+        }
+    }
+}
+
+/// The RAM disk's members.
+pub struct Archive {
+    archive: TarArchiveRef<'static>,
+}
+
+impl Archive {
+    /// Opens the RAM disk.
+    pub fn open(ram_disk: &'static [u8]) -> Result<Archive, Problem> {
+        TarArchiveRef::new(ram_disk).map(|archive| Archive { archive }).map_err(|_| Problem::NoArchive)
+    }
+
+    fn member(&self, name: &'static str) -> Result<&'static [u8], Problem> {
+        let is_it = |entry: &tar_no_std::ArchiveEntry<'static>| entry.filename().as_str() == Ok(name);
+        self.archive.entries().find(is_it).map(|entry| entry.data()).ok_or(Problem::NoMember(name))
+    }
+}
+
+/// The job as the boot image describes it.
+pub struct Description {
+    pub file: lwk_job::Job<'static>,
+    pub program: &'static [u8],
+}
+
+impl Description {
+    /// Reads the job file; the program is looked at by [`launch`].
+    pub fn read(archive: &Archive) -> Result<Description, Problem> {
+        let file = lwk_job::Job::parse(archive.member(job_file::JOB)?).map_err(Problem::File)?;
+        Ok(Description { file, program: archive.member(job_file::PROGRAM)? })
+    }
+}
+
+/// A running job.
+pub struct Job {
+    ranks: [AtomicPtr<Rank>; MAX_RANKS],
+    size: usize,
+    /// Cores that have ranks: rank `r` runs on the `r mod n`-th of them.
+    cores: arrayvec::ArrayVec<usize, MAX_RANKS>,
+    program: Program<'static>,
+    reported: bool,
+    end: End,
+    /// Ranks whose image is in place; all must be before any runs, because any may look at any.
+    loaded: AtomicUsize,
+    /// Ranks that have not ended.
+    live: AtomicUsize,
+    failed: AtomicBool,
+    stopping: AtomicBool,
+    status: AtomicI32,
+    /// When the last core ran the first instruction of its first program.
+    first_entry_ticks: AtomicU64,
+}
+
+static CURRENT: AtomicPtr<Job> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The job of this node, once its ranks exist.
+pub fn current() -> Option<&'static Job> {
+    // Acquire: pairs with the release in `launch`.
+    let pointer = CURRENT.load(Ordering::Acquire);
+    // SAFETY: null, or made from a `&'static Job`.
+    unsafe { pointer.as_ref() }
+}
+
+/// Creates the ranks of a job and sets the cores to work on them.
+pub fn launch(description: &Description, cores: usize) -> Result<(), Problem> {
+    let file = &description.file;
+    let size = file.ranks as usize;
+    if size > cores && !file.oversubscribe {
+        return Err(Problem::TooManyRanks { ranks: size, cores });
+    }
+    let program = lwk_elf::parse(description.program).map_err(Problem::Program)?;
+    // A core that did not start leaves a hole.
+    let indices = (0..core_local::CORES_MAX).filter(|index| core_local::core(*index).is_some());
+    let job: &'static Job = crate::memory::place(Job {
+        ranks: [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_RANKS],
+        size,
+        cores: indices.take(size).collect(),
+        program,
+        reported: file.report,
+        end: file.end,
+        loaded: AtomicUsize::new(0),
+        live: AtomicUsize::new(size),
+        failed: AtomicBool::new(false),
+        stopping: AtomicBool::new(false),
+        status: AtomicI32::new(0),
+        first_entry_ticks: AtomicU64::new(0),
+    })
+    .ok_or(Problem::NoKernelMemory)?;
+    process::create_ranks(job, file)?;
+    // Release: whoever finds the job finds its ranks.
+    CURRENT.store(core::ptr::from_ref(job).cast_mut(), Ordering::Release);
+    let own = Core::current().index();
+    for core in job.cores.iter().filter(|core| **core != own).filter_map(|core| core_local::core(*core)) {
+        interrupt_controller::interrupt_core(core.apic_id(), interrupts::WAKE);
+    }
+    Ok(())
+}
+
+impl Job {
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    pub fn program(&self) -> &Program<'static> {
+        &self.program
+    }
+
+    /// Whether ranks share cores.
+    pub fn is_oversubscribed(&self) -> bool {
+        self.size > self.cores.len()
+    }
+
+    /// The core that rank `number` is pinned to.
+    pub fn core_of(&self, number: usize) -> usize {
+        self.cores[number % self.cores.len()]
+    }
+
+    /// The rank with a number, if there is one.
+    pub fn rank(&self, number: usize) -> Option<&'static Rank> {
+        // Acquire: pairs with the release in `set_rank`.
+        let pointer = self.ranks.get(number)?.load(Ordering::Acquire);
+        // SAFETY: null, or made from a `&'static Rank`.
+        unsafe { pointer.as_ref() }
+    }
+
+    /// Adds a rank; while the job is being created.
+    pub fn set_rank(&self, rank: &'static Rank) {
+        // Release: pairs with the acquire in `rank`.
+        self.ranks[rank.number()].store(core::ptr::from_ref(rank).cast_mut(), Ordering::Release);
+    }
+
+    /// All ranks by number.
+    pub fn all_ranks(&self) -> impl Iterator<Item = &'static Rank> {
+        (0..self.size).filter_map(|number| self.rank(number))
+    }
+
+    /// The ranks of one core, by number.
+    pub fn ranks_of_core(&self, core: usize) -> impl Iterator<Item = &'static Rank> {
+        let position = self.cores.iter().position(|candidate| *candidate == core);
+        let first = position.unwrap_or(self.size);
+        (first..self.size).step_by(self.cores.len()).filter_map(|number| self.rank(number))
+    }
+
+    /// Loads the ranks of this core, once, and waits until all cores have loaded theirs.
+    pub fn load_ranks(&self, core: &Core) {
+        if core.has_loaded() {
+            return;
+        }
+        for rank in self.ranks_of_core(core.index()) {
+            process::load(rank, self.program());
+            // Release: pairs with the acquire below; a rank that runs sees every rank's image.
+            self.loaded.fetch_add(1, Ordering::Release);
+        }
+        if self.ranks_of_core(core.index()).next().is_none() {
+            return;
+        }
+        while self.loaded.load(Ordering::Acquire) < self.size {
+            core::hint::spin_loop();
+        }
+        core.counters.reset();
+        self.first_entry_ticks.fetch_max(clock::ticks(), Ordering::Relaxed);
+    }
+
+    /// Nanoseconds from the kernel's first instruction to the start of the last core's first program.
+    pub fn nanoseconds_to_first_entry(&self) -> u64 {
+        clock::nanoseconds(self.first_entry_ticks.load(Ordering::Relaxed) - node::entry_ticks())
+    }
+
+    /// The job fails with `status`; says whether this is the first failure, which alone is reported and counts.
+    pub fn fail(&self, status: i32) -> bool {
+        // AcqRel: the status is seen by whoever ends the job, through `live`.
+        let first = !self.failed.swap(true, Ordering::AcqRel);
+        if first {
+            self.status.store(status, Ordering::Relaxed);
+        }
+        first
+    }
+
+    /// Stops every rank: those of `own` core now, those of the others when the interrupt reaches them.
+    pub fn stop_everywhere(&self, own: &'static Core) {
+        // Release: pairs with the acquire in `is_stopping`.
+        self.stopping.store(true, Ordering::Release);
+        for core in
+            self.cores.iter().filter(|core| **core != own.index()).filter_map(|core| core_local::core(*core))
+        {
+            interrupt_controller::interrupt_core(core.apic_id(), interrupts::STOP);
+        }
+        let running = own.running().map(Rank::number);
+        for rank in
+            self.ranks_of_core(own.index()).filter(|rank| Some(rank.number()) != running && !rank.has_ended())
+        {
+            rank.stop();
+        }
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        // Acquire: pairs with the release in `stop_everywhere`.
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    pub fn end_action(&self) -> End {
+        self.end
+    }
+
+    /// A rank has ended. With the last one the job ends, and so does the node.
+    pub fn rank_ended(&self) {
+        // AcqRel: the last rank's core sees everything the others did, their counters among it.
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            if self.reported {
+                report::print(self);
+            }
+            node::end(self.status.load(Ordering::Relaxed), self.end);
+        }
+    }
+}

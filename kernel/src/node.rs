@@ -1,0 +1,83 @@
+//! The node as a whole: what it says of itself at boot, how it refuses a job, how it ends.
+
+use core::fmt;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use lwk_abi::console::{END, FAILURE, KERNEL};
+use lwk_abi::exit;
+use lwk_job::End;
+
+use crate::arch::features::features;
+use crate::arch::trap_frame::TrapFrame;
+use crate::arch::{clock, interrupts, ports};
+use crate::boot::Machine;
+use crate::core_local::{self, Core};
+use crate::{console, failure, job};
+
+/// Facts for the exit report; written once at boot, before any rank runs.
+static ENTRY_TICKS: AtomicU64 = AtomicU64::new(0);
+static KERNEL_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// Remembers and says what the node is.
+pub fn describe(machine: &Machine, cores: usize, entry_ticks: u64) {
+    // Relaxed: publishing the job orders these for the other cores.
+    ENTRY_TICKS.store(entry_ticks, Ordering::Relaxed);
+    KERNEL_BYTES.store(machine.kernel_bytes, Ordering::Relaxed);
+    log::info!(
+        "{cores} cores, {} MiB, counter at {} MHz{}",
+        machine.memory_bytes() >> 20,
+        clock::ticks_a_second() / 1_000_000,
+        if features().emulated { ", emulated" } else { "" },
+    );
+    log::debug!("{:?}", features());
+}
+
+/// Time stamp counter at the kernel's first instruction.
+pub fn entry_ticks() -> u64 {
+    ENTRY_TICKS.load(Ordering::Relaxed)
+}
+
+/// Bytes of the kernel's file in the boot image.
+pub fn kernel_bytes() -> u64 {
+    KERNEL_BYTES.load(Ordering::Relaxed)
+}
+
+/// Ends a node that cannot run its job: one line says why.
+pub fn refuse(reason: fmt::Arguments<'_>) -> ! {
+    console::record_text(KERNEL, 1, reason);
+    end(exit::USAGE, End::Exit)
+}
+
+/// Ends the node: the status is the last record.
+pub fn end(status: i32, how: End) -> ! {
+    console::record_urgently(END, status as usize, format_args!(""));
+    if how == End::Wait {
+        console::wait_for_byte();
+    }
+    if how != End::Halt {
+        // SAFETY: the debug-exit device of QEMU; a machine without it ignores the write.
+        unsafe { ports::write_u32(exit::DEBUG_EXIT_PORT, exit::DEBUG_EXIT_ENDED) };
+    }
+    interrupts::halt_for_ever()
+}
+
+/// Cores that have said where they are.
+static SAID_WHERE: AtomicUsize = AtomicUsize::new(0);
+
+/// Says where the ranks of this core are; the last core to do so ends the job at its time limit. Called in a
+/// non-maskable interrupt.
+pub fn report_where(core: &'static Core, frame: &TrapFrame) {
+    if let Some(rank) = core.running() {
+        console::record_urgently(
+            FAILURE,
+            rank.number(),
+            format_args!("rank {} on core {} was here:", rank.number(), core.index()),
+        );
+        failure::trace(rank, frame);
+    }
+    failure::trace_waiting_ranks(core);
+    // AcqRel: the last core to come has seen every other's records written.
+    if SAID_WHERE.fetch_add(1, Ordering::AcqRel) + 1 == core_local::count() {
+        end(exit::TIMEOUT, job::current().map_or(End::Exit, |job| job.end_action()));
+    }
+}

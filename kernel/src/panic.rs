@@ -1,0 +1,84 @@
+//! The kernel's own end: a broken invariant, or an exception inside the kernel. Every other core is stopped, the reason
+//! and a back trace are printed, and the host command exits with a status of its own.
+
+use core::fmt;
+use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use lwk_abi::console::{PANIC, PANIC_FRAME};
+use lwk_abi::exit;
+
+use crate::arch::exceptions::Cause;
+use crate::arch::trap_frame::TrapFrame;
+use crate::arch::{back_trace, interrupt_controller, interrupts, ports};
+use crate::core_local::{self, Core};
+use crate::{console, memory};
+
+/// Set by the first core that panics; the others halt when its interrupt reaches them.
+static IN_PROGRESS: AtomicBool = AtomicBool::new(false);
+
+/// Whether some core has panicked.
+pub fn in_progress() -> bool {
+    // SeqCst: pairs with the swap in `stop_the_others`, which precedes the interrupt that asks.
+    IN_PROGRESS.load(Ordering::SeqCst)
+}
+
+#[panic_handler]
+fn panicked(info: &PanicInfo<'_>) -> ! {
+    let location = info.location();
+    let place = location.map_or(("unknown", 0), |location| (location.file(), location.line()));
+    stop_the_others();
+    say(format_args!("the kernel panicked at {}:{}: {}", place.0, place.1, info.message()));
+    trace(back_trace::frame_pointer());
+    end()
+}
+
+/// An exception inside the kernel.
+pub fn exception(frame: &TrapFrame, cause: &Cause) -> ! {
+    stop_the_others();
+    say(format_args!("the kernel died of {cause}"));
+    for line in crate::failure::registers(frame) {
+        say(format_args!("{line}"));
+    }
+    say_frame(frame.rip);
+    trace(frame.rbp);
+    end()
+}
+
+fn stop_the_others() {
+    if IN_PROGRESS.swap(true, Ordering::SeqCst) {
+        interrupts::halt_for_ever();
+    }
+    if core_local::count() > 1 {
+        interrupt_controller::interrupt_all_others_unmaskably();
+    }
+}
+
+fn own_index() -> usize {
+    // Before the boot core has its structure there are no other cores, and it is the one with index 0.
+    if core_local::count() == 0 { 0 } else { Core::current().index() }
+}
+
+fn say(text: fmt::Arguments<'_>) {
+    console::record_urgently(PANIC, own_index(), text);
+}
+
+fn say_frame(address: u64) {
+    console::record_urgently(PANIC_FRAME, own_index(), format_args!("{address:#x}"));
+}
+
+fn trace(frame_pointer: u64) {
+    // Kernel stacks lie in the upper half and are mapped; a frame pointer elsewhere ends the trace.
+    let read = |address: u64| {
+        // SAFETY: frame pointers of the kernel's own functions lead through mapped stacks only, and the entry code ends the
+        // chain with a null.
+        (address >= memory::LINEAR_MAP).then(|| unsafe { (address as *const u64).read_volatile() })
+    };
+    back_trace::walk(frame_pointer, read, say_frame);
+}
+
+fn end() -> ! {
+    // SAFETY: the debug-exit device of QEMU; a machine without it ignores the write.
+    unsafe { ports::write_u32(exit::DEBUG_EXIT_PORT, exit::DEBUG_EXIT_PANIC) };
+    interrupts::halt_for_ever()
+}

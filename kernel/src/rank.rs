@@ -1,0 +1,256 @@
+//! A rank: one program with its segment, its page tables, and what the kernel must remember while it does not run.
+
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+
+use lwk_abi::console::{LINE_BYTES, STDERR, STDERR_PART, STDOUT, STDOUT_PART};
+use lwk_mm::address::PhysAddr;
+use lwk_mm::heap::Heap;
+use lwk_mm::layout::Layout;
+
+use crate::arch::extended_state::ExtendedState;
+use crate::arch::paging;
+use crate::arch::trap_frame::TrapFrame;
+use crate::arch::user_state::ThreadPointers;
+use crate::console;
+use crate::job::Job;
+
+/// The most areas a rank can map; more is `ENOMEM`, as with Linux's `vm.max_map_count`.
+pub const AREAS_MAX: usize = 512;
+/// Status of a rank that has not ended, or was stopped because of another.
+const NO_STATUS: i32 = -1;
+
+/// A rank's output stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    Out,
+    Error,
+}
+
+/// The start of a line that has not ended yet.
+struct Line {
+    bytes: [u8; LINE_BYTES],
+    used: usize,
+}
+
+/// What only the rank's own core uses.
+struct Private {
+    frame: TrapFrame,
+    pointers: ThreadPointers,
+    extended: ExtendedState,
+    heap: Heap<AREAS_MAX>,
+    lines: [Line; 2],
+}
+
+/// One rank of a job on this node.
+pub struct Rank {
+    job: &'static Job,
+    number: usize,
+    core: usize,
+    layout: Layout,
+    segment: PhysAddr,
+    root: PhysAddr,
+    job_page: PhysAddr,
+    page_table_bytes: AtomicU64,
+    ended: AtomicBool,
+    status: AtomicI32,
+    /// Locked by the rank's own core only, so never waited for; a non-maskable interrupt tries and does without.
+    private: spin::Mutex<Private>,
+}
+
+/// What a rank is made of.
+pub struct Parts {
+    pub job: &'static Job,
+    pub number: usize,
+    pub core: usize,
+    pub layout: Layout,
+    pub segment: PhysAddr,
+    pub root: PhysAddr,
+    pub job_page: PhysAddr,
+}
+
+impl Rank {
+    /// A rank that has not run; [`Rank::prepare`] makes it ready.
+    pub fn new(parts: Parts) -> Rank {
+        let Parts { job, number, core, layout, segment, root, job_page } = parts;
+        let heap = Heap::stale(layout.heap_start, layout.heap_end);
+        const EMPTY: Line = Line { bytes: [0; LINE_BYTES], used: 0 };
+        Rank {
+            job,
+            number,
+            core,
+            layout,
+            segment,
+            root,
+            job_page,
+            page_table_bytes: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+            status: AtomicI32::new(NO_STATUS),
+            private: spin::Mutex::new(Private {
+                frame: TrapFrame::default(),
+                pointers: ThreadPointers::default(),
+                extended: ExtendedState::empty(),
+                heap,
+                lines: [EMPTY; 2],
+            }),
+        }
+    }
+
+    /// The program starts at `entry` with its stack pointer at `stack`.
+    pub fn prepare(&self, entry: u64, stack: u64) {
+        let mut private = self.private.lock();
+        private.frame = TrapFrame::start_of_program(entry, stack);
+        private.extended.reset();
+    }
+
+    /// Where the program's stack starts, below arguments and environment; before the rank has run.
+    pub fn initial_stack_pointer(&self) -> u64 {
+        self.private.lock().frame.rsp
+    }
+
+    pub fn job(&self) -> &'static Job {
+        self.job
+    }
+
+    /// Rank in the job, which on one node is also the rank on the node.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Index of the core it is pinned to.
+    pub fn core(&self) -> usize {
+        self.core
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Physical address of the segment.
+    pub fn segment(&self) -> PhysAddr {
+        self.segment
+    }
+
+    /// Physical address of the job page.
+    pub fn job_page(&self) -> PhysAddr {
+        self.job_page
+    }
+
+    /// The rank's top-level page table.
+    pub fn root(&self) -> PhysAddr {
+        self.root
+    }
+
+    pub fn page_table_bytes(&self) -> u64 {
+        // Relaxed: set before the job is published.
+        self.page_table_bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn set_page_table_bytes(&self, bytes: u64) {
+        self.page_table_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Loads the rank's state into this core, and returns the registers to leave the kernel with.
+    pub fn resume(&self) -> TrapFrame {
+        let private = self.private.lock();
+        private.extended.load();
+        private.pointers.write();
+        // SAFETY: every rank's root has the kernel's half.
+        unsafe { paging::switch_root(self.root) };
+        private.frame
+    }
+
+    /// Saves this core's state as the rank's; `frame` is what it continues with.
+    pub fn pause(&self, frame: &TrapFrame) {
+        let mut private = self.private.lock();
+        private.frame = *frame;
+        private.extended.save();
+        private.pointers = ThreadPointers::read();
+    }
+
+    /// Where the rank continues, if it is known and not changing now.
+    pub fn waiting_frame(&self) -> Option<TrapFrame> {
+        self.private.try_lock().map(|private| private.frame)
+    }
+
+    /// Works on the rank's heap.
+    pub fn with_heap<R>(&self, work: impl FnOnce(&mut Heap<AREAS_MAX>) -> R) -> R {
+        work(&mut self.private.lock().heap)
+    }
+
+    /// Adds to an output stream. Whole lines go out at once; the rest waits for its end.
+    pub fn print(&self, stream: Stream, bytes: &[u8]) {
+        let mut private = self.private.lock();
+        let line = &mut private.lines[stream as usize];
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            line.add(self.number, stream, piece);
+        }
+    }
+
+    /// Sends what waits for the end of its line.
+    pub fn flush_lines(&self) {
+        let mut private = self.private.lock();
+        for stream in [Stream::Out, Stream::Error] {
+            private.lines[stream as usize].send_part(self.number, stream);
+        }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        // Acquire: pairs with the release in `mark_ended`.
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Exit status, or nothing if the rank was stopped because of another.
+    pub fn status(&self) -> Option<i32> {
+        let status = self.status.load(Ordering::Relaxed);
+        (status != NO_STATUS).then_some(status)
+    }
+
+    /// The rank has ended with a status. The job may end with it, and then this does not return.
+    pub fn end(&self, status: i32) {
+        // Relaxed: `mark_ended` publishes it.
+        self.status.store(status, Ordering::Relaxed);
+        self.mark_ended();
+    }
+
+    /// The rank is ended because its job has failed.
+    pub fn stop(&self) {
+        self.mark_ended();
+    }
+
+    fn mark_ended(&self) {
+        self.flush_lines();
+        // Release: pairs with the acquire in `has_ended`; the memory stays until the whole job ends.
+        self.ended.store(true, Ordering::Release);
+        self.job.rank_ended();
+    }
+}
+
+impl Line {
+    /// Adds a piece that holds a line feed at most at its end.
+    fn add(&mut self, number: usize, stream: Stream, piece: &[u8]) {
+        let (text, ends) = match piece.strip_suffix(b"\n") {
+            Some(text) => (text, true),
+            None => (piece, false),
+        };
+        for chunk in text.chunks(LINE_BYTES) {
+            if self.used + chunk.len() > LINE_BYTES {
+                self.send_part(number, stream);
+            }
+            self.bytes[self.used..self.used + chunk.len()].copy_from_slice(chunk);
+            self.used += chunk.len();
+        }
+        if ends {
+            let kind = if stream == Stream::Out { STDOUT } else { STDERR };
+            console::record(kind, number, &self.bytes[..self.used]);
+            self.used = 0;
+        }
+    }
+
+    fn send_part(&mut self, number: usize, stream: Stream) {
+        if self.used > 0 {
+            let kind = if stream == Stream::Out { STDOUT_PART } else { STDERR_PART };
+            console::record(kind, number, &self.bytes[..self.used]);
+            self.used = 0;
+        }
+    }
+}

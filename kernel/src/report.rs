@@ -1,0 +1,80 @@
+//! The exit report: what the job used and what disturbed it, as records of `lwk_abi::console::REPORT`.
+
+use core::fmt;
+
+use lwk_abi::console::REPORT;
+
+use crate::arch::clock;
+use crate::console;
+use crate::core_local::{self, Core};
+use crate::job::Job;
+use crate::{memory, node, syscall};
+
+/// Prints the report. All ranks have ended, so the counters stand still.
+pub fn print(job: &Job) {
+    let memory = memory::in_use();
+    say(format_args!(
+        "node kernel_entry_to_user_us={} kernel_image_bytes={} kernel_memory_bytes={} memory_bytes={} cores={} tsc_hz={}",
+        job.nanoseconds_to_first_entry() / 1000,
+        node::kernel_bytes(),
+        memory.kernel,
+        memory.total,
+        core_local::count(),
+        clock::ticks_a_second(),
+    ));
+    for rank in job.all_ranks() {
+        say(format_args!(
+            "rank rank={} core={} page_table_bytes={} segment_bytes={} status={}",
+            rank.number(),
+            rank.core(),
+            rank.page_table_bytes(),
+            rank.layout().segment_bytes,
+            Status(rank.status()),
+        ));
+    }
+    for core in (0..core_local::CORES_MAX).filter_map(core_local::core) {
+        let counts = core.counters.summary();
+        say(format_args!(
+            "core core={} syscalls={} faults={} interrupts={} vectors={}",
+            core.index(),
+            counts.syscalls,
+            counts.faults,
+            counts.interrupts,
+            Vectors(core),
+        ));
+    }
+    syscall::unsupported::for_each(|number, count| {
+        say(format_args!("unsupported number={number} count={count}"))
+    });
+}
+
+fn say(text: fmt::Arguments<'_>) {
+    console::record_text(REPORT, 0, text);
+}
+
+/// A rank's status; one that was stopped because of another has none.
+struct Status(Option<i32>);
+
+impl fmt::Display for Status {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(status) => write!(out, "{status}"),
+            None => write!(out, "stopped"),
+        }
+    }
+}
+
+/// `vector:count` for each vector that struck, separated by commas.
+struct Vectors<'a>(&'a Core);
+
+impl fmt::Display for Vectors<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = (0..256).map(|vector| (vector, self.0.counters.vector(vector)));
+        let mut separator = "";
+        for (vector, count) in counts.filter(|(_, count)| *count > 0) {
+            write!(out, "{separator}{vector}:{count}")?;
+            separator = ",";
+        }
+        if separator.is_empty() { write!(out, "-") } else { Ok(()) }
+    }
+}
