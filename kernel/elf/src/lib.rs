@@ -7,13 +7,8 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(test)]
-extern crate std;
-
 mod error;
 mod program;
-#[cfg(test)]
-mod test_file;
 
 pub use error::{ElfError, Part};
 pub use program::{Program, SEGMENTS_MAX, Segment, parse};

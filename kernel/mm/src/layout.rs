@@ -452,8 +452,8 @@ mod tests {
             LayoutError::SharedPage { address: SEGMENT_START + 0x1000 }
         );
         assert_eq!(
-            refused(&[at(0, 0x1800, Access::RX), at(0x1700, 0x3000, Access::RX)]),
-            LayoutError::Overlap { start: SEGMENT_START + 0x1700 }
+            refused(&[at(0, 0x1800, Access::RX), at(0x17ff, 0x3000, Access::RX)]),
+            LayoutError::Overlap { start: SEGMENT_START + 0x17ff }
         );
         assert_eq!(refused(&[at(0, 1, wx)]), LayoutError::WritableExecutable { start: SEGMENT_START });
         assert_eq!(

@@ -199,7 +199,6 @@ impl<const N: usize> PhysicalMemory<N> {
             return None;
         }
         let bytes = align_up(bytes, PAGE_BYTES)?;
-        let room_to_split = !self.free.is_full();
         let places = self.free.iter().flat_map(|region| {
             let end = region.end.min(limit);
             let lowest = lowest_at(region.start, align, residue);
@@ -212,10 +211,9 @@ impl<const N: usize> PhysicalMemory<N> {
                 })
             })
         });
-        let (_, _, start) = places
-            .filter(|&(pieces, _, _)| pieces < 2 || room_to_split)
-            .min_by_key(|&(pieces, size, start)| (pieces, size, core::cmp::Reverse(start)))?;
-        // Cannot fail: the range is valid, and a split was chosen only if there is room for it.
+        let (_, _, start) =
+            places.min_by_key(|&(pieces, size, start)| (pieces, size, core::cmp::Reverse(start)))?;
+        // Fails if even the best place splits a region, and the list is full.
         self.remove(start, start + bytes).ok().map(|()| PhysAddr(start))
     }
 }

@@ -1,8 +1,5 @@
 //! Builds program files for the tests, right or wrong in any field.
 
-use std::vec;
-use std::vec::Vec;
-
 use elf::abi;
 use lwk_abi::address::SEGMENT_START;
 

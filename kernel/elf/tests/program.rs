@@ -1,0 +1,194 @@
+//! What `lwk_elf` promises, case by case: a good program is read, and every fault gets its own error.
+
+mod common;
+
+use common::file::{File, HEADERS_OFFSET, Header};
+use common::invariants;
+use elf::abi;
+use lwk_abi::address::{SEGMENT_LIMIT, SEGMENT_START};
+use lwk_elf::{ElfError, Part, parse};
+use lwk_mm::Access;
+
+const BASE: u64 = SEGMENT_START;
+
+/// What becomes of the good file after a change.
+fn after(change: impl FnOnce(&mut File)) -> Result<u64, ElfError> {
+    let mut file = File::good();
+    change(&mut file);
+    parse(&file.bytes()).map(|program| program.end)
+}
+
+#[test]
+fn a_good_program_is_read() {
+    let bytes = File::good().bytes();
+    let program = parse(&bytes).expect("a good file");
+    invariants::check(&bytes, &program);
+    assert_eq!(program.entry, BASE + 0x400);
+    assert_eq!((program.headers_address, program.header_count), (BASE + HEADERS_OFFSET, 3));
+    assert_eq!(program.end, BASE + 0x5000);
+    let parts: Vec<_> =
+        program.segments.iter().map(|s| (s.address - BASE, s.memory_bytes, s.data.len(), s.access)).collect();
+    let expected = [
+        (0, 0x1000, 0x1000, Access::RX),
+        (0x1000, 0x800, 0x800, Access::R),
+        (0x2000, 0x3000, 0x10, Access::RW),
+    ];
+    assert_eq!(parts, expected);
+    assert_eq!(program.segments[2].data, &bytes[0x2000..0x2010]);
+}
+
+#[test]
+fn segments_are_sorted_by_address() {
+    let mut file = File::good();
+    file.headers.reverse();
+    let bytes = file.bytes();
+    let program = parse(&bytes).expect("order is free");
+    assert!(program.segments.is_sorted_by_key(|segment| segment.address));
+}
+
+#[test]
+fn headers_outside_every_segment_have_no_address() {
+    let mut file = File::good();
+    file.headers[0].offset = 0x400;
+    file.headers[0].file_bytes = 0x400;
+    assert_eq!(parse(&file.bytes()).expect("still good").headers_address, 0);
+}
+
+#[test]
+fn every_cut_is_refused() {
+    let bytes = File::good().bytes();
+    for length in 0..bytes.len() {
+        let error = parse(&bytes[..length]).expect_err("a cut file");
+        let expected = match length {
+            0 => ElfError::NotElf,
+            1..64 => ElfError::Truncated(Part::Header),
+            64..232 => ElfError::Truncated(Part::ProgramHeaders),
+            232..0x1000 => ElfError::Truncated(Part::Segment(0)),
+            0x1000..0x1800 => ElfError::Truncated(Part::Segment(1)),
+            _ => ElfError::Truncated(Part::Segment(2)),
+        };
+        assert_eq!(error, expected, "{length}");
+    }
+}
+
+#[test]
+fn other_kinds_of_file_are_refused() {
+    assert_eq!(
+        parse(b"#!/bin/sh\necho a script that is long enough to hold a header\n"),
+        Err(ElfError::NotElf)
+    );
+    for (place, value) in [(4, abi::ELFCLASS32), (4, 0), (5, abi::ELFDATA2MSB), (6, 2)] {
+        let mut bytes = File::good().bytes();
+        bytes[place] = value;
+        assert_eq!(parse(&bytes), Err(ElfError::NotElf64LittleEndian), "{place} {value}");
+    }
+    assert_eq!(after(|file| file.machine = abi::EM_AARCH64), Err(ElfError::WrongMachine(183)));
+    assert_eq!(after(|file| file.kind = abi::ET_REL), Err(ElfError::Relocatable));
+    assert_eq!(after(|file| file.kind = abi::ET_DYN), Err(ElfError::PositionIndependent));
+    assert_eq!(after(|file| file.kind = abi::ET_CORE), Err(ElfError::CoreDump));
+    assert_eq!(after(|file| file.kind = 9), Err(ElfError::NotAProgram(9)));
+    assert_eq!(after(|file| file.header_bytes = 32), Err(ElfError::BadHeaderSize(32)));
+}
+
+#[test]
+fn dynamic_programs_are_refused() {
+    let special = |kind, offset, file_bytes| Header {
+        kind,
+        flags: abi::PF_R,
+        offset,
+        address: BASE,
+        file_bytes,
+        memory_bytes: file_bytes,
+    };
+    assert_eq!(after(|file| file.headers.push(special(abi::PT_INTERP, 0, 1))), Err(ElfError::Dynamic));
+    let dynamic = |tags: [i64; 2]| {
+        after(|file| {
+            for (index, tag) in tags.into_iter().enumerate() {
+                file.data[0x1000 + 16 * index..][..8].copy_from_slice(&tag.to_le_bytes());
+            }
+            file.headers.push(special(abi::PT_DYNAMIC, 0x1000, 32));
+        })
+    };
+    assert_eq!(dynamic([abi::DT_SYMTAB, abi::DT_NEEDED]), Err(ElfError::Dynamic));
+    assert_eq!(dynamic([abi::DT_NULL, abi::DT_NEEDED]), Ok(BASE + 0x5000));
+    assert_eq!(dynamic([abi::DT_SYMTAB, abi::DT_SYMTAB]), Ok(BASE + 0x5000));
+    assert_eq!(
+        after(|file| file.headers.push(special(abi::PT_DYNAMIC, 0x3000, 16))),
+        Err(ElfError::Truncated(Part::Segment(3)))
+    );
+}
+
+#[test]
+fn wrong_segments_are_refused() {
+    assert_eq!(after(|file| file.headers.clear()), Err(ElfError::NoSegments));
+    assert_eq!(
+        after(|file| file.headers.iter_mut().for_each(|header| header.kind = abi::PT_NOTE)),
+        Err(ElfError::NoSegments)
+    );
+    let many = |count: u64| {
+        after(|file| {
+            let last = file.headers[2];
+            let more = (3..count).map(|page| Header { address: BASE + page * 0x10_0000, ..last });
+            file.headers.extend(more);
+        })
+    };
+    assert_eq!(many(16), Ok(BASE + 0xf0_3000));
+    assert_eq!(many(17), Err(ElfError::TooManySegments));
+    assert_eq!(
+        after(|file| file.headers[1].memory_bytes = 0x7ff),
+        Err(ElfError::FileLargerThanMemory(BASE + 0x1000))
+    );
+    assert_eq!(
+        after(|file| file.headers[2].memory_bytes = u64::MAX),
+        Err(ElfError::AddressOverflow(BASE + 0x2000))
+    );
+    assert_eq!(after(|file| file.headers[2].offset = u64::MAX), Err(ElfError::Truncated(Part::Segment(2))));
+    assert_eq!(
+        after(|file| file.headers[1].address = BASE - 1),
+        Err(ElfError::OutsideMemory { address: BASE - 1, end: BASE + 0x7ff })
+    );
+    let past = ElfError::OutsideMemory { address: BASE + 0x2000, end: SEGMENT_LIMIT + 1 };
+    assert_eq!(after(|file| file.headers[2].memory_bytes = SEGMENT_LIMIT - BASE - 0x2000 + 1), Err(past));
+    assert_eq!(after(|file| file.headers[2].memory_bytes -= 0x3000 - 0x10), Ok(BASE + 0x2010));
+    assert_eq!(after(|file| file.headers[1].memory_bytes = 0x1001), Err(ElfError::Overlap(BASE + 0x2000)));
+    assert_eq!(after(|file| file.headers[1].address = BASE + 0x1fff), Err(ElfError::Overlap(BASE + 0x2000)));
+    assert_eq!(after(|file| file.headers[1].address = BASE), Err(ElfError::Overlap(BASE)));
+    assert_eq!(
+        after(|file| file.headers[2].address = BASE + 0x1800),
+        Err(ElfError::SharedPage(BASE + 0x1000))
+    );
+    assert_eq!(
+        after(|file| file.headers[2].flags = abi::PF_W | abi::PF_X),
+        Err(ElfError::WritableExecutable(BASE + 0x2000))
+    );
+}
+
+#[test]
+fn segments_of_one_access_may_share_a_page() {
+    let result = after(|file| {
+        file.headers[1].flags = abi::PF_W | abi::PF_R;
+        file.headers[2].address = BASE + 0x1800;
+    });
+    assert_eq!(result, Ok(BASE + 0x4800));
+}
+
+#[test]
+fn the_entry_must_be_code() {
+    for entry in [0, BASE - 1, BASE + 0x1000, BASE + 0x2000, u64::MAX] {
+        assert_eq!(after(|file| file.entry = entry), Err(ElfError::EntryNotCode(entry)));
+    }
+    assert!(after(|file| file.entry = BASE).is_ok());
+    assert!(after(|file| file.entry = BASE + 0xfff).is_ok());
+}
+
+#[test]
+fn an_error_is_one_line_that_says_what_to_do() {
+    assert_eq!(
+        ElfError::PositionIndependent.to_string(),
+        "a shared library or position-independent program; link with -static -no-pie"
+    );
+    assert_eq!(
+        ElfError::OutsideMemory { address: 0x1000, end: 0x2000 }.to_string(),
+        "the segment at 0x1000..0x2000 is outside 0x400000..0x7fffe00000; link at the default address"
+    );
+}
