@@ -1,0 +1,8 @@
+//! The machine: the only folder of this crate with assembly.
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+compile_error!("the host home is for x86-64 Linux");
+
+mod x86_64;
+
+pub use x86_64::{Gate, enter, time_stamp};

@@ -1,0 +1,120 @@
+//! The gate: the one piece of code whose `syscall` instructions reach Linux once a rank's dispatch is on.
+//!
+//! Linux's syscall user dispatch lets a range of addresses make system calls as ever and turns every other `syscall`
+//! instruction of the process into `SIGSYS` (kernel documentation, admin-guide/syscall-user-dispatch). The range is
+//! `lwk_gate_start..lwk_gate_end`: the loader's own calls, and the return from its signal handlers, which libc's would not
+//! be. Nothing here uses the thread's FS base, since that is the program's while it runs.
+
+use std::arch::{asm, global_asm};
+
+global_asm!(
+    r#"
+    .pushsection .text.lwk_gate, "ax", @progbits
+    .balign 64
+    .globl lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return
+    .hidden lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return
+lwk_gate_start:
+
+    // i64 lwk_gate_call(number, a, b, c, d, e, f): the C calling convention to Linux's.
+    .type lwk_gate_call, @function
+lwk_gate_call:
+    mov rax, rdi
+    mov rdi, rsi
+    mov rsi, rdx
+    mov rdx, rcx
+    mov r10, r8
+    mov r8, r9
+    mov r9, [rsp + 8]
+    syscall
+    ret
+    .size lwk_gate_call, . - lwk_gate_call
+
+    // Where a signal handler returns to: rt_sigreturn, which never comes back. Debuggers know a signal frame by these
+    // very bytes.
+    .type lwk_gate_return, @function
+lwk_gate_return:
+    mov rax, 15
+    syscall
+    ud2
+    .size lwk_gate_return, . - lwk_gate_return
+
+lwk_gate_end:
+    .popsection
+"#
+);
+
+unsafe extern "C" {
+    static lwk_gate_start: u8;
+    static lwk_gate_end: u8;
+    fn lwk_gate_call(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64;
+    fn lwk_gate_return();
+}
+
+/// Linux's system calls, for the loader.
+#[derive(Clone, Copy, Debug)]
+pub struct Gate;
+
+impl Gate {
+    /// A system call: the result, or a negated error number.
+    ///
+    /// # Safety
+    /// Whatever the call does with the memory its arguments name must be sound.
+    pub unsafe fn call(number: i64, arguments: [u64; 6]) -> i64 {
+        let [a, b, c, d, e, f] = arguments;
+        // SAFETY: the function keeps to the C calling convention and does nothing but the call, which the caller vouches for.
+        unsafe { lwk_gate_call(number, a, b, c, d, e, f) }
+    }
+
+    /// Address and length of the code that is allowed to make system calls.
+    pub fn range() -> (u64, u64) {
+        let (start, end) = (&raw const lwk_gate_start as u64, &raw const lwk_gate_end as u64);
+        (start, end - start)
+    }
+
+    /// Address of the code a signal handler returns to.
+    pub fn signal_return() -> u64 {
+        lwk_gate_return as *const () as u64
+    }
+}
+
+/// Starts a program: jumps to `entry` with `stack` in the stack pointer and nothing in the other registers, as the System V
+/// ABI's AMD64 supplement (section 3.4.1) and Linux have it.
+///
+/// # Safety
+/// `entry` must be code of a mapped program and `stack` its initial stack; the loader's stack is never used again except by
+/// handlers that have their own.
+pub unsafe fn enter(entry: u64, stack: u64) -> ! {
+    // SAFETY: the caller's promise. The entry address passes through the word below the initial stack, which is free.
+    unsafe {
+        asm!(
+            "mov rsp, rsi",
+            "push rdi",
+            "xor eax, eax",
+            "xor ebx, ebx",
+            "xor ecx, ecx",
+            "xor edx, edx",
+            "xor esi, esi",
+            "xor edi, edi",
+            "xor ebp, ebp",
+            "xor r8d, r8d",
+            "xor r9d, r9d",
+            "xor r10d, r10d",
+            "xor r11d, r11d",
+            "xor r12d, r12d",
+            "xor r13d, r13d",
+            "xor r14d, r14d",
+            "xor r15d, r15d",
+            "cld",
+            "ret",
+            in("rdi") entry,
+            in("rsi") stack,
+            options(noreturn),
+        )
+    }
+}
+
+/// The time stamp counter, in ticks.
+pub fn time_stamp() -> u64 {
+    // SAFETY: every x86-64 processor has the instruction; it only reads the counter.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}

@@ -1,0 +1,93 @@
+//! The board: memory that a node's process shares with its ranks, for what each says about itself.
+//!
+//! Ranks write their own entry, the node reads it when the rank is gone (or, for the first failure, decides by it). Nothing
+//! here is on a path of the program except the count of its system calls.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use lwk_abi::address::MAX_RANKS;
+use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
+
+/// Different unsupported system calls that are told apart for each rank.
+const UNSUPPORTED_MAX: usize = 16;
+
+/// What one rank says about itself. All counters are the rank's alone while it lives.
+#[derive(Debug)]
+pub struct RankEntry {
+    /// `CLOCK_MONOTONIC` at the first instruction, in nanoseconds; 0 before.
+    pub entered_ns: AtomicU64,
+    /// System calls made.
+    pub syscalls: AtomicU64,
+    /// Bytes of the segment that the rank has had put on huge pages.
+    pub huge_bytes: AtomicU64,
+    /// Set when the rank's end is its own doing: it exited, aborted, or reported its fault.
+    pub said_why: AtomicU32,
+    /// Set when the rank has answered where it is.
+    pub located: AtomicU32,
+    /// Number plus one (0: free) and count of each unsupported system call.
+    unsupported: [(AtomicU64, AtomicU64); UNSUPPORTED_MAX],
+}
+
+/// The whole board, in zeroed shared memory.
+#[derive(Debug)]
+pub struct Board {
+    /// 1 from the first failure on: only that one is reported.
+    failed: AtomicU32,
+    ranks: [RankEntry; MAX_RANKS],
+}
+
+impl Board {
+    /// A new board, shared with processes forked from now on. Lives as long as the process.
+    pub fn new() -> nix::Result<&'static Board> {
+        let bytes = NonZeroUsize::MIN.saturating_add(size_of::<Board>() - 1);
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: a new mapping wherever the system likes harms nothing.
+        let memory = unsafe { mmap_anonymous(None, bytes, access, MapFlags::MAP_SHARED)? };
+        // SAFETY: page-aligned zeroed memory of the right size, never unmapped; a zeroed board is a valid one, and it is all
+        // atomics, so other processes may write to it.
+        Ok(unsafe { memory.cast::<Board>().as_ref() })
+    }
+
+    /// The entry of node rank `rank`, below [`MAX_RANKS`].
+    pub fn rank(&self, rank: u32) -> &RankEntry {
+        &self.ranks[rank as usize]
+    }
+
+    /// Whether the caller is the first to fail, and so the one whose failure is the job's.
+    pub fn first_failure(&self) -> bool {
+        // Pairs with itself in other ranks: exactly one sees 0. The report goes through a pipe, which orders the rest.
+        self.failed.swap(1, Ordering::AcqRel) == 0
+    }
+
+    /// Unsupported system calls of all ranks: number and count, by number.
+    pub fn unsupported(&self) -> Vec<(u64, u64)> {
+        let mut sums = std::collections::BTreeMap::new();
+        for (number, count) in self.ranks.iter().flat_map(|rank| &rank.unsupported) {
+            // Relaxed: read after the writer has been waited for.
+            match number.load(Ordering::Relaxed) {
+                0 => {}
+                number => *sums.entry(number - 1).or_insert(0) += count.load(Ordering::Relaxed),
+            }
+        }
+        sums.into_iter().collect()
+    }
+}
+
+impl RankEntry {
+    /// Counts a call that was answered `-ENOSYS`. The sixteenth different number takes all later ones along.
+    pub fn count_unsupported(&self, number: u64) {
+        let tag = number.wrapping_add(1).max(1);
+        for (index, (slot, count)) in self.unsupported.iter().enumerate() {
+            // Relaxed: only this rank writes, and it is one thread.
+            let found = slot.load(Ordering::Relaxed);
+            if found == 0 {
+                slot.store(tag, Ordering::Relaxed);
+            }
+            if found == 0 || found == tag || index + 1 == UNSUPPORTED_MAX {
+                count.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+        }
+    }
+}

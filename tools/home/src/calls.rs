@@ -1,0 +1,230 @@
+//! The program's system calls: each `syscall` instruction outside of the gate lands in [`on_system_call`], which answers
+//! as the kernel would.
+//!
+//! Calls that mean the same to Linux go to it through the gate, after the kernel's own check of user pointers: they must
+//! lead into a segment of the job, whosever. Calls about memory, identity and exit are answered here. All others are
+//! answered `-ENOSYS` and counted.
+//!
+//! Runs in a signal handler on its own stack; see [`crate::rank`] for what it may use.
+
+use std::sync::atomic::Ordering;
+
+use lwk_abi::address::{SLOT_BYTES, USER_END, slot_of};
+use lwk_abi::syscall::{JOB_ABORT, errno, linux};
+use lwk_failure::{Reason, Registers};
+use lwk_mm::Access;
+use lwk_mm::heap::{Grant, HeapError};
+
+use crate::arch::Gate;
+use crate::fault;
+use crate::rank::{Memory, Rank};
+
+/// Linux's `si_code` of a dispatched system call.
+const SYS_USER_DISPATCH: i32 = 2;
+/// Most entries of a `writev` (Linux's `UIO_MAXIOV`).
+const VECTORS_MAX: u64 = 1024;
+
+/// Handles `SIGSYS`.
+pub extern "C" fn on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs.
+    let (code, context) = unsafe { ((*info).si_code, &mut *context.cast::<libc::ucontext_t>()) };
+    if code != SYS_USER_DISPATCH {
+        return fault::on_fault(signal, info, (&raw mut *context).cast());
+    }
+    let rank = Rank::current();
+    // Relaxed: a count of this one thread.
+    rank.entry().syscalls.fetch_add(1, Ordering::Relaxed);
+    let registers = &mut context.uc_mcontext.gregs;
+    let word = |index: i32| registers[index as usize] as u64;
+    let number = word(libc::REG_RAX);
+    let arguments =
+        [libc::REG_RDI, libc::REG_RSI, libc::REG_RDX, libc::REG_R10, libc::REG_R8, libc::REG_R9].map(word);
+    let call = Call { rank, number, arguments };
+    let result = match number {
+        JOB_ABORT => call.abort(&fault::registers(context)),
+        _ => call.answer(),
+    };
+    context.uc_mcontext.gregs[libc::REG_RAX as usize] = result;
+}
+
+/// One system call.
+struct Call {
+    rank: &'static Rank,
+    number: u64,
+    arguments: [u64; 6],
+}
+
+/// A result as Linux's calls have it; an error is a positive error number.
+type Answer = Result<i64, i64>;
+
+impl Call {
+    fn answer(&self) -> i64 {
+        let [a, b, c, ..] = self.arguments;
+        let answer = match self.number {
+            linux::WRITE => output(a).and_then(|()| self.readable(b, c)).and_then(|()| self.pass()),
+            linux::WRITEV => output(a).and_then(|()| self.readable_vectors(b, c)).and_then(|()| self.pass()),
+            linux::READ => self.read(a, b, c),
+            linux::SCHED_YIELD => self.pass(),
+            linux::CLOCK_GETTIME => self.writable(b, 16).and_then(|()| self.pass()),
+            linux::GETRANDOM => self.writable(a, b).and_then(|()| self.pass()),
+            linux::ARCH_PRCTL => self.thread_base(a, b),
+            linux::BRK => Ok(self.with_memory(|memory| memory.heap.brk(a))),
+            linux::MMAP => self.mmap(),
+            linux::MUNMAP => self.munmap(a, b),
+            linux::GETPID | linux::GETTID => Ok(i64::from(self.rank.rank) + 1),
+            linux::UNAME => self.uname(a),
+            linux::EXIT | linux::EXIT_GROUP => self.rank.exit((a & 0xff) as i32),
+            _ => {
+                self.rank.entry().count_unsupported(self.number);
+                Err(errno::ENOSYS)
+            }
+        };
+        answer.unwrap_or_else(|error| -error)
+    }
+
+    /// Has Linux do it.
+    fn pass(&self) -> Answer {
+        // SAFETY: pointers have been checked to lead into the program's memory.
+        let result = unsafe { Gate::call(self.number as i64, self.arguments) };
+        if result < 0 { Err(-result) } else { Ok(result) }
+    }
+
+    /// Standard input is at its end from the start, as on a node.
+    fn read(&self, fd: u64, buffer: u64, bytes: u64) -> Answer {
+        if fd != 0 {
+            return Err(errno::EBADF);
+        }
+        self.writable(buffer, bytes).map(|()| 0)
+    }
+
+    fn thread_base(&self, code: u64, address: u64) -> Answer {
+        const SET_GS: u64 = 0x1001;
+        const SET_FS: u64 = 0x1002;
+        const GET_FS: u64 = 0x1003;
+        const GET_GS: u64 = 0x1004;
+        match code {
+            SET_FS | SET_GS => self.pass(),
+            GET_FS | GET_GS => self.writable(address, 8).and_then(|()| self.pass()),
+            _ => Err(errno::EINVAL),
+        }
+    }
+
+    fn mmap(&self) -> Answer {
+        const EXECUTE: u64 = 4;
+        const FIXED: u64 = 0x10;
+        const ANONYMOUS: u64 = 0x20;
+        const KIND: u64 = 0xf;
+        let [address, bytes, protection, flags, ..] = self.arguments;
+        if flags & ANONYMOUS == 0 {
+            return Err(errno::EBADF);
+        }
+        // Shared or private: one rank has its memory for itself and shares all of it, so it is the same.
+        if !matches!(flags & KIND, 1 | 2) {
+            return Err(errno::EINVAL);
+        }
+        if protection & EXECUTE != 0 {
+            return Err(errno::EPERM);
+        }
+        self.try_with_memory(|memory| {
+            if flags & FIXED != 0 { memory.heap.map_fixed(address, bytes) } else { memory.heap.map(bytes) }
+        })
+    }
+
+    fn munmap(&self, address: u64, bytes: u64) -> Answer {
+        // SAFETY: asked once, by this call.
+        let memory = unsafe { self.rank.memory() };
+        memory.heap.unmap(address, bytes).map(|()| 0).map_err(HeapError::errno)
+    }
+
+    fn with_memory(&self, change: impl FnOnce(&mut Memory) -> Grant) -> i64 {
+        self.try_with_memory(|memory| Ok(change(memory))).unwrap_or_else(|error| -error)
+    }
+
+    /// Changes the heap, then makes what it grants ready: large pages, and zeros where it has been used before.
+    fn try_with_memory(&self, change: impl FnOnce(&mut Memory) -> Result<Grant, HeapError>) -> Answer {
+        // SAFETY: asked once, by this call.
+        let memory = unsafe { self.rank.memory() };
+        let grant = change(memory).map_err(HeapError::errno)?;
+        let layout = &self.rank.layout;
+        let (start, end) = match self.number {
+            // The break is the end of what is granted; blocks below are done already.
+            linux::BRK => (grant.address.saturating_sub(1).max(layout.heap_start), grant.address),
+            _ => (grant.address, grant.address.saturating_add(self.arguments[1])),
+        };
+        memory.collapsed.grant(layout, start, end);
+        self.rank.entry().huge_bytes.store(memory.collapsed.bytes(), Ordering::Relaxed);
+        for stale in &grant.stale {
+            let first = std::ptr::with_exposed_provenance_mut::<u8>(stale.start as usize);
+            // SAFETY: memory of the heap that the program has given up before.
+            unsafe { first.write_bytes(0, (stale.end - stale.start) as usize) };
+        }
+        Ok(grant.address as i64)
+    }
+
+    /// Names as the kernel has them; the machine is the one thing that a C library may rely on, and a release that none
+    /// finds too old.
+    fn uname(&self, address: u64) -> Answer {
+        const FIELD: u64 = 65;
+        let fields: [&[u8]; 6] = [b"Margay", b"node0", b"6.1.0-margay", b"host home", b"x86_64", b""];
+        self.writable(address, FIELD * fields.len() as u64)?;
+        for (index, field) in fields.into_iter().enumerate() {
+            let to = std::ptr::with_exposed_provenance_mut::<u8>((address + FIELD * index as u64) as usize);
+            // SAFETY: checked to be the program's writable memory; the names are shorter than their field.
+            unsafe {
+                to.write_bytes(0, FIELD as usize);
+                to.copy_from_nonoverlapping(field.as_ptr(), field.len());
+            }
+        }
+        Ok(0)
+    }
+
+    fn abort(&self, registers: &Registers) -> ! {
+        let status = match (self.arguments[0] & 0xff) as i32 {
+            0 => 1,
+            status => status,
+        };
+        fault::report(self.rank, Reason::Abort(status), registers);
+        self.rank.exit(status)
+    }
+
+    fn readable(&self, address: u64, bytes: u64) -> Result<(), i64> {
+        let local = self.local(address, bytes)?;
+        self.rank.layout.check_read(local, bytes).map(|_| ()).map_err(|_| errno::EFAULT)
+    }
+
+    fn writable(&self, address: u64, bytes: u64) -> Result<(), i64> {
+        let local = self.local(address, bytes)?;
+        self.rank.layout.check(local, bytes, Access::RW).map(|_| ()).map_err(|_| errno::EFAULT)
+    }
+
+    /// The slot-0 address behind a user address: every rank's segment has the same layout.
+    fn local(&self, address: u64, bytes: u64) -> Result<u64, i64> {
+        if bytes == 0 {
+            return Ok(0);
+        }
+        if address >= USER_END || slot_of(address) > u64::from(self.rank.ranks) {
+            return Err(errno::EFAULT);
+        }
+        Ok(address % SLOT_BYTES)
+    }
+
+    fn readable_vectors(&self, vectors: u64, count: u64) -> Result<(), i64> {
+        const BYTES: u64 = 16;
+        if count > VECTORS_MAX {
+            return Err(errno::EINVAL);
+        }
+        self.readable(vectors, count * BYTES)?;
+        for index in 0..count {
+            let vector = std::ptr::with_exposed_provenance::<[u64; 2]>((vectors + index * BYTES) as usize);
+            // SAFETY: checked to be readable memory of the program.
+            let [address, bytes] = unsafe { vector.read_unaligned() };
+            self.readable(address, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Only standard output and error can be written.
+fn output(fd: u64) -> Result<(), i64> {
+    if matches!(fd, 1 | 2) { Ok(()) } else { Err(errno::EBADF) }
+}

@@ -1,0 +1,106 @@
+//! A rank's death by a fault, and the question where it is: the report, then the end of the process.
+//!
+//! Runs in a signal handler on its own stack; see [`crate::rank`] for what it may use. The program's memory is read
+//! only where the layout says that there is some.
+
+use std::sync::atomic::Ordering;
+
+use lwk_abi::console::{FAILURE, FRAME};
+use lwk_abi::exit::SIGNAL_BASE;
+use lwk_failure::{Death, Fault, Reason, Registers, back_trace};
+use lwk_mm::Access;
+
+use crate::console::Report;
+use crate::rank::Rank;
+
+/// Linux's `si_code` of a `SIGBUS` for a page of a memory object that cannot be had.
+const BUS_ADRERR: i32 = 2;
+
+/// Handles the signals of processor exceptions.
+pub extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let rank = Rank::current();
+    // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs.
+    let (code, context) = unsafe { ((*info).si_code, &*context.cast::<libc::ucontext_t>()) };
+    let word = |index: i32| context.uc_mcontext.gregs[index as usize] as u64;
+    let fault = Fault {
+        vector: word(libc::REG_TRAPNO) as u8,
+        error_code: word(libc::REG_ERR),
+        address: word(libc::REG_CR2),
+    };
+    let (reason, status) = if code <= 0 || signal == libc::SIGSYS {
+        (Reason::Signal(signal), signal)
+    } else if signal == libc::SIGBUS && code == BUS_ADRERR {
+        (Reason::HostMemory(fault.address), signal)
+    } else {
+        (fault.reason(&rank.layout, rank.ranks), fault.signal())
+    };
+    report(rank, reason, &registers(context));
+    rank.exit(SIGNAL_BASE + status)
+}
+
+/// Handles `SIGQUIT`, by which the node asks where the rank is when the time limit has passed.
+pub extern "C" fn on_question(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let rank = Rank::current();
+    // SAFETY: as in `on_fault`; a signal that a process sent carries its number.
+    let (sender, machine) = unsafe { ((*info).si_pid(), &*context.cast::<libc::ucontext_t>()) };
+    if sender != rank.node {
+        return on_fault(signal, info, context);
+    }
+    let mut report = Report::new();
+    report.add(FAILURE, rank.rank, Death { rank: rank.rank, core: rank.core, reason: Reason::Timeout });
+    add_trace(&mut report, rank, &registers(machine));
+    rank.send(&report);
+    // Release pairs with the node's acquire: the report is in the pipe when the node sees this.
+    rank.entry().located.store(1, Ordering::Release);
+}
+
+/// Reports a death, if it is the job's first.
+pub fn report(rank: &Rank, reason: Reason, registers: &Registers) {
+    if !rank.board.first_failure() {
+        return;
+    }
+    let mut report = Report::new();
+    report.add(FAILURE, rank.rank, Death { rank: rank.rank, core: rank.core, reason });
+    for line in registers.lines() {
+        report.add(FAILURE, rank.rank, line);
+    }
+    add_trace(&mut report, rank, registers);
+    rank.send(&report);
+}
+
+fn add_trace(report: &mut Report, rank: &Rank, registers: &Registers) {
+    let read = |address: u64| {
+        rank.layout.check(address, 8, Access::R).ok()?;
+        let word = std::ptr::with_exposed_provenance::<u64>(address as usize);
+        // SAFETY: the layout has readable memory there.
+        Some(unsafe { word.read_volatile() })
+    };
+    back_trace(registers.rip, registers.rbp, read, |address| {
+        report.add(FRAME, rank.rank, format_args!("{address:#x}"));
+    });
+}
+
+/// The registers that Linux saved.
+pub fn registers(context: &libc::ucontext_t) -> Registers {
+    let word = |index: i32| context.uc_mcontext.gregs[index as usize] as u64;
+    Registers {
+        rip: word(libc::REG_RIP),
+        rsp: word(libc::REG_RSP),
+        rflags: word(libc::REG_EFL),
+        rax: word(libc::REG_RAX),
+        rbx: word(libc::REG_RBX),
+        rcx: word(libc::REG_RCX),
+        rdx: word(libc::REG_RDX),
+        rsi: word(libc::REG_RSI),
+        rdi: word(libc::REG_RDI),
+        rbp: word(libc::REG_RBP),
+        r8: word(libc::REG_R8),
+        r9: word(libc::REG_R9),
+        r10: word(libc::REG_R10),
+        r11: word(libc::REG_R11),
+        r12: word(libc::REG_R12),
+        r13: word(libc::REG_R13),
+        r14: word(libc::REG_R14),
+        r15: word(libc::REG_R15),
+    }
+}

@@ -1,0 +1,94 @@
+//! The host tool's side: starts a node's process and talks to it.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+
+use crate::node;
+use crate::supervise::TIME_IS_UP;
+
+/// First argument of the node's process.
+const NODE: &str = "--margay-host-node";
+/// Its last argument if ranks wait for a debugger; else [`GO`].
+const HOLD: &str = "hold";
+/// See [`HOLD`].
+const GO: &str = "go";
+
+/// What the executable's `main` calls before anything else: if this process has been started as a node, it lives that life
+/// and returns its exit code.
+pub fn become_node() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next()? != OsStr::new(NODE) {
+        return None;
+    }
+    let (program, mode) = (arguments.next()?, arguments.next()?);
+    Some(node::main(Path::new(&program), mode == OsStr::new(HOLD)))
+}
+
+/// A node of the host home. Dropping it ends its job.
+#[derive(Debug)]
+pub struct Home {
+    node: Child,
+    control: Option<ChildStdin>,
+    console: Option<ChildStdout>,
+}
+
+impl Home {
+    /// Starts a node with a job, given as the bytes of a job file (`lwk_abi::job_file`); the executable's `main` must call
+    /// [`become_node`]. With `hold`, ranks stop before their first instruction, for a debugger.
+    ///
+    /// What is wrong with the job is said on the console, as an error of the kernel and the job's end.
+    ///
+    /// # Errors
+    /// The process cannot be started.
+    pub fn start(program: &Path, job: &[u8], hold: bool) -> io::Result<Home> {
+        let started_ns = crate::rank::monotonic_ns();
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(NODE).arg(program).arg(if hold { HOLD } else { GO });
+        // A group of its own: an interrupt from the terminal is the host tool's, which takes the node along.
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut node = command.spawn()?;
+        let (control, console) = (node.stdin.take(), node.stdout.take());
+        let mut home = Home { node, control, console };
+        if let Some(control) = &mut home.control {
+            node::write_job(control, started_ns, job)?;
+        }
+        Ok(home)
+    }
+
+    /// The console: records as a node writes them on its serial line, ended by the job's end. Can be taken once.
+    pub fn console(&mut self) -> Option<ChildStdout> {
+        self.console.take()
+    }
+
+    /// Process number of the node.
+    pub fn process(&self) -> u32 {
+        self.node.id()
+    }
+
+    /// The time limit has passed: ranks say where they are, then the job ends with status 124.
+    ///
+    /// # Errors
+    /// The node is gone.
+    pub fn time_is_up(&mut self) -> io::Result<()> {
+        self.control.as_mut().map_or(Ok(()), |control| control.write_all(&[TIME_IS_UP]))
+    }
+
+    /// Ends the job, if it still runs, and waits for the node.
+    ///
+    /// # Errors
+    /// The process cannot be waited for.
+    pub fn stop(&mut self) -> io::Result<()> {
+        self.control = None;
+        self.node.wait().map(|_| ())
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // Nobody is left to be told.
+        let _ = self.stop();
+    }
+}

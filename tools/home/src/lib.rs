@@ -1,0 +1,36 @@
+//! The host home: runs programs built for Margay, unchanged and at full speed, as Linux processes.
+//!
+//! Each rank is a process whose slot 0 is a shared memory object, mapped at the addresses it has on the kernel; every
+//! rank's object is mapped at its slot in all of them. The job page is filled in, ranks are pinned to cores, and system
+//! calls reach the loader (syscall user dispatch), which answers as the kernel does. After the start nothing of the loader
+//! is on a program's path but its system calls.
+//!
+//! Three kinds of process:
+//! * the host tool, which calls [`Home::start`] and reads records off [`Home::console`] as off a node's serial line;
+//! * the node ([`node`]): the same executable, started again; it makes the memory and the ranks and watches over them;
+//! * the ranks ([`rank`]): forked from the node, so that they find every slot mapped.
+//!
+//! Whoever dies, the rest goes with it: the node when the host tool's end of its input closes, the ranks by their parent's
+//! death signal. Memory objects have no name and vanish with the last process.
+//!
+//! The layout of a rank, its heap and its failure report are the kernel's own: crates `lwk-mm`, `lwk-elf`, `lwk-job`,
+//! `lwk-failure`.
+
+pub mod arch;
+mod board;
+mod calls;
+mod clock;
+mod console;
+mod fault;
+mod home;
+mod node;
+mod pages;
+mod rank;
+mod segment;
+mod setup;
+mod stack;
+mod supervise;
+mod topology;
+
+pub use home::{Home, become_node};
+pub use setup::HOST_LACKS;

@@ -1,0 +1,149 @@
+//! Which pages the segments are made of. Huge ones matter: with 4 KiB pages a walk over a peer's memory costs a TLB miss
+//! every 4 KiB, and a large copy a fault.
+//!
+//! Three ways lead to them, best first: pages the administrator has reserved (hugetlb); transparent ones, where
+//! `shmem_enabled` lets shared memory ask for them; and `MADV_COLLAPSE` (Linux 6.1), which makes them out of small ones
+//! whatever `shmem_enabled` says, at a price of about a millisecond for each 2 MiB. So those are bought where memory is
+//! handed out: a little before the start, the rest in the `brk` and `mmap` calls that grant it.
+
+use std::fs;
+
+use lwk_abi::address::PAGE_BYTES;
+use lwk_mm::Access;
+use lwk_mm::layout::Layout;
+
+use crate::arch::Gate;
+
+/// Bytes of a huge page.
+pub const HUGE_BYTES: u64 = 2 << 20;
+/// Bytes collapsed in all ranks of a core before the start. 0.7 ms a MiB: see above.
+const START_BYTES: u64 = 8 << 20;
+/// The most bytes collapsed in one system call.
+const GRANT_BYTES: u64 = 64 << 20;
+/// Linux's `MADV_HUGEPAGE`.
+const MADV_HUGEPAGE: u64 = 14;
+/// Linux's `MADV_COLLAPSE`.
+const MADV_COLLAPSE: u64 = 25;
+
+/// Where the huge pages come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// Reserved by the administrator.
+    Reserved,
+    /// Given on request when memory is touched.
+    Transparent,
+    /// Made out of small ones.
+    Collapsed,
+}
+
+impl Pages {
+    /// What this system gives for `ranks` segments of this layout.
+    pub fn find(layout: &Layout, ranks: u32) -> Pages {
+        let number = |text: String| text.trim().parse::<u64>().ok();
+        let free = fs::read_to_string("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
+        let needed = u64::from(ranks) * writable_blocks(layout).map(|(start, end)| end - start).sum::<u64>();
+        if free.ok().and_then(number).unwrap_or(0).saturating_mul(HUGE_BYTES) >= needed.max(1) {
+            return Pages::Reserved;
+        }
+        let policy =
+            fs::read_to_string("/sys/kernel/mm/transparent_hugepage/shmem_enabled").unwrap_or_default();
+        if ["[always]", "[within_size]", "[advise]", "[force]"].iter().any(|on| policy.contains(on)) {
+            Pages::Transparent
+        } else {
+            Pages::Collapsed
+        }
+    }
+
+    /// The word for the exit report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pages::Reserved => "reserved",
+            Pages::Transparent => "transparent",
+            Pages::Collapsed => "collapsed",
+        }
+    }
+}
+
+/// Asks for huge pages in the segment mapped at slot 0, as far as `pages` needs asking. Advice only: what the system does
+/// not give it does not give.
+pub fn advise(layout: &Layout, pages: Pages) {
+    if pages == Pages::Transparent {
+        for region in layout.regions.iter().filter(|region| region.access == Access::RW) {
+            madvise(region.start, region.end, MADV_HUGEPAGE);
+        }
+    }
+}
+
+/// The blocks of a rank that are collapsed so far.
+#[derive(Debug)]
+pub struct Collapsed {
+    /// One bit a block of the slot, by number; empty if nothing is to be collapsed.
+    done: Box<[u64]>,
+    /// Bytes on huge pages.
+    bytes: u64,
+}
+
+impl Collapsed {
+    /// The state before the start; does the part of it that comes before the start if `pages` says so. `sharing` is the
+    /// number of ranks on this core, which take turns at it.
+    pub fn new(layout: &Layout, pages: Pages, sharing: u64) -> Collapsed {
+        if pages != Pages::Collapsed {
+            return Collapsed { done: Box::new([]), bytes: 0 };
+        }
+        let blocks = layout.stack_end / HUGE_BYTES + 1;
+        let mut collapsed = Collapsed { done: vec![0; blocks as usize / 64 + 1].into(), bytes: 0 };
+        let budget = (START_BYTES / sharing.max(1)).max(HUGE_BYTES);
+        // The initial stack first, then variables and the front of the heap.
+        collapsed.grant(layout, layout.stack_end - PAGE_BYTES, layout.stack_end);
+        let data = layout.regions.iter().find(|region| region.access == Access::RW);
+        if let Some(data) = data {
+            let rest = budget - collapsed.bytes.min(budget);
+            collapsed.grant(layout, data.start, data.end.min(data.start + rest));
+        }
+        collapsed
+    }
+
+    /// Bytes on huge pages so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Memory `start..end` is about to be used: collapses its blocks, as far as they are wholly writable memory. Safe in a
+    /// signal handler.
+    pub fn grant(&mut self, layout: &Layout, start: u64, end: u64) {
+        let first = start / HUGE_BYTES;
+        let last = end.min(start.saturating_add(GRANT_BYTES)).div_ceil(HUGE_BYTES);
+        for block in first..last {
+            let (at, bit) = (block as usize / 64, 1 << (block % 64));
+            let Some(word) = self.done.get_mut(at) else { return };
+            if *word & bit != 0 {
+                continue;
+            }
+            *word |= bit;
+            let address = block * HUGE_BYTES;
+            if layout.check(address, HUGE_BYTES, Access::RW).is_err() {
+                continue;
+            }
+            let first = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+            // SAFETY: checked to be writable memory of the program. The read and write back leave it as it is; Linux
+            // collapses only a block of which a page is there. A peer that writes here before the program has been
+            // handed the memory breaks its own program's rules.
+            unsafe { first.write_volatile(first.read_volatile()) };
+            if madvise(address, address + HUGE_BYTES, MADV_COLLAPSE) {
+                self.bytes += HUGE_BYTES;
+            }
+        }
+    }
+}
+
+/// Whole huge blocks of writable memory.
+fn writable_blocks(layout: &Layout) -> impl Iterator<Item = (u64, u64)> {
+    let inner = |start: u64, end: u64| (start.next_multiple_of(HUGE_BYTES), end - end % HUGE_BYTES);
+    let writable = layout.regions.iter().filter(|region| region.access == Access::RW);
+    writable.map(move |region| inner(region.start, region.end)).filter(|(start, end)| start < end)
+}
+
+fn madvise(start: u64, end: u64, advice: u64) -> bool {
+    // SAFETY: neither advice changes what the memory holds.
+    unsafe { Gate::call(libc::SYS_madvise, [start, end - start, advice, 0, 0, 0]) == 0 }
+}

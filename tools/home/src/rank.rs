@@ -1,0 +1,279 @@
+//! A rank: the process that was forked for it, on its way to the program's first instruction, and what its signal handlers
+//! need to know after that.
+//!
+//! From the moment the program runs, libc is out of bounds: the thread's FS base is the program's. So the handlers
+//! ([`crate::calls`], [`crate::fault`]) use the gate, atomics and what is prepared here, and nothing else.
+
+use std::cell::UnsafeCell;
+use std::convert::Infallible;
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use lwk_mm::heap::Heap;
+use lwk_mm::layout::Layout;
+use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, Signal, raise};
+use nix::unistd::{Pid, getppid};
+
+use crate::arch::{self, Gate};
+use crate::board::{Board, RankEntry};
+use crate::pages::{self, Collapsed};
+use crate::setup::Setup;
+use crate::{calls, fault};
+
+/// Apart areas of `mmap`ed memory a rank can have; areas that touch are one.
+const AREAS_MAX: usize = 1024;
+/// Bytes of the handlers' stack: Linux's signal frame takes up to 12 KiB of it.
+const HANDLER_STACK_BYTES: usize = 256 << 10;
+/// What a rank's process is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    pub setup: &'a Setup,
+    pub board: &'static Board,
+    pub rank: u32,
+    pub node: Pid,
+    /// `/dev/null` to read from, standard output and standard error.
+    pub streams: [RawFd; 3],
+    /// Where its failure report goes.
+    pub report: RawFd,
+    /// Stop before the first instruction, for a debugger.
+    pub hold: bool,
+}
+
+/// What the handlers know.
+#[derive(Debug)]
+pub struct Rank {
+    pub rank: u32,
+    pub core: u32,
+    pub ranks: u32,
+    pub layout: Layout,
+    pub board: &'static Board,
+    /// The node's process, the only one whose `SIGQUIT` asks where the rank is.
+    pub node: i32,
+    /// Where the failure report goes: no more open to the program than any other descriptor, since its `write` knows
+    /// only the standard streams.
+    report: RawFd,
+    memory: UnsafeCell<Memory>,
+}
+
+/// What system calls change.
+#[derive(Debug)]
+pub struct Memory {
+    pub heap: Heap<AREAS_MAX>,
+    pub collapsed: Collapsed,
+}
+
+/// The process's one rank.
+static CURRENT: AtomicPtr<Rank> = AtomicPtr::new(std::ptr::null_mut());
+
+impl Rank {
+    /// The rank of this process.
+    pub fn current() -> &'static Rank {
+        // Relaxed: set before the handlers are, by the same thread.
+        // SAFETY: handlers are installed after a rank has been leaked into it, for the life of the process.
+        unsafe { &*CURRENT.load(Ordering::Relaxed) }
+    }
+
+    /// This rank's entry on the board.
+    pub fn entry(&self) -> &RankEntry {
+        self.board.rank(self.rank)
+    }
+
+    /// The memory state.
+    ///
+    /// # Safety
+    /// Only the system call handler may ask, once for each call: it is never interrupted by itself.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn memory(&self) -> &mut Memory {
+        // SAFETY: the caller's promise: this is the only reference.
+        unsafe { &mut *self.memory.get() }
+    }
+
+    /// Writes a finished report where the node reads it.
+    pub fn send(&self, report: &crate::console::Report) {
+        let bytes = report.bytes();
+        let arguments = [self.report as u64, bytes.as_ptr() as u64, bytes.len() as u64, 0, 0, 0];
+        // A pipe takes a report as a whole. If the node is gone so is this process, by its parent's death signal.
+        // SAFETY: the call only reads the slice.
+        let _ = unsafe { Gate::call(libc::SYS_write, arguments) };
+    }
+
+    /// Ends the process.
+    pub fn exit(&self, status: i32) -> ! {
+        // Relaxed: the node reads it after it has waited for this process.
+        self.entry().said_why.store(1, Ordering::Relaxed);
+        loop {
+            // SAFETY: the call does not return.
+            unsafe { Gate::call(libc::SYS_exit_group, [status as u64, 0, 0, 0, 0, 0]) };
+        }
+    }
+}
+
+/// Turns the forked process into the rank and enters the program; comes back only to say why it could not.
+pub fn run(start: Start<'_>) -> Result<Infallible, String> {
+    let Start { setup, board, rank, .. } = start;
+    let place = setup.places[rank as usize];
+    let say = |what: &'static str| move |error: Errno| format!("cannot {what}: {}", error.desc());
+
+    SigSet::empty().thread_set_mask().map_err(say("unblock signals"))?;
+    for (to, from) in start.streams.into_iter().enumerate() {
+        redirect(from, to as RawFd).map_err(|error| format!("cannot redirect a stream: {error}"))?;
+    }
+    die_with(start.node)?;
+    setup.segments[rank as usize].map(&setup.layout, 0, false).map_err(say("map the segment at slot 0"))?;
+    close_others(start.report).map_err(|error| format!("cannot close descriptors: {error}"))?;
+    let mut core = CpuSet::new();
+    core.set(usize::from(place.core)).map_err(say("name its core"))?;
+    sched_setaffinity(Pid::from_raw(0), &core).map_err(say("pin itself to its core"))?;
+    if let Ok(name) = std::ffi::CString::new(format!("margay-rank{rank}")) {
+        // A name for ps, top and perf; nothing depends on it.
+        let _ = prctl::set_name(&name);
+    }
+
+    pages::advise(&setup.layout, setup.pages);
+    let collapsed = Collapsed::new(&setup.layout, setup.pages, setup.sharing);
+    // Relaxed, here and below: the node reads it after it has waited for this process.
+    board.rank(rank).huge_bytes.store(collapsed.bytes(), Ordering::Relaxed);
+    let heap = Heap::new(setup.layout.heap_start, setup.layout.heap_end);
+    let current = Box::leak(Box::new(Rank {
+        rank,
+        core: u32::from(place.core),
+        ranks: setup.segments.len() as u32,
+        layout: setup.layout.clone(),
+        board,
+        node: start.node.as_raw(),
+        report: start.report,
+        memory: UnsafeCell::new(Memory { heap, collapsed }),
+    }));
+    CURRENT.store(current, Ordering::Relaxed);
+    handler_stack().map_err(|error| format!("cannot set up the handlers' stack: {error}"))?;
+    install(libc::SIGSYS, calls::on_system_call)?;
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP] {
+        install(signal, fault::on_fault)?;
+    }
+    install(libc::SIGQUIT, fault::on_question)?;
+    // Rust ignores it; a program expects Linux's default.
+    default_action(libc::SIGPIPE)?;
+    if start.hold {
+        raise(Signal::SIGSTOP).map_err(say("stop for the debugger"))?;
+    }
+    enter(current, setup)
+}
+
+/// Has Linux kill this process when the node's process dies, also if it has died already.
+fn die_with(node: Pid) -> Result<(), String> {
+    prctl::set_pdeathsig(Some(Signal::SIGKILL))
+        .map_err(|error| format!("cannot tie itself to its node: {error}"))?;
+    if getppid() == node { Ok(()) } else { Err("its node is gone".into()) }
+}
+
+fn redirect(from: RawFd, to: RawFd) -> io::Result<()> {
+    // SAFETY: nobody uses the target descriptors any more in this process.
+    check(unsafe { libc::dup2(from, to) })
+}
+
+/// Closes all descriptors but the standard streams and `kept`.
+fn close_others(kept: RawFd) -> io::Result<()> {
+    let close = |first: RawFd, last: libc::c_uint| {
+        // SAFETY: this process uses none of them any more: memory objects are mapped, pipes are the node's.
+        check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } as i32)
+    };
+    if kept > 3 {
+        close(3, kept as libc::c_uint - 1)?;
+    }
+    close(kept + 1, libc::c_uint::MAX)
+}
+
+fn check(result: i32) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// An alternate stack for the handlers, with a guard below: the program's own may be the very thing that is broken.
+fn handler_stack() -> io::Result<()> {
+    const GUARD: usize = 4096;
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping wherever the system likes, its lowest page then given up, and the rest named to Linux as the
+    // alternate stack; it is never unmapped.
+    unsafe {
+        let base = libc::mmap(std::ptr::null_mut(), GUARD + HANDLER_STACK_BYTES, access, kind, -1, 0);
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        check(libc::mprotect(base, GUARD, libc::PROT_NONE))?;
+        let stack = libc::stack_t { ss_sp: base.byte_add(GUARD), ss_flags: 0, ss_size: HANDLER_STACK_BYTES };
+        check(libc::sigaltstack(&stack, std::ptr::null_mut()))
+    }
+}
+
+/// A signal handler in Linux's form.
+pub type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+
+/// Linux's own signal action (`struct sigaction` of the kernel, not libc's).
+#[repr(C)]
+struct Action {
+    handler: usize,
+    flags: u64,
+    restorer: u64,
+    mask: u64,
+}
+
+/// Linux's `SA_RESTORER`.
+const SA_RESTORER: u64 = 0x0400_0000;
+
+/// Installs a handler that returns through the gate. Signals wait while it runs, except the faults it may raise itself.
+fn install(signal: i32, handler: Handler) -> Result<(), String> {
+    let faults = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
+    let mask = !faults.iter().fold(0u64, |mask, fault| mask | 1 << (fault - 1));
+    let flags = (libc::SA_SIGINFO | libc::SA_ONSTACK) as u64 | SA_RESTORER;
+    action(signal, Action { handler: handler as usize, flags, restorer: Gate::signal_return(), mask })
+}
+
+fn default_action(signal: i32) -> Result<(), String> {
+    action(signal, Action { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 })
+}
+
+fn action(signal: i32, action: Action) -> Result<(), String> {
+    let arguments = [signal as u64, &raw const action as u64, 0, size_of::<u64>() as u64, 0, 0];
+    // SAFETY: the structure is Linux's, and the handlers keep to what a handler may do.
+    match unsafe { Gate::call(libc::SYS_rt_sigaction, arguments) } {
+        0 => Ok(()),
+        error => Err(format!("cannot install a signal handler: {}", Errno::from_raw(-error as i32).desc())),
+    }
+}
+
+/// Linux's `ARCH_SET_GS` and `ARCH_SET_FS`.
+const ARCH_SET: [u64; 2] = [0x1001, 0x1002];
+/// Linux's `PR_SET_SYSCALL_USER_DISPATCH`.
+pub const SET_DISPATCH: u64 = 59;
+/// Linux's `PR_SYS_DISPATCH_ON`.
+const DISPATCH_ON: u64 = 1;
+
+/// Hands system calls over, gives the thread's segment bases to the program and jumps.
+fn enter(rank: &Rank, setup: &Setup) -> Result<Infallible, String> {
+    let (start, bytes) = Gate::range();
+    let dispatch = [SET_DISPATCH, DISPATCH_ON, start, bytes, 0, 0];
+    // SAFETY: from here on every system call outside of the gate raises SIGSYS, whose handler is installed.
+    let result = unsafe { Gate::call(libc::SYS_prctl, dispatch) };
+    if result != 0 {
+        return Err(format!("cannot take over system calls: {}", Errno::from_raw(-result as i32).desc()));
+    }
+    rank.entry().entered_ns.store(monotonic_ns(), Ordering::Relaxed);
+    for base in ARCH_SET {
+        // SAFETY: nothing below uses thread-local memory.
+        unsafe { Gate::call(libc::SYS_arch_prctl, [base, 0, 0, 0, 0, 0]) };
+    }
+    // SAFETY: the layout checked that the entry is code, the stack is the program's initial one.
+    unsafe { arch::enter(setup.entry, setup.stack_pointer) }
+}
+
+/// `CLOCK_MONOTONIC` without libc, in nanoseconds.
+pub fn monotonic_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let arguments = [libc::CLOCK_MONOTONIC as u64, &raw mut time as u64, 0, 0, 0, 0];
+    // SAFETY: the call writes one timespec, into this function's variable.
+    unsafe { Gate::call(libc::SYS_clock_gettime, arguments) };
+    (time.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64)
+}

@@ -1,0 +1,285 @@
+//! Everything that can go wrong with a job before its ranks exist, and what they are made from.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use lwk_abi::address::MAX_RANKS;
+use lwk_abi::exit;
+use lwk_abi::job_page::{
+    FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
+};
+use lwk_elf::Program;
+use lwk_job::Job;
+use lwk_mm::layout::{ImageRange, Layout};
+use nix::errno::Errno;
+
+use crate::clock::{Calibration, TimeBase};
+use crate::pages::Pages;
+use crate::segment::{self, Segment};
+use crate::stack::{Hardware, InitialStack};
+use crate::topology;
+
+/// Exit status for what the host lacks (`EX_UNAVAILABLE` of BSD's `sysexits`).
+pub const HOST_LACKS: i32 = 69;
+
+/// Why a job cannot start: one line that says what to do, and the status of the command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupError {
+    pub message: String,
+    pub status: i32,
+}
+
+impl SetupError {
+    /// Bad input.
+    pub fn usage(message: impl Into<String>) -> SetupError {
+        SetupError { message: message.into(), status: exit::USAGE }
+    }
+
+    /// The host cannot do its part.
+    pub fn host(message: impl Into<String>) -> SetupError {
+        SetupError { message: message.into(), status: HOST_LACKS }
+    }
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// What every rank of the job starts from.
+#[derive(Debug)]
+pub struct Setup {
+    pub layout: Layout,
+    pub pages: Pages,
+    pub segments: Vec<Segment>,
+    /// By node rank; `core` is Linux's number.
+    pub places: Vec<RankPlace>,
+    /// Ranks on the fullest core.
+    pub sharing: u64,
+    /// Address of the first instruction.
+    pub entry: u64,
+    /// The stack pointer to start with.
+    pub stack_pointer: u64,
+}
+
+impl Setup {
+    /// Checks the job against program and host, makes every rank's memory, maps it at its slot in this process and fills it.
+    pub fn new(job: &Job<'_>, program: &Path) -> Result<Setup, SetupError> {
+        let calibration = Calibration::begin().map_err(|error| failed("read the clock", error))?;
+        check_dispatch()?;
+        let file = fs::read(program).map_err(|error| {
+            SetupError::usage(format!("cannot read the program {}: {error}", program.display()))
+        })?;
+        let parsed = lwk_elf::parse(&file)
+            .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
+        let layout = Layout::new(&ranges(&parsed), job.memory)
+            .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
+        let (places, sharing) = place_ranks(job)?;
+        check_memory(job)?;
+        let pages = Pages::find(&layout, job.ranks);
+        let segments = make_segments(&layout, job.ranks, pages == Pages::Reserved)?;
+
+        let arguments: Vec<&[u8]> = job.arguments().collect();
+        let environment: Vec<&[u8]> = job.environment().collect();
+        let stack =
+            InitialStack::new(layout.stack_end, &parsed, &arguments, &environment, hardware(), random()?);
+        if stack.bytes.len() as u64 > (layout.stack_end - layout.stack_start) / 2 {
+            return Err(SetupError::usage(
+                "arguments and environment take more than half the stack; pass less, or give more --mem",
+            ));
+        }
+        let time = calibration.end().map_err(|error| failed("read the clock", error))?;
+        for rank in 0..job.ranks {
+            let page = job_page(rank, job, &layout, &places, sharing, time);
+            fill_segment(&layout, rank, &parsed, &page, &stack)
+                .map_err(|error| failed("fill a segment", error))?;
+        }
+        Ok(Setup {
+            layout,
+            pages,
+            segments,
+            places,
+            sharing,
+            entry: parsed.entry,
+            stack_pointer: stack.pointer,
+        })
+    }
+}
+
+fn failed(what: &str, error: Errno) -> SetupError {
+    SetupError::host(format!("cannot {what}: {}", error.desc()))
+}
+
+/// Linux must be able to hand a program's system calls to the loader.
+fn check_dispatch() -> Result<(), SetupError> {
+    const OFF: [u64; 6] = [crate::rank::SET_DISPATCH, 0, 0, 0, 0, 0];
+    // SAFETY: switching off what is not on has no effect but to show whether Linux knows it.
+    match unsafe { crate::arch::Gate::call(libc::SYS_prctl, OFF) } {
+        0 => Ok(()),
+        _ => Err(SetupError::host(
+            "this Linux has no syscall user dispatch, which --host needs: use Linux 5.11 or later on x86-64, outside of \
+             sandboxes that forbid it, or run without --host",
+        )),
+    }
+}
+
+fn ranges(program: &Program<'_>) -> Vec<ImageRange> {
+    let range = |segment: &lwk_elf::Segment<'_>| ImageRange {
+        start: segment.address,
+        end: segment.end(),
+        access: segment.access,
+    };
+    program.segments.iter().map(range).collect()
+}
+
+/// A core for each rank, and the ranks on the fullest one.
+fn place_ranks(job: &Job<'_>) -> Result<(Vec<RankPlace>, u64), SetupError> {
+    let mut cores = topology::usable_cores().map_err(|error| failed("list the cores", error))?;
+    if let Some(most) = job.cores {
+        cores.truncate(most as usize);
+    }
+    let (ranks, count) = (job.ranks as usize, cores.len().max(1));
+    if ranks > count && !job.oversubscribe {
+        return Err(SetupError::usage(format!(
+            "{ranks} ranks need {ranks} cores, and there are {count}; ask for fewer ranks, or let them share cores with \
+             --oversubscribe"
+        )));
+    }
+    cores.truncate(ranks);
+    let places = topology::places(&cores);
+    Ok(((0..ranks).map(|rank| places[rank % places.len()]).collect(), ranks.div_ceil(count) as u64))
+}
+
+/// Memory is taken as it is touched, so a job that cannot fit must be refused here, not killed half way.
+fn check_memory(job: &Job<'_>) -> Result<(), SetupError> {
+    let needed = u128::from(job.memory) * u128::from(job.ranks);
+    let mib = |bytes: u128| bytes.div_ceil(1 << 20);
+    if let Some(available) = available_bytes()
+        && needed > u128::from(available)
+    {
+        return Err(SetupError::usage(format!(
+            "{} ranks of {} MiB need {} MiB of memory, and this machine has {} MiB to give; ask for fewer ranks or a \
+             smaller --mem",
+            job.ranks,
+            mib(job.memory.into()),
+            mib(needed),
+            available >> 20
+        )));
+    }
+    Ok(())
+}
+
+/// Bytes that the system and the control group can still give, reserved huge pages aside.
+fn available_bytes() -> Option<u64> {
+    let meminfo = fs::read_to_string("/proc/meminfo").ok();
+    let kib = |text: String| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    let read =
+        |name: &str| fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok();
+    let group = read("memory.max").zip(read("memory.current")).map(|(most, now)| most.saturating_sub(now));
+    meminfo.and_then(kib).map(|kib| kib << 10).into_iter().chain(group).min()
+}
+
+/// Every rank's memory objects, mapped writable at its slot.
+fn make_segments(layout: &Layout, ranks: u32, reserved: bool) -> Result<Vec<Segment>, SetupError> {
+    let explain = |error: Errno| match error {
+        Errno::EEXIST => SetupError::host(
+            "Linux has put a part of the loader where a rank's segment belongs; ask for fewer ranks or a smaller --mem",
+        ),
+        Errno::ENOMEM | Errno::EFBIG | Errno::ENOSPC => SetupError::usage(format!(
+            "Linux refuses {ranks} segments of {} MiB of shared memory ({}); raise the limits (ulimit -v, ulimit -f), or \
+             ask for fewer ranks or a smaller --mem",
+            layout.segment_bytes.div_ceil(1 << 20),
+            error.desc()
+        )),
+        Errno::EMFILE | Errno::ENFILE => SetupError::usage(format!(
+            "{ranks} ranks need more open files than the limit allows; raise ulimit -n"
+        )),
+        other => failed("make a segment of shared memory", other),
+    };
+    (0..ranks)
+        .map(|rank| {
+            let segment = Segment::new(layout, reserved)?;
+            segment.map(layout, u64::from(rank) + 1, true)?;
+            Ok(segment)
+        })
+        .collect::<nix::Result<_>>()
+        .map_err(explain)
+}
+
+fn fill_segment(
+    layout: &Layout,
+    rank: u32,
+    program: &Program<'_>,
+    page: &JobPage,
+    stack: &InitialStack,
+) -> nix::Result<()> {
+    let slot = u64::from(rank) + 1;
+    segment::fill_job_page(slot, page)?;
+    for part in &program.segments {
+        segment::fill(layout, slot, part.address, part.data)?;
+    }
+    segment::fill(layout, slot, stack.pointer, &stack.bytes)?;
+    segment::protect(layout, slot)
+}
+
+fn job_page(
+    rank: u32,
+    job: &Job<'_>,
+    layout: &Layout,
+    places: &[RankPlace],
+    sharing: u64,
+    time: TimeBase,
+) -> JobPage {
+    let shared = if sharing > 1 { FLAG_OVERSUBSCRIBED } else { 0 };
+    let mut page = JobPage {
+        magic: JOB_PAGE_MAGIC,
+        version: JOB_PAGE_VERSION,
+        flags: FLAG_HOST_HOME | shared,
+        rank,
+        size: job.ranks,
+        node_rank: rank,
+        node_size: job.ranks,
+        node: 0,
+        nodes: 1,
+        tsc_hz: time.tsc_hz,
+        tsc_base: time.tsc_base,
+        wall_base_ns: time.wall_base_ns,
+        segment_start: lwk_abi::address::SEGMENT_START,
+        segment_bytes: layout.segment_bytes,
+        segment_phys: 0,
+        image_end: layout.image_end,
+        heap_start: layout.heap_start,
+        heap_end: layout.heap_end,
+        stack_start: layout.stack_start,
+        stack_end: layout.stack_end,
+        place_count: u64::from(job.ranks),
+        places: [RankPlace::default(); MAX_RANKS],
+    };
+    for (to, place) in page.places.iter_mut().zip(places) {
+        *to = *place;
+    }
+    page
+}
+
+fn hardware() -> Hardware {
+    // SAFETY: the call only reads the loader's own auxiliary vector.
+    let value = |kind| unsafe { libc::getauxval(kind) };
+    Hardware {
+        hwcap: value(libc::AT_HWCAP),
+        hwcap2: value(libc::AT_HWCAP2),
+        signal_stack: value(libc::AT_MINSIGSTKSZ),
+    }
+}
+
+fn random() -> Result<[u8; 16], SetupError> {
+    let mut bytes = [0; 16];
+    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| SetupError::host(format!("cannot read random bytes: {error}")))?;
+    Ok(bytes)
+}

@@ -1,0 +1,116 @@
+//! Which cores the job may use and what they share, from the process's affinity and Linux's sysfs
+//! (Documentation/admin-guide/cputopology.rst; `cache/` as in ABI/testing/sysfs-devices-system-cpu).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use lwk_abi::job_page::RankPlace;
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+
+const SYSFS: &str = "/sys/devices/system/cpu";
+
+/// The cores this process may run on, by Linux's numbers, ascending.
+pub fn usable_cores() -> nix::Result<Vec<usize>> {
+    let set = sched_getaffinity(Pid::from_raw(0))?;
+    Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())
+}
+
+/// The places of these cores, in their order. What sysfs does not tell counts as not shared.
+pub fn places(cores: &[usize]) -> Vec<RankPlace> {
+    read_places(Path::new(SYSFS), cores)
+}
+
+fn read_places(sysfs: &Path, cores: &[usize]) -> Vec<RankPlace> {
+    let (mut packages, mut physical, mut l2, mut l3) =
+        (Dense::default(), Dense::default(), Dense::default(), Dense::default());
+    let mut threads: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    let mut places: Vec<RankPlace> = Vec::new();
+    for &core in cores {
+        let folder = sysfs.join(format!("cpu{core}"));
+        let read = |name: &str| fs::read_to_string(folder.join(name)).ok().map(|text| text.trim().to_owned());
+        let alone = || format!("cpu{core}");
+        let package = read("topology/physical_package_id").unwrap_or_default();
+        let own = read("topology/core_id").map_or_else(alone, |id| format!("{package}/{id}"));
+        let cache = |level: &str| {
+            (0..8).find_map(|index| {
+                let is_level = read(&format!("cache/index{index}/level"))? == level;
+                let holds_data = read(&format!("cache/index{index}/type"))? != "Instruction";
+                if is_level && holds_data {
+                    read(&format!("cache/index{index}/shared_cpu_list"))
+                } else {
+                    None
+                }
+            })
+        };
+        let physical_core = physical.number(own);
+        let siblings = threads.entry(physical_core).or_default();
+        let thread = siblings.iter().position(|&sibling| sibling == core).unwrap_or_else(|| {
+            siblings.push(core);
+            siblings.len() - 1
+        });
+        places.push(RankPlace {
+            core: core as u16,
+            package: packages.number(package),
+            physical_core,
+            l2: l2.number(cache("2").unwrap_or_else(alone)),
+            l3: l3.number(cache("3").unwrap_or_else(alone)),
+            thread: thread as u16,
+        });
+    }
+    places
+}
+
+/// Dense numbers for names, in the order of their first appearance.
+#[derive(Default)]
+struct Dense(BTreeMap<String, u16>);
+
+impl Dense {
+    fn number(&mut self, name: String) -> u16 {
+        let next = self.0.len() as u16;
+        *self.0.entry(name).or_insert(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sharing_is_read_from_sysfs() {
+        let root = std::env::temp_dir().join(format!("lwk-home-topology-{}", std::process::id()));
+        // Two packages of one core each; the first core has two threads, 0 and 2.
+        for (cpu, package, core, shared) in [(0, 0, 0, "0,2"), (1, 1, 0, "1"), (2, 0, 0, "0,2")] {
+            let folder = root.join(format!("cpu{cpu}"));
+            for (name, text) in [
+                ("topology/physical_package_id", package.to_string()),
+                ("topology/core_id", core.to_string()),
+                ("cache/index0/level", "2".into()),
+                ("cache/index0/type", "Unified".into()),
+                ("cache/index0/shared_cpu_list", shared.into()),
+            ] {
+                fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
+                fs::write(folder.join(name), text + "\n").unwrap();
+            }
+        }
+        let places = read_places(&root, &[0, 1, 2]);
+        fs::remove_dir_all(&root).unwrap();
+        let place = |core, package, physical_core, l2, l3, thread| RankPlace {
+            core,
+            package,
+            physical_core,
+            l2,
+            l3,
+            thread,
+        };
+        assert_eq!(places, [place(0, 0, 0, 0, 0, 0), place(1, 1, 1, 1, 1, 0), place(2, 0, 0, 0, 2, 1)]);
+    }
+
+    #[test]
+    fn this_machine_has_cores() {
+        let cores = usable_cores().unwrap();
+        assert_eq!(places(&cores).len(), cores.len());
+        assert!(!cores.is_empty());
+    }
+}
