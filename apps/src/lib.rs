@@ -7,5 +7,6 @@
 
 extern crate alloc;
 
+pub mod arch;
 pub mod cli;
 pub mod json;
