@@ -52,6 +52,10 @@ fn headers_outside_every_segment_have_no_address() {
     file.headers[0].offset = 0x400;
     file.headers[0].file_bytes = 0x400;
     assert_eq!(parse(&file.bytes()).expect("still good").headers_address, 0);
+    // Half of them inside is not enough.
+    let mut file = File::good();
+    file.headers[0].file_bytes = HEADERS_OFFSET + 100;
+    assert_eq!(parse(&file.bytes()).expect("still good").headers_address, 0);
 }
 
 #[test]

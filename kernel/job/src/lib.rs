@@ -333,6 +333,7 @@ mod tests {
         }
         bad_value(Job::parse(b"mem=0\0").map(|_| ()), "mem");
         bad_value(Job::parse(b"mem=18446744073709551616\0").map(|_| ()), "mem");
+        bad_value(Job::parse(b"mem=100000000000000000000\0").map(|_| ()), "mem");
         bad_value(with(b"cores=0\0"), "cores");
         bad_value(with(b"cores=4294967296\0"), "cores");
         bad_value(with(b"log=loud\0"), "log");
