@@ -120,10 +120,9 @@ impl fmt::Display for ElfError {
                 f,
                 "the page at {at:#x} belongs to two segments of different access; link with -z separate-code"
             ),
-            ElfError::WritableExecutable(at) => write!(
-                f,
-                "the segment at {at:#x} is writable and executable; link without -N and -z noseparate-code"
-            ),
+            ElfError::WritableExecutable(at) => {
+                write!(f, "the segment at {at:#x} is writable and executable; link without -N (--omagic)")
+            }
             ElfError::EntryNotCode(at) => {
                 write!(f, "the entry point {at:#x} is in no executable segment; link with a start-up file")
             }
