@@ -29,7 +29,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run a parallel job on a node in QEMU and end with its status
+    /// Run a parallel job on a node in QEMU, or on this machine, and end with its status
     ///
     /// Builds what has changed, makes a disk image, boots it and shows what the ranks print. Standard output and
     /// standard error of the ranks are those of this command; messages of the kernel and failure reports go to standard
@@ -72,6 +72,12 @@ pub struct JobOptions {
 pub struct RunOptions {
     #[command(flatten)]
     pub job: JobOptions,
+    /// Run on this machine instead of a node in QEMU: a Linux process for each rank, at full speed
+    #[arg(long, conflicts_with_all = ["accel", "screen", "firmware"])]
+    pub host: bool,
+    /// Nodes of the job
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    pub nodes: u32,
     /// How QEMU runs the node's cores
     #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
     pub accel: accel::Choice,

@@ -5,6 +5,7 @@
 //! ([`toolchain`], [`build`]), makes the disk image ([`job`], [`strip`], [`image`]) and starts the node ([`accel`],
 //! [`memory`], [`qemu`]); [`session`] listens to it ([`console`], [`symbols`], [`report`], [`qmp`], [`screen`]) and
 //! judges its end.
+//! With `--host`, [`host`] runs the program on this machine instead.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod accel;
@@ -13,6 +14,7 @@ pub mod catalog;
 pub mod cli;
 pub mod console;
 pub mod failure;
+pub mod host;
 pub mod image;
 pub mod job;
 pub mod memory;

@@ -1,20 +1,25 @@
 //! The command `cargo lwk`: reads the command line, runs the part asked for, and ends with its status.
 #![forbid(unsafe_code)]
 
+use std::process::ExitCode;
+
 use clap::Parser;
 use lwk::cli::{self, Cli, Command};
 use lwk::failure::{Failure, Outcome};
 use lwk::tree::Tree;
-use lwk::{build, catalog, run};
+use lwk::{build, catalog, host, run};
 
-fn main() {
+fn main() -> ExitCode {
+    if let Some(code) = lwk_home::become_node() {
+        return code;
+    }
     let status = Cli::try_parse().map_or_else(refuse, dispatch).unwrap_or_else(|failure| {
         if !failure.message.is_empty() {
             eprintln!("lwk: {failure}");
         }
         failure.status
     });
-    std::process::exit(status);
+    u8::try_from(status).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 /// Help and version are no errors; everything else is one line.
@@ -31,6 +36,7 @@ fn refuse(error: clap::Error) -> Outcome<i32> {
 fn dispatch(cli: Cli) -> Outcome<i32> {
     let tree = Tree::find()?;
     match cli.command {
+        Command::Run(options) if options.host => host::run(&tree, &options),
         Command::Run(options) => run::run(&tree, &options),
         Command::Image(options) => run::write_image(&tree, &options),
         Command::List => {

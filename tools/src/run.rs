@@ -33,6 +33,12 @@ const OVMF: [&str; 4] = [
 
 /// Runs a job and gives its status.
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
+    if options.nodes > 1 {
+        return Err(Failure::usage(format!(
+            "a job has one node for now, not {}; leave --nodes away",
+            options.nodes
+        )));
+    }
     let mut job = job_of(&options.job)?;
     let cores = check_cores(options)?;
     job.log = options.log.map(|level| level.name());
@@ -150,8 +156,8 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     Ok(0)
 }
 
-/// The job as far as `run` and `image` share it.
-fn job_of(options: &JobOptions) -> Outcome<Job> {
+/// The job as far as `run`, on a node or on this machine, and `image` share it.
+pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
     if options.ranks == 0 {
         return Err(Failure::usage("a job needs at least one rank; give -n 1 or more"));
     }

@@ -2,9 +2,11 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
 use crate::node;
 use crate::supervise::TIME_IS_UP;
@@ -32,7 +34,7 @@ pub fn become_node() -> Option<ExitCode> {
 pub struct Home {
     node: Child,
     control: Option<ChildStdin>,
-    console: Option<ChildStdout>,
+    console: UnixStream,
 }
 
 impl Home {
@@ -45,12 +47,15 @@ impl Home {
     /// The process cannot be started.
     pub fn start(program: &Path, job: &[u8], hold: bool) -> io::Result<Home> {
         let started_ns = crate::rank::monotonic_ns();
+        let (console, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(NODE).arg(program).arg(if hold { HOLD } else { GO });
         // A group of its own: an interrupt from the terminal is the host tool's, which takes the node along.
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::from(OwnedFd::from(theirs)));
         let mut node = command.spawn()?;
-        let (control, console) = (node.stdin.take(), node.stdout.take());
+        // Holds the node's end of the console, whose end must be seen when the node is gone.
+        drop(command);
+        let control = node.stdin.take();
         let mut home = Home { node, control, console };
         if let Some(control) = &mut home.control {
             node::write_job(control, started_ns, job)?;
@@ -58,9 +63,9 @@ impl Home {
         Ok(home)
     }
 
-    /// The console: records as a node writes them on its serial line, ended by the job's end. Can be taken once.
-    pub fn console(&mut self) -> Option<ChildStdout> {
-        self.console.take()
+    /// The console: records as a node writes them on its serial line, ended by the job's end.
+    pub fn console(&mut self) -> &mut UnixStream {
+        &mut self.console
     }
 
     /// Process number of the node.

@@ -30,8 +30,6 @@ fn main() -> ExitCode {
 
 fn run(program: &str, job: &[u8]) -> io::Result<()> {
     let mut home = Home::start(Path::new(program), job, false)?;
-    if let Some(mut console) = home.console() {
-        io::copy(&mut console, &mut io::stdout())?;
-    }
+    io::copy(home.console(), &mut io::stdout())?;
     home.stop()
 }

@@ -1,0 +1,114 @@
+//! `cargo lwk run --host`: the same job, by the same rules, in the host home (crate `lwk-home`) instead of a node in QEMU.
+//!
+//! Promises: as [`crate::session`]; the job is gone when it returns.
+
+use std::io::{ErrorKind, Read};
+use std::time::{Duration, Instant};
+
+use lwk_abi::exit::{KERNEL_PANIC, TIMEOUT};
+use lwk_home::Home;
+
+use crate::build::Builder;
+use crate::catalog::Named;
+use crate::cli::RunOptions;
+use crate::console::printer::Printer;
+use crate::console::record::Parser;
+use crate::failure::{Doing, Failure, Outcome};
+use crate::image;
+use crate::run::job_of;
+use crate::symbols::Symbols;
+use crate::tree::Tree;
+
+/// After the time limit: how long the ranks may take to tell where they are and to end.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Runs a job on this machine and gives its status.
+pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
+    if options.nodes > 1 {
+        return Err(Failure::usage(format!(
+            "--host has one node only, not {}; leave --nodes away, or run without --host",
+            options.nodes
+        )));
+    }
+    let mut job = job_of(&options.job)?;
+    job.log = options.log.map(|level| level.name());
+    job.report = options.report || options.report_json.is_some();
+    let named = Named::find(tree, &options.job.app)?;
+    let builder = Builder::new(tree, options.built, options.verbose)?;
+    let program = named.build(tree, &builder)?;
+    let limit = match (options.timeout, options.gdb) {
+        (None, true) => None,
+        (seconds, _) => Some(Duration::from_secs(seconds.unwrap_or(RunOptions::TIMEOUT))),
+    };
+    let mut home =
+        Home::start(&program, &job.encode(), options.gdb).doing(|| "start the host home".into())?;
+    if options.verbose {
+        eprintln!("lwk: the node is process {}", home.process());
+    }
+    let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
+    let symbols = Symbols::of(&program, tree.root());
+    let mut printer = Printer::new(&mut out, &mut err, options.tag, symbols, Symbols::none());
+    let ended = supervise(&mut home, &mut printer, limit);
+    let status = ended.as_ref().map_or_else(|failure| failure.status, |status| *status);
+    let report = &printer.heard().report;
+    if let Some(file) = &options.report_json {
+        image::write_file(file, format!("{:#}\n", report.json(status)).as_bytes())?;
+    }
+    if options.report {
+        eprint!("{}", report.table());
+    }
+    ended
+}
+
+/// Listens to the node until it ends and gives the status of the command.
+fn supervise(home: &mut Home, printer: &mut Printer<'_>, limit: Option<Duration>) -> Outcome<i32> {
+    let mut parser = Parser::default();
+    let mut deadline = limit.map(|limit| Instant::now() + limit);
+    let mut asked = false;
+    let mut bytes = [0u8; 16 << 10];
+    loop {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if left == Some(Duration::ZERO) {
+            if asked || home.time_is_up().is_err() {
+                break;
+            }
+            asked = true;
+            deadline = Some(Instant::now() + GRACE);
+            continue;
+        }
+        home.console().set_read_timeout(left).doing(|| "wait for the node".into())?;
+        let length = match home.console().read(&mut bytes) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if is_time_out(error.kind()) => continue,
+            // The node was killed with bytes unread on its side.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
+            Err(error) => return Err(error).doing(|| "read the node's console".into()),
+        };
+        let mut printed = Ok(());
+        parser.feed(&bytes[..length], |record| {
+            if printed.is_ok() {
+                printed = printer.record(&record);
+            }
+        });
+        printed.doing(|| "write the job's output".into())?;
+    }
+    home.stop().doing(|| "wait for the node".into())?;
+    printer.finish().doing(|| "write the job's output".into())?;
+    if asked {
+        let limit = limit.unwrap_or_default().as_secs();
+        let message = format!("the job ran into its time limit of {limit} s and was ended");
+        return Err(Failure { message, status: TIMEOUT });
+    }
+    match printer.heard().end {
+        Some(status) => Ok(i32::try_from(status).unwrap_or(KERNEL_PANIC)),
+        None => Err(Failure {
+            message: "the process of the host home's node ended before the job had (was it killed?)".into(),
+            status: KERNEL_PANIC,
+        }),
+    }
+}
+
+fn is_time_out(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
