@@ -162,6 +162,10 @@ fn program_header(table: &[u8], index: u16) -> Result<ProgramHeader, ElfError> {
 
 /// `bytes` of the file from `offset`, if it has them.
 fn bytes_of(file: &[u8], offset: u64, bytes: u64) -> Option<&[u8]> {
+    if bytes == 0 {
+        // Nothing is read, wherever it would be: a segment of zeros only often "lies" past the end of the file.
+        return file.get(..0);
+    }
     let end = offset.checked_add(bytes)?;
     file.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)
 }

@@ -177,6 +177,15 @@ fn segments_of_one_access_may_share_a_page() {
 }
 
 #[test]
+fn a_segment_of_zeros_may_lie_past_the_end_of_the_file() {
+    let result = after(|file| {
+        file.headers[2].file_bytes = 0;
+        file.headers[2].offset = 0x10_0000;
+    });
+    assert_eq!(result, Ok(BASE + 0x5000));
+}
+
+#[test]
 fn the_entry_must_be_code() {
     for entry in [0, BASE - 1, BASE + 0x1000, BASE + 0x2000, u64::MAX] {
         assert_eq!(after(|file| file.entry = entry), Err(ElfError::EntryNotCode(entry)));
