@@ -51,7 +51,7 @@ impl Errno {
 impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.name() {
-            Some(name) => f.write_str(name),
+            Some(name) => f.pad(name),
             None => write!(f, "error {}", self.0),
         }
     }
