@@ -4,6 +4,7 @@
 
 use core::fmt;
 
+use lwk_abi::address::SLOT_BYTES;
 use lwk_abi::exit::signal::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
 use lwk_mm::layout::{Layout, Place};
 
@@ -50,6 +51,7 @@ impl Fault {
             address: self.address,
             error_code: self.error_code,
             place: layout.describe(self.address),
+            in_slot: layout.describe(self.address % SLOT_BYTES),
             node_size,
         })
     }
@@ -61,6 +63,8 @@ pub struct PageFault {
     address: u64,
     error_code: u64,
     place: Place,
+    /// What is there in the slot it is in.
+    in_slot: Place,
     node_size: u32,
 }
 
@@ -113,6 +117,7 @@ impl fmt::Display for PageFault {
         write!(f, "{access} address {:#x} (", self.address)?;
         match self.place {
             Place::PeerSlot(rank) if rank >= self.node_size => write!(f, "empty slot {}", rank + 1)?,
+            Place::PeerSlot(rank) => write!(f, "{} of node rank {rank}", self.in_slot)?,
             place => place.fmt(f)?,
         }
         f.write_str("): ")?;
@@ -239,7 +244,18 @@ mod tests {
                 0xffff_8000_0000_0000,
                 "a read of address 0xffff800000000000 (kernel memory): page belongs to the kernel",
             ),
-            (14, 0x4, 2 << 39, "a read of address 0x10000000000 (the slot of node rank 1): page not mapped"),
+            (
+                14,
+                0x4,
+                2 << 39,
+                "a read of address 0x10000000000 (the null page of node rank 1): page not mapped",
+            ),
+            (
+                14,
+                0x7,
+                (1 << 39) + 0x40_0000,
+                "a write to address 0x8000400000 (code of node rank 0): page not writable",
+            ),
             (14, 0x4, 4 << 39, "a read of address 0x20000000000 (empty slot 4): page not mapped"),
             (6, 0, 0, "an invalid instruction"),
             (0, 0, 0, "an integer division by zero or overflow"),

@@ -10,6 +10,7 @@
 use std::sync::atomic::Ordering;
 
 use lwk_abi::address::{SLOT_BYTES, USER_END, slot_of};
+use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
 use lwk_abi::syscall::{JOB_ABORT, errno, linux};
 use lwk_failure::{Reason, Registers};
 use lwk_mm::Access;
@@ -21,17 +22,42 @@ use crate::rank::{Memory, Rank};
 
 /// Linux's `si_code` of a dispatched system call.
 const SYS_USER_DISPATCH: i32 = 2;
+/// Linux's `AUDIT_ARCH_X86_64`: the call was made by the `syscall` instruction.
+const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
+/// Length of the other instructions that Linux takes for a system call.
+const OLD_CALL_BYTES: i64 = 2;
+/// Vector of the exception that those instructions raise on a node.
+const GENERAL_PROTECTION: u8 = 13;
 /// Most entries of a `writev` (Linux's `UIO_MAXIOV`).
 const VECTORS_MAX: u64 = 1024;
+
+/// Linux's `siginfo_t` of a `SIGSYS`.
+#[repr(C)]
+struct DispatchInfo {
+    signal: i32,
+    errno: i32,
+    code: i32,
+    padding: i32,
+    address: u64,
+    number: i32,
+    machine: u32,
+}
 
 /// Handles `SIGSYS`.
 pub extern "C" fn on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs.
-    let (code, context) = unsafe { ((*info).si_code, &mut *context.cast::<libc::ucontext_t>()) };
-    if code != SYS_USER_DISPATCH {
+    let (call, context) =
+        unsafe { (info.cast::<DispatchInfo>().read(), &mut *context.cast::<libc::ucontext_t>()) };
+    if call.code != SYS_USER_DISPATCH {
         return fault::on_fault(signal, info, (&raw mut *context).cast());
     }
     let rank = Rank::current();
+    if call.machine != AUDIT_ARCH_X86_64 {
+        // `int 0x80` and the like are no system calls here, as on a node.
+        context.uc_mcontext.gregs[libc::REG_RIP as usize] -= OLD_CALL_BYTES;
+        fault::report(rank, Reason::Exception(GENERAL_PROTECTION), &fault::registers(context));
+        rank.exit(SIGNAL_BASE + SIGSEGV);
+    }
     // Relaxed: a count of this one thread.
     rank.entry().syscalls.fetch_add(1, Ordering::Relaxed);
     let registers = &mut context.uc_mcontext.gregs;

@@ -16,17 +16,26 @@ use crate::rank::Rank;
 /// Linux's `si_code` of a `SIGBUS` for a page of a memory object that cannot be had.
 const BUS_ADRERR: i32 = 2;
 
+/// Linux's `si_code` of a `SIGSEGV` for mapped memory that does not allow the access.
+const SEGV_ACCERR: i32 = 2;
+/// Page-fault error bit: the page is mapped.
+const PAGE_PRESENT: u64 = 1;
+
 /// Handles the signals of processor exceptions.
 pub extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let rank = Rank::current();
     // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs.
     let (code, context) = unsafe { ((*info).si_code, &*context.cast::<libc::ucontext_t>()) };
     let word = |index: i32| context.uc_mcontext.gregs[index as usize] as u64;
-    let fault = Fault {
+    let mut fault = Fault {
         vector: word(libc::REG_TRAPNO) as u8,
         error_code: word(libc::REG_ERR),
         address: word(libc::REG_CR2),
     };
+    // Linux maps pages when they are touched, so the processor's word for "not mapped" can mean "not yet".
+    if signal == libc::SIGSEGV && code == SEGV_ACCERR {
+        fault.error_code |= PAGE_PRESENT;
+    }
     let (reason, status) = if code <= 0 || signal == libc::SIGSYS {
         (Reason::Signal(signal), signal)
     } else if signal == libc::SIGBUS && code == BUS_ADRERR {

@@ -18,11 +18,10 @@ use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::unistd::{Pid, getppid};
 
-use crate::arch::{self, Gate};
+use crate::arch::{self, Gate, Handler};
 use crate::board::{Board, RankEntry};
 use crate::pages::{self, Collapsed};
 use crate::setup::Setup;
-use crate::{calls, fault};
 
 /// Apart areas of `mmap`ed memory a rank can have; areas that touch are one.
 const AREAS_MAX: usize = 1024;
@@ -150,11 +149,11 @@ pub fn run(start: Start<'_>) -> Result<Infallible, String> {
     }));
     CURRENT.store(current, Ordering::Relaxed);
     handler_stack().map_err(|error| format!("cannot set up the handlers' stack: {error}"))?;
-    install(libc::SIGSYS, calls::on_system_call)?;
+    install(libc::SIGSYS, arch::ON_SYSTEM_CALL)?;
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP] {
-        install(signal, fault::on_fault)?;
+        install(signal, arch::ON_FAULT)?;
     }
-    install(libc::SIGQUIT, fault::on_question)?;
+    install(libc::SIGQUIT, arch::ON_QUESTION)?;
     // Rust ignores it; a program expects Linux's default.
     default_action(libc::SIGPIPE)?;
     if start.hold {
@@ -207,9 +206,6 @@ fn handler_stack() -> io::Result<()> {
         check(libc::sigaltstack(&stack, std::ptr::null_mut()))
     }
 }
-
-/// A signal handler in Linux's form.
-pub type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
 
 /// Linux's own signal action (`struct sigaction` of the kernel, not libc's).
 #[repr(C)]

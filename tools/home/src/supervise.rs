@@ -205,7 +205,8 @@ impl<'a> Supervisor<'a> {
             // It did not get as far as the program, and has said why.
             None => return Ok(()),
         };
-        if !self.board.first_failure() {
+        // A rank that reports its own death ends itself: a signal that ended it is news in any case.
+        if !self.board.first_failure() && signal.is_none() {
             return Ok(());
         }
         let death = Death { rank: rank as u32, core: self.ranks[rank].core.into(), reason };

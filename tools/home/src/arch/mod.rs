@@ -5,4 +5,4 @@ compile_error!("the host home is for x86-64 Linux");
 
 mod x86_64;
 
-pub use x86_64::{Gate, enter, time_stamp};
+pub use x86_64::{Gate, Handler, ON_FAULT, ON_QUESTION, ON_SYSTEM_CALL, enter, time_stamp};

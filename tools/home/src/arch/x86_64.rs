@@ -39,8 +39,28 @@ lwk_gate_return:
     .size lwk_gate_return, . - lwk_gate_return
 
 lwk_gate_end:
+
+    // Where signal handlers begin. A program may have switched on alignment checking, which Linux leaves on in a handler:
+    // compiled code does not survive that.
+    .macro lwk_handler name, target
+    .hidden \name
+    .globl \name
+    .type \name, @function
+\name:
+    pushfq
+    and qword ptr [rsp], -0x40001
+    popfq
+    jmp \target
+    .size \name, . - \name
+    .endm
+    lwk_handler lwk_on_system_call, {on_system_call}
+    lwk_handler lwk_on_fault, {on_fault}
+    lwk_handler lwk_on_question, {on_question}
     .popsection
-"#
+"#,
+    on_system_call = sym crate::calls::on_system_call,
+    on_fault = sym crate::fault::on_fault,
+    on_question = sym crate::fault::on_question,
 );
 
 unsafe extern "C" {
@@ -48,7 +68,20 @@ unsafe extern "C" {
     static lwk_gate_end: u8;
     fn lwk_gate_call(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64;
     fn lwk_gate_return();
+    fn lwk_on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
+    fn lwk_on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
+    fn lwk_on_question(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
 }
+
+/// A signal handler in Linux's form.
+pub type Handler = unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+
+/// Leads to [`crate::calls::on_system_call`].
+pub const ON_SYSTEM_CALL: Handler = lwk_on_system_call;
+/// Leads to [`crate::fault::on_fault`].
+pub const ON_FAULT: Handler = lwk_on_fault;
+/// Leads to [`crate::fault::on_question`].
+pub const ON_QUESTION: Handler = lwk_on_question;
 
 /// Linux's system calls, for the loader.
 #[derive(Clone, Copy, Debug)]
