@@ -9,6 +9,7 @@ use lwk_abi::syscall::CoreCounters;
 
 use crate::arch;
 use crate::arch::descriptors::{Descriptors, InterruptStack};
+use crate::arch::trap_frame::TrapFrame;
 use crate::memory;
 use crate::rank::Rank;
 
@@ -184,6 +185,14 @@ impl Core {
     pub fn has_loaded(&self) -> bool {
         // Relaxed: only the core itself uses it.
         self.loaded.swap(true, Ordering::Relaxed)
+    }
+
+    /// The registers with which the program on this core has entered the kernel; if it is in user mode, those of its last
+    /// entry.
+    pub fn frame_of_program(&self) -> TrapFrame {
+        // SAFETY: the kernel stack is mapped and the entry code builds a frame at its end; any bit pattern is a frame. Only
+        // the core itself calls this, in an interrupt that does not use this stack.
+        unsafe { (self.kernel_stack as *const TrapFrame).sub(1).read_volatile() }
     }
 
     /// The rank whose program runs on this core.

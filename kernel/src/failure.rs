@@ -1,14 +1,13 @@
-//! Failure reports: which rank, on which core, died of what, with registers and a back trace; then its job ends.
+//! Failure reports: which rank, on which core, died of what, with registers and a back trace; then its job ends. The words
+//! are those of `lwk_failure`, which the host home says too.
 
 use core::fmt;
 
-use lwk_abi::address::{SLOT_BYTES, slot_of};
 use lwk_abi::console::{FAILURE, FRAME};
 use lwk_abi::exit::SIGNAL_BASE;
-use lwk_mm::layout::Place;
+use lwk_failure::{Death, Fault, Reason};
+use lwk_mm::Access;
 
-use crate::arch::back_trace;
-use crate::arch::exceptions::{Cause, PageFault};
 use crate::arch::trap_frame::TrapFrame;
 use crate::console;
 use crate::core_local::Core;
@@ -18,20 +17,20 @@ use crate::scheduler;
 use crate::user_memory::UserSlice;
 
 /// Ends the rank whose program this core runs, and with it its job.
-pub fn rank_faulted(core: &'static Core, frame: &TrapFrame, cause: Cause) -> ! {
+pub fn rank_faulted(core: &'static Core, frame: &TrapFrame, fault: Fault) -> ! {
     let rank = core.running().expect("an exception in user mode comes from the rank that runs on the core");
-    let reason = Reason { rank, cause };
-    end_job(core, rank, Some(frame), SIGNAL_BASE + cause.signal(), format_args!("died of {reason}"))
+    let reason = fault.reason(rank.layout(), rank.job().size() as u32);
+    end_job(core, rank, Some(frame), SIGNAL_BASE + fault.signal(), reason)
 }
 
 /// Ends the rank that runs on this core because its program asked for it with a status other than 0.
 pub fn rank_exited(core: &'static Core, rank: &'static Rank, status: i32) -> ! {
-    end_job(core, rank, None, status, format_args!("exited with status {status}"))
+    end_job(core, rank, None, status, Reason::Exit(status))
 }
 
 /// Ends the whole job because a program asked for it.
 pub fn rank_aborted(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, status: i32) -> ! {
-    end_job(core, rank, Some(frame), status, format_args!("aborted the job with status {status}"))
+    end_job(core, rank, Some(frame), status, Reason::Abort(status))
 }
 
 fn end_job(
@@ -39,15 +38,15 @@ fn end_job(
     rank: &'static Rank,
     frame: Option<&TrapFrame>,
     status: i32,
-    what: fmt::Arguments<'_>,
+    reason: Reason,
 ) -> ! {
     let job = rank.job();
     // Only the first failure is reported: the others are often its consequences.
     if job.fail(status) {
         rank.flush_lines();
-        say(rank, format_args!("rank {} on core {} {what}", rank.number(), core.index()));
+        say_death(core, rank, reason);
         if let Some(frame) = frame {
-            registers(frame).into_iter().for_each(|line| say(rank, format_args!("  {line}")));
+            frame.registers().lines().iter().for_each(|line| say(rank, format_args!("{line}")));
             trace(rank, frame);
         }
         job.stop_everywhere(core);
@@ -60,76 +59,28 @@ fn say(rank: &Rank, text: fmt::Arguments<'_>) {
     console::record_urgently(FAILURE, rank.number(), text);
 }
 
-/// A cause, with what the address it names is.
-struct Reason<'a> {
-    rank: &'a Rank,
-    cause: Cause,
+fn say_death(core: &Core, rank: &Rank, reason: Reason) {
+    let death = Death { rank: rank.number() as u32, core: core.index() as u32, reason };
+    say(rank, format_args!("{death}"));
 }
 
-impl fmt::Display for Reason<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.cause)?;
-        let Cause::Page(PageFault { address, present, .. }) = self.cause else { return Ok(()) };
-        write!(out, " (")?;
-        match self.rank.layout().describe(address) {
-            Place::PeerSlot(_) => {
-                let peer = slot_of(address) - 1;
-                match self.rank.job().rank(peer as usize) {
-                    None => write!(out, "an empty slot")?,
-                    Some(owner) => {
-                        write!(out, "rank {peer}: {}", owner.layout().describe(address % SLOT_BYTES))?
-                    }
-                }
-            }
-            Place::StackGuard => write!(out, "the stack guard: the stack is full")?,
-            place => write!(out, "{place}")?,
-        }
-        write!(out, "): {}", if present { "not allowed" } else { "not mapped" })
-    }
-}
-
-/// The registers of a frame, four a line.
-pub fn registers(frame: &TrapFrame) -> [RegisterLine; 5] {
-    [
-        RegisterLine([("rip", frame.rip), ("rsp", frame.rsp), ("rbp", frame.rbp), ("flags", frame.rflags)]),
-        RegisterLine([("rax", frame.rax), ("rbx", frame.rbx), ("rcx", frame.rcx), ("rdx", frame.rdx)]),
-        RegisterLine([("rsi", frame.rsi), ("rdi", frame.rdi), ("r8", frame.r8), ("r9", frame.r9)]),
-        RegisterLine([("r10", frame.r10), ("r11", frame.r11), ("r12", frame.r12), ("r13", frame.r13)]),
-        RegisterLine([("r14", frame.r14), ("r15", frame.r15), ("cs", frame.cs), ("error", frame.error)]),
-    ]
-}
-
-/// Four registers by name.
-pub struct RegisterLine([(&'static str, u64); 4]);
-
-impl fmt::Display for RegisterLine {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (name, value)) in self.0.iter().enumerate() {
-            let gap = if index == 0 { "" } else { " " };
-            write!(out, "{gap}{name:>5} {value:016x}")?;
-        }
-        Ok(())
-    }
+/// Says where a program was when the time limit interrupted it at `frame`.
+pub fn trace_at_time_limit(core: &Core, rank: &Rank, frame: &TrapFrame) {
+    say_death(core, rank, Reason::Timeout);
+    trace(rank, frame);
 }
 
 /// Prints the back trace of a program interrupted at `frame`.
-pub fn trace(rank: &Rank, frame: &TrapFrame) {
-    let say_frame = |address: u64| {
-        console::record_urgently(FRAME, rank.number(), format_args!("{address:#x}"));
-    };
+fn trace(rank: &Rank, frame: &TrapFrame) {
     let read = |address: u64| {
         let mut word = [0; 8];
         UserSlice::new(address, 8).readable(rank).ok()?.copy_to(&mut word);
         Some(u64::from_le_bytes(word))
     };
-    say_frame(frame.rip);
-    // A jump into nowhere has not built a frame yet: the caller's address is on top of the stack.
-    if frame.rip < lwk_abi::address::SEGMENT_START
-        && let Some(caller) = read(frame.rsp)
-    {
-        say_frame(caller);
-    }
-    back_trace::walk(frame.rbp, read, say_frame);
+    let is_code = |address: u64| rank.layout().check(address, 1, Access::RX).is_ok();
+    lwk_failure::back_trace(frame.position(), is_code, read, |address| {
+        console::record_urgently(FRAME, rank.number(), format_args!("{address:#x}"));
+    });
 }
 
 /// Prints the back traces of ranks that share this core and wait for their turn. For the time limit's report: a rank whose
@@ -141,8 +92,7 @@ pub fn trace_waiting_ranks(core: &Core) {
         job.ranks_of_core(core.index()).filter(|rank| Some(rank.number()) != running && !rank.has_ended())
     {
         if let Some(frame) = rank.waiting_frame() {
-            say(rank, format_args!("rank {} waited for core {} here:", rank.number(), core.index()));
-            trace(rank, &frame);
+            trace_at_time_limit(core, rank, &frame);
         }
     }
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use lwk_abi::console::{END, FAILURE, KERNEL};
+use lwk_abi::console::{END, KERNEL};
 use lwk_abi::exit;
 use lwk_job::End;
 
@@ -68,12 +68,9 @@ static SAID_WHERE: AtomicUsize = AtomicUsize::new(0);
 /// non-maskable interrupt.
 pub fn report_where(core: &'static Core, frame: &TrapFrame) {
     if let Some(rank) = core.running() {
-        console::record_urgently(
-            FAILURE,
-            rank.number(),
-            format_args!("rank {} on core {} was here:", rank.number(), core.index()),
-        );
-        failure::trace(rank, frame);
+        // In the middle of a system call, the program's registers are where the entry code put them.
+        let frame = if frame.from_user() { *frame } else { core.frame_of_program() };
+        failure::trace_at_time_limit(core, rank, &frame);
     }
     failure::trace_waiting_ranks(core);
     // AcqRel: the last core to come has seen every other's records written.

@@ -7,8 +7,8 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use lwk_abi::console::{PANIC, PANIC_FRAME};
 use lwk_abi::exit;
+use lwk_failure::{Fault, Position};
 
-use crate::arch::exceptions::Cause;
 use crate::arch::trap_frame::TrapFrame;
 use crate::arch::{back_trace, interrupt_controller, interrupts, ports};
 use crate::core_local::{self, Core};
@@ -29,19 +29,20 @@ fn panicked(info: &PanicInfo<'_>) -> ! {
     let place = location.map_or(("unknown", 0), |location| (location.file(), location.line()));
     stop_the_others();
     say(format_args!("the kernel panicked at {}:{}: {}", place.0, place.1, info.message()));
-    trace(back_trace::frame_pointer());
+    let here = back_trace::here();
+    trace(here);
     end()
 }
 
 /// An exception inside the kernel.
-pub fn exception(frame: &TrapFrame, cause: &Cause) -> ! {
+pub fn exception(frame: &TrapFrame, fault: Fault) -> ! {
     stop_the_others();
-    say(format_args!("the kernel died of {cause}"));
-    for line in crate::failure::registers(frame) {
-        say(format_args!("{line}"));
-    }
-    say_frame(frame.rip);
-    trace(frame.rbp);
+    let Fault { vector, error_code, address } = fault;
+    say(format_args!(
+        "the kernel died of exception {vector}, error code {error_code:#x}, address {address:#x}"
+    ));
+    frame.registers().lines().iter().for_each(|line| say(format_args!("{line}")));
+    trace(frame.position());
     end()
 }
 
@@ -53,6 +54,9 @@ fn stop_the_others() {
         interrupt_controller::interrupt_all_others_unmaskably();
     }
 }
+
+/// The kernel's image is linked from here on.
+const KERNEL_IMAGE: u64 = 0xffff_ffff_8000_0000;
 
 fn own_index() -> usize {
     // Before the boot core has its structure there are no other cores, and it is the one with index 0.
@@ -67,14 +71,14 @@ fn say_frame(address: u64) {
     console::record_urgently(PANIC_FRAME, own_index(), format_args!("{address:#x}"));
 }
 
-fn trace(frame_pointer: u64) {
-    // Kernel stacks lie in the upper half and are mapped; a frame pointer elsewhere ends the trace.
+fn trace(at: Position) {
     let read = |address: u64| {
-        // SAFETY: frame pointers of the kernel's own functions lead through mapped stacks only, and the entry code ends the
-        // chain with a null.
-        (address >= memory::LINEAR_MAP).then(|| unsafe { (address as *const u64).read_volatile() })
+        let in_kernel = address.is_multiple_of(8) && address >= memory::LINEAR_MAP;
+        // SAFETY: positions and frame pointers of the kernel's own functions lead through its mapped stacks only, and the
+        // entry code ends the chain with a null; an address elsewhere ends the trace.
+        in_kernel.then(|| unsafe { (address as *const u64).read_volatile() })
     };
-    back_trace::walk(frame_pointer, read, say_frame);
+    lwk_failure::back_trace(at, |address| address >= KERNEL_IMAGE, read, say_frame);
 }
 
 fn end() -> ! {

@@ -16,4 +16,4 @@ mod trace;
 
 pub use reason::{Death, Fault, PageFault, Reason, signal_name};
 pub use registers::{RegisterLine, Registers};
-pub use trace::{MAX_FRAMES, back_trace};
+pub use trace::{MAX_FRAMES, Position, back_trace};

@@ -118,6 +118,7 @@ impl fmt::Display for PageFault {
         match self.place {
             Place::PeerSlot(rank) if rank >= self.node_size => write!(f, "empty slot {}", rank + 1)?,
             Place::PeerSlot(rank) => write!(f, "{} of node rank {rank}", self.in_slot)?,
+            Place::StackGuard => f.write_str("the stack guard: the stack is full")?,
             place => place.fmt(f)?,
         }
         f.write_str("): ")?;
@@ -237,7 +238,12 @@ mod tests {
                 0x13f_fff0,
                 "an instruction fetch from address 0x13ffff0 (the stack): page not executable",
             ),
-            (14, 0x6, 0xff_fff8, "a write to address 0xfffff8 (the stack guard): page not mapped"),
+            (
+                14,
+                0x6,
+                0xff_fff8,
+                "a write to address 0xfffff8 (the stack guard: the stack is full): page not mapped",
+            ),
             (
                 14,
                 0x5,

@@ -6,13 +6,32 @@
 /// The most frames a report shows.
 pub const MAX_FRAMES: usize = 32;
 
-/// Calls `frame` with each code address of the trace, innermost first: `rip`, then the return addresses.
+/// Where a rank was: instruction pointer, stack pointer and frame pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub rip: u64,
+    pub rsp: u64,
+    pub rbp: u64,
+}
+
+/// Calls `frame` with each code address of the trace, innermost first: `rip`, then the return addresses. A call of what
+/// is not code has built no frame: if `is_code` says so of `rip`, its caller is looked for on top of the stack.
 ///
 /// `read` returns the eight bytes at a slot-0 address, or nothing where the rank has no memory. A return address is
 /// reported as it stands on the stack: the instruction after the call.
-pub fn back_trace(rip: u64, rbp: u64, mut read: impl FnMut(u64) -> Option<u64>, mut frame: impl FnMut(u64)) {
-    frame(rip);
-    let mut pointer = rbp;
+pub fn back_trace(
+    at: Position,
+    is_code: impl Fn(u64) -> bool,
+    mut read: impl FnMut(u64) -> Option<u64>,
+    mut frame: impl FnMut(u64),
+) {
+    frame(at.rip);
+    if !is_code(at.rip)
+        && let Some(caller) = read(at.rsp).filter(|caller| is_code(*caller))
+    {
+        frame(caller);
+    }
+    let mut pointer = at.rbp;
     for _ in 1..MAX_FRAMES {
         if pointer == 0 || !pointer.is_multiple_of(8) {
             return;
@@ -38,10 +57,16 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
+    const CODE: u64 = 0x40_0100;
+
+    fn is_code(address: u64) -> bool {
+        (0x40_0000..0x50_0000).contains(&address)
+    }
+
     fn walk(rbp: u64, memory: &[(u64, u64)]) -> Vec<u64> {
         let mut frames = Vec::new();
         let read = |a| memory.iter().find(|(at, _)| *at == a).map(|(_, v)| *v);
-        back_trace(0x400100, rbp, read, |f| frames.push(f));
+        back_trace(Position { rip: CODE, rsp: 0x1000, rbp }, is_code, read, |f| frames.push(f));
         frames
     }
 
@@ -63,7 +88,20 @@ mod tests {
     #[test]
     fn an_endless_chain_is_cut() {
         let mut count = 0;
-        back_trace(1, 8, |a| Some(if a % 16 == 8 { a + 16 } else { 7 }), |_| count += 1);
+        let start = Position { rip: CODE, rsp: 0, rbp: 8 };
+        back_trace(start, is_code, |a| Some(if a % 16 == 8 { a + 16 } else { 7 }), |_| count += 1);
         assert_eq!(count, MAX_FRAMES);
+    }
+
+    #[test]
+    fn a_call_of_what_is_not_code_names_its_caller() {
+        let trace = |top: u64| {
+            let mut frames = Vec::new();
+            let read = |a| (a == 0x1000).then_some(top);
+            back_trace(Position { rip: 0, rsp: 0x1000, rbp: 0 }, is_code, read, |f| frames.push(f));
+            frames
+        };
+        assert_eq!(trace(0x400200), [0, 0x400200]);
+        assert_eq!(trace(0x1040), [0], "data on top of the stack is no caller");
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use lwk_abi::console::{FAILURE, FRAME};
 use lwk_abi::exit::SIGNAL_BASE;
-use lwk_failure::{Death, Fault, Reason, Registers, back_trace};
+use lwk_failure::{Death, Fault, Position, Reason, Registers, back_trace};
 use lwk_mm::Access;
 
 use crate::console::Report;
@@ -84,7 +84,9 @@ fn add_trace(report: &mut Report, rank: &Rank, registers: &Registers) {
         // SAFETY: the layout has readable memory there.
         Some(unsafe { word.read_volatile() })
     };
-    back_trace(registers.rip, registers.rbp, read, |address| {
+    let at = Position { rip: registers.rip, rsp: registers.rsp, rbp: registers.rbp };
+    let is_code = |address: u64| rank.layout.check(address, 1, Access::RX).is_ok();
+    back_trace(at, is_code, read, |address| {
         report.add(FRAME, rank.rank, format_args!("{address:#x}"));
     });
 }

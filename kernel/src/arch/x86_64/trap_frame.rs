@@ -1,5 +1,7 @@
 //! The registers of whatever was running when the kernel was entered, in the order the entry code pushes them.
 
+use lwk_failure::{Position, Registers};
+
 /// `vector` of a frame that a system call made; all others are interrupt vectors (0 to 255).
 pub const SYSCALL_VECTOR: u64 = 0x100;
 
@@ -54,6 +56,35 @@ impl TrapFrame {
             ss: super::descriptors::USER_DATA.into(),
             ..TrapFrame::default()
         }
+    }
+
+    /// The general registers, for reports.
+    pub fn registers(&self) -> Registers {
+        Registers {
+            rip: self.rip,
+            rsp: self.rsp,
+            rflags: self.rflags,
+            rax: self.rax,
+            rbx: self.rbx,
+            rcx: self.rcx,
+            rdx: self.rdx,
+            rsi: self.rsi,
+            rdi: self.rdi,
+            rbp: self.rbp,
+            r8: self.r8,
+            r9: self.r9,
+            r10: self.r10,
+            r11: self.r11,
+            r12: self.r12,
+            r13: self.r13,
+            r14: self.r14,
+            r15: self.r15,
+        }
+    }
+
+    /// Where the context stands, for back traces.
+    pub fn position(&self) -> Position {
+        Position { rip: self.rip, rsp: self.rsp, rbp: self.rbp }
     }
 
     /// System call number and arguments, by Linux's convention.
