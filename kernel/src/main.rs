@@ -25,6 +25,7 @@ mod core_local;
 mod drivers;
 mod failure;
 mod initial_stack;
+mod inject;
 mod job;
 mod logger;
 mod memory;
@@ -68,6 +69,9 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
 
     if let Err(problem) = job::launch(&job, cores) {
         node::refuse(format_args!("{problem}"));
+    }
+    if let Some(kind) = job.file.inject {
+        inject::fail(kind);
     }
     scheduler::run()
 }

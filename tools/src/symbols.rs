@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
-use lwk_abi::address::{SLOT_BYTES, USER_END};
+use lwk_abi::address::{PAGE_BYTES, SLOT_BYTES, USER_END};
 
 /// The symbols of one file.
 pub struct Symbols {
@@ -34,7 +34,8 @@ impl Symbols {
     pub fn describe(&mut self, address: u64, innermost: bool) -> Vec<String> {
         let in_slot = if address < USER_END { address % SLOT_BYTES } else { address };
         let probe = if innermost { in_slot } else { in_slot.saturating_sub(1) };
-        let lines = self.look_up(probe);
+        // Linkers leave the debug information of functions they dropped at address 0: nothing real is there.
+        let lines = if probe < PAGE_BYTES { Vec::new() } else { self.look_up(probe) };
         if lines.is_empty() { vec!["?".into()] } else { lines }
     }
 

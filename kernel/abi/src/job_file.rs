@@ -30,3 +30,6 @@ pub const CONSOLE: &str = "console";
 /// What the node does when the job has ended: `exit` (default, the debug-exit device), `wait` (for a byte on the serial
 /// line, then as `exit`; used to look at the screen) or `halt` (real machines).
 pub const END: &str = "end";
+/// For tests of the kernel's own end: the boot core fails in this way when the job has been set going. `panic`,
+/// `page-fault`, `stack-overflow` or `invalid-instruction`. None if absent.
+pub const INJECT: &str = "inject";

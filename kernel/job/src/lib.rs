@@ -43,6 +43,19 @@ pub enum End {
     Halt,
 }
 
+/// How the kernel is made to fail, for tests of its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inject {
+    /// A broken invariant.
+    Panic,
+    /// An access to unmapped memory.
+    PageFault,
+    /// Running off the kernel stack.
+    StackOverflow,
+    /// An instruction that does not exist.
+    InvalidInstruction,
+}
+
 /// A job, borrowed from the file's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job<'a> {
@@ -62,6 +75,8 @@ pub struct Job<'a> {
     pub console: Console,
     /// What follows the job's end.
     pub end: End,
+    /// How the kernel fails once the job runs.
+    pub inject: Option<Inject>,
     file: &'a [u8],
 }
 
@@ -118,6 +133,7 @@ impl<'a> Job<'a> {
         let mut cores = None;
         let mut console = None;
         let mut end = None;
+        let mut inject = None;
         let mut has_argument = false;
         if file.last().is_some_and(|&last| last != 0) {
             return Err(JobError::Unterminated);
@@ -142,6 +158,14 @@ impl<'a> Job<'a> {
                 key @ job_file::REPORT => set(&mut report, key, switch(value), "0 or 1")?,
                 key @ job_file::CONSOLE => set(&mut console, key, console_form(value), "framed or plain")?,
                 key @ job_file::END => set(&mut end, key, end_action(value), "exit, wait or halt")?,
+                key @ job_file::INJECT => {
+                    set(
+                        &mut inject,
+                        key,
+                        injection(value),
+                        "panic, page-fault, stack-overflow or invalid-instruction",
+                    )?;
+                }
                 job_file::ARGUMENT => has_argument = true,
                 // The environment: the only key left.
                 _ => {}
@@ -162,6 +186,7 @@ impl<'a> Job<'a> {
             cores: cores.map(|cores| cores as u32),
             console: console.unwrap_or(Console::Framed),
             end: end.unwrap_or(End::Exit),
+            inject,
             file,
         })
     }
@@ -181,7 +206,7 @@ const RANK_COUNT: &str = "a number from 1 to 255";
 const _: () = assert!(MAX_RANKS == 255, "RANK_COUNT says 255");
 
 /// Every key of the format.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     job_file::RANKS,
     job_file::MEMORY,
     job_file::ARGUMENT,
@@ -192,6 +217,7 @@ const KEYS: [&str; 10] = [
     job_file::CORES,
     job_file::CONSOLE,
     job_file::END,
+    job_file::INJECT,
 ];
 
 fn known_key(key: &[u8]) -> Option<&'static str> {
@@ -271,6 +297,16 @@ fn end_action(value: &[u8]) -> Option<End> {
         b"exit" => Some(End::Exit),
         b"wait" => Some(End::Wait),
         b"halt" => Some(End::Halt),
+        _ => None,
+    }
+}
+
+fn injection(value: &[u8]) -> Option<Inject> {
+    match value {
+        b"panic" => Some(Inject::Panic),
+        b"page-fault" => Some(Inject::PageFault),
+        b"stack-overflow" => Some(Inject::StackOverflow),
+        b"invalid-instruction" => Some(Inject::InvalidInstruction),
         _ => None,
     }
 }

@@ -107,3 +107,9 @@ pub fn halt_for_ever() -> ! {
         unsafe { asm!("cli", "hlt", options(nomem, nostack)) };
     }
 }
+
+/// Runs an instruction that no processor has.
+pub fn invalid_instruction() -> ! {
+    // SAFETY: the exception handler does not return.
+    unsafe { asm!("ud2", options(noreturn, nomem, nostack)) };
+}

@@ -1,0 +1,47 @@
+//! Failures of the kernel on demand, so that its own end can be tested: every kind ends in a panic report and a status of
+//! its own, never in a hang or a silent reset.
+
+use lwk_job::Inject;
+
+use crate::arch;
+use crate::core_local::Core;
+
+/// An address of the upper half that nothing is mapped at.
+const UNMAPPED: *const u64 = 0xffff_fffe_0000_0000 as *const u64;
+
+/// Fails as asked, on this core's kernel stack.
+pub fn fail(kind: Inject) -> ! {
+    let function = match kind {
+        Inject::Panic => broken_invariant,
+        Inject::PageFault => read_unmapped,
+        Inject::StackOverflow => overflow_stack,
+        Inject::InvalidInstruction => run_invalid_instruction,
+    };
+    // SAFETY: the boot core has left nothing on its kernel stack: it has been on the boot loader's until now.
+    unsafe { arch::entry::switch_stack(Core::current().kernel_stack(), function) }
+}
+
+extern "C" fn broken_invariant() -> ! {
+    panic!("a failure was asked for with `inject`")
+}
+
+extern "C" fn read_unmapped() -> ! {
+    // SAFETY: none: the access faults, which is the purpose, and the fault handler does not return.
+    let value = unsafe { UNMAPPED.read_volatile() };
+    unreachable!("unmapped memory cannot be read, yet holds {value}")
+}
+
+extern "C" fn overflow_stack() -> ! {
+    let depth = recurse(0);
+    unreachable!("the stack has a guard, yet took {depth} frames")
+}
+
+#[inline(never)]
+fn recurse(depth: u64) -> u64 {
+    let frame = core::hint::black_box([depth; 64]);
+    if frame[0] == u64::MAX { 0 } else { recurse(depth + 1) + core::hint::black_box(frame)[1] }
+}
+
+extern "C" fn run_invalid_instruction() -> ! {
+    arch::interrupts::invalid_instruction()
+}
