@@ -10,3 +10,4 @@ extern crate alloc;
 pub mod arch;
 pub mod cli;
 pub mod json;
+pub mod statistics;

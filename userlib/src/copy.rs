@@ -1,15 +1,15 @@
 //! Copying between a rank's memory and a peer's.
 //!
-//! One entry, [`copy`], that picks the loop: an unrolled one in emulation, `memcpy` of the compiler's library on silicon.
-//! Emulation needs its own because virtual addresses equal modulo the slot size share an entry of the emulator's
-//! translation buffer, which is exactly what a copy between symmetric addresses alternates between, and because string
-//! instructions are far slower there.
+//! One entry, [`copy`], that picks the loop: `memcpy` of the compiler's library (string instructions) for large copies on
+//! silicon, an unrolled loop of the library's own for the rest. Emulation needs the latter for every size because virtual
+//! addresses equal modulo the slot size share an entry of the emulator's translation buffer, which is exactly what a copy
+//! between symmetric addresses alternates between, and because string instructions are far slower there.
 
 use crate::{arch, job};
-use lwk_abi::job_page::FLAG_EMULATED;
 
-/// Below this size, in bytes, the choice of the loop costs more than it saves: eight bytes are one load and one store.
-const SMALL: usize = 64;
+/// On silicon, string instructions win from this size on, in bytes. Measured with `smap-latency` on a server processor of 2.7 GHz:
+/// a copy of 64 B takes 1.1 ns by the loop and 17 ns by `memcpy`, of 2 KiB 21 and 23 ns, of 4 KiB 44 and 38 ns.
+pub const STRING_FROM: usize = 4096;
 
 /// Copies `bytes` bytes from `source` to `target`; either may be in a peer's slot.
 ///
@@ -20,7 +20,7 @@ const SMALL: usize = 64;
 /// write either range, nor read `target`, at the same time.
 #[inline]
 pub unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
-    if bytes >= SMALL && job().page().flags & FLAG_EMULATED != 0 {
+    if bytes < STRING_FROM || job().is_emulated() {
         // SAFETY: the caller's promise is that of the loop.
         unsafe { arch::copy_unrolled(source, target, bytes) }
     } else {

@@ -71,9 +71,9 @@ pub(crate) fn pause() {
     _mm_pause();
 }
 
-/// Copies `bytes` bytes by unrolled 16-byte loads, then stores; the tail by single bytes.
+/// Copies `bytes` bytes by unrolled 16-byte loads, then stores; the tail by words, then single bytes.
 ///
-/// This is the loop for emulation, where string instructions cost a hundred times as much and loads and stores that
+/// This is the loop for small copies, which string instructions take long to begin, and for emulation, where string instructions cost a hundred times as much and loads and stores that
 /// alternate between addresses equal modulo the slot size evict each other's translation: four loads, then four stores.
 ///
 /// # Safety
@@ -83,7 +83,7 @@ pub(crate) unsafe fn copy_unrolled(source: *const u8, target: *mut u8, bytes: us
     let lines = bytes / 64;
     let tail = bytes % 64;
     // SAFETY: the caller vouches for `bytes` bytes at both ends, which do not overlap; the first loop reads and writes
-    // `lines * 64` of them, the second the `bytes % 64` after. The direction of the loops does not use the direction flag.
+    // `lines * 64` of them, the others the `bytes % 64` after. The direction of the loops does not use the direction flag.
     unsafe {
         asm!(
             "test {lines}, {lines}",
@@ -102,21 +102,30 @@ pub(crate) unsafe fn copy_unrolled(source: *const u8, target: *mut u8, bytes: us
             "dec {lines}",
             "jnz 2b",
             "3:",
-            "test {tail}, {tail}",
-            "jz 5f",
             "4:",
-            "mov {byte}, byte ptr [{source}]",
-            "mov byte ptr [{target}], {byte}",
+            "sub {tail}, 8",
+            "jb 5f",
+            "mov {word}, [{source}]",
+            "mov [{target}], {word}",
+            "add {source}, 8",
+            "add {target}, 8",
+            "jmp 4b",
+            "5:",
+            "add {tail}, 8",
+            "jz 7f",
+            "6:",
+            "mov {word:l}, byte ptr [{source}]",
+            "mov byte ptr [{target}], {word:l}",
             "inc {source}",
             "inc {target}",
             "dec {tail}",
-            "jnz 4b",
-            "5:",
+            "jnz 6b",
+            "7:",
             lines = inout(reg) lines => _,
             tail = inout(reg) tail => _,
             source = inout(reg) source => _,
             target = inout(reg) target => _,
-            byte = out(reg_byte) _,
+            word = out(reg) _,
             x0 = out(xmm_reg) _,
             x1 = out(xmm_reg) _,
             x2 = out(xmm_reg) _,

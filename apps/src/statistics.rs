@@ -1,0 +1,36 @@
+//! Order statistics of samples.
+
+use alloc::vec::Vec;
+use serde::Serialize;
+
+/// What is reported of a set of samples, in the samples' unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    pub minimum: f64,
+    pub median: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    pub samples: usize,
+}
+
+impl Summary {
+    /// Of no samples, all zero. Percentiles by the nearest rank.
+    pub fn of(mut samples: Vec<f64>) -> Summary {
+        samples.sort_unstable_by(f64::total_cmp);
+        let nearest = |percent: usize| {
+            let rank = (samples.len() * percent).div_ceil(100).max(1);
+            samples.get(rank - 1).copied().unwrap_or(0.0)
+        };
+        Summary { minimum: nearest(0), median: nearest(50), p99: nearest(99), samples: samples.len() }
+    }
+
+    /// The same in another unit.
+    pub fn scaled(self, factor: f64) -> Summary {
+        Summary {
+            minimum: self.minimum * factor,
+            median: self.median * factor,
+            p99: self.p99 * factor,
+            samples: self.samples,
+        }
+    }
+}
