@@ -86,14 +86,6 @@ pub fn wait_for_byte() {
 
 impl Console {
     fn record(&mut self, kind: u8, number: usize, text: impl Fn(&mut Output<'_>)) {
-        if let Some(serial) = self.serial.as_mut().filter(|_| !self.plain) {
-            let out = &mut Output::Serial(serial);
-            out.send(&[HEADER_START, kind]);
-            out.print(format_args!("{number}"));
-            out.send(&[HEADER_END]);
-            text(out);
-            out.send(b"\n");
-        }
         let is_piece = matches!(kind, STDOUT_PART | STDERR_PART);
         let outputs = [
             self.serial.as_mut().filter(|_| self.plain).map(Output::PlainSerial),
@@ -107,6 +99,15 @@ impl Console {
                 END => out.send(b".\n"),
                 _ => out.send(b"\n"),
             }
+        }
+        // Last, because the host tool may act on it: by then the screen shows it.
+        if let Some(serial) = self.serial.as_mut().filter(|_| !self.plain) {
+            let out = &mut Output::Serial(serial);
+            out.send(&[HEADER_START, kind]);
+            out.print(format_args!("{number}"));
+            out.send(&[HEADER_END]);
+            text(out);
+            out.send(b"\n");
         }
     }
 }

@@ -29,7 +29,9 @@ static STACKS: [AtomicU64; CORES_MAX] = [const { AtomicU64::new(0) }; CORES_MAX]
 static STRUCTURES: [AtomicUsize; CORES_MAX] = [const { AtomicUsize::new(0) }; CORES_MAX];
 /// Interrupt controller numbers of the cores in use, by index; as [`STACKS`].
 static APIC_IDS: [AtomicU64; CORES_MAX] = [const { AtomicU64::new(0) }; CORES_MAX];
-/// The latest time any core has seen; a core that starts with an earlier one has a counter that lags.
+/// How often a starting core compares its counter with those of the others, which race with it.
+const COUNTER_COMPARISONS: usize = 256;
+/// The latest time any core has shown.
 static LATEST_TICKS: AtomicU64 = AtomicU64::new(0);
 
 /// Starts at most `limit` cores, the boot core among them, and returns how many are up. The boot core has index 0, the
@@ -92,7 +94,7 @@ fn start_others(wanted: usize) {
     let ids = || APIC_IDS[1..wanted].iter().map(|id| id.load(Ordering::Relaxed) as u32);
     let all_up = || core_local::count() == wanted;
     let page_number = (page.0 / PAGE_BYTES) as u8;
-    LATEST_TICKS.store(clock::ticks(), Ordering::SeqCst);
+    show_ticks();
     ids().for_each(interrupt_controller::reset_core);
     clock::delay(RESET_MICROSECONDS);
     for _ in 0..2 {
@@ -113,14 +115,32 @@ fn wait_until(condition: impl Fn() -> bool, microseconds: u64) -> bool {
         if clock::ticks() > end {
             return false;
         }
+        show_ticks();
         core::hint::spin_loop();
     }
     true
 }
 
+/// Tells the other cores what time it is here.
+fn show_ticks() {
+    // Release: pairs with the acquire in `counter_lag`.
+    LATEST_TICKS.fetch_max(clock::ticks(), Ordering::Release);
+}
+
+/// By how much this core's counter was behind one that another core had read before, at most; 0 if never.
+fn counter_lag() -> u64 {
+    let compare = |_| {
+        // Acquire: the counter here is read after the other core has read its own.
+        let seen = LATEST_TICKS.load(Ordering::Acquire);
+        let lag = seen.saturating_sub(clock::ticks());
+        show_ticks();
+        lag
+    };
+    (0..COUNTER_COMPARISONS).map(compare).max().unwrap_or(0)
+}
+
 /// Where the trampoline delivers a core.
 extern "C" fn core_started(ticket: u64) -> ! {
-    let now = clock::ticks();
     // Relaxed throughout this function: the boot core's start command orders what it wrote before.
     let structure = STRUCTURES[ticket as usize].load(Ordering::Relaxed) as *const Core;
     // SAFETY: the boot core stored a `&'static Core` for each ticket it started a core for.
@@ -135,12 +155,10 @@ extern "C" fn core_started(ticket: u64) -> ! {
     let index = index.expect("only cores that the firmware lists are started") + 1;
     // SAFETY: each ticket is drawn once, so this is the only core that takes over the structure.
     unsafe { core.take_over(index as u32, id) };
-    // A counter that lags behind one read before the start command would run backwards for programs that compare.
-    let latest = LATEST_TICKS.load(Ordering::SeqCst);
-    if now < latest {
+    let lag = counter_lag();
+    if lag > 0 {
         log::warn!(
-            "the time stamp counter of core {index} lags by {} ticks: times of ranks do not compare",
-            latest - now
+            "the time stamp counter of core {index} lags by {lag} ticks: times of its ranks do not compare"
         );
     }
     core_local::publish(core);
