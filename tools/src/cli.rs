@@ -40,6 +40,10 @@ pub enum Command {
     List,
     /// Write a disk image that boots on a real UEFI machine from a USB stick
     Image(ImageOptions),
+    /// Run all tests: those of the host crates, and those that boot a node
+    ///
+    /// The last line counts them; the status is 0 if none failed, else 1.
+    Test(TestOptions),
 }
 
 /// What makes a job, on any machine.
@@ -133,6 +137,18 @@ pub struct ImageOptions {
     /// Show kernel messages down to this level [default: warn]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub log: Option<Level>,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct TestOptions {
+    /// Only tests that have this in their name (`host`: the tests of the host crates)
+    pub filter: Option<String>,
+    /// List the tests instead
+    #[arg(long)]
+    pub list: bool,
     /// Print how long each step takes
     #[arg(short, long)]
     pub verbose: bool,

@@ -9,8 +9,10 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod accel;
+pub mod boot_tests;
 pub mod build;
 pub mod catalog;
+pub mod child;
 pub mod cli;
 pub mod console;
 pub mod failure;

@@ -7,7 +7,7 @@ use clap::Parser;
 use lwk::cli::{self, Cli, Command};
 use lwk::failure::{Failure, Outcome};
 use lwk::tree::Tree;
-use lwk::{build, catalog, host, run};
+use lwk::{boot_tests, build, catalog, host, run};
 
 fn main() -> ExitCode {
     if let Some(code) = lwk_home::become_node() {
@@ -39,6 +39,7 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Command::Run(options) if options.host => host::run(&tree, &options),
         Command::Run(options) => run::run(&tree, &options),
         Command::Image(options) => run::write_image(&tree, &options),
+        Command::Test(options) => boot_tests::run(&tree, &options),
         Command::List => {
             let entries = catalog::list(&tree, build::APPS)?;
             let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);

@@ -6,15 +6,14 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::accel::Accelerator;
+use crate::child;
 use crate::failure::{Doing, Outcome};
 use crate::qmp::Monitor;
 
@@ -132,29 +131,13 @@ impl Node {
             .stdin(Stdio::from(OwnedFd::from(serial_end)))
             .stdout(Stdio::from(OwnedFd::from(monitor_end)))
             .stderr(Stdio::from(log));
-        let parent = rustix::process::getpid();
-        // SAFETY: the closure runs in the child between fork and exec, where only async-signal-safe calls are sound:
-        // it makes two plain system calls through rustix, allocates nothing and takes no lock.
-        unsafe { command.pre_exec(move || die_with(parent)) };
-        let child = command.spawn().doing(what)?;
+        let child = child::spawn_bound(&mut command).doing(what)?;
         Ok(Self { child, serial, monitor: Monitor::new(monitor)?, messages })
     }
 
     /// Waits at most `limit` for QEMU to end by itself, then kills it. `None`: it had to be killed.
     pub fn end_within(&mut self, limit: Duration) -> Outcome<Option<ExitStatus>> {
-        let what = || "wait for QEMU".into();
-        let deadline = Instant::now() + limit;
-        loop {
-            if let Some(status) = self.child.try_wait().doing(what)? {
-                return Ok(Some(status));
-            }
-            if Instant::now() >= deadline {
-                self.kill();
-                return Ok(None);
-            }
-            // The standard library cannot wait for a child with a limit; this polls what is over in milliseconds.
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        child::wait_within(&mut self.child, limit).doing(|| "wait for QEMU".into())
     }
 
     /// QEMU's process number.
@@ -171,9 +154,7 @@ impl Node {
 
     /// Kills QEMU and collects it. Harmless if it has ended.
     pub fn kill(&mut self) {
-        // Both fail only if the process is gone already, which is what is wanted.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        child::kill(&mut self.child);
     }
 }
 
@@ -181,12 +162,6 @@ impl Drop for Node {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// In the child: asks the host's kernel to kill it when its parent dies; fails if that has happened already.
-fn die_with(parent: rustix::process::Pid) -> io::Result<()> {
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-    if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
 }
 
 #[cfg(test)]

@@ -80,8 +80,15 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     }
     let memory_mib = memory_needed(&options.job, cores, ram_disk.len() as u64)?;
     let accelerator = options.accel.settle();
-    let host_cores = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    let machine = Machine { disk, uefi_code, cores, memory_mib, accelerator, gdb: options.gdb, host_cores };
+    let machine = Machine {
+        disk,
+        uefi_code,
+        cores,
+        memory_mib,
+        accelerator,
+        gdb: options.gdb,
+        host_cores: host_cores(),
+    };
     boot(tree, options, &qemu, &machine, &folder, &kernel, &file)
 }
 
@@ -224,7 +231,8 @@ fn check_program(file: &Path, program: &[u8]) -> Outcome<()> {
     }
 }
 
-fn find_qemu(verbose: bool) -> Outcome<PathBuf> {
+/// QEMU, installed if missing.
+pub fn find_qemu(verbose: bool) -> Outcome<PathBuf> {
     if let Some(qemu) = packages::find_command(QEMU) {
         return Ok(qemu);
     }
@@ -232,13 +240,19 @@ fn find_qemu(verbose: bool) -> Outcome<PathBuf> {
     packages::find_command(QEMU).ok_or_else(|| Failure::host(format!("{QEMU} is still not in PATH")))
 }
 
-fn find_ovmf(verbose: bool) -> Outcome<PathBuf> {
+/// OVMF's code, installed if missing.
+pub fn find_ovmf(verbose: bool) -> Outcome<PathBuf> {
     let find = || OVMF.iter().map(PathBuf::from).find(|file| file.is_file());
     if let Some(code) = find() {
         return Ok(code);
     }
     packages::install(&["ovmf"], verbose)?;
     find().ok_or_else(|| Failure::host(format!("none of {} exists", OVMF.join(", "))))
+}
+
+/// Cores of this machine that QEMU may use.
+pub fn host_cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }
 
 fn print_debugger(kernel: &Path, program: &Path) {

@@ -50,9 +50,8 @@ fn end_of_segments(file: &[u8]) -> Option<usize> {
         let entry = table.checked_add(index * entry_bytes)?;
         let offset = u64_at(file, entry.checked_add(segment::FILE_OFFSET)?)?;
         let bytes = u64_at(file, entry.checked_add(segment::FILE_BYTES)?)?;
-        if bytes > 0 {
-            end = end.max(usize::try_from(offset.checked_add(bytes)?).ok()?);
-        }
+        // A segment without bytes in the file counts too: loaders check that where it would begin is in the file.
+        end = end.max(usize::try_from(offset.checked_add(bytes)?).ok()?);
     }
     (end <= file.len()).then_some(end)
 }

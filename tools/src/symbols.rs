@@ -44,24 +44,27 @@ impl Symbols {
             self.loader = Loader::new(file).ok();
         }
         let Some(loader) = &self.loader else { return Vec::new() };
-        let mut lines = Vec::new();
+        let mut found: Vec<(Option<String>, Option<(&str, u32)>)> = Vec::new();
         if let Ok(mut frames) = loader.find_frames(probe) {
             while let Ok(Some(frame)) = frames.next() {
                 let function = frame.function.as_ref().and_then(|name| name.raw_name().ok());
-                let name = function.map(|name| demangled(&name));
                 let place = frame.location.and_then(|place| Some((place.file?, place.line.unwrap_or(0))));
-                let symbol = || loader.find_symbol(probe).map(demangled);
-                let name = name.or_else(symbol).unwrap_or_else(|| "?".into());
-                lines.push(match place {
-                    Some((file, line)) => format!("{name} at {}:{line}", self.shown(file)),
-                    None => name,
-                });
+                found.push((function.map(|name| demangled(&name)), place));
             }
         }
-        if lines.is_empty() {
-            lines.extend(loader.find_symbol(probe).map(demangled));
+        // Line tables know functions by their last name only; the symbol table knows the outermost one in full.
+        let symbol = loader.find_symbol(probe).map(demangled);
+        if symbol.is_some() || found.is_empty() {
+            let place = found.pop().and_then(|(_, place)| place);
+            found.push((symbol, place));
         }
-        lines
+        let line = |(function, place): (Option<String>, Option<(&str, u32)>)| match (function, place) {
+            (function, Some((file, line))) => {
+                Some(format!("{} at {}:{line}", function.as_deref().unwrap_or("?"), self.shown(file)))
+            }
+            (function, None) => function,
+        };
+        found.into_iter().filter_map(line).collect()
     }
 
     /// A source path as the reader wants it: relative to the tree, or to the standard library's source.

@@ -1,0 +1,127 @@
+//! The table of boot tests, `qemu-tests/cases.toml`: its form, and each row as a test.
+
+use serde::Deserialize;
+
+use super::Test;
+use super::command::{Lwk, Program};
+use super::judge::Expected;
+use crate::failure::{Doing, Failure, Outcome};
+use crate::tree::Tree;
+
+/// The file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    case: Vec<Case>,
+}
+
+/// One row: what to run, and what must come of it. Either `program` or `command` is given.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    /// What the row shows, in few words, joined by dashes.
+    name: String,
+    /// A bundled program, `test:NAME` for one of this package, or `file:PATH` relative to the tree.
+    program: Option<String>,
+    /// Instead of a program: all words after `cargo lwk`.
+    command: Option<Vec<String>>,
+    /// Arguments of the program.
+    #[serde(default)]
+    args: Vec<String>,
+    /// `-n`.
+    #[serde(default = "one")]
+    ranks: u32,
+    /// `--mem`, MiB; small by default, so that boots are quick.
+    #[serde(default = "small")]
+    mem: u64,
+    /// Further options of `cargo lwk run`.
+    #[serde(default)]
+    options: Vec<String>,
+    /// `--timeout`, in seconds.
+    #[serde(default = "half_a_minute")]
+    limit: u64,
+    /// Needs the machine for itself: many cores, or a measurement.
+    #[serde(default)]
+    alone: bool,
+    #[serde(flatten)]
+    expected: Expected,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn small() -> u64 {
+    16
+}
+
+fn half_a_minute() -> u64 {
+    30
+}
+
+/// Reads the table.
+pub fn load(tree: &Tree) -> Outcome<Vec<Test>> {
+    let path = tree.root().join("qemu-tests/cases.toml");
+    let text = std::fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
+    parse(&text).map_err(|why| Failure::host(format!("{} is wrong: {why}", path.display())))
+}
+
+fn parse(text: &str) -> Result<Vec<Test>, String> {
+    let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    table.case.into_iter().map(test_of).collect()
+}
+
+fn test_of(case: Case) -> Result<Test, String> {
+    let wrong = |what: &str| Err(format!("case {}: {what}", case.name));
+    if case.program.is_some() == case.command.is_some() {
+        return wrong("give either program or command");
+    }
+    if let Err(error) = case.expected.compile() {
+        return wrong(&error.to_string());
+    }
+    let (name, alone) = (case.name.clone(), case.alone);
+    Ok(Test { name, alone, run: Box::new(move |lwk| run(lwk, &case)) })
+}
+
+fn run(lwk: &Lwk, case: &Case) -> Result<(), String> {
+    let words = match (&case.program, &case.command) {
+        (Some(program), _) => {
+            let mut options = case.options.clone();
+            options.extend(["-n".into(), case.ranks.to_string(), "--mem".into(), case.mem.to_string()]);
+            options.extend(["--timeout".into(), case.limit.to_string()]);
+            lwk.run_words(&Program::named(program), &options, &case.args)
+        }
+        (None, command) => command.iter().flatten().map(Into::into).collect(),
+    };
+    let ended = lwk.command(&words, case.limit)?;
+    case.expected.judge(&ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_the_tree_is_well_formed_and_names_are_unique() {
+        let text = include_str!("../../../qemu-tests/cases.toml");
+        let mut names: Vec<_> = parse(text).unwrap().into_iter().map(|test| test.name).collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all, "two cases have the same name");
+    }
+
+    #[test]
+    fn wrong_rows_are_refused() {
+        let row = |fields: &str| parse(&format!("[[case]]\nname = \"x\"\n{fields}"));
+        assert!(row("program = \"hello\"").is_ok());
+        for wrong in [
+            "",
+            "program = \"x\"\ncommand = []",
+            "program = \"x\"\nstdout = [\"(\"]",
+            "program = \"x\"\nstaus = 1",
+        ] {
+            assert!(row(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Commands of `cargo lwk` as a test starts them: this very binary, with what it prints kept.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::child;
+use crate::failure::{Doing, Outcome};
+use crate::tree::{RunFolder, Tree};
+
+/// What a command may take beyond the time limit of its job, in seconds: the image, the start of QEMU on a busy host,
+/// and the grace at the limit. A command that takes longer hangs.
+const SLACK: u64 = 60;
+
+/// The command under test.
+pub struct Lwk {
+    binary: PathBuf,
+    tree: Tree,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// The command line, for messages.
+    pub command: String,
+    /// Exit status; none if a signal ended it.
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// A program as tests name it.
+pub enum Program {
+    Bundled(String),
+    /// One of the package of boot tests.
+    Test(String),
+    /// Relative to the tree, or absolute.
+    File(PathBuf),
+}
+
+impl Program {
+    /// `test:NAME`, `file:PATH`, or the name of a bundled program.
+    pub fn named(name: &str) -> Self {
+        match name.split_once(':') {
+            Some(("test", name)) => Self::Test(name.into()),
+            Some(("file", path)) => Self::File(path.into()),
+            _ => Self::Bundled(name.into()),
+        }
+    }
+}
+
+impl Lwk {
+    pub fn new(tree: &Tree) -> Outcome<Self> {
+        let binary = std::env::current_exe().doing(|| "find this command's own file".into())?;
+        Ok(Self { binary, tree: tree.clone() })
+    }
+
+    /// The file of a program.
+    pub fn program(&self, program: &Program) -> PathBuf {
+        match program {
+            Program::Bundled(name) | Program::Test(name) => self.tree.program(name),
+            Program::File(path) => self.tree.root().join(path),
+        }
+    }
+
+    /// The words of a `run` of what has been built.
+    pub fn run_words(&self, program: &Program, options: &[String], arguments: &[String]) -> Vec<OsString> {
+        let app = match program {
+            Program::Bundled(name) => name.into(),
+            other => self.program(other).into_os_string(),
+        };
+        let mut words: Vec<OsString> = vec!["run".into(), "--built".into()];
+        words.extend(options.iter().map(OsString::from));
+        words.extend([app, "--".into()]);
+        words.extend(arguments.iter().map(OsString::from));
+        words
+    }
+
+    /// A folder for the files of a test.
+    pub fn folder(&self) -> Result<RunFolder, String> {
+        RunFolder::new(&self.tree).map_err(|failure| failure.message)
+    }
+
+    /// Runs a command to its end. `limit` is the time limit of its job, in seconds.
+    pub fn command(&self, words: &[OsString], limit: u64) -> Result<Ended, String> {
+        let folder = self.folder()?;
+        let mut running = self.start(words, &folder)?;
+        running.end(limit)
+    }
+
+    /// Starts a command whose output goes to files in `folder`.
+    pub fn start(&self, words: &[OsString], folder: &RunFolder) -> Result<Running, String> {
+        let (stdout, stderr) = (folder.file("stdout"), folder.file("stderr"));
+        let create = |path: &Path| File::create(path).map_err(|error| format!("{}: {error}", path.display()));
+        let mut command = Command::new(&self.binary);
+        command.args(words).current_dir(self.tree.root()).stdin(Stdio::null());
+        command.stdout(create(&stdout)?).stderr(create(&stderr)?);
+        let shown: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        let child = child::spawn_bound(&mut command)
+            .map_err(|error| format!("cannot start this command: {error}"))?;
+        Ok(Running { child, command: shown.join(" "), stdout, stderr })
+    }
+}
+
+/// A command under way.
+pub struct Running {
+    pub child: Child,
+    command: String,
+    stdout: PathBuf,
+    stderr: PathBuf,
+}
+
+impl Running {
+    /// What it has printed to standard error so far.
+    pub fn stderr(&self) -> String {
+        read(&self.stderr)
+    }
+
+    /// What it has printed to standard output so far.
+    pub fn stdout(&self) -> String {
+        read(&self.stdout)
+    }
+
+    /// Waits for its end. `limit` is the time limit of its job, in seconds.
+    pub fn end(&mut self, limit: u64) -> Result<Ended, String> {
+        let limit = limit + SLACK;
+        let status = child::wait_within(&mut self.child, Duration::from_secs(limit));
+        let status = status.map_err(|error| format!("cannot wait for {}: {error}", self.command))?;
+        let ended = Ended {
+            command: self.command.clone(),
+            status: status.and_then(|status| status.code()),
+            stdout: self.stdout(),
+            stderr: self.stderr(),
+        };
+        match status {
+            Some(_) => Ok(ended),
+            None => Err(format!("it hung for {limit} s and was killed\n{}", super::judge::shown(&ended))),
+        }
+    }
+}
+
+fn read(path: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+}

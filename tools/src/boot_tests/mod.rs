@@ -1,0 +1,119 @@
+//! `cargo lwk test`: the host crates' tests, then boot tests, each a command of `cargo lwk` and what must come of it.
+//!
+//! A boot test is a row of `qemu-tests/cases.toml` ([`case`]) or, where a table cannot say it, a function in
+//! [`special`]. Both start this very command as a user would ([`command`]), so that everything from the command line to
+//! the exit status is tested, and [`judge`] it by what the guest itself has said together with the status.
+
+mod case;
+mod command;
+mod host;
+mod judge;
+mod real_machine;
+mod screen_text;
+mod special;
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use crate::build::{self, Builder};
+use crate::cli::TestOptions;
+use crate::failure::{Failure, Outcome};
+use crate::tree::Tree;
+use command::Lwk;
+
+/// Boots at a time. Two keep two host cores busy, since the start of a node is the work of one core.
+const WORKERS: usize = 2;
+/// The name under which the host crates' tests are selected.
+const HOST_TESTS: &str = "host";
+/// Status of a test run with failures.
+const FAILED: i32 = 1;
+
+/// One boot test.
+struct Test {
+    name: String,
+    /// Needs the machine for itself.
+    alone: bool,
+    run: Box<dyn Fn(&Lwk) -> Result<(), String> + Send + Sync>,
+}
+
+/// Tests passed and failed.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    passed: u64,
+    failed: u64,
+}
+
+/// Runs all tests whose name contains the filter. Status 0 if all pass, else 1.
+pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
+    let mut tests = case::load(tree)?;
+    tests.extend(special::all());
+    let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
+    tests.retain(|test| wanted(&test.name));
+    let with_host = wanted(HOST_TESTS);
+    if options.list {
+        let host = with_host.then_some(HOST_TESTS);
+        host.into_iter()
+            .chain(tests.iter().map(|test| test.name.as_str()))
+            .for_each(|name| println!("{name}"));
+        return Ok(0);
+    }
+    if tests.is_empty() && !with_host {
+        return Err(Failure::usage("no test has that in its name; `cargo lwk test --list` shows all"));
+    }
+    let mut count = Count::default();
+    if with_host {
+        count = host::run(tree)?;
+    }
+    if !tests.is_empty() {
+        build_all(tree, options.verbose)?;
+        let lwk = Lwk::new(tree)?;
+        let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
+        for (tests, workers) in [(together, WORKERS), (alone, 1)] {
+            let boots = run_boots(&lwk, tests, workers);
+            count = Count { passed: count.passed + boots.passed, failed: count.failed + boots.failed };
+        }
+    }
+    println!("{} passed, {} failed", count.passed, count.failed);
+    Ok(if count.failed == 0 { 0 } else { FAILED })
+}
+
+/// Builds everything and installs what is missing, so that no test's time limit pays for it.
+fn build_all(tree: &Tree, verbose: bool) -> Outcome<()> {
+    let builder = Builder::new(tree, false, verbose)?;
+    crate::run::find_qemu(verbose)?;
+    crate::run::find_ovmf(verbose)?;
+    builder.kernel()?;
+    builder.image_builder()?;
+    builder.programs(build::APPS)?;
+    builder.programs(build::BOOT_TESTS)
+}
+
+fn run_boots(lwk: &Lwk, tests: VecDeque<Test>, workers: usize) -> Count {
+    let (queue, count) = (Mutex::new(tests), Mutex::new(Count::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                // A poisoned lock means that a test function panicked, which is a bug of the harness: let it show.
+                while let Some(test) = { queue.lock().expect("no worker panics").pop_front() } {
+                    let started = Instant::now();
+                    let result = (test.run)(lwk);
+                    let seconds = started.elapsed().as_secs_f64();
+                    let mut count = count.lock().expect("no worker panics");
+                    match result {
+                        Ok(()) => {
+                            count.passed += 1;
+                            println!("ok    {} ({seconds:.1} s)", test.name);
+                        }
+                        Err(why) => {
+                            count.failed += 1;
+                            println!("FAIL  {} ({seconds:.1} s)", test.name);
+                            why.lines().for_each(|line| println!("      {line}"));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    count.into_inner().expect("no worker panics")
+}

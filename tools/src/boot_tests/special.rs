@@ -1,0 +1,200 @@
+//! Boot tests that a table cannot say: what is on the screen, broken program files, killed processes, the image for real
+//! machines.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::Test;
+use super::command::{Lwk, Program, Running};
+use super::judge::{Expected, shown};
+use super::screen_text;
+use crate::screen::Picture;
+
+/// Time limit of the jobs here, in seconds.
+const LIMIT: u64 = 30;
+/// How long something that must happen soon may take on a busy machine.
+const SOON: Duration = Duration::from_secs(30);
+
+type Check = fn(&Lwk) -> Result<(), String>;
+
+/// All of them.
+pub fn all() -> Vec<Test> {
+    let checks: [(&str, Check); 4] = [
+        ("screen-shows-the-console", screen),
+        ("killed-qemu-is-a-failure", killed_qemu),
+        ("qemu-dies-with-the-command", killed_command),
+        ("image-for-real-machines-boots", real_machine_image),
+    ];
+    let checks = checks.into_iter().map(|(name, check)| test(name.into(), check));
+    let broken = BROKEN.into_iter().map(|(what, spoil)| {
+        test(format!("broken-program-{what}"), move |lwk: &Lwk| broken_program(lwk, what, spoil))
+    });
+    checks.chain(broken).collect()
+}
+
+fn test(name: String, run: impl Fn(&Lwk) -> Result<(), String> + Send + Sync + 'static) -> Test {
+    Test { name, alone: false, run: Box::new(run) }
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Words of a run of `program` with `options`, under the limit.
+fn words(lwk: &Lwk, program: &Program, options: &[&str]) -> Vec<std::ffi::OsString> {
+    let mut options = strings(options);
+    options.extend(strings(&["--mem", "16", "--timeout", "30"]));
+    lwk.run_words(program, &options, &[])
+}
+
+/// Rank output and kernel messages are readable on the screen.
+fn screen(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let png = folder.file("screen.png");
+    let option = png.to_str().ok_or("the tree's path is not UTF-8")?;
+    let ended = lwk.command(
+        &words(lwk, &Program::named("hello"), &["-n", "2", "--log", "info", "--screen", option]),
+        LIMIT,
+    )?;
+    Expected::default().judge(&ended)?;
+    let picture = Picture::read_png(&png).map_err(|failure| failure.message)?;
+    let lines = screen_text::read(&picture);
+    let screen = lines.join("\n");
+    for line in ended.stdout.lines() {
+        // A line may be broken at the screen's edge or carry a prefix, but its beginning stands somewhere.
+        let start: String = line.chars().take(40).collect();
+        if !screen.contains(&start) {
+            return Err(format!("the screen lacks {start:?}; it shows\n{}", screen.trim_end()));
+        }
+    }
+    if ended.stdout.lines().count() != 2 {
+        return Err(format!("two ranks print two lines\n{}", shown(&ended)));
+    }
+    Ok(())
+}
+
+/// A way to break the program file given.
+type Break = fn(&mut Vec<u8>);
+
+/// Offset in the file of the first program header of a segment to load.
+fn first_load(file: &[u8]) -> usize {
+    let table =
+        file.get(32..40).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes) as usize;
+    let is_load = |at: &usize| file.get(*at..*at + 4) == Some(&1u32.to_le_bytes()[..]);
+    (table..file.len()).step_by(56).find(is_load).unwrap_or(table)
+}
+
+fn put(file: &mut [u8], at: usize, bytes: &[u8]) {
+    file[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+/// Sets the field at `offset` in the header of the first segment to load.
+fn put_load(file: &mut [u8], offset: usize, value: u64) {
+    let at = first_load(file) + offset;
+    put(file, at, &value.to_le_bytes());
+}
+
+/// Files that are no programs, by what is wrong with them (ELF-64 offsets).
+const BROKEN: [(&str, Break); 9] = [
+    ("text", |file| *file = b"#!/bin/sh\n".to_vec()),
+    ("empty", |file| file.clear()),
+    ("truncated-in-its-header", |file| file.truncate(40)),
+    ("truncated-in-its-code", |file| file.truncate(5000)),
+    ("other-machine", |file| put(file, 18, &183u16.to_le_bytes())),
+    ("shared-object", |file| put(file, 16, &3u16.to_le_bytes())),
+    ("far-segment", |file| put_load(file, 16, 1 << 60)),
+    ("huge-segment", |file| put_load(file, 40, 1 << 50)),
+    ("entry-outside", |file| put(file, 24, &0x10u64.to_le_bytes())),
+];
+
+/// A broken file is refused in one line: by the host before it boots anything, and by the kernel if the host lets it
+/// pass.
+fn broken_program(lwk: &Lwk, name: &str, spoil: Break) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let mut file = std::fs::read(lwk.program(&Program::named("hello"))).map_err(|error| error.to_string())?;
+    spoil(&mut file);
+    let path = folder.file(name);
+    std::fs::write(&path, file).map_err(|error| error.to_string())?;
+    let program = Program::File(path);
+    let refused = Expected { status: 2, stdout_lines: Some(0), stderr_lines: Some(1), ..Expected::default() };
+    let by_host = Expected { stderr: strings(&["^lwk: .* cannot run on a node: "]), ..refused.clone() };
+    by_host
+        .judge(&lwk.command(&words(lwk, &program, &[]), LIMIT)?)
+        .map_err(|why| format!("by the host: {why}"))?;
+    let by_kernel = Expected { kernel: strings(&["^margay: error: the program cannot be run: "]), ..refused };
+    let ended = lwk.command(&words(lwk, &program, &["--no-check"]), LIMIT)?;
+    by_kernel.judge(&ended).map_err(|why| format!("by the kernel: {why}"))
+}
+
+/// Starts a job that never ends and waits until its rank has spoken. Gives QEMU's process number.
+fn start_hanging(lwk: &Lwk, folder: &crate::tree::RunFolder) -> Result<(Running, u32), String> {
+    let mut running = lwk.start(&words(lwk, &Program::named("test:hang"), &["--verbose"]), folder)?;
+    let started = Instant::now();
+    while !running.stdout().contains("hanging") {
+        let over = running.child.try_wait().map_err(|error| error.to_string())?.is_some();
+        if over || started.elapsed() > SOON {
+            let ended = running.end(0)?;
+            return Err(format!("the rank did not speak\n{}", shown(&ended)));
+        }
+        // The output is a file: there is nothing to wait on but its growth.
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let text = running.stderr();
+    let process =
+        text.lines().find_map(|line| line.strip_prefix("lwk: process ")?.split(':').next()?.parse().ok());
+    process.map(|process| (running, process)).ok_or_else(|| format!("no process number in\n{text}"))
+}
+
+fn kill(process: u32) -> Result<(), String> {
+    let process =
+        i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw).ok_or("no process 0")?;
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).map_err(|error| error.to_string())
+}
+
+/// A node whose QEMU is killed has not passed anything.
+fn killed_qemu(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let (mut running, qemu) = start_hanging(lwk, &folder)?;
+    kill(qemu)?;
+    let expected = Expected { status: 70, stderr: strings(&["killed by signal 9"]), ..Expected::default() };
+    expected.judge(&running.end(LIMIT)?)
+}
+
+/// A command that is killed without warning takes its QEMU along.
+fn killed_command(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let (mut running, qemu) = start_hanging(lwk, &folder)?;
+    kill(running.child.id())?;
+    running.end(0)?;
+    let started = Instant::now();
+    let process = Path::new("/proc").join(qemu.to_string()).join("comm");
+    while std::fs::read_to_string(&process).is_ok_and(|name| name.starts_with("qemu")) {
+        if is_dead(qemu) {
+            return Ok(());
+        }
+        if started.elapsed() > SOON {
+            kill(qemu)?;
+            return Err(format!("QEMU, process {qemu}, outlived its command"));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// Whether a process is dead and only waits to be collected by whoever adopted it.
+fn is_dead(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    status.lines().any(|line| line.starts_with("State:") && line.contains('Z'))
+}
+
+/// The image for real machines boots from UEFI and shows the job in plain text.
+fn real_machine_image(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let image = folder.file("stick.img");
+    let mut words: Vec<std::ffi::OsString> =
+        vec!["image".into(), "-n".into(), "2".into(), "hello".into(), "-o".into()];
+    words.push(image.clone().into_os_string());
+    let ended = lwk.command(&words, LIMIT)?;
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }.judge(&ended)?;
+    super::real_machine::boots(&image, &folder, &["hello from rank 0 of 2", "hello from rank 1 of 2"])
+}
