@@ -10,7 +10,7 @@ use lwk_abi::address::MAX_RANKS;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
 
 /// Different unsupported system calls that are told apart for each rank.
-const UNSUPPORTED_MAX: usize = 16;
+const UNSUPPORTED_MAX: usize = 32;
 
 /// What one rank says about itself. All counters are the rank's alone while it lives.
 #[derive(Debug)]
@@ -75,16 +75,17 @@ impl Board {
 }
 
 impl RankEntry {
-    /// Counts a call that was answered `-ENOSYS`. The sixteenth different number takes all later ones along.
+    /// Counts a call that was answered `-ENOSYS`. A program that tries more different ones than there is room for is probing;
+    /// they are not remembered.
     pub fn count_unsupported(&self, number: u64) {
         let tag = number.wrapping_add(1).max(1);
-        for (index, (slot, count)) in self.unsupported.iter().enumerate() {
+        for (slot, count) in &self.unsupported {
             // Relaxed: only this rank writes, and it is one thread.
             let found = slot.load(Ordering::Relaxed);
             if found == 0 {
                 slot.store(tag, Ordering::Relaxed);
             }
-            if found == 0 || found == tag || index + 1 == UNSUPPORTED_MAX {
+            if found == 0 || found == tag {
                 count.fetch_add(1, Ordering::Relaxed);
                 return;
             }

@@ -9,16 +9,16 @@
 
 use std::sync::atomic::Ordering;
 
-use lwk_abi::address::{SLOT_BYTES, USER_END, slot_of};
+use lwk_abi::address::{PAGE_BYTES, SLOT_BYTES, USER_END, slot_of};
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
-use lwk_abi::syscall::{JOB_ABORT, errno, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, errno, linux};
 use lwk_failure::{Reason, Registers};
 use lwk_mm::Access;
-use lwk_mm::heap::{Grant, HeapError};
+use lwk_mm::heap::{Grant, Heap, HeapError, Span};
 
 use crate::arch::Gate;
 use crate::fault;
-use crate::rank::{Memory, Rank};
+use crate::rank::{AREAS_MAX, Rank};
 
 /// Linux's `si_code` of a dispatched system call.
 const SYS_USER_DISPATCH: i32 = 2;
@@ -28,6 +28,10 @@ const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
 const OLD_CALL_BYTES: i64 = 2;
 /// Vector of the exception that those instructions raise on a node.
 const GENERAL_PROTECTION: u8 = 13;
+/// Most bytes of one `write` (Linux's `MAX_RW_COUNT`).
+const BYTES_MAX: u64 = 0x7fff_f000;
+/// Most bytes of one `getrandom` (random(4)).
+const RANDOM_BYTES_MAX: u64 = 33_554_431;
 /// Most entries of a `writev` (Linux's `UIO_MAXIOV`).
 const VECTORS_MAX: u64 = 1024;
 
@@ -87,19 +91,21 @@ impl Call {
     fn answer(&self) -> i64 {
         let [a, b, c, ..] = self.arguments;
         let answer = match self.number {
-            linux::WRITE => output(a).and_then(|()| self.readable(b, c)).and_then(|()| self.pass()),
-            linux::WRITEV => output(a).and_then(|()| self.readable_vectors(b, c)).and_then(|()| self.pass()),
+            linux::WRITE => self.write(a, b, c),
+            linux::WRITEV => self.write_vector(a, b, c),
             linux::READ => self.read(a, b, c),
             linux::SCHED_YIELD => self.pass(),
-            linux::CLOCK_GETTIME => self.writable(b, 16).and_then(|()| self.pass()),
-            linux::GETRANDOM => self.writable(a, b).and_then(|()| self.pass()),
+            linux::CLOCK_GETTIME => self.clock_gettime(a, b),
+            linux::GETRANDOM => self.getrandom(a, b, c),
             linux::ARCH_PRCTL => self.thread_base(a, b),
-            linux::BRK => Ok(self.with_memory(|memory| memory.heap.brk(a))),
+            linux::BRK => self.with_heap(|heap| Ok(heap.brk(a))),
             linux::MMAP => self.mmap(),
             linux::MUNMAP => self.munmap(a, b),
             linux::GETPID | linux::GETTID => Ok(i64::from(self.rank.rank) + 1),
             linux::UNAME => self.uname(a),
             linux::EXIT | linux::EXIT_GROUP => self.rank.exit((a & 0xff) as i32),
+            // What it would tell of a core only a kernel counts.
+            CORE_COUNTERS => Err(errno::ENOSYS),
             _ => {
                 self.rank.entry().count_unsupported(self.number);
                 Err(errno::ENOSYS)
@@ -110,49 +116,123 @@ impl Call {
 
     /// Has Linux do it.
     fn pass(&self) -> Answer {
+        self.pass_with(self.arguments)
+    }
+
+    fn pass_with(&self, arguments: [u64; 6]) -> Answer {
         // SAFETY: pointers have been checked to lead into the program's memory.
-        let result = unsafe { Gate::call(self.number as i64, self.arguments) };
+        let result = unsafe { Gate::call(self.number as i64, arguments) };
         if result < 0 { Err(-result) } else { Ok(result) }
     }
 
+    fn write(&self, fd: u64, source: u64, bytes: u64) -> Answer {
+        output(fd)?;
+        self.readable(source, bytes.min(BYTES_MAX))?;
+        self.pass()
+    }
+
+    /// The lengths are checked as a whole before anything is written; entries before a bad one count.
+    fn write_vector(&self, fd: u64, vectors: u64, count: u64) -> Answer {
+        output(fd)?;
+        let count = u64::from(count as u32);
+        if count > VECTORS_MAX {
+            return Err(errno::EINVAL);
+        }
+        self.readable(vectors, count * 16)?;
+        let entry = |index: u64| {
+            let vector = std::ptr::with_exposed_provenance::<[u64; 2]>((vectors + index * 16) as usize);
+            // SAFETY: checked to be readable memory of the program.
+            unsafe { vector.read_unaligned() }
+        };
+        let mut total: u64 = 0;
+        for [_, bytes] in (0..count).map(entry) {
+            total = total.checked_add(bytes).filter(|sum| *sum <= i64::MAX as u64).ok_or(errno::EINVAL)?;
+        }
+        let (mut good, mut room) = (0, BYTES_MAX);
+        for [address, bytes] in (0..count).map(entry) {
+            match self.readable(address, bytes.min(room)) {
+                Ok(()) => room -= bytes.min(room),
+                Err(error) if room == BYTES_MAX => return Err(error),
+                Err(_) => break,
+            }
+            good += 1;
+        }
+        self.pass_with([fd, vectors, good, 0, 0, 0])
+    }
+
     /// Standard input is at its end from the start, as on a node.
-    fn read(&self, fd: u64, buffer: u64, bytes: u64) -> Answer {
-        if fd != 0 {
+    fn read(&self, fd: u64, target: u64, bytes: u64) -> Answer {
+        if fd as u32 != 0 {
             return Err(errno::EBADF);
         }
-        self.writable(buffer, bytes).map(|()| 0)
+        self.writable(target, bytes).map(|()| 0)
+    }
+
+    fn clock_gettime(&self, clock: u64, target: u64) -> Answer {
+        // Real time, monotonic, processor times, raw, the coarse ones, since boot; and TAI.
+        if !matches!(clock as u32, 0..=7 | 11) {
+            return Err(errno::EINVAL);
+        }
+        self.writable(target, 16)?;
+        self.pass()
+    }
+
+    fn getrandom(&self, target: u64, bytes: u64, flags: u64) -> Answer {
+        const RANDOM: u32 = 2;
+        const INSECURE: u32 = 4;
+        const ALL: u32 = 7;
+        let flags = flags as u32;
+        if flags & !ALL != 0 || flags & (RANDOM | INSECURE) == RANDOM | INSECURE {
+            return Err(errno::EINVAL);
+        }
+        self.writable(target, bytes.min(RANDOM_BYTES_MAX))?;
+        self.pass()
     }
 
     fn thread_base(&self, code: u64, address: u64) -> Answer {
-        const SET_GS: u64 = 0x1001;
-        const SET_FS: u64 = 0x1002;
-        const GET_FS: u64 = 0x1003;
-        const GET_GS: u64 = 0x1004;
-        match code {
+        const SET_GS: u32 = 0x1001;
+        const SET_FS: u32 = 0x1002;
+        const GET_FS: u32 = 0x1003;
+        const GET_GS: u32 = 0x1004;
+        match code as u32 {
+            SET_FS | SET_GS if address >= USER_END => Err(errno::EPERM),
             SET_FS | SET_GS => self.pass(),
             GET_FS | GET_GS => self.writable(address, 8).and_then(|()| self.pass()),
             _ => Err(errno::EINVAL),
         }
     }
 
+    /// Anonymous memory only; see the kernel's.
     fn mmap(&self) -> Answer {
         const EXECUTE: u64 = 4;
         const FIXED: u64 = 0x10;
+        const FIXED_NOREPLACE: u64 = 0x10_0000;
         const ANONYMOUS: u64 = 0x20;
         const KIND: u64 = 0xf;
-        let [address, bytes, protection, flags, ..] = self.arguments;
-        if flags & ANONYMOUS == 0 {
-            return Err(errno::EBADF);
+        let [address, bytes, protection, flags, fd, offset] = self.arguments;
+        if !offset.is_multiple_of(PAGE_BYTES) {
+            return Err(errno::EINVAL);
         }
-        // Shared or private: one rank has its memory for itself and shares all of it, so it is the same.
-        if !matches!(flags & KIND, 1 | 2) {
+        if flags & ANONYMOUS == 0 {
+            return Err(if fd as u32 <= 2 { errno::ENODEV } else { errno::EBADF });
+        }
+        // Shared, private, or shared and validated.
+        if !matches!(flags & KIND, 1..=3) || bytes == 0 {
             return Err(errno::EINVAL);
         }
         if protection & EXECUTE != 0 {
-            return Err(errno::EPERM);
+            return Err(errno::EACCES);
         }
-        self.try_with_memory(|memory| {
-            if flags & FIXED != 0 { memory.heap.map_fixed(address, bytes) } else { memory.heap.map(bytes) }
+        self.with_heap(|heap| {
+            let end = address.saturating_add(bytes);
+            let taken = |area: &Span| area.start < end && address < area.end;
+            if flags & FIXED_NOREPLACE != 0 && heap.areas().iter().any(taken) {
+                return Err(errno::EEXIST);
+            }
+            if flags & (FIXED | FIXED_NOREPLACE) != 0 {
+                return heap.map_fixed(address, bytes).map_err(HeapError::errno);
+            }
+            heap.map(bytes).map_err(HeapError::errno)
         })
     }
 
@@ -162,15 +242,11 @@ impl Call {
         memory.heap.unmap(address, bytes).map(|()| 0).map_err(HeapError::errno)
     }
 
-    fn with_memory(&self, change: impl FnOnce(&mut Memory) -> Grant) -> i64 {
-        self.try_with_memory(|memory| Ok(change(memory))).unwrap_or_else(|error| -error)
-    }
-
     /// Changes the heap, then makes what it grants ready: large pages, and zeros where it has been used before.
-    fn try_with_memory(&self, change: impl FnOnce(&mut Memory) -> Result<Grant, HeapError>) -> Answer {
+    fn with_heap(&self, change: impl FnOnce(&mut Heap<AREAS_MAX>) -> Result<Grant, i64>) -> Answer {
         // SAFETY: asked once, by this call.
         let memory = unsafe { self.rank.memory() };
-        let grant = change(memory).map_err(HeapError::errno)?;
+        let grant = change(&mut memory.heap)?;
         let layout = &self.rank.layout;
         let (start, end) = match self.number {
             // The break is the end of what is granted; blocks below are done already.
@@ -187,11 +263,11 @@ impl Call {
         Ok(grant.address as i64)
     }
 
-    /// Names as the kernel has them; the machine is the one thing that a C library may rely on, and a release that none
-    /// finds too old.
+    /// Names as the kernel has them.
     fn uname(&self, address: u64) -> Answer {
         const FIELD: u64 = 65;
-        let fields: [&[u8]; 6] = [b"Margay", b"node0", b"6.1.0-margay", b"host home", b"x86_64", b""];
+        let release = concat!("6.1.0-margay-", env!("CARGO_PKG_VERSION")).as_bytes();
+        let fields: [&[u8]; 6] = [b"Margay", b"margay", release, b"#1", b"x86_64", b"(none)"];
         self.writable(address, FIELD * fields.len() as u64)?;
         for (index, field) in fields.into_iter().enumerate() {
             let to = std::ptr::with_exposed_provenance_mut::<u8>((address + FIELD * index as u64) as usize);
@@ -214,43 +290,25 @@ impl Call {
     }
 
     fn readable(&self, address: u64, bytes: u64) -> Result<(), i64> {
-        let local = self.local(address, bytes)?;
+        let local = self.local(address)?;
         self.rank.layout.check_read(local, bytes).map(|_| ()).map_err(|_| errno::EFAULT)
     }
 
     fn writable(&self, address: u64, bytes: u64) -> Result<(), i64> {
-        let local = self.local(address, bytes)?;
+        let local = self.local(address)?;
         self.rank.layout.check(local, bytes, Access::RW).map(|_| ()).map_err(|_| errno::EFAULT)
     }
 
     /// The slot-0 address behind a user address: every rank's segment has the same layout.
-    fn local(&self, address: u64, bytes: u64) -> Result<u64, i64> {
-        if bytes == 0 {
-            return Ok(0);
-        }
+    fn local(&self, address: u64) -> Result<u64, i64> {
         if address >= USER_END || slot_of(address) > u64::from(self.rank.ranks) {
             return Err(errno::EFAULT);
         }
         Ok(address % SLOT_BYTES)
     }
-
-    fn readable_vectors(&self, vectors: u64, count: u64) -> Result<(), i64> {
-        const BYTES: u64 = 16;
-        if count > VECTORS_MAX {
-            return Err(errno::EINVAL);
-        }
-        self.readable(vectors, count * BYTES)?;
-        for index in 0..count {
-            let vector = std::ptr::with_exposed_provenance::<[u64; 2]>((vectors + index * BYTES) as usize);
-            // SAFETY: checked to be readable memory of the program.
-            let [address, bytes] = unsafe { vector.read_unaligned() };
-            self.readable(address, bytes)?;
-        }
-        Ok(())
-    }
 }
 
-/// Only standard output and error can be written.
+/// Only standard output and error can be written. A descriptor is an `int`: the upper half of the register means nothing.
 fn output(fd: u64) -> Result<(), i64> {
-    if matches!(fd, 1 | 2) { Ok(()) } else { Err(errno::EBADF) }
+    if matches!(fd as u32, 1 | 2) { Ok(()) } else { Err(errno::EBADF) }
 }

@@ -24,7 +24,7 @@ use crate::pages::{self, Collapsed};
 use crate::setup::Setup;
 
 /// Apart areas of `mmap`ed memory a rank can have; areas that touch are one.
-const AREAS_MAX: usize = 1024;
+pub const AREAS_MAX: usize = 1024;
 /// Bytes of the handlers' stack: Linux's signal frame takes up to 12 KiB of it.
 const HANDLER_STACK_BYTES: usize = 256 << 10;
 /// What a rank's process is given.

@@ -86,9 +86,9 @@ impl Setup {
         let environment: Vec<&[u8]> = job.environment().collect();
         let stack =
             InitialStack::new(layout.stack_end, &parsed, &arguments, &environment, hardware(), random()?);
-        if stack.bytes.len() as u64 > (layout.stack_end - layout.stack_start) / 2 {
+        if stack.bytes.len() as u64 > (layout.stack_end - layout.stack_start) / 4 {
             return Err(SetupError::usage(
-                "arguments and environment take more than half the stack; pass less, or give more --mem",
+                "arguments and environment take more than a quarter of the stack; pass less, or give more --mem",
             ));
         }
         let time = calibration.end().map_err(|error| failed("read the clock", error))?;
@@ -270,11 +270,7 @@ fn job_page(
 fn hardware() -> Hardware {
     // SAFETY: the call only reads the loader's own auxiliary vector.
     let value = |kind| unsafe { libc::getauxval(kind) };
-    Hardware {
-        hwcap: value(libc::AT_HWCAP),
-        hwcap2: value(libc::AT_HWCAP2),
-        signal_stack: value(libc::AT_MINSIGSTKSZ),
-    }
+    Hardware { hwcap: value(libc::AT_HWCAP), hwcap2: value(libc::AT_HWCAP2) }
 }
 
 fn random() -> Result<[u8; 16], SetupError> {

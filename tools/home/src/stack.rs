@@ -33,7 +33,6 @@ mod auxiliary {
     pub const RANDOM: u64 = 25;
     pub const HWCAP2: u64 = 26;
     pub const EXECFN: u64 = 31;
-    pub const MINSIGSTKSZ: u64 = 51;
 }
 
 /// The processor's own entries, as Linux told the loader.
@@ -41,7 +40,6 @@ mod auxiliary {
 pub struct Hardware {
     pub hwcap: u64,
     pub hwcap2: u64,
-    pub signal_stack: u64,
 }
 
 impl InitialStack {
@@ -79,7 +77,6 @@ impl InitialStack {
             (auxiliary::SECURE, 0),
             (auxiliary::RANDOM, random),
             (auxiliary::EXECFN, name),
-            (auxiliary::MINSIGSTKSZ, hardware.signal_stack),
             (auxiliary::NULL, 0),
         ];
         let mut words = vec![arguments.len() as u64];
@@ -162,11 +159,11 @@ mod tests {
         assert_eq!(text(&stack, word(&stack, 5)), b"A=1");
         assert_eq!(word(&stack, 6), 0);
         let vector: Vec<_> =
-            (7..).step_by(2).map(|i| (word(&stack, i), word(&stack, i + 1))).take(20).collect();
+            (7..).step_by(2).map(|i| (word(&stack, i), word(&stack, i + 1))).take(19).collect();
         assert!(
             vector.contains(&(auxiliary::ENTRY, 0x401000)) && vector.contains(&(auxiliary::PHDR, 0x400040))
         );
-        assert_eq!(vector[19], (auxiliary::NULL, 0));
+        assert_eq!(vector[18], (auxiliary::NULL, 0));
         let random = vector.iter().find(|entry| entry.0 == auxiliary::RANDOM).unwrap().1;
         let at = (random - stack.pointer) as usize;
         assert_eq!(&stack.bytes[at..at + 16], b"0123456789abcdef");
