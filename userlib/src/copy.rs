@@ -1,9 +1,10 @@
 //! Copying between a rank's memory and a peer's.
 //!
-//! One entry, [`copy`], that picks the loop: `memcpy` of the compiler's library (string instructions) for large copies on
-//! silicon, an unrolled loop of the library's own for the rest. Emulation needs the latter for every size because virtual
-//! addresses equal modulo the slot size share an entry of the emulator's translation buffer, which is exactly what a copy
-//! between symmetric addresses alternates between, and because string instructions are far slower there.
+//! One entry, [`copy`], that picks the loop. On silicon an unrolled vector loop for small copies and `memcpy` of the compiler's
+//! library (string instructions) for large ones. In emulation an unrolled loop of eight words for all: virtual addresses equal
+//! modulo the slot size share an entry of the emulator's translation buffer, which is exactly what a copy between symmetric
+//! addresses alternates between, string instructions are far slower, and vector registers live in memory there (measured: the
+//! vector loop moves 1.4 to 1.6 GB/s, the words 2.4 to 4.5).
 
 use crate::{arch, job};
 
@@ -20,7 +21,10 @@ pub const STRING_FROM: usize = 4096;
 /// write either range, nor read `target`, at the same time.
 #[inline]
 pub unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
-    if bytes < STRING_FROM || job().is_emulated() {
+    if job().is_emulated() {
+        // SAFETY: the caller's promise is that of the loop.
+        unsafe { arch::copy_words(source, target, bytes) }
+    } else if bytes < STRING_FROM {
         // SAFETY: the caller's promise is that of the loop.
         unsafe { arch::copy_unrolled(source, target, bytes) }
     } else {
@@ -33,19 +37,32 @@ pub unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_unrolled_loop_copies_every_length_and_nothing_beside_it() {
+    fn copies_every_length_and_nothing_beside_it(copy: unsafe fn(*const u8, *mut u8, usize)) {
         let source: Vec<u8> = (0..300).map(|i| (i * 7 + 3) as u8).collect();
         for length in 0..=260 {
             for offset in 0..5 {
                 let mut target = vec![0xa5u8; 300];
                 // SAFETY: both vectors hold 300 bytes, `offset + length` is at most 264, and they are distinct.
-                unsafe {
-                    arch::copy_unrolled(source.as_ptr().add(offset), target.as_mut_ptr().add(offset), length)
-                };
+                unsafe { copy(source.as_ptr().add(offset), target.as_mut_ptr().add(offset), length) };
                 assert_eq!(&target[offset..offset + length], &source[offset..offset + length]);
                 assert!(target[..offset].iter().chain(&target[offset + length..]).all(|byte| *byte == 0xa5));
             }
         }
+    }
+
+    #[test]
+    fn the_vector_loop() {
+        copies_every_length_and_nothing_beside_it(|source, target, bytes| {
+            // SAFETY: the same promise.
+            unsafe { arch::copy_unrolled(source, target, bytes) }
+        });
+    }
+
+    #[test]
+    fn the_word_loop() {
+        copies_every_length_and_nothing_beside_it(|source, target, bytes| {
+            // SAFETY: the same promise.
+            unsafe { arch::copy_words(source, target, bytes) }
+        });
     }
 }

@@ -8,7 +8,9 @@
 
 use crate::{arch, job, syscall};
 
-/// Polls between two `pause` instructions in emulation.
+/// Polls between two `pause` instructions in emulation. Measured as half a round trip of `smap-latency`, with a host thread for each
+/// of two virtual cores, and with four virtual cores taking turns: 1 poll 172 and 457 ns, 64 polls 106 to 131 and 595 ns, 1024
+/// polls 106 to 143 and 4650 ns.
 pub const EMULATED_POLLS_PER_PAUSE: u32 = 64;
 /// Polls between two `sched_yield` calls where ranks share cores.
 pub const POLLS_PER_YIELD: u32 = 16;

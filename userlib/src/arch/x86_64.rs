@@ -73,8 +73,7 @@ pub(crate) fn pause() {
 
 /// Copies `bytes` bytes by unrolled 16-byte loads, then stores; the tail by words, then single bytes.
 ///
-/// This is the loop for small copies, which string instructions take long to begin, and for emulation, where string instructions cost a hundred times as much and loads and stores that
-/// alternate between addresses equal modulo the slot size evict each other's translation: four loads, then four stores.
+/// For small copies on silicon, where string instructions take long to begin.
 ///
 /// # Safety
 /// As for `core::ptr::copy_nonoverlapping`.
@@ -132,5 +131,57 @@ pub(crate) unsafe fn copy_unrolled(source: *const u8, target: *mut u8, bytes: us
             x3 = out(xmm_reg) _,
             options(nostack),
         );
+    }
+}
+
+/// As [`copy_unrolled`], with general registers: an emulator keeps those in the host's registers, but vector registers in memory.
+///
+/// # Safety
+/// As for `core::ptr::copy_nonoverlapping`.
+#[inline]
+pub(crate) unsafe fn copy_words(source: *const u8, target: *mut u8, bytes: usize) {
+    let lines = bytes / 64;
+    // SAFETY: the caller vouches for `bytes` bytes at both ends, which do not overlap; the loop reads and writes the first
+    // `lines * 64` of them.
+    unsafe {
+        asm!(
+            "test {lines}, {lines}",
+            "jz 3f",
+            "2:",
+            "mov {w0}, [{source}]",
+            "mov {w1}, [{source} + 8]",
+            "mov {w2}, [{source} + 16]",
+            "mov {w3}, [{source} + 24]",
+            "mov {w4}, [{source} + 32]",
+            "mov {w5}, [{source} + 40]",
+            "mov {w6}, [{source} + 48]",
+            "mov {w7}, [{source} + 56]",
+            "mov [{target}], {w0}",
+            "mov [{target} + 8], {w1}",
+            "mov [{target} + 16], {w2}",
+            "mov [{target} + 24], {w3}",
+            "mov [{target} + 32], {w4}",
+            "mov [{target} + 40], {w5}",
+            "mov [{target} + 48], {w6}",
+            "mov [{target} + 56], {w7}",
+            "add {source}, 64",
+            "add {target}, 64",
+            "dec {lines}",
+            "jnz 2b",
+            "3:",
+            lines = inout(reg) lines => _,
+            source = inout(reg) source => _,
+            target = inout(reg) target => _,
+            w0 = out(reg) _,
+            w1 = out(reg) _,
+            w2 = out(reg) _,
+            w3 = out(reg) _,
+            w4 = out(reg) _,
+            w5 = out(reg) _,
+            w6 = out(reg) _,
+            w7 = out(reg) _,
+            options(nostack),
+        );
+        copy_unrolled(source.add(bytes & !63), target.add(bytes & !63), bytes % 64);
     }
 }
