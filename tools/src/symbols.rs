@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use addr2line::Loader;
 use lwk_abi::address::{PAGE_BYTES, SLOT_BYTES, USER_END};
 
+/// A function's name, and file and line in it, as far as they are known.
+type Found<'a> = (Option<String>, Option<(&'a str, u32)>);
+
 /// The symbols of one file.
 pub struct Symbols {
     file: Option<PathBuf>,
@@ -44,7 +47,7 @@ impl Symbols {
             self.loader = Loader::new(file).ok();
         }
         let Some(loader) = &self.loader else { return Vec::new() };
-        let mut found: Vec<(Option<String>, Option<(&str, u32)>)> = Vec::new();
+        let mut found: Vec<Found<'_>> = Vec::new();
         if let Ok(mut frames) = loader.find_frames(probe) {
             while let Ok(Some(frame)) = frames.next() {
                 let function = frame.function.as_ref().and_then(|name| name.raw_name().ok());
@@ -58,7 +61,7 @@ impl Symbols {
             let place = found.pop().and_then(|(_, place)| place);
             found.push((symbol, place));
         }
-        let line = |(function, place): (Option<String>, Option<(&str, u32)>)| match (function, place) {
+        let line = |(function, place): Found<'_>| match (function, place) {
             (function, Some((file, line))) => {
                 Some(format!("{} at {}:{line}", function.as_deref().unwrap_or("?"), self.shown(file)))
             }

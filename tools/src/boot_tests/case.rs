@@ -28,6 +28,9 @@ struct Case {
     /// Arguments of the program.
     #[serde(default)]
     args: Vec<String>,
+    /// One test for each of these: the word is appended to the name, and comes after the arguments.
+    #[serde(default)]
+    each: Vec<String>,
     /// `-n`.
     #[serde(default = "one")]
     ranks: u32,
@@ -68,7 +71,20 @@ pub fn load(tree: &Tree) -> Outcome<Vec<Test>> {
 
 fn parse(text: &str) -> Result<Vec<Test>, String> {
     let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
-    table.case.into_iter().map(test_of).collect()
+    table.case.into_iter().flat_map(spread).map(test_of).collect()
+}
+
+/// The rows that a row with `each` stands for.
+fn spread(case: Case) -> Vec<Case> {
+    if case.each.is_empty() {
+        return vec![case];
+    }
+    let one = |word: &String| {
+        let mut one = Case { name: format!("{}-{word}", case.name), ..case.clone() };
+        one.args.push(word.clone());
+        one
+    };
+    case.each.iter().map(one).collect()
 }
 
 fn test_of(case: Case) -> Result<Test, String> {
@@ -109,6 +125,12 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all, "two cases have the same name");
+    }
+
+    #[test]
+    fn a_row_with_words_is_a_test_for_each() {
+        let rows = parse("[[case]]\nname = \"die\"\nprogram = \"crash\"\neach = [\"a\", \"b\"]").unwrap();
+        assert_eq!(rows.iter().map(|test| test.name.as_str()).collect::<Vec<_>>(), ["die-a", "die-b"]);
     }
 
     #[test]

@@ -57,6 +57,10 @@ impl Lwk {
         Ok(Self { binary, tree: tree.clone() })
     }
 
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     /// The file of a program.
     pub fn program(&self, program: &Program) -> PathBuf {
         match program {

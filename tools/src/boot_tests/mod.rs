@@ -29,12 +29,15 @@ const HOST_TESTS: &str = "host";
 /// Status of a test run with failures.
 const FAILED: i32 = 1;
 
+/// What a test does; the error is what was not as expected.
+type Check = dyn Fn(&Lwk) -> Result<(), String> + Send + Sync;
+
 /// One boot test.
 struct Test {
     name: String,
     /// Needs the machine for itself.
     alone: bool,
-    run: Box<dyn Fn(&Lwk) -> Result<(), String> + Send + Sync>,
+    run: Box<Check>,
 }
 
 /// Tests passed and failed.

@@ -19,8 +19,9 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// All of them.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 4] = [
+    let checks: [(&str, Check); 5] = [
         ("screen-shows-the-console", screen),
+        ("every-way-to-die-has-a-case", every_way_to_die),
         ("killed-qemu-is-a-failure", killed_qemu),
         ("qemu-dies-with-the-command", killed_command),
         ("image-for-real-machines-boots", real_machine_image),
@@ -71,6 +72,21 @@ fn screen(lwk: &Lwk) -> Result<(), String> {
         return Err(format!("two ranks print two lines\n{}", shown(&ended)));
     }
     Ok(())
+}
+
+/// What `crash list` prints is what the table has.
+fn every_way_to_die(lwk: &Lwk) -> Result<(), String> {
+    let mut listing = words(lwk, &Program::named("crash"), &[]);
+    listing.push("list".into());
+    let ended = lwk.command(&listing, LIMIT)?;
+    Expected::default().judge(&ended)?;
+    let cases = super::case::load(lwk.tree()).map_err(|failure| failure.message)?;
+    let has_case = |way: &&str| cases.iter().any(|test| test.name.strip_prefix("crash-") == Some(*way));
+    let missing: Vec<&str> = ended.stdout.lines().filter(|way| !has_case(way)).collect();
+    if missing.is_empty() && ended.stdout.lines().count() > 1 {
+        return Ok(());
+    }
+    Err(format!("qemu-tests/cases.toml has no case for {missing:?}\n{}", shown(&ended)))
 }
 
 /// A way to break the program file given.
