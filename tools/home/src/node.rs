@@ -124,8 +124,8 @@ fn run(program: &Path, hold: bool, console: &mut File) -> Result<i32, Failure> {
         let process = spawn(start)?;
         if hold {
             let note = format!(
-                "rank {rank} is process {process}, stopped before its first instruction; for instance: gdb -p {process} \
-                 -ex 'add-symbol-file {}' -ex 'handle SIGSYS nostop noprint pass'",
+                "rank {rank} is process {process}, stopped before its first instruction: gdb -p {process} -ex \
+                 'add-symbol-file {}' -ex 'handle SIGSTOP SIGSYS nostop noprint' -ex 'break lwk_main', or kill -CONT {process}",
                 program.display()
             );
             record(console, kind::KERNEL, INFO, note.as_bytes())?;

@@ -21,6 +21,7 @@ use nix::unistd::{Pid, getppid};
 use crate::arch::{self, Gate, Handler};
 use crate::board::{Board, RankEntry};
 use crate::pages::{self, Collapsed};
+use crate::segment;
 use crate::setup::Setup;
 
 /// Apart areas of `mmap`ed memory a rank can have; areas that touch are one.
@@ -123,6 +124,10 @@ pub fn run(start: Start<'_>) -> Result<Infallible, String> {
     }
     die_with(start.node)?;
     setup.segments[rank as usize].map(&setup.layout, 0, false).map_err(say("map the segment at slot 0"))?;
+    for code in &setup.code {
+        // Not from a file system that forbids to run what is on it; then only tools know less.
+        let _ = segment::map_code(code, &setup.file);
+    }
     close_others(start.report).map_err(|error| format!("cannot close descriptors: {error}"))?;
     let mut core = CpuSet::new();
     core.set(usize::from(place.core)).map_err(say("name its core"))?;

@@ -5,6 +5,7 @@
 //! process of the job maps a segment with the same parts and the same access, at whatever slot.
 
 use std::ffi::c_void;
+use std::fs::File;
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
@@ -20,6 +21,7 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, mprotect};
 use nix::unistd::ftruncate;
 
 use crate::pages::HUGE_BYTES;
+use crate::setup::FileCode;
 
 /// The memory objects of one rank.
 #[derive(Debug)]
@@ -85,12 +87,24 @@ impl Segment {
         };
         let address = NonZeroUsize::new(((slot << SLOT_SHIFT) | piece.start) as usize);
         let bytes = NonZeroUsize::new((piece.end - piece.start) as usize).ok_or(Errno::EINVAL)?;
-        let flags = MapFlags::MAP_SHARED | MapFlags::MAP_FIXED_NOREPLACE;
+        // What cannot be written is the same, shared or not; a debugger can put breakpoints only where it is not.
+        let sharing = if access.write { MapFlags::MAP_SHARED } else { MapFlags::MAP_PRIVATE };
+        let flags = sharing | MapFlags::MAP_FIXED_NOREPLACE;
         // SAFETY: the mapping replaces none, so no memory that Rust knows of changes.
         let mapped = unsafe { mmap(address, bytes, protection(access), flags, object, size(offset)?)? };
         // Kernels before 4.17 take the address for a mere wish.
         if Some(mapped.addr()) == address { Ok(()) } else { Err(Errno::EEXIST) }
     }
+}
+
+/// Maps a program's code in slot 0 from its file, over the same bytes of the memory object: so `perf` and `valgrind` know
+/// which file to look in for its symbols.
+pub fn map_code(code: &FileCode, file: &File) -> nix::Result<()> {
+    let address = NonZeroUsize::new(code.address as usize);
+    let bytes = NonZeroUsize::new(code.bytes as usize).ok_or(Errno::EINVAL)?;
+    let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_FIXED;
+    // SAFETY: replaces code of the program, which does not run yet, by the same code.
+    unsafe { mmap(address, bytes, protection(Access::RX), flags, file, size(code.offset)?) }.map(|_| ())
 }
 
 /// Takes away, in the segment mapped writable at `slot`, what its layout does not allow.

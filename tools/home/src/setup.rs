@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use lwk_abi::address::MAX_RANKS;
+use lwk_abi::address::{MAX_RANKS, PAGE_BYTES};
 use lwk_abi::exit;
 use lwk_abi::job_page::{
     FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
@@ -49,12 +49,25 @@ impl fmt::Display for SetupError {
     }
 }
 
+/// Code of the program as whole pages of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileCode {
+    /// First address, page aligned, in slot 0.
+    pub address: u64,
+    pub bytes: u64,
+    /// Where it is in the file, page aligned.
+    pub offset: u64,
+}
+
 /// What every rank of the job starts from.
 #[derive(Debug)]
 pub struct Setup {
     pub layout: Layout,
     pub pages: Pages,
     pub segments: Vec<Segment>,
+    /// The program's file, and where in it which code is.
+    pub file: File,
+    pub code: Vec<FileCode>,
     /// By node rank; `core` is Linux's number.
     pub places: Vec<RankPlace>,
     /// Ranks on the fullest core.
@@ -70,10 +83,10 @@ impl Setup {
     pub fn new(job: &Job<'_>, program: &Path) -> Result<Setup, SetupError> {
         let calibration = Calibration::begin().map_err(|error| failed("read the clock", error))?;
         check_dispatch()?;
-        let file = fs::read(program).map_err(|error| {
+        let (file, content) = read(program).map_err(|error| {
             SetupError::usage(format!("cannot read the program {}: {error}", program.display()))
         })?;
-        let parsed = lwk_elf::parse(&file)
+        let parsed = lwk_elf::parse(&content)
             .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
         let layout = Layout::new(&ranges(&parsed), job.memory)
             .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
@@ -101,12 +114,38 @@ impl Setup {
             layout,
             pages,
             segments,
+            code: code_of(&parsed, &content),
+            file,
             places,
             sharing,
             entry: parsed.entry,
             stack_pointer: stack.pointer,
         })
     }
+}
+
+fn read(program: &Path) -> std::io::Result<(File, Vec<u8>)> {
+    let mut file = File::open(program)?;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)?;
+    Ok((file, content))
+}
+
+/// The executable segments that a file mapping can stand for: address and place in the file agree within a page. The
+/// last page's rest is then the file's and not zero, which is no matter in code.
+fn code_of(program: &Program<'_>, content: &[u8]) -> Vec<FileCode> {
+    let code = program.segments.iter().filter(|segment| segment.access.execute && !segment.data.is_empty());
+    let mapped = code.map(|segment| {
+        let offset = (segment.data.as_ptr().addr() - content.as_ptr().addr()) as u64;
+        let before = segment.address % PAGE_BYTES;
+        let fits = offset % PAGE_BYTES == before && segment.memory_bytes == segment.data.len() as u64;
+        fits.then(|| FileCode {
+            address: segment.address - before,
+            bytes: before + segment.memory_bytes,
+            offset: offset - before,
+        })
+    });
+    mapped.flatten().collect()
 }
 
 fn failed(what: &str, error: Errno) -> SetupError {
