@@ -26,6 +26,13 @@ pub struct Kernel {
     pub stripped: PathBuf,
 }
 
+/// Where the kernel is once it has been built.
+pub fn kernel_files(tree: &Tree) -> Kernel {
+    let elf = tree.guest_target().join("x86_64-lwk/release/margay-kernel");
+    let stripped = elf.with_extension("stripped");
+    Kernel { elf, stripped }
+}
+
 /// A package of guest programs: one binary for each file in its `src/bin`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Programs {
@@ -72,8 +79,7 @@ impl Builder {
 
     /// Builds the kernel.
     pub fn kernel(&self) -> Outcome<Kernel> {
-        let elf = self.tree.guest_target().join("x86_64-lwk/release/margay-kernel");
-        let stripped = elf.with_extension("stripped");
+        let Kernel { elf, stripped } = kernel_files(&self.tree);
         if let Some(toolchain) = &self.toolchain {
             let _step = Step::begin("building the kernel", self.verbose);
             let mut command = toolchain.cargo(&self.tree);

@@ -44,6 +44,27 @@ pub enum Command {
     ///
     /// The last line counts them; the status is 0 if none failed, else 1.
     Test(TestOptions),
+    /// Measure, and print beside the targets
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Check formatting, and run clippy with warnings as errors on everything
+    Lint {
+        /// Print how long each step takes
+        #[arg(short, long)]
+        verbose: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum Bench {
+    /// Size of the kernel, its memory and page tables, and the time from its entry to the first user instruction
+    ///
+    /// The status is 0 if all targets are met, else 1.
+    Boot {
+        /// Print how long each step takes
+        #[arg(short, long)]
+        verbose: bool,
+    },
 }
 
 /// What makes a job, on any machine.

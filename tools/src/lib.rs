@@ -9,6 +9,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod accel;
+pub mod bench;
 pub mod boot_tests;
 pub mod build;
 pub mod catalog;
@@ -19,6 +20,7 @@ pub mod failure;
 pub mod host;
 pub mod image;
 pub mod job;
+pub mod lint;
 pub mod memory;
 pub mod packages;
 pub mod progress;

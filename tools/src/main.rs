@@ -4,10 +4,10 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use lwk::cli::{self, Cli, Command};
+use lwk::cli::{self, Bench, Cli, Command};
 use lwk::failure::{Failure, Outcome};
 use lwk::tree::Tree;
-use lwk::{boot_tests, build, catalog, host, run};
+use lwk::{bench, boot_tests, build, catalog, host, lint, run};
 
 fn main() -> ExitCode {
     if let Some(code) = lwk_home::become_node() {
@@ -39,6 +39,8 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Command::Run(options) if options.host => host::run(&tree, &options),
         Command::Run(options) => run::run(&tree, &options),
         Command::Image(options) => run::write_image(&tree, &options),
+        Command::Bench(Bench::Boot { verbose }) => bench::boot(&tree, verbose),
+        Command::Lint { verbose } => lint::run(&tree, verbose),
         Command::Test(options) => boot_tests::run(&tree, &options),
         Command::List => {
             let entries = catalog::list(&tree, build::APPS)?;

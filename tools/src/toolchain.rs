@@ -76,6 +76,12 @@ impl Toolchain {
         command
     }
 
+    /// Whether cargo's `clippy` of this compiler is there.
+    pub fn has_clippy(&self) -> bool {
+        let beside = |name| is_file(self.cargo.with_file_name(name));
+        beside("cargo-clippy") && beside("clippy-driver")
+    }
+
     /// `llvm-objcopy`.
     pub fn objcopy(&self) -> Command {
         Command::new(&self.objcopy)

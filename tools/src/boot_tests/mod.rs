@@ -5,7 +5,7 @@
 //! the exit status is tested, and [`judge`] it by what the guest itself has said together with the status.
 
 mod case;
-mod command;
+pub mod command;
 mod host;
 mod judge;
 mod real_machine;

@@ -19,9 +19,11 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// All of them.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 5] = [
+    let checks: [(&str, Check); 7] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
+        ("sizes-are-within-their-targets", sizes),
+        ("no-interrupts-during-noise", no_interrupts),
         ("killed-qemu-is-a-failure", killed_qemu),
         ("qemu-dies-with-the-command", killed_command),
         ("image-for-real-machines-boots", real_machine_image),
@@ -87,6 +89,33 @@ fn every_way_to_die(lwk: &Lwk) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("qemu-tests/cases.toml has no case for {missing:?}\n{}", shown(&ended)))
+}
+
+/// Kernel file, kernel memory and page tables.
+fn sizes(lwk: &Lwk) -> Result<(), String> {
+    let figures = crate::bench::sizes(lwk).map_err(|failure| failure.message)?;
+    let missed: Vec<String> =
+        figures.iter().filter(|figure| !figure.is_met()).map(|figure| figure.to_string()).collect();
+    if missed.is_empty() { Ok(()) } else { Err(missed.join("\n")) }
+}
+
+/// A core is not interrupted once while its rank computes for a second, by the kernel's own count.
+fn no_interrupts(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let file = folder.file("report.json");
+    let option = file.to_str().ok_or("the tree's path is not UTF-8")?;
+    let mut noise = words(lwk, &Program::named("noise"), &["-n", "2", "--report-json", option]);
+    noise.extend(["--seconds".into(), "1".into()]);
+    let ended = lwk.command(&noise, LIMIT)?;
+    Expected::default().judge(&ended)?;
+    let text = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
+    let report: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let cores = report["cores"].as_array().map_or(&[][..], Vec::as_slice);
+    let quiet = |core: &serde_json::Value| core["interrupts"] == 0 && core["faults"] == 0;
+    if cores.len() == 2 && cores.iter().all(quiet) {
+        return Ok(());
+    }
+    Err(format!("two quiet cores are expected\n{text}\n{}", shown(&ended)))
 }
 
 /// A way to break the program file given.
