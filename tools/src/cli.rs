@@ -167,6 +167,9 @@ pub struct ImageOptions {
 pub struct TestOptions {
     /// Only tests that have this in their name (`host`: the tests of the host crates)
     pub filter: Option<String>,
+    /// Only tests of the host home: no node is booted, and it takes seconds
+    #[arg(long)]
+    pub host: bool,
     /// List the tests instead
     #[arg(long)]
     pub list: bool,

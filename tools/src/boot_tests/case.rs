@@ -8,6 +8,11 @@ use super::judge::Expected;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::tree::Tree;
 
+/// Ends the name of a test in the host home.
+const ON_HOST: &str = "-on-the-host";
+/// The option that lets ranks share cores.
+const OVERSUBSCRIBE: &str = "--oversubscribe";
+
 /// The file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,11 +48,24 @@ struct Case {
     /// `--timeout`, in seconds.
     #[serde(default = "half_a_minute")]
     limit: u64,
+    /// Where the program must behave so. Rows with `command` are the node's.
+    #[serde(default)]
+    homes: Homes,
     /// Needs the machine for itself: many cores, or a measurement.
     #[serde(default)]
     alone: bool,
     #[serde(flatten)]
     expected: Expected,
+}
+
+/// Homes of a program; both unless the row says something else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Homes {
+    #[default]
+    Both,
+    Node,
+    Host,
 }
 
 fn one() -> u32 {
@@ -71,7 +89,16 @@ pub fn load(tree: &Tree) -> Outcome<Vec<Test>> {
 
 fn parse(text: &str) -> Result<Vec<Test>, String> {
     let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
-    table.case.into_iter().flat_map(spread).map(test_of).collect()
+    table.case.into_iter().flat_map(spread).flat_map(tests_of).collect()
+}
+
+/// The tests of a row: one for each home.
+fn tests_of(case: Case) -> Vec<Result<Test, String>> {
+    let on_node = case.homes != Homes::Host;
+    let on_host = case.homes != Homes::Node && case.program.is_some();
+    let node = on_node.then(|| test_of(case.clone(), false));
+    let host = on_host.then(|| test_of(case, true));
+    node.into_iter().chain(host).collect()
 }
 
 /// The rows that a row with `each` stands for.
@@ -87,7 +114,7 @@ fn spread(case: Case) -> Vec<Case> {
     case.each.iter().map(one).collect()
 }
 
-fn test_of(case: Case) -> Result<Test, String> {
+fn test_of(case: Case, on_host: bool) -> Result<Test, String> {
     let wrong = |what: &str| Err(format!("case {}: {what}", case.name));
     if case.program.is_some() == case.command.is_some() {
         return wrong("give either program or command");
@@ -95,16 +122,24 @@ fn test_of(case: Case) -> Result<Test, String> {
     if let Err(error) = case.expected.compile() {
         return wrong(&error.to_string());
     }
-    let (name, alone) = (case.name.clone(), case.alone);
-    Ok(Test { name, alone, run: Box::new(move |lwk| run(lwk, &case)) })
+    let name = if on_host { format!("{}{ON_HOST}", case.name) } else { case.name.clone() };
+    let alone = case.alone;
+    Ok(Test { name, alone, on_host, run: Box::new(move |lwk| run(lwk, &case, on_host)) })
 }
 
-fn run(lwk: &Lwk, case: &Case) -> Result<(), String> {
+fn run(lwk: &Lwk, case: &Case, on_host: bool) -> Result<(), String> {
     let words = match (&case.program, &case.command) {
         (Some(program), _) => {
             let mut options = case.options.clone();
             options.extend(["-n".into(), case.ranks.to_string(), "--mem".into(), case.mem.to_string()]);
             options.extend(["--timeout".into(), case.limit.to_string()]);
+            if on_host {
+                options.push("--host".into());
+                // The host's cores are what they are.
+                if !options.iter().any(|option| option == OVERSUBSCRIBE) {
+                    options.push(OVERSUBSCRIBE.into());
+                }
+            }
             lwk.run_words(&Program::named(program), &options, &case.args)
         }
         (None, command) => command.iter().flatten().map(Into::into).collect(),
@@ -129,8 +164,14 @@ mod tests {
 
     #[test]
     fn a_row_with_words_is_a_test_for_each() {
-        let rows = parse("[[case]]\nname = \"die\"\nprogram = \"crash\"\neach = [\"a\", \"b\"]").unwrap();
-        assert_eq!(rows.iter().map(|test| test.name.as_str()).collect::<Vec<_>>(), ["die-a", "die-b"]);
+        let names = |homes: &str| {
+            let row =
+                format!("[[case]]\nname = \"die\"\nprogram = \"crash\"\neach = [\"a\", \"b\"]\n{homes}");
+            parse(&row).unwrap().into_iter().map(|test| test.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("homes = \"node\""), ["die-a", "die-b"]);
+        assert_eq!(names("homes = \"host\""), ["die-a-on-the-host", "die-b-on-the-host"]);
+        assert_eq!(names(""), ["die-a", "die-a-on-the-host", "die-b", "die-b-on-the-host"]);
     }
 
     #[test]

@@ -7,12 +7,15 @@ use crate::failure::{Doing, Outcome};
 use crate::progress::Step;
 use crate::tree::Tree;
 
-/// Runs them all and counts them. Their output is shown if one fails.
-pub fn run(tree: &Tree) -> Outcome<Count> {
+/// Runs them, of all host crates or of one, and counts them. Their output is shown if one fails.
+pub fn run(tree: &Tree, package: Option<&str>) -> Outcome<Count> {
     let _step = Step::begin("testing the host crates", false);
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["test", "--quiet", "--no-fail-fast"]).current_dir(tree.root());
+    if let Some(package) = package {
+        command.args(["--package", package]);
+    }
     let output = command.output().doing(|| "start cargo".into())?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut count = count(&text);
@@ -22,8 +25,9 @@ pub fn run(tree: &Tree) -> Outcome<Count> {
         count.failed = count.failed.max(1);
     }
     println!(
-        "{}  host crates: {} tests",
+        "{}  {}: {} tests",
         if count.failed == 0 { "ok  " } else { "FAIL" },
+        package.unwrap_or("host crates"),
         count.passed + count.failed
     );
     Ok(count)

@@ -1,4 +1,5 @@
-//! `cargo lwk test`: the host crates' tests, then boot tests, each a command of `cargo lwk` and what must come of it.
+//! `cargo lwk test`: the host crates' tests, then boot tests, each a command of `cargo lwk` and what must come of it. Rows
+//! that make sense in the host home run there, too; with `--host`, only there.
 //!
 //! A boot test is a row of `qemu-tests/cases.toml` ([`case`]) or, where a table cannot say it, a function in
 //! [`special`]. Both start this very command as a user would ([`command`]), so that everything from the command line to
@@ -26,6 +27,8 @@ use command::Lwk;
 const WORKERS: usize = 2;
 /// The name under which the host crates' tests are selected.
 const HOST_TESTS: &str = "host";
+/// The host home's own tests among them.
+const HOME_PACKAGE: &str = "lwk-home";
 /// Status of a test run with failures.
 const FAILED: i32 = 1;
 
@@ -37,6 +40,8 @@ struct Test {
     name: String,
     /// Needs the machine for itself.
     alone: bool,
+    /// Runs in the host home: needs no node.
+    on_host: bool,
     run: Box<Check>,
 }
 
@@ -52,7 +57,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     let mut tests = case::load(tree)?;
     tests.extend(special::all());
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
-    tests.retain(|test| wanted(&test.name));
+    tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host));
     let with_host = wanted(HOST_TESTS);
     if options.list {
         let host = with_host.then_some(HOST_TESTS);
@@ -66,10 +71,10 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     }
     let mut count = Count::default();
     if with_host {
-        count = host::run(tree)?;
+        count = host::run(tree, options.host.then_some(HOME_PACKAGE))?;
     }
     if !tests.is_empty() {
-        build_all(tree, options.verbose)?;
+        build_all(tree, options.verbose, tests.iter().any(|test| !test.on_host))?;
         let lwk = Lwk::new(tree)?;
         let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
         for (tests, workers) in [(together, WORKERS), (alone, 1)] {
@@ -81,13 +86,15 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     Ok(if count.failed == 0 { 0 } else { FAILED })
 }
 
-/// Builds everything and installs what is missing, so that no test's time limit pays for it.
-fn build_all(tree: &Tree, verbose: bool) -> Outcome<()> {
+/// Builds everything, what boots only if there are `nodes`, and installs what is missing, so that no test's time limit pays for it.
+fn build_all(tree: &Tree, verbose: bool, nodes: bool) -> Outcome<()> {
     let builder = Builder::new(tree, false, verbose)?;
-    crate::run::find_qemu(verbose)?;
-    crate::run::find_ovmf(verbose)?;
-    builder.kernel()?;
-    builder.image_builder()?;
+    if nodes {
+        crate::run::find_qemu(verbose)?;
+        crate::run::find_ovmf(verbose)?;
+        builder.kernel()?;
+        builder.image_builder()?;
+    }
     builder.programs(build::APPS)?;
     builder.programs(build::BOOT_TESTS)
 }
