@@ -1,0 +1,43 @@
+//! MPI datatypes and reduction operations as pure logic (MPI 5.0, chapters "Datatypes" and "Collective Communication").
+//!
+//! A [`Datatype`] is an immutable reference-counted value made by the constructors and decoded by [`Datatype::contents`].
+//! Committing it writes its layout as an array of words without pointers ([`LayoutView`]), which a peer that sees this rank's
+//! memory can walk in place. A [`Region`] is a buffer: an address, a layout, a count. A [`Transfer`] moves a message from one
+//! region to another with one copy, whatever their layouts; [`pack`] and [`unpack`] have plain bytes on one side and start at
+//! any byte. [`external32`] converts to and from the standard's portable form. [`op`] has the reductions.
+//!
+//! Nothing panics on a caller's mistake: an [`Error`] carries the MPI class and one line of reason. Handles, names, attributes
+//! and error handlers are the runtime's. Only `memory`, `transfer`, `external32` and `op` touch memory, through raw addresses
+//! and under written contracts; the rest cannot.
+#![no_std]
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+extern crate alloc;
+
+mod array;
+mod basic;
+mod bounds;
+mod construct;
+mod contents;
+mod cursor;
+mod datatype;
+mod error;
+mod layout;
+mod memory;
+mod node;
+mod signature;
+mod transfer;
+
+pub use array::{
+    DISTRIBUTE_BLOCK, DISTRIBUTE_CYCLIC, DISTRIBUTE_DFLT_DARG, DISTRIBUTE_NONE, Distribution, Order,
+};
+pub use basic::{Basic, Group, Pair, Predefined, Scalar};
+pub use contents::{Combiner, Contents, Form};
+pub use cursor::{Cursor, Piece};
+pub use datatype::Datatype;
+pub use error::{Class, Error, Result};
+pub use layout::LayoutView;
+pub use memory::{Memory, Plain, Strided};
+pub use signature::{Fingerprint, Match};
+pub use transfer::{Region, Transfer, pack, unpack};
