@@ -129,6 +129,14 @@ pub fn allocate_segment(bytes: u64, align: u64, residue: u64) -> Option<PhysAddr
     Some(start)
 }
 
+/// Gives back a segment that no rank has got yet.
+pub fn release_segment(start: PhysAddr, bytes: u64) {
+    let mut memory = MEMORY.lock();
+    if memory.free.release(start, bytes).is_ok() {
+        memory.segments -= bytes;
+    }
+}
+
 /// Maps fresh kernel memory at `address`, which is in [`CORE_AREAS`] and page aligned.
 pub fn map_core_area(address: u64, bytes: u64) -> Result<(), MapError> {
     let frames = allocate_kernel(bytes).ok_or(MapError::OutOfTables)?;

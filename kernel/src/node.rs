@@ -69,7 +69,7 @@ static SAID_WHERE: AtomicUsize = AtomicUsize::new(0);
 pub fn report_where(core: &'static Core, frame: &TrapFrame) {
     if let Some(rank) = core.running() {
         // In the middle of a system call, the program's registers are where the entry code put them.
-        let frame = if frame.from_user() { *frame } else { core.frame_of_program() };
+        let frame = if frame.is_of_user() { *frame } else { core.frame_of_program() };
         failure::trace_at_time_limit(core, rank, &frame);
     }
     failure::trace_waiting_ranks(core);

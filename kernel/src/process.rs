@@ -40,13 +40,8 @@ pub fn create_ranks(job: &'static Job, file: &lwk_job::Job<'static>) -> Result<(
     let layout = Layout::new(&image, bytes).map_err(Problem::Layout)?;
     let free = memory::in_use().free;
     let no_memory = Problem::NoMemory { ranks: job.size(), bytes, free };
-    if bytes.saturating_mul(job.size() as u64) > free {
-        return Err(no_memory);
-    }
-    for number in 0..job.size() {
-        let Some(segment) = allocate_segment(bytes) else {
-            return Err(Problem::NoMemory { ranks: job.size(), bytes, free });
-        };
+    let segments = allocate_segments(job.size(), bytes).ok_or(no_memory)?;
+    for (number, segment) in segments.into_iter().enumerate() {
         create_rank(job, number, layout.clone(), segment)?;
     }
     link_peers(job)?;
@@ -59,13 +54,27 @@ pub fn create_ranks(job: &'static Job, file: &lwk_job::Job<'static>) -> Result<(
     Ok(())
 }
 
-/// Memory for a segment at a physical address that large pages can map: congruent to the virtual one modulo 2 MiB, or
-/// modulo 1 GiB if the segment holds a page of that size.
-fn allocate_segment(bytes: u64) -> Option<PhysAddr> {
-    let large = (features().gigabyte_pages && bytes >= 2 * GIB)
-        .then(|| memory::allocate_segment(bytes, GIB, SEGMENT_START % GIB))
-        .flatten();
-    large.or_else(|| memory::allocate_segment(bytes, MIB2, SEGMENT_START % MIB2))
+type Segments = ArrayVec<PhysAddr, { lwk_abi::address::MAX_RANKS }>;
+
+/// Memory for `count` segments, at physical addresses that large pages can map: congruent to the virtual ones modulo
+/// 1 GiB where a segment can hold such a page and that wastes too little to matter, else modulo 2 MiB.
+fn allocate_segments(count: usize, bytes: u64) -> Option<Segments> {
+    let gigabyte = (features().gigabyte_pages && bytes >= 2 * GIB).then_some(GIB);
+    gigabyte.into_iter().chain([MIB2]).find_map(|align| allocate_aligned(count, bytes, align))
+}
+
+fn allocate_aligned(count: usize, bytes: u64, align: u64) -> Option<Segments> {
+    let mut segments = Segments::new();
+    for _ in 0..count {
+        match memory::allocate_segment(bytes, align, SEGMENT_START % align) {
+            Some(segment) => segments.push(segment),
+            None => {
+                segments.iter().for_each(|segment| memory::release_segment(*segment, bytes));
+                return None;
+            }
+        }
+    }
+    Some(segments)
 }
 
 /// Counts the tables of one rank.

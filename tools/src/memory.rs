@@ -16,6 +16,10 @@ const QEMU_MIB: u64 = 128;
 const Q35_ALL_LOW_BELOW: u64 = 2816;
 const Q35_LOW: u64 = 2048;
 
+/// MiB of a segment from which the kernel maps it with pages of 1 GiB, if their alignment can be had.
+const HUGE_FROM: u64 = 2048;
+const GIB: u64 = 1024;
+
 /// MiB of memory for a node with `ranks` ranks of `mib` each, `cores` cores and a RAM disk of `ramdisk` bytes.
 ///
 /// A segment is physically contiguous, so none may straddle the hole below 4 GiB: where the memory is split, the upper
@@ -26,6 +30,10 @@ pub fn node_mib(ranks: u32, mib: u64, cores: u32, ramdisk: u64) -> Option<u64> {
     let sum = ranks.checked_mul(mib)?.checked_add(own)?;
     if sum < Q35_ALL_LOW_BELOW {
         return Some(sum);
+    }
+    if mib >= HUGE_FROM {
+        // All above 4 GiB, each at a distance of whole GiB from the next, and room to start at any of them.
+        return Some(Q35_LOW + ranks.checked_mul(mib.checked_next_multiple_of(GIB)?)?.checked_add(GIB)?);
     }
     let low = Q35_LOW.saturating_sub(own).checked_div(mib).unwrap_or(0).min(ranks);
     Some(sum.max(Q35_LOW + (ranks - low) * mib))
@@ -81,6 +89,12 @@ mod tests {
                 assert!((low - own) / mib + high / mib >= u64::from(ranks), "{ranks} ranks of {mib} MiB");
             }
         }
+    }
+
+    #[test]
+    fn huge_segments_have_room_to_align() {
+        assert_eq!(node_mib(2, 3072, 2, 0), Some(2048 + 2 * 3072 + 1024));
+        assert_eq!(node_mib(2, 2500, 2, 0), Some(2048 + 2 * 3072 + 1024));
     }
 
     #[test]

@@ -133,7 +133,7 @@ pub unsafe fn install(page: PhysAddr, start: &Start) {
             |offset: u64, value: u64| target.add(offset as usize).cast::<u32>().write_unaligned(value as u32);
         let put64 =
             |offset: u64, value: u64| target.add(offset as usize).cast::<u64>().write_unaligned(value);
-        let offsets = &*(&raw const ap_offsets);
+        let offsets = &ap_offsets;
         put32(offsets.table_base, base + offsets.table);
         put32(offsets.far_pointer, base + offsets.long_mode);
         put64(offsets.root, start.root.0);

@@ -206,7 +206,7 @@ pub fn enable_syscalls() {
 
 /// Leaves the kernel with the registers of `frame`, which must be a user context.
 pub fn leave(frame: &TrapFrame) -> ! {
-    assert!(frame.from_user(), "only user contexts leave the kernel");
+    assert!(frame.is_of_user(), "only user contexts leave the kernel");
     // SAFETY: the frame is a whole user context; interrupts are disabled in the kernel, so nothing uses the stack while
     // the frame stands in for it.
     unsafe { leave_to(frame) }

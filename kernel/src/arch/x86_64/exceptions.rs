@@ -34,7 +34,7 @@ pub(super) extern "C" fn trap_entered(frame: &mut TrapFrame) {
         DOUBLE_FAULT | MACHINE_CHECK => panic::exception(frame, fault(frame)),
         vector if vector < FIRST_INTERRUPT => {
             core.counters.count_vector(vector as u8);
-            if !frame.from_user() {
+            if !frame.is_of_user() {
                 panic::exception(frame, fault(frame));
             }
             failure::rank_faulted(core, frame, fault(frame));
@@ -45,7 +45,7 @@ pub(super) extern "C" fn trap_entered(frame: &mut TrapFrame) {
         WAKE => interrupt_controller::end_of_interrupt(),
         STOP => {
             interrupt_controller::end_of_interrupt();
-            if frame.from_user() {
+            if frame.is_of_user() {
                 scheduler::stop_ranks_of_core(core);
                 scheduler::abandon_stack_and_run(core);
             }

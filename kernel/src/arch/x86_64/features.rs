@@ -16,6 +16,7 @@ pub struct Features {
     pub fsgsbase: bool,
     pub xsave: bool,
     pub x2apic: bool,
+    pub machine_check: bool,
     pub gigabyte_pages: bool,
     pub random: bool,
     /// The processor is emulated in software rather than run.
@@ -72,6 +73,7 @@ fn detect() -> Features {
         fsgsbase: has_structured(|f| f.has_fsgsbase()),
         xsave: has_basic(|f| f.has_xsave()),
         x2apic: has_basic(|f| f.has_x2apic()),
+        machine_check: has_basic(|f| f.has_mce()),
         random: has_basic(|f| f.has_rdrand()),
         gigabyte_pages: extended.as_ref().is_some_and(|f| f.has_1gib_pages()),
         emulated: is_emulated(&cpu),
@@ -136,6 +138,8 @@ pub fn enable() {
     control.set(Cr4Flags::USER_MODE_INSTRUCTION_PREVENTION, found.umip);
     control.set(Cr4Flags::FSGSBASE, found.fsgsbase);
     control.set(Cr4Flags::OSXSAVE, found.xsave);
+    // Without it a machine check resets the machine instead of being reported.
+    control.set(Cr4Flags::MACHINE_CHECK_EXCEPTION, found.machine_check);
     // SAFETY: each bit is set only if the processor has the feature; the kernel reaches user memory through its linear
     // map, so access prevention cannot hit it, and it has no user mapping it would execute.
     unsafe {

@@ -1,6 +1,8 @@
 //! The local interrupt controller (APIC), in x2APIC mode where the processor has it, else through its memory page. The
 //! kernel uses it for inter-processor interrupts only: its timer stays off.
 
+use core::arch::x86_64::{_mm_lfence, _mm_mfence};
+
 use x86_64::registers::model_specific::Msr;
 
 use lwk_mm::address::PhysAddr;
@@ -96,6 +98,13 @@ pub fn start_core(apic_id: u32, page: u8) {
 fn command(apic_id: u32, low: u32) {
     if features().x2apic {
         let mut register = Msr::new(X2APIC_FIRST_MSR + Register::CommandLow as u32 / 16);
+        // Unlike a store to the memory page, the write does not wait for earlier stores, which the interrupted core is to see
+        // (Intel SDM volume 3, section 10.12.3).
+        // SAFETY: fences have no other effect, and every processor with 64-bit mode has them.
+        unsafe {
+            _mm_mfence();
+            _mm_lfence();
+        }
         // SAFETY: sends an interrupt whose handlers exist on every core that is up.
         unsafe { register.write(u64::from(apic_id) << 32 | u64::from(low)) };
         return;

@@ -41,7 +41,7 @@ const _: () = assert!(FRAME_BYTES == 176 && FRAME_BYTES.is_multiple_of(16));
 
 impl TrapFrame {
     /// Whether a user program was running.
-    pub fn from_user(&self) -> bool {
+    pub fn is_of_user(&self) -> bool {
         self.cs & 3 == 3
     }
 
