@@ -98,7 +98,7 @@ pub struct RunOptions {
     #[command(flatten)]
     pub job: JobOptions,
     /// Run on this machine instead of a node in QEMU: a Linux process for each rank, at full speed
-    #[arg(long, conflicts_with_all = ["accel", "screen", "firmware"])]
+    #[arg(long, conflicts_with_all = ["accel", "screen", "firmware", "inject", "cpu"])]
     pub host: bool,
     /// Nodes of the job
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_535))]
@@ -138,6 +138,12 @@ pub struct RunOptions {
     /// Boot even what cannot run, so that the kernel's own refusal is seen
     #[arg(long, hide = true)]
     pub no_check: bool,
+    /// Make the kernel fail in this way once the job runs, for tests of its own end
+    #[arg(long, hide = true, value_name = "KIND")]
+    pub inject: Option<String>,
+    /// Processor model of an emulated node, in QEMU's words, for tests of what the kernel needs
+    #[arg(long, hide = true, value_name = "MODEL")]
+    pub cpu: Option<String>,
     /// Take everything as it was built last
     #[arg(long, hide = true)]
     pub built: bool,

@@ -88,6 +88,7 @@ mod tests {
             cores: None,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
+            inject: None,
         };
         let disk = ram_disk(&job, b"not an ELF file").unwrap();
         assert_eq!(disk[257..263], *b"ustar\0", "the archive has the POSIX form");

@@ -46,6 +46,8 @@ pub struct Job {
     pub cores: Option<u32>,
     pub console: ConsoleForm,
     pub at_end: AtEnd,
+    /// How the kernel is made to fail.
+    pub inject: Option<String>,
 }
 
 impl Job {
@@ -86,6 +88,9 @@ impl Job {
             AtEnd::Wait => put(key::END, b"wait"),
             AtEnd::Halt => put(key::END, b"halt"),
         }
+        if let Some(kind) = &self.inject {
+            put(key::INJECT, kind.as_bytes());
+        }
         file
     }
 }
@@ -106,6 +111,7 @@ mod tests {
             cores: None,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
+            inject: None,
         }
     }
 

@@ -41,6 +41,8 @@ pub struct Machine {
     pub cores: u32,
     pub memory_mib: u64,
     pub accelerator: Accelerator,
+    /// Processor model under emulation; all that QEMU can emulate if none.
+    pub cpu: Option<String>,
     /// Wait for a debugger before the first instruction.
     pub gdb: bool,
     /// Cores of the host.
@@ -67,7 +69,8 @@ impl Machine {
             Accelerator::Kvm => add(&["-accel", "kvm", "-cpu", "host"]),
             Accelerator::Tcg => {
                 let thread = if self.threads_fit() { "multi" } else { "single" };
-                add(&["-accel", &format!("tcg,thread={thread}"), "-cpu", "max"]);
+                let cpu = self.cpu.as_deref().unwrap_or("max");
+                add(&["-accel", &format!("tcg,thread={thread}"), "-cpu", cpu]);
             }
         }
         add(&["-smp", &self.cores.to_string(), "-m", &format!("{}M", self.memory_mib)]);
@@ -175,6 +178,7 @@ mod tests {
             cores,
             memory_mib: 100,
             accelerator: Accelerator::Tcg,
+            cpu: None,
             gdb: false,
             host_cores,
         };

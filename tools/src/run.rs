@@ -44,6 +44,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     job.log = options.log.map(|level| level.name());
     job.report = options.report || options.report_json.is_some();
     job.at_end = if options.screen.is_some() { AtEnd::Wait } else { AtEnd::Exit };
+    job.inject = options.inject.clone();
     let named = Named::find(tree, &options.job.app)?;
     memory_needed(&options.job, cores, 0)?;
 
@@ -86,6 +87,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         cores,
         memory_mib,
         accelerator,
+        cpu: options.cpu.clone(),
         gdb: options.gdb,
         host_cores: host_cores(),
     };
@@ -197,6 +199,7 @@ pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
         cores: options.cores,
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
+        inject: None,
     })
 }
 

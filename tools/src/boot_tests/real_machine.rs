@@ -21,6 +21,7 @@ pub fn boots(image: &Path, folder: &RunFolder, wanted: &[&str]) -> Result<(), St
         cores: 2,
         memory_mib: 1024,
         accelerator: Choice::Auto.settle(),
+        cpu: None,
         gdb: false,
         host_cores: run::host_cores(),
     };
