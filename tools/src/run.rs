@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lwk_abi::address::{MAX_RANKS, SEGMENT_BYTES_MIN};
 
@@ -104,8 +104,8 @@ fn boot(
     kernel: &Kernel,
     program: &Path,
 ) -> Outcome<i32> {
-    let step = Step::begin("running the job", options.verbose);
-    let _step = options.verbose.then_some(step);
+    // Not a step of progress: the terminal is the job's now.
+    let started = Instant::now();
     let mut node = Node::start(qemu, machine, folder.file("qemu.log"))?;
     if options.gdb {
         print_debugger(&kernel.elf, program);
@@ -125,6 +125,9 @@ fn boot(
     let [of_program, of_kernel] = symbols;
     let mut printer = Printer::new(&mut out, &mut err, options.tag, of_program, of_kernel);
     let ended = session::supervise(&mut node, &mut printer, &Plan { limit, screen });
+    if options.verbose {
+        eprintln!("lwk: {:6.3} s running the job", started.elapsed().as_secs_f64());
+    }
     let status = ended.as_ref().map_or_else(|failure| failure.status, |status| *status);
     let report = &printer.heard().report;
     if let Some(file) = &options.report_json {
