@@ -65,6 +65,14 @@ pub enum Bench {
         #[arg(short, long)]
         verbose: bool,
     },
+    /// The host home: the start of a job, a system call, and a peer's memory beside another thread's
+    ///
+    /// The status is 0 if all targets are met, else 1.
+    Host {
+        /// Print how long each step takes
+        #[arg(short, long)]
+        verbose: bool,
+    },
 }
 
 /// What makes a job, on any machine.

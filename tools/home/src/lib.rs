@@ -17,6 +17,7 @@
 //! `lwk-failure`.
 
 pub mod arch;
+pub mod bench;
 mod board;
 mod calls;
 mod clock;
@@ -33,4 +34,4 @@ mod supervise;
 mod topology;
 
 pub use home::{Home, become_node};
-pub use setup::HOST_LACKS;
+pub use setup::{HOST_LACKS, SetupError};
