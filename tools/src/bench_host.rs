@@ -96,6 +96,7 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         cores: None,
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
+        inject: None,
     };
     let mut home = Home::start(program, &job.encode(), false).doing(|| "start the host home".into())?;
     let mut bytes = Vec::new();
