@@ -1,0 +1,125 @@
+//! The floors: what the machine gives without a library. Bare rings of one-line cells, a line exchanged between two ranks, and
+//! copying in one's own memory.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_mpi_rt::Result;
+use lwk_ring::{Cell, Consumer, Credit, Producer};
+use lwk_user::NodeRank;
+use lwk_user::smartmap::{CacheLine, Peer, Shared, Symmetric};
+use lwk_user::wait::spin_until;
+
+const CELLS: usize = 64;
+
+struct Bare {
+    ring: [Cell; CELLS],
+    credit: Credit,
+}
+
+// SAFETY: a ring's ends share it through atomics; it holds no addresses.
+unsafe impl Shared for Bare {}
+
+/// The ring into this rank, from its partner, and the credit of the ring to the partner.
+static BARE: Symmetric<Bare> =
+    Symmetric::new(Bare { ring: [const { Cell::new() }; CELLS], credit: Credit::new() });
+
+/// In the first rank of a pair: one line with a word of each.
+static LINE: Symmetric<CacheLine<[AtomicU64; 2]>> =
+    Symmetric::new(CacheLine([const { AtomicU64::new(0) }; 2]));
+
+/// Both ends of this rank's bare rings.
+pub struct Floor {
+    ends: core::cell::RefCell<Option<(Producer<'static>, Consumer<'static>)>>,
+    episode: core::cell::Cell<u64>,
+}
+
+impl Floor {
+    pub fn new() -> Floor {
+        Floor { ends: core::cell::RefCell::new(None), episode: core::cell::Cell::new(0) }
+    }
+
+    /// Connects this rank with its partner, once: later calls keep the first partner, so a program has one pairing.
+    fn ends<R>(&self, partner: u32, use_them: impl FnOnce(&mut Producer, &mut Consumer) -> R) -> Option<R> {
+        let partner = Peer::new(NodeRank(partner))?;
+        let mut ends = self.ends.borrow_mut();
+        if ends.is_none() {
+            let (here, there) = (BARE.here(), BARE.at(partner).get());
+            // SAFETY: the rings are new, and each end is made once, by the one rank that is the partner's partner.
+            *ends = unsafe {
+                Some((Producer::new(&there.ring, &here.credit)?, Consumer::new(&here.ring, &there.credit)?))
+            };
+        }
+        ends.as_mut().map(|(producer, consumer)| use_them(producer, consumer))
+    }
+
+    /// Small messages to and fro through bare rings; the rank with `first` begins.
+    pub fn ping_pong(&self, partner: u32, first: bool, iterations: u32) -> Result<()> {
+        self.ends(partner, |producer, consumer| {
+            for iteration in 0..iterations as u64 {
+                if first {
+                    push(producer, iteration);
+                    pop(consumer);
+                } else {
+                    pop(consumer);
+                    push(producer, iteration);
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// A stream of small messages one way, and an answer at the end.
+    pub fn stream(&self, partner: u32, first: bool, messages: u32) -> Result<()> {
+        self.ends(partner, |producer, consumer| {
+            if first {
+                (0..messages as u64).for_each(|number| push(producer, number));
+                pop(consumer);
+            } else {
+                for _ in 0..messages {
+                    pop(consumer);
+                }
+                push(producer, 0);
+            }
+        });
+        Ok(())
+    }
+
+    /// A line with a word of each rank of a pair, exchanged: what a barrier of two cannot be faster than.
+    pub fn exchange(&self, rank: u32, iterations: u32) -> Result<()> {
+        let words = LINE.at(Peer::root()).get();
+        let (mine, theirs) = (&words[rank as usize & 1], &words[rank as usize & 1 ^ 1]);
+        for _ in 0..iterations {
+            let episode = self.episode.get() + 1;
+            self.episode.set(episode);
+            // Release and acquire: pair with each other, in the two ranks.
+            mine.store(episode, Ordering::Release);
+            spin_until(|| theirs.load(Ordering::Acquire) >= episode);
+        }
+        Ok(())
+    }
+}
+
+#[inline(always)]
+fn push(producer: &mut Producer, value: u64) {
+    spin_until(|| producer.has_room(1));
+    // SAFETY: there is room; the words that the consumer reads are written.
+    unsafe {
+        producer.write(0, |data| {
+            let data = data.cast::<u64>();
+            data.write_volatile(value);
+            data.add(1).write_volatile(8);
+            data.add(2).write_volatile(value);
+        });
+        producer.publish(1);
+    }
+}
+
+#[inline(always)]
+fn pop(consumer: &mut Consumer) -> u64 {
+    spin_until(|| consumer.has_message());
+    // SAFETY: there is a message of one cell.
+    unsafe {
+        let value = consumer.read(0, |data| data.cast::<u64>().add(2).read_volatile());
+        consumer.advance(1);
+        value
+    }
+}

@@ -1,0 +1,143 @@
+//! What the tests of `mpi-bench` share: options, the clock, and the table of results.
+
+pub mod collective;
+pub mod floor;
+pub mod point_to_point;
+
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+use floor::Floor;
+use lwk_mpi_rt::Result;
+use lwk_mpi_rt::mpi::{Communicator, Mpi};
+use lwk_user::clock::{ticks_ordered, ticks_per_second};
+use lwk_user::{job, println};
+use serde::Serialize;
+
+/// The largest message, in bytes.
+const LARGEST: usize = 64 << 20;
+
+/// How long and on what sizes to measure.
+#[derive(Clone)]
+pub struct Options {
+    /// Iterations of one repetition for small sizes; large ones take fewer.
+    pub iterations: u32,
+    /// Repetitions of test and floor, taking turns.
+    pub repetitions: u32,
+    pub sizes: Option<RangeInclusive<usize>>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let (iterations, repetitions) = if job().is_emulated() { (100, 3) } else { (1000, 20) };
+        Options { iterations, repetitions, sizes: None }
+    }
+}
+
+/// `MIN:MAX` in bytes.
+pub fn sizes(text: &str) -> Option<RangeInclusive<usize>> {
+    let (low, high) = text.split_once(':')?;
+    let (low, high) = (low.parse().ok()?, high.parse().ok()?);
+    (low <= high && high <= LARGEST).then_some(low..=high)
+}
+
+/// One run of the program.
+pub struct Bench<'m> {
+    pub world: Communicator<'m>,
+    pub rank: u32,
+    pub size: u32,
+    pub options: Options,
+    pub floor: Floor,
+}
+
+impl<'m> Bench<'m> {
+    pub fn new(mpi: &'m Mpi, options: Options) -> Result<Bench<'m>> {
+        let world = mpi.world();
+        let (rank, size) = (world.rank()?, world.size()?);
+        Ok(Bench { world, rank, size, options, floor: Floor::new() })
+    }
+
+    /// Message sizes: `first`, then powers of two, within what the user asked for.
+    pub fn sizes(&self, first: usize, last: usize) -> Vec<usize> {
+        let range = self.options.sizes.clone().unwrap_or(first..=last);
+        let powers = (0..=LARGEST.ilog2()).map(|power| 1 << power);
+        [0].into_iter().chain(powers).filter(|size| range.contains(size) && *size >= first).collect()
+    }
+
+    /// Iterations of a repetition at a size: fewer for large ones, so that each takes about as long.
+    pub fn iterations(&self, bytes: usize) -> u32 {
+        const FULL_UP_TO: usize = 8 << 10;
+        (self.options.iterations as usize * FULL_UP_TO / bytes.max(FULL_UP_TO)).max(4) as u32
+    }
+
+    /// Ticks that `body` takes, after all ranks have come here.
+    pub fn time(&self, body: impl FnOnce() -> Result<()>) -> Result<u64> {
+        self.world.barrier()?;
+        let start = ticks_ordered();
+        body()?;
+        Ok(ticks_ordered() - start)
+    }
+
+    /// Takes turns between test and floor; the best of each, in ticks. Every rank must call it.
+    pub fn compare(
+        &self,
+        mut test: impl FnMut() -> Result<()>,
+        mut floor: impl FnMut() -> Result<()>,
+    ) -> Result<(u64, u64)> {
+        let mut best = (u64::MAX, u64::MAX);
+        // The first turn warms caches and is not counted.
+        for repetition in 0..=self.options.repetitions {
+            let turn = (self.time(&mut test)?, self.time(&mut floor)?);
+            if repetition > 0 {
+                best = (best.0.min(turn.0), best.1.min(turn.1));
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// Microseconds in ticks.
+pub fn microseconds(ticks: u64) -> f64 {
+    ticks as f64 * 1e6 / ticks_per_second() as f64
+}
+
+/// The results of a test.
+#[derive(Serialize)]
+pub struct Table {
+    pub test: &'static str,
+    pub ranks: u32,
+    pub unit: &'static str,
+    /// What the floor is.
+    pub floor: &'static str,
+    pub rows: Vec<Row>,
+    /// Errors that the verification found.
+    pub wrong: u64,
+}
+
+/// Results for one message size. The ratio is above 1 where the library is worse than the floor, whichever way the unit counts.
+#[derive(Serialize)]
+pub struct Row {
+    pub bytes: usize,
+    pub value: f64,
+    pub floor: f64,
+    pub ratio: f64,
+}
+
+impl Table {
+    /// OSU's columns, and two more.
+    pub fn print(&self) {
+        println!("# lwk MPI {} test, {} ranks; floor: {}", self.test, self.ranks, self.floor);
+        println!("# {:<10} {:>18} {:>14} {:>10}", "Size", self.unit, "floor", "ratio");
+        for row in &self.rows {
+            println!("{:<12} {:>18.3} {:>14.3} {:>10.2}", row.bytes, row.value, row.floor, row.ratio);
+        }
+        match self.wrong {
+            0 => println!("# data verified"),
+            wrong => println!("# {wrong} WRONG bytes"),
+        }
+    }
+}
+
+/// The byte at an index of a verified message; different for neighbouring messages and indices.
+pub fn pattern(message: u32, index: usize) -> u8 {
+    (message as usize * 31 + index * 7 + (index >> 8)) as u8
+}

@@ -1,0 +1,192 @@
+//! Latency, bandwidth and message rate between pairs of ranks: the lower half of the ranks with the upper half.
+
+use super::{Bench, Row, Table, microseconds, pattern};
+use alloc::vec;
+use alloc::vec::Vec;
+use lwk_mpi_rt::Result;
+use lwk_mpi_rt::copy::copy;
+use lwk_mpi_rt::mpi::Operation;
+
+const TAG: i32 = 1;
+/// Messages in flight, as OSU has it.
+const WINDOW: u32 = 64;
+/// Where the floor changes from bare rings to copying.
+const COPY_FLOOR_FROM: usize = 1 << 10;
+
+/// This rank's part in a test of pairs.
+struct Pair {
+    partner: i32,
+    first: bool,
+    /// Ranks beyond the pairs only take part in barriers.
+    idle: bool,
+}
+
+fn pair(bench: &Bench, pairs: u32) -> Pair {
+    let rank = bench.rank;
+    let first = rank < pairs;
+    let partner = if first { rank + pairs } else { rank.wrapping_sub(pairs) };
+    Pair { partner: partner as i32, first, idle: rank >= 2 * pairs }
+}
+
+/// Half round trip of a message (`osu_latency`), of rank 0 with rank 1.
+pub fn latency(bench: &Bench) -> Result<Table> {
+    let pair = pair(bench, 1);
+    let mut rows = Vec::new();
+    let mut wrong = 0;
+    for bytes in bench.sizes(0, 4 << 20) {
+        let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
+        if !pair.idle {
+            ping_pong(bench, &pair, &send, &mut receive, 1)?;
+            wrong += mismatches(&receive, pair.partner as u32);
+        }
+        let iterations = bench.iterations(bytes);
+        let (ours, floor) = bench.compare(
+            || if pair.idle { Ok(()) } else { ping_pong(bench, &pair, &send, &mut receive, iterations) },
+            || match (pair.idle, bytes < COPY_FLOOR_FROM) {
+                (true, _) => Ok(()),
+                (_, true) => bench.floor.ping_pong(pair.partner as u32, pair.first, iterations),
+                (_, false) => copies(&send, iterations),
+            },
+        )?;
+        // A ping-pong is two messages; a copy is one.
+        let floor_messages = if bytes < COPY_FLOOR_FROM { 2 * iterations } else { iterations };
+        let value = microseconds(ours) / (2 * iterations) as f64;
+        let floor = microseconds(floor) / floor_messages as f64;
+        rows.push(Row { bytes, value, floor, ratio: value / floor });
+    }
+    table(bench, "latency", "Latency (us)", "bare ring below 1 KiB, local copy from there", rows, wrong)
+}
+
+fn ping_pong(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], iterations: u32) -> Result<()> {
+    let (world, partner) = (&bench.world, pair.partner);
+    for _ in 0..iterations {
+        if pair.first {
+            world.send(send, partner, TAG)?;
+            world.receive(receive, partner, TAG)?;
+        } else {
+            world.receive(receive, partner, TAG)?;
+            world.send(send, partner, TAG)?;
+        }
+    }
+    Ok(())
+}
+
+/// A window of messages, then an answer (`osu_bw`), of rank 0 with rank 1.
+pub fn bandwidth(bench: &Bench) -> Result<Table> {
+    let pair = pair(bench, 1);
+    let mut rows = Vec::new();
+    let mut wrong = 0;
+    for bytes in bench.sizes(1, 4 << 20) {
+        let send = filled(bench.rank, bytes);
+        let mut receive = vec![0u8; bytes];
+        if !pair.idle {
+            windows(bench, &pair, &send, &mut receive, 1)?;
+            wrong += if pair.first { 0 } else { mismatches(&receive, pair.partner as u32) };
+        }
+        let rounds = (bench.iterations(bytes) / WINDOW).max(1);
+        let (ours, floor) = bench.compare(
+            || if pair.idle { Ok(()) } else { windows(bench, &pair, &send, &mut receive, rounds) },
+            || match (pair.idle, bytes < COPY_FLOOR_FROM) {
+                (true, _) => Ok(()),
+                (_, true) => bench.floor.stream(pair.partner as u32, pair.first, rounds * WINDOW),
+                (_, false) => copies(&send, rounds * WINDOW),
+            },
+        )?;
+        let volume = bytes as f64 * (rounds * WINDOW) as f64;
+        let (value, floor) = (volume / microseconds(ours), volume / microseconds(floor));
+        rows.push(Row { bytes, value, floor, ratio: floor / value });
+    }
+    table(bench, "bw", "Bandwidth (MB/s)", "bare ring below 1 KiB, local copy from there", rows, wrong)
+}
+
+fn windows(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], rounds: u32) -> Result<()> {
+    let (world, partner) = (&bench.world, pair.partner);
+    let mut answer = [0u8; 4];
+    for _ in 0..rounds {
+        let mut requests = Vec::with_capacity(WINDOW as usize);
+        if pair.first {
+            for _ in 0..WINDOW {
+                requests.push(world.isend(send, partner, TAG)?);
+            }
+            requests.into_iter().try_for_each(|request| request.wait().map(drop))?;
+            world.receive(&mut answer, partner, TAG)?;
+        } else {
+            // As OSU has it, all messages of a window go to one buffer, one after another.
+            for _ in 0..WINDOW {
+                world.receive(receive, partner, TAG)?;
+            }
+            world.send(&answer, partner, TAG)?;
+        }
+    }
+    Ok(())
+}
+
+/// Messages a second of all pairs (`osu_mbw_mr`): 1, 2, … pairs, at the least size asked for (8 bytes).
+pub fn message_rate(bench: &Bench) -> Result<Table> {
+    let bytes = bench.options.sizes.as_ref().map_or(8, |sizes| *sizes.start());
+    let mut rows = Vec::new();
+    let mut wrong = 0;
+    let pairs = bench.size / 2;
+    let pair = pair(bench, pairs);
+    let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
+    if !pair.idle {
+        windows(bench, &pair, &send, &mut receive, 1)?;
+        wrong += if pair.first { 0 } else { mismatches(&receive, pair.partner as u32) };
+    }
+    let rounds = (bench.iterations(bytes) / WINDOW).max(4);
+    for active in 1..=pairs {
+        let idle = pair.idle || bench.rank % pairs >= active;
+        let (ours, floor) = bench.compare(
+            || {
+                if !idle {
+                    windows(bench, &pair, &send, &mut receive, rounds)?;
+                }
+                bench.world.barrier()
+            },
+            || {
+                if !idle {
+                    bench.floor.stream(pair.partner as u32, pair.first, rounds * WINDOW)?;
+                }
+                bench.world.barrier()
+            },
+        )?;
+        let messages = (active * rounds * WINDOW) as f64;
+        let (value, floor) = (messages / microseconds(ours), messages / microseconds(floor));
+        rows.push(Row { bytes: active as usize, value, floor, ratio: floor / value });
+    }
+    table(bench, "mbw_mr", "Million messages/s", "bare rings; first column: pairs", rows, wrong)
+}
+
+/// Copies within this rank's own memory, out of a buffer that has been written before.
+fn copies(source: &[u8], count: u32) -> Result<()> {
+    let mut target = vec![0u8; source.len()];
+    for _ in 0..count {
+        // SAFETY: distinct vectors of the same length.
+        unsafe { copy(source.as_ptr(), target.as_mut_ptr(), source.len()) };
+        core::hint::black_box(&mut target);
+    }
+    Ok(())
+}
+
+fn filled(rank: u32, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|index| pattern(rank, index)).collect()
+}
+
+/// Bytes that are not what `sender` has filled in.
+fn mismatches(received: &[u8], sender: u32) -> u64 {
+    received.iter().enumerate().filter(|(index, byte)| **byte != pattern(sender, *index)).count() as u64
+}
+
+/// The table, with all ranks' errors.
+pub fn table(
+    bench: &Bench,
+    test: &'static str,
+    unit: &'static str,
+    floor: &'static str,
+    rows: Vec<Row>,
+    wrong: u64,
+) -> Result<Table> {
+    let mut all = [0u64];
+    bench.world.allreduce(&[wrong], &mut all, Operation::Sum)?;
+    Ok(Table { test, ranks: bench.size, unit, floor, rows, wrong: all[0] })
+}

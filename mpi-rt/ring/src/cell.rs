@@ -1,0 +1,67 @@
+//! The shared memory of a ring: cells in the consumer's memory, a credit word in the producer's.
+
+use crate::primitive::{AtomicU64, Plain};
+
+/// Words of data in a cell.
+pub const DATA_WORDS: usize = 7;
+/// Bytes of data in a cell.
+pub const DATA_BYTES: usize = DATA_WORDS * 8;
+
+/// One cell: one cache line.
+#[repr(C, align(64))]
+pub struct Cell {
+    /// Position of the message that begins here, plus one; anything else: nothing has arrived yet.
+    pub(crate) sequence: AtomicU64,
+    pub(crate) data: Plain<[u64; DATA_WORDS]>,
+}
+
+// SAFETY: the data is written only by the producer while it holds the cell's credit and read only by the consumer between
+// the publication and the return of that credit; both are release-acquire pairs.
+unsafe impl Sync for Cell {}
+
+impl Cell {
+    /// An empty cell of a new ring.
+    #[cfg(not(all(test, feature = "loom")))]
+    pub const fn new() -> Cell {
+        Cell { sequence: AtomicU64::new(0), data: Plain::new([0; DATA_WORDS]) }
+    }
+
+    /// An empty cell of a new ring.
+    #[cfg(all(test, feature = "loom"))]
+    pub fn new() -> Cell {
+        Cell { sequence: AtomicU64::new(0), data: Plain::new([0; DATA_WORDS]) }
+    }
+}
+
+impl Default for Cell {
+    fn default() -> Cell {
+        Cell::new()
+    }
+}
+
+/// The credit word: how many cells the consumer has freed since the beginning, as far as it has told. A line to itself.
+#[repr(C, align(64))]
+pub struct Credit(pub(crate) AtomicU64);
+
+impl Credit {
+    /// The credit word of a new ring.
+    #[cfg(not(all(test, feature = "loom")))]
+    pub const fn new() -> Credit {
+        Credit(AtomicU64::new(0))
+    }
+
+    /// The credit word of a new ring.
+    #[cfg(all(test, feature = "loom"))]
+    pub fn new() -> Credit {
+        Credit(AtomicU64::new(0))
+    }
+}
+
+impl Default for Credit {
+    fn default() -> Credit {
+        Credit::new()
+    }
+}
+
+#[cfg(not(all(test, feature = "loom")))]
+const _: () = assert!(size_of::<Cell>() == 64 && size_of::<Credit>() == 64);

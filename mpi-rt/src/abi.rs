@@ -1,0 +1,97 @@
+//! Numbers of the MPI-5.0 application binary interface (MPI-5.0, chapter 20), as far as the engine speaks of them.
+
+/// Wildcards and special ranks (negative, distinct).
+pub const ANY_SOURCE: i32 = -1;
+pub const ANY_TAG: i32 = -2;
+pub const PROC_NULL: i32 = -3;
+pub const ROOT: i32 = -4;
+pub const UNDEFINED: i32 = -32766;
+
+/// The largest tag: every non-negative `int`.
+pub const TAG_UB: i32 = i32::MAX;
+
+/// Buffer addresses with a meaning of their own.
+pub const BOTTOM: usize = 0;
+pub const IN_PLACE: usize = 1;
+
+/// Handles below this are predefined; [`crate::handle`] gives out larger ones.
+pub const FIRST_DYNAMIC_HANDLE: u64 = 0x1000;
+
+/// Predefined communicators.
+pub const COMM_NULL: u64 = 0x100;
+pub const COMM_WORLD: u64 = 0x101;
+pub const COMM_SELF: u64 = 0x102;
+
+/// No request.
+pub const REQUEST_NULL: u64 = 0x180;
+
+/// Predefined operations.
+pub mod op {
+    pub const NULL: u64 = 0x20;
+    pub const SUM: u64 = 0x21;
+    pub const MIN: u64 = 0x22;
+    pub const MAX: u64 = 0x23;
+    pub const PROD: u64 = 0x24;
+    pub const BAND: u64 = 0x28;
+    pub const BOR: u64 = 0x29;
+    pub const BXOR: u64 = 0x2a;
+    pub const LAND: u64 = 0x30;
+    pub const LOR: u64 = 0x31;
+    pub const LXOR: u64 = 0x32;
+    pub const MINLOC: u64 = 0x38;
+    pub const MAXLOC: u64 = 0x39;
+    pub const REPLACE: u64 = 0x3c;
+    pub const NO_OP: u64 = 0x3d;
+}
+
+/// Predefined datatypes.
+pub mod datatype {
+    pub const NULL: u64 = 0x200;
+    pub const AINT: u64 = 0x201;
+    pub const COUNT: u64 = 0x202;
+    pub const OFFSET: u64 = 0x203;
+    pub const PACKED: u64 = 0x207;
+    pub const SHORT: u64 = 0x208;
+    pub const INT: u64 = 0x209;
+    pub const LONG: u64 = 0x20a;
+    pub const LONG_LONG: u64 = 0x20b;
+    pub const UNSIGNED_SHORT: u64 = 0x20c;
+    pub const UNSIGNED: u64 = 0x20d;
+    pub const UNSIGNED_LONG: u64 = 0x20e;
+    pub const UNSIGNED_LONG_LONG: u64 = 0x20f;
+    pub const FLOAT: u64 = 0x210;
+    pub const C_FLOAT_COMPLEX: u64 = 0x212;
+    pub const CXX_FLOAT_COMPLEX: u64 = 0x213;
+    pub const DOUBLE: u64 = 0x214;
+    pub const C_DOUBLE_COMPLEX: u64 = 0x216;
+    pub const CXX_DOUBLE_COMPLEX: u64 = 0x217;
+    pub const LOGICAL: u64 = 0x218;
+    pub const INTEGER: u64 = 0x219;
+    pub const REAL: u64 = 0x21a;
+    pub const COMPLEX: u64 = 0x21b;
+    pub const DOUBLE_PRECISION: u64 = 0x21c;
+    pub const DOUBLE_COMPLEX: u64 = 0x21d;
+    pub const FLOAT_INT: u64 = 0x228;
+    pub const DOUBLE_INT: u64 = 0x229;
+    pub const LONG_INT: u64 = 0x22a;
+    pub const TWO_INT: u64 = 0x22b;
+    pub const SHORT_INT: u64 = 0x22c;
+    pub const TWO_REAL: u64 = 0x230;
+    pub const TWO_DOUBLE_PRECISION: u64 = 0x231;
+    pub const TWO_INTEGER: u64 = 0x232;
+    pub const C_BOOL: u64 = 0x238;
+    pub const CXX_BOOL: u64 = 0x239;
+    pub const WCHAR: u64 = 0x23c;
+    pub const INT8: u64 = 0x240;
+    pub const UINT8: u64 = 0x241;
+    pub const CHAR: u64 = 0x243;
+    pub const SIGNED_CHAR: u64 = 0x244;
+    pub const UNSIGNED_CHAR: u64 = 0x245;
+    pub const BYTE: u64 = 0x247;
+    pub const INT16: u64 = 0x248;
+    pub const UINT16: u64 = 0x249;
+    pub const INT32: u64 = 0x250;
+    pub const UINT32: u64 = 0x251;
+    pub const INT64: u64 = 0x258;
+    pub const UINT64: u64 = 0x259;
+}

@@ -1,0 +1,96 @@
+//! x86-64: copy loops by vector width, and what the processor and its home allow.
+
+use core::arch::asm;
+use core::arch::x86_64::{
+    __cpuid, __cpuid_count, __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256,
+    _mm256_storeu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
+};
+
+/// Vectors that both the processor has and the home saves (the state components in XCR0).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Vectors {
+    Sse2,
+    Avx,
+    Avx512,
+}
+
+/// Asks the processor.
+pub(crate) fn vectors() -> Vectors {
+    const OSXSAVE: u32 = 1 << 27;
+    const AVX: u32 = 1 << 28;
+    const AVX512F: u32 = 1 << 16;
+    const AVX_STATE: u32 = 0b110;
+    const AVX512_STATE: u32 = 0b1110_0110;
+    let features = __cpuid(1).ecx;
+    if features & OSXSAVE == 0 || features & AVX == 0 {
+        return Vectors::Sse2;
+    }
+    let state: u32;
+    // SAFETY: the instruction exists where OSXSAVE is set; it reads XCR0 and touches no memory.
+    unsafe {
+        asm!("xgetbv", in("ecx") 0, out("eax") state, out("edx") _, options(nomem, nostack, preserves_flags))
+    };
+    if state & AVX_STATE != AVX_STATE {
+        return Vectors::Sse2;
+    }
+    let wide = __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & AVX512F != 0;
+    if wide && state & AVX512_STATE == AVX512_STATE { Vectors::Avx512 } else { Vectors::Avx }
+}
+
+macro_rules! vector_copy {
+    ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
+        /// Copies by four vectors at a time, the tail by one vector that overlaps what has been copied.
+        ///
+        /// # Safety
+        /// As for `core::ptr::copy_nonoverlapping`; at least one vector long; the processor has the feature.
+        #[target_feature(enable = $feature)]
+        pub(crate) unsafe fn $name(source: *const u8, target: *mut u8, bytes: usize) {
+            const WIDTH: usize = size_of::<$vector>();
+            let mut done = 0;
+            // SAFETY: every access is inside the `bytes` bytes that the caller vouches for.
+            unsafe {
+                while done + 4 * WIDTH <= bytes {
+                    let (from, to) = (source.add(done), target.add(done));
+                    let a = $load(from.cast());
+                    let b = $load(from.add(WIDTH).cast());
+                    let c = $load(from.add(2 * WIDTH).cast());
+                    let d = $load(from.add(3 * WIDTH).cast());
+                    $store(to.cast(), a);
+                    $store(to.add(WIDTH).cast(), b);
+                    $store(to.add(2 * WIDTH).cast(), c);
+                    $store(to.add(3 * WIDTH).cast(), d);
+                    done += 4 * WIDTH;
+                }
+                while done + WIDTH <= bytes {
+                    $store(target.add(done).cast(), $load(source.add(done).cast()));
+                    done += WIDTH;
+                }
+                if done < bytes {
+                    let last = bytes - WIDTH;
+                    $store(target.add(last).cast(), $load(source.add(last).cast()));
+                }
+            }
+        }
+    };
+}
+
+vector_copy!(copy_sse2, "sse2", __m128i, _mm_loadu_si128, _mm_storeu_si128);
+vector_copy!(copy_avx, "avx", __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
+vector_copy!(copy_avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_storeu_si512);
+
+/// Copies by the processor's string instruction.
+///
+/// # Safety
+/// As for `core::ptr::copy_nonoverlapping`.
+pub(crate) unsafe fn copy_string(source: *const u8, target: *mut u8, bytes: usize) {
+    // SAFETY: the caller vouches for `bytes` bytes at both ends; the direction flag is clear by the ABI.
+    unsafe {
+        asm!(
+            "rep movsb",
+            inout("rcx") bytes => _,
+            inout("rsi") source => _,
+            inout("rdi") target => _,
+            options(nostack, preserves_flags),
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! The shared memory of a communicator's collectives: an area in each member, found by context.
+
+use crate::error::{Error, Result};
+use crate::transport::seen_from_here;
+use crate::transport::smartmap::peer;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cell::{Cell, UnsafeCell};
+use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_user::smartmap::{CacheLine, Symmetric};
+use lwk_user::wait;
+
+/// The most communicators a rank can be a member of at once.
+pub const CONTEXTS: usize = 1024;
+/// Rounds of the dissemination barrier for the largest node (255 ranks).
+const ROUNDS: usize = 8;
+/// Bytes of content that fit the line of a small operation.
+pub const SMALL_BYTES: usize = 56;
+
+/// By context: the address of this rank's area, in its own addresses; 0 if it is not a member.
+static AREAS: Symmetric<[AtomicU64; CONTEXTS]> = Symmetric::new([const { AtomicU64::new(0) }; CONTEXTS]);
+
+/// One member's area. Every line has one writer or is said to have several.
+pub struct Area {
+    /// Dissemination barrier: line `k` is written by the member `2^k` below.
+    pub(super) arrivals: [CacheLine<AtomicU64>; ROUNDS],
+    /// This rank's contribution to a small operation, by the parity of the operation's number: a rank that is in the
+    /// operation after the next knows that all have left this one.
+    pub(super) small: [Small; 2],
+    /// This rank's buffers in a larger operation.
+    pub(super) post: CacheLine<Post>,
+}
+
+/// A line with a number and a little content, written by one rank and read by all.
+#[repr(C, align(64))]
+pub(super) struct Small {
+    number: AtomicU64,
+    content: UnsafeCell<[u8; SMALL_BYTES]>,
+}
+
+// SAFETY: the content is written by its owner before the number is stored, and not again before every reader has entered the next
+// operation, which it does after reading; both are release-acquire pairs.
+unsafe impl Sync for Small {}
+
+impl Small {
+    /// Publishes up to [`SMALL_BYTES`] bytes.
+    ///
+    /// # Safety
+    /// Only the owner, once per number and with numbers of one parity; `content` must be readable.
+    #[inline(always)]
+    pub unsafe fn publish(&self, number: u64, content: *const u8, bytes: usize) {
+        // SAFETY: nobody reads the line now (above); `small` takes up to a line.
+        unsafe { crate::copy::small(content, self.content.get().cast(), bytes.min(SMALL_BYTES)) };
+        // Release: pairs with the acquire load in `has`.
+        self.number.store(number, Ordering::Release);
+    }
+
+    /// Whether the content of operation `number` is there.
+    #[inline(always)]
+    pub fn has(&self, number: u64) -> bool {
+        // Acquire: pairs with the release store in `publish`.
+        self.number.load(Ordering::Acquire) == number
+    }
+
+    /// The content, after `has` has said yes.
+    #[inline(always)]
+    pub fn content(&self) -> *const u8 {
+        self.content.get().cast()
+    }
+}
+
+/// Where a rank's buffers are, in its own addresses.
+pub(super) struct Post {
+    number: AtomicU64,
+    send: AtomicU64,
+    receive: AtomicU64,
+}
+
+impl Post {
+    /// Publishes the buffers of operation `number`.
+    pub fn publish(&self, number: u64, send: *const u8, receive: *mut u8) {
+        // Relaxed, both: the release store publishes them.
+        self.send.store(send.expose_provenance() as u64, Ordering::Relaxed);
+        self.receive.store(receive.expose_provenance() as u64, Ordering::Relaxed);
+        // Release: pairs with the acquire load in `has`; carries the content of the send buffer.
+        self.number.store(number, Ordering::Release);
+    }
+
+    /// Whether the buffers of operation `number` are there.
+    #[inline]
+    pub fn has(&self, number: u64) -> bool {
+        // Acquire: pairs with the release store in `publish`. A later number cannot be: operations that post end with a barrier.
+        self.number.load(Ordering::Acquire) == number
+    }
+}
+
+impl Area {
+    fn new() -> Area {
+        Area {
+            arrivals: [const { CacheLine(AtomicU64::new(0)) }; ROUNDS],
+            small: [const { Small { number: AtomicU64::new(0), content: UnsafeCell::new([0; SMALL_BYTES]) } };
+                2],
+            post: CacheLine(Post {
+                number: AtomicU64::new(0),
+                send: AtomicU64::new(0),
+                receive: AtomicU64::new(0),
+            }),
+        }
+    }
+}
+
+/// All members' areas as one member sees them.
+pub(crate) struct Shared {
+    areas: Box<[&'static Area]>,
+    members: Box<[u32]>,
+    pub rank: u32,
+    /// Operations of each sort that this rank has entered.
+    pub barriers: Cell<u64>,
+    pub smalls: Cell<u64>,
+    pub posts: Cell<u64>,
+}
+
+impl Shared {
+    /// Publishes this rank's area and finds the others'. Every member must call it. Errors: `NO_MEM`, `INTERN`.
+    pub fn set_up(context: u32, rank: u32, members: &[u32]) -> Result<Shared> {
+        let slot = AREAS.here().get(context as usize).ok_or(Error::INTERN)?;
+        let mine: &'static Area = Box::leak(Box::new(Area::new()));
+        // Release: pairs with the acquire load below, in the other members.
+        slot.store(core::ptr::from_ref(mine).expose_provenance() as u64, Ordering::Release);
+        let mut areas = Vec::new();
+        areas.try_reserve_exact(members.len()).map_err(|_| Error::NO_MEM)?;
+        for member in members {
+            let member = peer(*member).ok_or(Error::INTERN)?;
+            let slot = &AREAS.at(member).get()[context as usize];
+            // Acquire: pairs with the release store above, in the member.
+            wait::spin_until(|| slot.load(Ordering::Acquire) != 0);
+            // SAFETY: a member publishes an initialised area that it leaks; areas are shared through atomics.
+            areas.push(unsafe { &*seen_from_here::<Area>(member, slot.load(Ordering::Acquire) as usize) });
+        }
+        let numbers = || Cell::new(0);
+        Ok(Shared {
+            areas: areas.into_boxed_slice(),
+            members: members.into(),
+            rank,
+            barriers: numbers(),
+            smalls: numbers(),
+            posts: numbers(),
+        })
+    }
+
+    /// Ranks in the communicator.
+    #[inline(always)]
+    pub fn size(&self) -> u32 {
+        self.areas.len() as u32
+    }
+
+    /// A member's area.
+    #[inline(always)]
+    pub fn of(&self, rank: u32) -> &'static Area {
+        self.areas[rank as usize]
+    }
+
+    /// This rank's own.
+    #[inline(always)]
+    pub fn mine(&self) -> &'static Area {
+        self.of(self.rank)
+    }
+
+    /// A member's send buffer of the operation it has posted, as seen from here.
+    pub fn send_buffer(&self, rank: u32) -> *const u8 {
+        // Relaxed: ordered by `Post::has`.
+        self.seen(rank, self.of(rank).post.send.load(Ordering::Relaxed))
+    }
+
+    /// A member's receive buffer of the operation it has posted, as seen from here.
+    pub fn receive_buffer(&self, rank: u32) -> *mut u8 {
+        // Relaxed: ordered by `Post::has`.
+        self.seen(rank, self.of(rank).post.receive.load(Ordering::Relaxed))
+    }
+
+    fn seen(&self, rank: u32, address: u64) -> *mut u8 {
+        match peer(self.members[rank as usize]) {
+            // This rank's own memory needs no detour through its slot.
+            Some(member) if rank != self.rank => seen_from_here(member, address as usize),
+            _ => core::ptr::with_exposed_provenance_mut(address as usize),
+        }
+    }
+
+    /// The number of the next operation of a sort.
+    #[inline(always)]
+    pub fn next(counter: &Cell<u64>) -> u64 {
+        let number = counter.get() + 1;
+        counter.set(number);
+        number
+    }
+}

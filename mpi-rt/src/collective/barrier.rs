@@ -1,0 +1,38 @@
+//! Barrier: dissemination (Hensgen, Finkel, Manber 1988). In round `k` a rank tells the rank `2^k` above and waits for the one
+//! `2^k` below; each rank polls its own memory only. With two ranks it is one line each way at the same time.
+
+use super::Shared;
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::handle::Handle;
+use core::sync::atomic::Ordering;
+
+impl Engine {
+    /// Waits until all ranks of the communicator have called it. Errors: `COMM`.
+    pub fn barrier_on(&mut self, communicator: Handle) -> Result<()> {
+        let communicator = self.communicator(communicator)?.clone();
+        self.barrier(&communicator)
+    }
+
+    #[inline]
+    pub(crate) fn barrier(&mut self, communicator: &Communicator) -> Result<()> {
+        let shared = &communicator.shared;
+        let (rank, size) = (shared.rank, shared.size());
+        let number = Shared::next(&shared.barriers);
+        let mut distance = 1;
+        for round in 0.. {
+            if distance >= size {
+                break;
+            }
+            let above = if rank + distance < size { rank + distance } else { rank + distance - size };
+            // Release: pairs with the acquire load below, in the rank above; carries what this rank has stored and learned of.
+            shared.of(above).arrivals[round].store(number, Ordering::Release);
+            let line = &shared.mine().arrivals[round];
+            // Acquire: pairs with the release store above, in the rank below. A neighbour may be in the next barrier already.
+            self.wait_until(|| line.load(Ordering::Acquire) >= number);
+            distance *= 2;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! The message passing runtime of one node: an engine, and faces in front of it.
+//!
+//! The engine knows everything: transports, matching, requests, communicators, collectives. Its calls take integers
+//! ([`handle::Handle`]) and raw buffers and return error classes ([`error::Error`]); their numbers are those of the MPI-5.0
+//! application binary interface ([`abi`]), so that a C face only converts arguments. [`mpi`] is the face for Rust.
+//!
+//! A rank is one thread, so the engine is one object behind [`engine::with`]; what peers reach lies in symmetric statics and
+//! in memory published through them. Nothing here panics on a caller's mistake: it is an error class.
+#![no_std]
+
+extern crate alloc;
+
+pub mod abi;
+mod arch;
+pub mod collective;
+pub mod communicator;
+pub mod copy;
+pub mod datatype;
+pub mod engine;
+pub mod error;
+pub mod handle;
+mod local;
+pub mod mpi;
+pub mod operation;
+mod progress;
+mod receive;
+pub mod request;
+mod send;
+pub mod status;
+pub mod transport;
+mod wait;
+
+pub use error::{Error, Result};
+pub use handle::Handle;

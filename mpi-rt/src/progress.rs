@@ -1,0 +1,100 @@
+//! Progress: taking in what has arrived and pushing on what has begun. Every call that waits makes it.
+
+use crate::engine::Engine;
+use crate::handle::Handle;
+use crate::request::{Operation, Request, State};
+use crate::status::Status;
+use crate::transport::{Started, Transport};
+
+/// Messages taken from one peer before the next one's turn.
+const BATCH: usize = 64;
+
+impl Engine {
+    /// Takes in messages of all peers and pushes on all sends.
+    pub(crate) fn progress(&mut self) {
+        self.progress_except(u32::MAX);
+    }
+
+    /// The same without the messages of one peer, whose ring the caller is looking at itself.
+    pub(crate) fn progress_except(&mut self, but: u32) {
+        for peer in (0..self.size).filter(|peer| *peer != but) {
+            self.take_in(peer);
+        }
+        if !self.underway.is_empty() {
+            self.advance_sends();
+        }
+        if self.deferred_count > 0 {
+            self.start_deferred();
+        }
+    }
+
+    /// Takes in messages of one peer.
+    #[inline]
+    pub(crate) fn take_in(&mut self, peer: u32) {
+        for _ in 0..BATCH {
+            let Some(arrival) = self.transport.front(peer) else { return };
+            if !self.accept(peer, &arrival) {
+                return;
+            }
+        }
+    }
+
+    /// Helps with and completes sends that the transport has under way.
+    fn advance_sends(&mut self) {
+        let mut index = 0;
+        while index < self.underway.len() {
+            let request = self.underway[index];
+            let ticket = match self.requests.get(request) {
+                Some(Request { state: State::Underway(ticket), .. }) => *ticket,
+                _ => unreachable!("a send under way without a request"),
+            };
+            // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
+            if unsafe { self.transport.advance(ticket) } {
+                self.underway.remove(index);
+                self.complete(request, Status::EMPTY);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// Starts sends for which there was no room.
+    #[cold]
+    fn start_deferred(&mut self) {
+        for peer in 0..self.size as usize {
+            while let Some(request) = self.deferred[peer].front().copied() {
+                let send = match self.requests.get(request) {
+                    Some(Request { operation: Operation::Send(send), .. }) => *send,
+                    _ => unreachable!("a deferred send without a request"),
+                };
+                // SAFETY: whoever made the request vouches for the buffer until it is complete.
+                match unsafe { self.start_send(&send) } {
+                    Started::Full => break,
+                    Started::Done => self.complete(request, Status::EMPTY),
+                    Started::Underway(ticket) => {
+                        self.underway.push(request);
+                        self.set_state(request, State::Underway(ticket));
+                    }
+                }
+                self.deferred[peer].pop_front();
+                self.deferred_count -= 1;
+            }
+        }
+    }
+
+    /// Marks a request complete; one that its owner has freed goes now.
+    pub(crate) fn complete(&mut self, request: Handle, status: Status) {
+        let Some(it) = self.requests.get_mut(request) else { return };
+        it.state = State::Complete;
+        it.status = status;
+        if it.detached {
+            self.requests.remove(request);
+        }
+    }
+
+    pub(crate) fn set_state(&mut self, request: Handle, state: State) {
+        if let Some(it) = self.requests.get_mut(request) {
+            it.state = state;
+        }
+    }
+}

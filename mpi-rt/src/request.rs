@@ -1,0 +1,86 @@
+//! Requests: operations that have begun and are completed by waiting or testing (MPI-4.1, section 3.7).
+
+use crate::communicator::Communicator;
+use crate::status::Status;
+use crate::transport::{Label, Ticket};
+use alloc::rc::Rc;
+use lwk_matching::{Pattern, Token};
+
+/// One operation.
+pub struct Request {
+    pub(crate) operation: Operation,
+    pub(crate) state: State,
+    pub(crate) status: Status,
+    /// Freed by its owner while active: it goes when it completes.
+    pub(crate) detached: bool,
+    /// Started again and again; inactive in between.
+    pub(crate) persistent: bool,
+}
+
+/// What it does.
+pub(crate) enum Operation {
+    Send(SendOperation),
+    Receive(ReceiveOperation),
+    /// Nothing: to or from nobody.
+    Nothing,
+}
+
+/// Modes of sends (MPI-4.1, section 3.4). A buffered send is a standard one from the attached buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    Standard,
+    Synchronous,
+    /// The receive has been posted, the program says; sent as a standard one.
+    Ready,
+    Buffered,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct SendOperation {
+    pub peer: u32,
+    pub label: Label,
+    pub address: *const u8,
+    pub bytes: usize,
+    pub mode: Mode,
+}
+
+#[derive(Clone)]
+pub(crate) struct ReceiveOperation {
+    /// Sources are node ranks.
+    pub pattern: Pattern,
+    pub address: *mut u8,
+    pub room: usize,
+    pub communicator: Rc<Communicator>,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// Persistent and not started.
+    Inactive,
+    /// A send that waits for room at the peer.
+    Deferred,
+    /// A send that the transport has.
+    Underway(Ticket),
+    /// A receive that waits for its message.
+    Posted(Token),
+    Complete,
+}
+
+impl Request {
+    /// An operation that has not begun.
+    pub(crate) fn new(operation: Operation) -> Request {
+        Request {
+            operation,
+            state: State::Inactive,
+            status: Status::EMPTY,
+            detached: false,
+            persistent: false,
+        }
+    }
+
+    /// An operation to or from nobody, which is complete.
+    pub(crate) fn nothing(status: Status) -> Request {
+        Request { state: State::Complete, status, ..Request::new(Operation::Nothing) }
+    }
+}

@@ -1,0 +1,149 @@
+//! Sending: blocking and non-blocking, all modes.
+
+use crate::abi::{ANY_TAG, TAG_UB};
+use crate::communicator::Place;
+use crate::datatype;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::request::{Mode, Operation, Request, SendOperation, State};
+use crate::status::Status;
+use crate::transport::{Label, Outgoing, Started, Ticket, Transport};
+use crate::wait::POLLS_PER_PROGRESS;
+use lwk_user::wait::Poll;
+
+// Every non-negative `int` is a tag.
+const _: () = assert!(TAG_UB == i32::MAX && ANY_TAG < 0);
+
+/// A send's arguments, as the standard lists them.
+#[derive(Clone, Copy, Debug)]
+pub struct SendArguments {
+    pub address: *const u8,
+    pub count: i64,
+    pub datatype: u64,
+    pub target: i32,
+    pub tag: i32,
+    pub communicator: Handle,
+}
+
+impl Engine {
+    /// Sends and returns when the buffer is free. Errors: `COMM`, `COUNT`, `TYPE`, `TAG`, `RANK`.
+    ///
+    /// # Safety
+    /// The buffer must be readable.
+    #[inline(always)]
+    pub unsafe fn send(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
+        let Some(send) = self.check_send(arguments, mode)? else { return Ok(()) };
+        if self.deferred_count == 0 {
+            // SAFETY: the caller vouches for the buffer, until this returns.
+            match unsafe { self.start_send(&send) } {
+                Started::Done => return Ok(()),
+                Started::Underway(ticket) => return self.complete_send(ticket),
+                Started::Full => {}
+            }
+        }
+        // SAFETY: as above.
+        unsafe { self.send_when_there_is_room(&send) }
+    }
+
+    /// # Safety
+    /// As for [`Engine::send`].
+    #[cold]
+    unsafe fn send_when_there_is_room(&mut self, send: &SendOperation) -> Result<()> {
+        let mut poll = Poll::new();
+        loop {
+            self.progress();
+            // Sends that began before must reach the peer before.
+            if self.deferred[send.peer as usize].is_empty() {
+                // SAFETY: the caller vouches for the buffer, until this returns.
+                match unsafe { self.start_send(send) } {
+                    Started::Done => return Ok(()),
+                    Started::Underway(ticket) => return self.complete_send(ticket),
+                    Started::Full => {}
+                }
+            }
+            poll.pause();
+        }
+    }
+
+    /// Waits until the receiver has the message, and helps.
+    #[inline(never)]
+    fn complete_send(&mut self, ticket: Ticket) -> Result<()> {
+        let mut poll = Poll::new();
+        for round in 1u32.. {
+            // SAFETY: the transport has just given the ticket, and the buffer is the caller's, who waits.
+            if unsafe { self.transport.advance(ticket) } {
+                break;
+            }
+            if round.is_multiple_of(POLLS_PER_PROGRESS) {
+                self.progress();
+            }
+            poll.pause();
+        }
+        Ok(())
+    }
+
+    /// Hands a message to the transport.
+    ///
+    /// # Safety
+    /// The buffer must be readable until the send is complete.
+    #[inline(always)]
+    pub(crate) unsafe fn start_send(&mut self, send: &SendOperation) -> Started {
+        let synchronous = send.mode == Mode::Synchronous;
+        let message = Outgoing { label: send.label, address: send.address, bytes: send.bytes, synchronous };
+        // SAFETY: the caller's promise.
+        unsafe { self.transport.start(send.peer, &message) }
+    }
+
+    /// Begins a send. Errors: as for [`Engine::send`].
+    ///
+    /// # Safety
+    /// The buffer must be readable until the request is complete.
+    pub unsafe fn isend(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
+        let Some(send) = self.check_send(arguments, mode)? else {
+            return Ok(self.requests.insert(Request::nothing(Status::EMPTY)));
+        };
+        let request = self.requests.insert(Request::new(Operation::Send(send)));
+        self.begin_send(request, &send);
+        Ok(request)
+    }
+
+    /// Begins the send of a request, or puts it off until the peer has room.
+    pub(crate) fn begin_send(&mut self, request: Handle, send: &SendOperation) {
+        let started = if self.deferred[send.peer as usize].is_empty() {
+            // SAFETY: whoever made the request vouches for the buffer until it is complete.
+            unsafe { self.start_send(send) }
+        } else {
+            Started::Full
+        };
+        let state = match started {
+            Started::Done => State::Complete,
+            Started::Underway(ticket) => {
+                self.underway.push(request);
+                State::Underway(ticket)
+            }
+            Started::Full => {
+                self.deferred[send.peer as usize].push_back(request);
+                self.deferred_count += 1;
+                State::Deferred
+            }
+        };
+        self.set_state(request, state);
+    }
+
+    /// The operation that the arguments describe; `None` if it goes to nobody.
+    #[inline(always)]
+    fn check_send(&self, arguments: &SendArguments, mode: Mode) -> Result<Option<SendOperation>> {
+        let communicator = self.communicator(arguments.communicator)?;
+        let bytes = datatype::extent(arguments.count, datatype::predefined(arguments.datatype)?)?;
+        if arguments.tag < 0 {
+            return Err(Error::TAG);
+        }
+        let peer = match communicator.target(arguments.target)? {
+            Place::Peer(peer) => peer,
+            Place::Any | Place::Nobody => return Ok(None),
+        };
+        let label = Label::new(communicator.context, arguments.tag);
+        Ok(Some(SendOperation { peer, label, address: arguments.address, bytes, mode }))
+    }
+}

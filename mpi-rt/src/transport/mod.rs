@@ -1,0 +1,137 @@
+//! Transports: how a message gets from one rank's memory into another's. Matching is not theirs.
+//!
+//! A transport carries envelopes in order from each rank to each other, and content by whatever protocol it has. The engine
+//! asks for the next envelope of a peer ([`Transport::front`]), decides where the content goes, and has it delivered there
+//! ([`Transport::deliver`]) or kept until a receive comes ([`Transport::hold`]).
+
+pub mod smartmap;
+
+use alloc::boxed::Box;
+use lwk_user::abi::address::slot_of;
+use lwk_user::smartmap::{Peer, remote_address};
+
+/// The address in this rank of what `peer` calls `address`. An address that is already in a slot means the same in every rank.
+#[inline(always)]
+pub(crate) fn seen_from_here<T>(peer: Peer, address: usize) -> *mut T {
+    let pointer = core::ptr::with_exposed_provenance_mut(address);
+    if slot_of(address as u64) == 0 { remote_address(peer, pointer) } else { pointer }
+}
+
+/// Context and tag in one word, as they travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Label(pub u64);
+
+impl Label {
+    #[inline(always)]
+    pub fn new(context: u32, tag: i32) -> Label {
+        Label((context as u64) << 32 | tag as u32 as u64)
+    }
+
+    #[inline(always)]
+    pub fn context(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline(always)]
+    pub fn tag(self) -> i32 {
+        self.0 as u32 as i32
+    }
+}
+
+/// A message to be sent: contiguous bytes in this rank's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing {
+    pub label: Label,
+    pub address: *const u8,
+    pub bytes: usize,
+    /// The send may complete only when the message has been matched.
+    pub synchronous: bool,
+}
+
+/// Names a send that is under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket(pub usize);
+
+/// How far a send has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Started {
+    /// The buffer is free again, the send is complete.
+    Done,
+    /// The message is on its way; the transport still needs the buffer.
+    Underway(Ticket),
+    /// Nothing has happened: the peer has no room. Ask again later.
+    Full,
+}
+
+/// The next message of a peer.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    pub label: Label,
+    /// Length of the message, whatever the receive buffer's.
+    pub bytes: usize,
+    /// Whether the content is in the transport's own memory (and must be copied out) or still at the sender.
+    pub eager: bool,
+}
+
+/// The content of a message that waits for its receive.
+#[derive(Debug)]
+pub enum Held {
+    /// A copy of it.
+    Copy(Box<[u8]>),
+    /// It is still at the sender: its address in this rank, and the descriptor that tells the sender when it is done.
+    AtSender { address: usize, descriptor: usize },
+}
+
+/// Memory that a transport uses in this rank, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Memory {
+    /// Independent of the number of peers.
+    pub fixed: usize,
+    /// For each peer.
+    pub per_peer: usize,
+    /// Now in use beyond that: descriptors of long messages.
+    pub dynamic: usize,
+}
+
+/// A way to move messages between the ranks of a node. Peers are node ranks.
+pub trait Transport {
+    /// The name by which it is chosen.
+    fn name(&self) -> &'static str;
+
+    /// Starts a send.
+    ///
+    /// # Safety
+    /// The message's bytes must be readable; after [`Started::Underway`], until [`Transport::advance`] says done.
+    unsafe fn start(&mut self, peer: u32, message: &Outgoing) -> Started;
+
+    /// Does what this rank can do for a send under way; true when it is done, after which the ticket is void.
+    ///
+    /// # Safety
+    /// The ticket must be of this transport and not void.
+    unsafe fn advance(&mut self, ticket: Ticket) -> bool;
+
+    /// The next message of a peer, if one has arrived. It stays next until delivered or held.
+    fn front(&mut self, peer: u32) -> Option<Arrival>;
+
+    /// Copies the front message's first `room` bytes, or all if fewer, to `target`, and removes it.
+    ///
+    /// # Safety
+    /// There must be a front message of that peer, and `target` must be writable for as many bytes.
+    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: *mut u8, room: usize);
+
+    /// Removes the front message and keeps what is needed to deliver it later. `None`, and it stays, if there is no memory.
+    ///
+    /// # Safety
+    /// There must be a front message of that peer.
+    unsafe fn hold(&mut self, peer: u32, arrival: &Arrival) -> Option<Held>;
+
+    /// Delivers a message that was held.
+    ///
+    /// # Safety
+    /// `held` came from [`Transport::hold`] for that peer; `target` must be writable for `room` bytes or the message's length,
+    /// whichever is less.
+    unsafe fn deliver_held(&mut self, peer: u32, held: Held, bytes: usize, target: *mut u8, room: usize);
+
+    /// Memory in use.
+    fn memory(&self) -> Memory;
+}

@@ -1,0 +1,295 @@
+//! The `smartmap` transport: envelopes in rings in the receiver's memory, content copied once.
+//!
+//! * A message of up to [`EAGER_LIMIT`] bytes travels in the ring's cells, behind its envelope: up to 40 bytes in the cell of the
+//!   envelope itself, so that a small message is one cache line. Its send completes at once.
+//! * A longer one, or a synchronous one, stays where it is; the envelope says where ([`rendezvous`]). The receiver copies it
+//!   once, straight from the sender's buffer; for long ones a sender that is waiting copies as well.
+//!
+//! This is the SMARTMAP paper's matching transport (section IV.B) with what it lacked: short sends that do not wait for the
+//! receiver, and both cores at work on long ones.
+
+mod rendezvous;
+
+use super::{Arrival, Held, Label, Memory, Outgoing, Started, Ticket, Transport, seen_from_here};
+use crate::copy::{copy, small};
+use crate::error::{Error, Result};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer};
+use lwk_user::smartmap::{Peer, Symmetric, peers};
+use lwk_user::{NodeRank, wait};
+use rendezvous::{Descriptors, Source};
+
+/// Cells of a ring: 4 KiB from each peer. Measured: 64 to 256 make no difference to rate or latency.
+pub const CELLS: usize = 64;
+/// Messages up to this many bytes are copied through the ring (measured: at 1 KiB single copy and eager cost the same while
+/// the data is in the sender's cache).
+pub const EAGER_LIMIT: usize = 1024;
+
+/// Bytes of content in the cell of the envelope: what two words of envelope leave.
+const INLINE: usize = DATA_BYTES - 16;
+
+/// Set in the envelope's length word: the content is at the sender.
+const AT_SENDER: u64 = 1 << 63;
+
+/// Where a rank's rings and credit words are, in its own addresses; written by it before any peer reads.
+struct Published {
+    rings: AtomicU64,
+    credits: AtomicU64,
+}
+
+// SAFETY: atomics only; the numbers are slot-0 addresses that readers translate.
+unsafe impl lwk_user::smartmap::Shared for Published {}
+
+static PUBLISHED: Symmetric<Published> =
+    Symmetric::new(Published { rings: AtomicU64::new(0), credits: AtomicU64::new(0) });
+
+/// The transport's state in this rank.
+pub struct Smartmap {
+    links: Vec<Link>,
+    descriptors: Descriptors,
+}
+
+struct Link {
+    producer: Producer<'static>,
+    consumer: Consumer<'static>,
+    peer: Peer,
+}
+
+/// Cells that an eager message of that many bytes takes.
+#[inline(always)]
+fn cells_for(bytes: usize) -> u64 {
+    if bytes <= INLINE { 1 } else { 1 + (bytes - INLINE).div_ceil(DATA_BYTES) as u64 }
+}
+
+// The longest eager message fits half a ring, so that two can follow each other.
+const _: () = assert!((EAGER_LIMIT - INLINE).div_ceil(DATA_BYTES) < CELLS / 2);
+
+impl Smartmap {
+    /// Sets up the rings between all ranks of the node. Every rank must call it once; it waits for the others.
+    pub fn start_up() -> Result<Smartmap> {
+        let count = Peer::count() as usize;
+        let rings: &'static [Cell] = leak(count * CELLS, Cell::new)?;
+        let credits: &'static [Credit] = leak(count, Credit::new)?;
+        let here = PUBLISHED.here();
+        here.credits.store(credits.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
+        // Release: pairs with the acquire load below; the rings are initialised, and `credits` is stored.
+        here.rings.store(rings.as_ptr().expose_provenance() as u64, Ordering::Release);
+        let me = Peer::me().node_rank().0 as usize;
+        let links = peers().map(|peer| {
+            let published = PUBLISHED.at(peer).get();
+            // Acquire: pairs with the release store above, in the peer.
+            wait::spin_until(|| published.rings.load(Ordering::Acquire) != 0);
+            let number = peer.node_rank().0 as usize;
+            let theirs = published.rings.load(Ordering::Acquire) as usize + me * CELLS * size_of::<Cell>();
+            let credit = published.credits.load(Ordering::Relaxed) as usize + me * size_of::<Credit>();
+            // SAFETY: the peer has published an array with one ring, and one credit word, for every rank; it leaks both, and
+            // its memory stays mapped as long as the job runs. Each ring's only producer is the rank it is for.
+            unsafe {
+                let cells = seen_from_here::<Cell>(peer, theirs);
+                let cells = core::slice::from_raw_parts(cells, CELLS);
+                let credit = &*seen_from_here::<Credit>(peer, credit);
+                Some(Link {
+                    producer: Producer::new(cells, &credits[number])?,
+                    consumer: Consumer::new(&rings[number * CELLS..][..CELLS], credit)?,
+                    peer,
+                })
+            }
+        });
+        let links: Option<Vec<Link>> = links.collect();
+        Ok(Smartmap { links: links.ok_or(Error::INTERN)?, descriptors: Descriptors::new() })
+    }
+
+    #[inline(always)]
+    fn link(&mut self, peer: u32) -> &mut Link {
+        // Peers are checked where they enter the engine; a wrong one here is the engine's own mistake.
+        &mut self.links[peer as usize]
+    }
+
+    /// Writes envelope and content into cells; there must be room for `cells`.
+    ///
+    /// # Safety
+    /// `has_room(cells)` has just said yes; the message's bytes are readable; `cells` is `cells_for(bytes)`.
+    #[inline(always)]
+    unsafe fn write_eager(link: &mut Link, message: &Outgoing, cells: u64) {
+        // SAFETY: as promised; each cell takes at most its own size.
+        unsafe {
+            let first = message.bytes.min(INLINE);
+            link.producer.write(0, |data| {
+                let data = data.cast::<u64>();
+                data.write(message.label.0);
+                data.add(1).write(message.bytes as u64);
+                small(message.address, data.add(2).cast(), first);
+            });
+            let mut done = first;
+            for index in 1..cells {
+                let part = (message.bytes - done).min(DATA_BYTES);
+                link.producer.write(index, |data| small(message.address.add(done), data.cast(), part));
+                done += part;
+            }
+            link.producer.publish(cells);
+        }
+    }
+
+    /// Copies eager content out of the cells and frees them.
+    ///
+    /// # Safety
+    /// The front message of the link is eager and `bytes` long; `target` takes `room` bytes or `bytes`.
+    #[inline(always)]
+    unsafe fn read_eager(link: &mut Link, bytes: usize, target: *mut u8, room: usize) {
+        let wanted = bytes.min(room);
+        let cells = cells_for(bytes);
+        // SAFETY: as promised; each cell gives at most its own size.
+        unsafe {
+            let first = wanted.min(INLINE);
+            link.consumer.read(0, |data| small(data.cast::<u64>().add(2).cast(), target, first));
+            let mut done = first;
+            let mut index = 1;
+            while done < wanted {
+                let part = (wanted - done).min(DATA_BYTES);
+                link.consumer.read(index, |data| small(data.cast(), target.add(done), part));
+                done += part;
+                index += 1;
+            }
+            link.consumer.advance(cells);
+        }
+    }
+
+    /// Where the content of the front message is, which is not eager.
+    ///
+    /// # Safety
+    /// The front message of the link is there and not eager.
+    unsafe fn source(link: &Link) -> Source {
+        // SAFETY: the envelope's cell holds both words.
+        unsafe {
+            link.consumer.read(0, |data| {
+                let data = data.cast::<u64>();
+                Source { address: data.add(2).read() as usize, descriptor: data.add(3).read() as usize }
+            })
+        }
+    }
+}
+
+impl Transport for Smartmap {
+    fn name(&self) -> &'static str {
+        "smartmap"
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, peer: u32, message: &Outgoing) -> Started {
+        let link = self.link(peer);
+        if message.bytes <= EAGER_LIMIT && !message.synchronous {
+            let cells = cells_for(message.bytes);
+            if !link.producer.has_room(cells) {
+                return Started::Full;
+            }
+            // SAFETY: there is room; the caller vouches for the message.
+            unsafe { Smartmap::write_eager(link, message, cells) };
+            return Started::Done;
+        }
+        if !link.producer.has_room(1) {
+            return Started::Full;
+        }
+        let ticket = self.descriptors.take(peer, message.address);
+        let descriptor = self.descriptors.address(ticket);
+        let link = &mut self.links[peer as usize];
+        // SAFETY: there is room for one cell, and all the receiver reads of it is written.
+        unsafe {
+            link.producer.write(0, |data| {
+                let data = data.cast::<u64>();
+                data.write(message.label.0);
+                data.add(1).write(message.bytes as u64 | AT_SENDER);
+                data.add(2).write(message.address.expose_provenance() as u64);
+                data.add(3).write(descriptor as u64);
+            });
+            link.producer.publish(1);
+        }
+        Started::Underway(ticket)
+    }
+
+    #[inline]
+    unsafe fn advance(&mut self, ticket: Ticket) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.descriptors.advance(ticket) }
+    }
+
+    #[inline(always)]
+    fn front(&mut self, peer: u32) -> Option<Arrival> {
+        let link = self.link(peer);
+        if !link.consumer.has_message() {
+            return None;
+        }
+        // SAFETY: there is a message, and its first cell begins with the envelope.
+        let (label, length) = unsafe {
+            link.consumer.read(0, |data| (data.cast::<u64>().read(), data.cast::<u64>().add(1).read()))
+        };
+        let bytes = (length & !AT_SENDER) as usize;
+        Some(Arrival { label: Label(label), bytes, eager: length & AT_SENDER == 0 })
+    }
+
+    #[inline(always)]
+    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: *mut u8, room: usize) {
+        let link = self.link(peer);
+        // SAFETY: the caller promises the front message and the target's room.
+        unsafe {
+            if arrival.eager {
+                Smartmap::read_eager(link, arrival.bytes, target, room);
+            } else {
+                let source = Smartmap::source(link);
+                link.consumer.advance(1);
+                rendezvous::receive(link.peer, source, arrival.bytes, target, room);
+            }
+        }
+    }
+
+    unsafe fn hold(&mut self, peer: u32, arrival: &Arrival) -> Option<Held> {
+        let link = self.link(peer);
+        // SAFETY: the caller promises the front message; the copy takes all of it.
+        unsafe {
+            if !arrival.eager {
+                let Source { address, descriptor } = Smartmap::source(link);
+                link.consumer.advance(1);
+                return Some(Held::AtSender { address, descriptor });
+            }
+            let mut content = Vec::new();
+            content.try_reserve_exact(arrival.bytes).ok()?;
+            Smartmap::read_eager(link, arrival.bytes, content.as_mut_ptr(), arrival.bytes);
+            content.set_len(arrival.bytes);
+            Some(Held::Copy(content.into_boxed_slice()))
+        }
+    }
+
+    unsafe fn deliver_held(&mut self, peer: u32, held: Held, bytes: usize, target: *mut u8, room: usize) {
+        match held {
+            // SAFETY: the box holds the message, `target` takes the lesser of both lengths, and they are distinct.
+            Held::Copy(content) => unsafe { copy(content.as_ptr(), target, content.len().min(room)) },
+            Held::AtSender { address, descriptor } => {
+                let peer = self.link(peer).peer;
+                // SAFETY: the sender keeps buffer and descriptor until it is told that the message is copied.
+                unsafe { rendezvous::receive(peer, Source { address, descriptor }, bytes, target, room) };
+            }
+        }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory {
+            fixed: size_of::<Smartmap>() + size_of::<Published>(),
+            per_peer: CELLS * size_of::<Cell>() + size_of::<Credit>() + size_of::<Link>(),
+            dynamic: self.descriptors.bytes(),
+        }
+    }
+}
+
+/// Objects that live as long as the job, because peers reach them.
+fn leak<T>(count: usize, new: impl Fn() -> T) -> Result<&'static [T]> {
+    let mut objects = Vec::new();
+    objects.try_reserve_exact(count).map_err(|_| Error::NO_MEM)?;
+    objects.extend((0..count).map(|_| new()));
+    Ok(Box::leak(objects.into_boxed_slice()))
+}
+
+/// A node rank that is known to be one.
+pub(crate) fn peer(rank: u32) -> Option<Peer> {
+    Peer::new(NodeRank(rank))
+}

@@ -1,0 +1,214 @@
+//! Long and synchronous messages: copied once, from the sender's buffer to the receiver's, by the receiver, and for long ones by
+//! both.
+//!
+//! The sender keeps a [`Descriptor`] for each such message and says where it is in the envelope. The receiver, when the message is
+//! matched, copies and stores `DONE`; the sender polls that word, in its own memory. From [`HELP_FROM`] bytes on the receiver
+//! first tells where the content goes, so that a sender that is waiting can copy as well: both take chunks by adding to one
+//! counter until none is left, so the work divides itself by how soon and how fast each of them is, and a sender that is not
+//! waiting takes none.
+
+use super::{Ticket, peer};
+use crate::copy::copy;
+use crate::transport::seen_from_here;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_user::smartmap::{CacheLine, Peer};
+use lwk_user::wait;
+
+/// Content from this size on is copied by both cores (measured: halves lose below 16 KiB, gain from 64 KiB).
+pub(super) const HELP_FROM: usize = 64 << 10;
+/// Bytes of a chunk that one core takes at a time (measured).
+const CHUNK: usize = 32 << 10;
+
+/// `state`: the receiver has not matched the message.
+const WAITING: u64 = 0;
+/// `state`: the receiver copies and wants help; `target` and `length` are valid.
+const HELP: u64 = 1;
+/// `state`: the content has been copied.
+const DONE: u64 = 2;
+
+/// In the sender's memory, one for each such message under way.
+pub(super) struct Descriptor {
+    /// Written by the receiver, polled by the sender.
+    told: CacheLine<Told>,
+    /// Chunks taken, by either.
+    taken: CacheLine<AtomicU64>,
+    /// Chunks that the sender has copied; polled by the receiver at the end.
+    helped: CacheLine<AtomicU64>,
+}
+
+struct Told {
+    state: AtomicU64,
+    /// Where the content goes: the address as the receiver calls it.
+    target: AtomicU64,
+    /// Bytes to copy: the message's or the receive buffer's, whichever is less.
+    length: AtomicU64,
+}
+
+/// Where the content of a message is: addresses as the sender calls them.
+#[derive(Clone, Copy)]
+pub(super) struct Source {
+    pub address: usize,
+    pub descriptor: usize,
+}
+
+/// The descriptors of this rank's sends. They are used again and never given back, since peers hold their addresses.
+pub(super) struct Descriptors {
+    all: Vec<Entry>,
+    free: Vec<usize>,
+}
+
+struct Entry {
+    descriptor: &'static Descriptor,
+    peer: u32,
+    address: *const u8,
+}
+
+impl Descriptors {
+    pub fn new() -> Descriptors {
+        Descriptors { all: Vec::new(), free: Vec::new() }
+    }
+
+    /// A descriptor for a message to `peer`.
+    pub fn take(&mut self, peer: u32, address: *const u8) -> Ticket {
+        let Some(index) = self.free.pop() else {
+            let descriptor: &'static Descriptor = Box::leak(Box::new(Descriptor {
+                told: CacheLine(Told {
+                    state: AtomicU64::new(WAITING),
+                    target: AtomicU64::new(0),
+                    length: AtomicU64::new(0),
+                }),
+                taken: CacheLine(AtomicU64::new(0)),
+                helped: CacheLine(AtomicU64::new(0)),
+            }));
+            self.all.push(Entry { descriptor, peer, address });
+            return Ticket(self.all.len() - 1);
+        };
+        let entry = &mut self.all[index];
+        (entry.peer, entry.address) = (peer, address);
+        // Relaxed: the ring's release store publishes them with the envelope.
+        entry.descriptor.told.state.store(WAITING, Ordering::Relaxed);
+        entry.descriptor.taken.store(0, Ordering::Relaxed);
+        entry.descriptor.helped.store(0, Ordering::Relaxed);
+        Ticket(index)
+    }
+
+    /// The descriptor's address, for the envelope.
+    pub fn address(&self, ticket: Ticket) -> usize {
+        core::ptr::from_ref(self.all[ticket.0].descriptor).expose_provenance()
+    }
+
+    /// Helps if help is wanted; true when the content has been copied.
+    ///
+    /// # Safety
+    /// The ticket is in use, and the message's bytes are readable.
+    #[inline]
+    pub unsafe fn advance(&mut self, ticket: Ticket) -> bool {
+        let entry = &self.all[ticket.0];
+        // Acquire: pairs with the receiver's release stores of HELP (target and length are valid) and of DONE (the receiver has
+        // read the buffer and will not touch the descriptor again).
+        let mut state = entry.descriptor.told.state.load(Ordering::Acquire);
+        if state == HELP {
+            // SAFETY: the state is HELP; the caller vouches for the buffer.
+            unsafe { entry.help() };
+            state = entry.descriptor.told.state.load(Ordering::Acquire);
+        }
+        if state != DONE {
+            return false;
+        }
+        self.free.push(ticket.0);
+        true
+    }
+
+    /// Bytes of all descriptors.
+    pub fn bytes(&self) -> usize {
+        self.all.len() * (size_of::<Descriptor>() + size_of::<Entry>())
+    }
+}
+
+impl Entry {
+    /// Copies chunks until none is left.
+    ///
+    /// # Safety
+    /// The state has been seen to be HELP; the message's bytes are readable.
+    unsafe fn help(&self) {
+        let Some(peer) = peer(self.peer) else { return };
+        let told = &self.descriptor.told;
+        // Relaxed, both: ordered by the acquire load of the state.
+        let target = told.target.load(Ordering::Relaxed) as usize;
+        let length = told.length.load(Ordering::Relaxed) as usize;
+        let target = seen_from_here::<u8>(peer, target);
+        // SAFETY: the receiver has promised `length` bytes of its buffer, and no more than the message has; chunks are taken
+        // once, so nobody else writes them.
+        unsafe {
+            copy_chunks(self.descriptor, self.address, target, length, |copied| {
+                // Release: pairs with the acquire load in `receive`: the chunk is in the receiver's buffer.
+                self.descriptor.helped.store(copied, Ordering::Release);
+            });
+        }
+    }
+}
+
+/// Takes and copies chunks until none is left; tells `after` how many it has copied so far. Returns that number.
+///
+/// # Safety
+/// `source` must be readable and `target` writable for `length` bytes.
+unsafe fn copy_chunks(
+    descriptor: &Descriptor,
+    source: *const u8,
+    target: *mut u8,
+    length: usize,
+    after: impl Fn(u64),
+) -> u64 {
+    let mut copied = 0;
+    loop {
+        // Relaxed: only distributes the work; the content is ordered by `state` and `helped`.
+        let start = descriptor.taken.fetch_add(1, Ordering::Relaxed) as usize * CHUNK;
+        if start >= length {
+            return copied;
+        }
+        // SAFETY: inside `length` bytes; this chunk is nobody else's.
+        unsafe { copy(source.add(start), target.add(start), (length - start).min(CHUNK)) };
+        copied += 1;
+        after(copied);
+    }
+}
+
+/// Receives a matched message: copies its first `room` bytes, or all, and tells the sender.
+///
+/// # Safety
+/// The source must be that of a message of `bytes` bytes from `peer` that has not been received; `target` must be writable for
+/// the bytes to copy.
+pub(super) unsafe fn receive(peer: Peer, source: Source, bytes: usize, target: *mut u8, room: usize) {
+    let length = bytes.min(room);
+    let content = seen_from_here::<u8>(peer, source.address);
+    let descriptor = seen_from_here::<Descriptor>(peer, source.descriptor);
+    // SAFETY: the sender keeps both until DONE is stored; descriptors live as long as the job.
+    unsafe {
+        let descriptor = &*descriptor;
+        if length >= HELP_FROM {
+            receive_together(descriptor, content, target, length);
+        } else {
+            copy(content, target, length);
+        }
+        // Release: pairs with the acquire load in `advance`: all reads of the sender's buffer are done.
+        descriptor.told.state.store(DONE, Ordering::Release);
+    }
+}
+
+/// # Safety
+/// As for [`receive`].
+unsafe fn receive_together(descriptor: &Descriptor, content: *const u8, target: *mut u8, length: usize) {
+    let told = &descriptor.told;
+    // Relaxed, both: the release store below publishes them.
+    told.target.store(target.expose_provenance() as u64, Ordering::Relaxed);
+    told.length.store(length as u64, Ordering::Relaxed);
+    // Release: pairs with the acquire load in `advance`; what this rank has read or written in the buffer before is done.
+    told.state.store(HELP, Ordering::Release);
+    // SAFETY: the caller's promise.
+    let copied = unsafe { copy_chunks(descriptor, content, target, length, |_| ()) };
+    let rest = length.div_ceil(CHUNK) as u64 - copied;
+    // Acquire: pairs with the release store in `help`: the sender's chunks are in this rank's buffer.
+    wait::spin_until(|| descriptor.helped.load(Ordering::Acquire) == rest);
+}

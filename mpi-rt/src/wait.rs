@@ -1,0 +1,247 @@
+//! Completion: wait and test (MPI-4.1, sections 3.7.3 to 3.7.5).
+//!
+//! A completed request is freed, unless it is persistent, which becomes inactive. The null request and inactive ones are
+//! complete, with an empty status. The error of an operation is in its status; calls for one request return it.
+
+use crate::abi::REQUEST_NULL;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::request::State;
+use crate::status::Status;
+use lwk_user::wait::Poll;
+
+/// A loop that polls for one thing makes progress on everything else this often.
+pub(crate) const POLLS_PER_PROGRESS: u32 = 16;
+
+/// The null request.
+pub const NULL: Handle = Handle(REQUEST_NULL);
+
+impl Engine {
+    /// Waits for a request; the handle is void afterwards unless it is persistent. Errors: `REQUEST`, or the operation's own.
+    pub fn wait(&mut self, request: Handle) -> Result<Status> {
+        let mut poll = Poll::new();
+        while !self.is_complete(request)? {
+            self.progress();
+            if self.is_complete(request)? {
+                break;
+            }
+            poll.pause();
+        }
+        let status = self.retire(request);
+        status.error.map_or(Ok(status), Err)
+    }
+
+    /// Completes a request if it can be completed now. Errors: as for [`Engine::wait`].
+    pub fn test(&mut self, request: Handle) -> Result<Option<Status>> {
+        if !self.is_complete(request)? {
+            self.progress();
+            if !self.is_complete(request)? {
+                return Ok(None);
+            }
+        }
+        let status = self.retire(request);
+        status.error.map_or(Ok(Some(status)), Err)
+    }
+
+    /// Waits for all requests. `statuses` gets one for each, in order, and `requests` become null unless persistent. Errors: `REQUEST` if one
+    /// is invalid, and then nothing has been waited for; `IN_STATUS` if an operation failed.
+    pub fn wait_all(
+        &mut self,
+        requests: &mut [Handle],
+        mut statuses: impl FnMut(usize, &Status),
+    ) -> Result<()> {
+        for request in requests.iter() {
+            self.is_complete(*request)?;
+        }
+        let mut failed = false;
+        let mut poll = Poll::new();
+        for (index, request) in requests.iter_mut().enumerate() {
+            while !self.is_complete(*request)? {
+                self.progress();
+                if self.is_complete(*request)? {
+                    break;
+                }
+                poll.pause();
+            }
+            let status = self.retire_in_place(request);
+            failed |= status.error.is_some();
+            statuses(index, &status);
+        }
+        if failed { Err(Error::IN_STATUS) } else { Ok(()) }
+    }
+
+    /// Completes all requests if all can be completed now; otherwise none. Errors: as for [`Engine::wait_all`].
+    pub fn test_all(
+        &mut self,
+        requests: &mut [Handle],
+        mut statuses: impl FnMut(usize, &Status),
+    ) -> Result<bool> {
+        self.progress();
+        for request in requests.iter() {
+            if !self.is_complete(*request)? {
+                return Ok(false);
+            }
+        }
+        let mut failed = false;
+        for (index, request) in requests.iter_mut().enumerate() {
+            let status = self.retire_in_place(request);
+            failed |= status.error.is_some();
+            statuses(index, &status);
+        }
+        if failed { Err(Error::IN_STATUS) } else { Ok(true) }
+    }
+
+    /// Waits for one of the requests and says which; `None` if none is active. Errors: `REQUEST`; the operation's own is in the status.
+    pub fn wait_any(&mut self, requests: &mut [Handle]) -> Result<Option<(usize, Status)>> {
+        let mut poll = Poll::new();
+        loop {
+            match self.test_any(requests)? {
+                Any::Done(index, status) => return Ok(Some((index, status))),
+                Any::NoneActive => return Ok(None),
+                Any::NotYet => poll.pause(),
+            }
+        }
+    }
+
+    /// Completes one of the requests, if one can be completed now. Errors: as for [`Engine::wait_any`].
+    pub fn test_any(&mut self, requests: &mut [Handle]) -> Result<Any> {
+        self.progress();
+        let mut active = false;
+        for (index, request) in requests.iter_mut().enumerate() {
+            if !self.is_active(*request)? {
+                continue;
+            }
+            active = true;
+            if self.is_complete(*request)? {
+                let status = self.retire_in_place(request);
+                return Ok(Any::Done(index, status));
+            }
+        }
+        Ok(if active { Any::NotYet } else { Any::NoneActive })
+    }
+
+    /// Waits for at least one of the requests and completes all that can be; says how many, or `None` if none is active. `each` gets index and
+    /// status. Errors: `IN_STATUS` if an operation failed.
+    pub fn wait_some(
+        &mut self,
+        requests: &mut [Handle],
+        mut each: impl FnMut(usize, &Status),
+    ) -> Result<Option<usize>> {
+        let mut poll = Poll::new();
+        loop {
+            match self.test_some(requests, &mut each)? {
+                Some(0) => poll.pause(),
+                count => return Ok(count),
+            }
+        }
+    }
+
+    /// Completes all requests that can be completed now; as [`Engine::wait_some`], but may find none.
+    pub fn test_some(
+        &mut self,
+        requests: &mut [Handle],
+        mut each: impl FnMut(usize, &Status),
+    ) -> Result<Option<usize>> {
+        self.progress();
+        let (mut active, mut done, mut failed) = (false, 0, false);
+        for (index, request) in requests.iter_mut().enumerate() {
+            if !self.is_active(*request)? {
+                continue;
+            }
+            active = true;
+            if self.is_complete(*request)? {
+                let status = self.retire_in_place(request);
+                failed |= status.error.is_some();
+                done += 1;
+                each(index, &status);
+            }
+        }
+        match (failed, active) {
+            (true, _) => Err(Error::IN_STATUS),
+            (_, true) => Ok(Some(done)),
+            (_, false) => Ok(None),
+        }
+    }
+
+    /// Gives a request up: an active one completes by itself. Errors: `REQUEST`.
+    pub fn free_request(&mut self, request: Handle) -> Result<()> {
+        match self.requests.get_mut(request) {
+            None => Err(Error::REQUEST),
+            Some(it) if matches!(it.state, State::Inactive | State::Complete) => {
+                self.requests.remove(request);
+                Ok(())
+            }
+            Some(it) => {
+                it.detached = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Withdraws a receive that has not been matched; it then completes as cancelled. Sends are never cancelled, which the standard allows.
+    /// The request must still be completed. Errors: `REQUEST`.
+    pub fn cancel(&mut self, request: Handle) -> Result<()> {
+        if self.requests.get(request).is_none() {
+            return Err(Error::REQUEST);
+        }
+        if self.withdraw(request) {
+            self.complete(request, Status { cancelled: true, ..Status::EMPTY });
+        }
+        Ok(())
+    }
+
+    /// Waits for all sends, also those whose requests have been freed: their buffers are this rank's memory.
+    pub(crate) fn finish_sends(&mut self) {
+        let mut poll = Poll::new();
+        while !self.underway.is_empty() || self.deferred_count > 0 {
+            self.progress();
+            poll.pause();
+        }
+    }
+
+    #[inline]
+    fn is_complete(&self, request: Handle) -> Result<bool> {
+        match self.requests.get(request) {
+            Some(it) => Ok(matches!(it.state, State::Complete | State::Inactive)),
+            None if request == NULL => Ok(true),
+            None => Err(Error::REQUEST),
+        }
+    }
+
+    fn is_active(&self, request: Handle) -> Result<bool> {
+        match self.requests.get(request) {
+            Some(it) => Ok(it.state != State::Inactive),
+            None if request == NULL => Ok(false),
+            None => Err(Error::REQUEST),
+        }
+    }
+
+    /// Ends a complete request; its status.
+    fn retire(&mut self, request: Handle) -> Status {
+        match self.requests.get_mut(request) {
+            Some(it) if it.persistent => {
+                it.state = State::Inactive;
+                core::mem::replace(&mut it.status, Status::EMPTY)
+            }
+            Some(_) => self.requests.remove(request).map_or(Status::EMPTY, |it| it.status),
+            None => Status::EMPTY,
+        }
+    }
+
+    fn retire_in_place(&mut self, request: &mut Handle) -> Status {
+        let status = self.retire(*request);
+        if self.requests.get(*request).is_none() {
+            *request = NULL;
+        }
+        status
+    }
+}
+
+/// What [`Engine::test_any`] found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Any {
+    Done(usize, Status),
+    NotYet,
+    NoneActive,
+}
