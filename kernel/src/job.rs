@@ -9,6 +9,7 @@ use lwk_elf::{ElfError, Program};
 use lwk_job::{End, JobError};
 use lwk_mm::layout::LayoutError;
 use lwk_mm::table::MapError;
+use lwk_stack::TooLong;
 use tar_no_std::TarArchiveRef;
 
 use crate::arch::{clock, interrupt_controller, interrupts};
@@ -28,7 +29,7 @@ pub enum Problem {
     TooManyRanks { ranks: usize, cores: usize },
     NoMemory { ranks: usize, bytes: u64, free: u64 },
     NoKernelMemory,
-    ArgumentsTooLong,
+    Stack(TooLong),
 }
 
 impl fmt::Display for Problem {
@@ -54,9 +55,7 @@ impl fmt::Display for Problem {
             Problem::NoKernelMemory => {
                 write!(out, "the node's memory does not suffice for the kernel's own tables")
             }
-            Problem::ArgumentsTooLong => {
-                write!(out, "arguments and environment are longer than a quarter of the stack")
-            }
+            Problem::Stack(problem) => write!(out, "{problem}"),
         }
     }
 }

@@ -29,7 +29,6 @@ mod pages;
 mod rank;
 mod segment;
 mod setup;
-mod stack;
 mod supervise;
 mod topology;
 

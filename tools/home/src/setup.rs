@@ -13,12 +13,12 @@ use lwk_abi::job_page::{
 use lwk_elf::Program;
 use lwk_job::Job;
 use lwk_mm::layout::{ImageRange, Layout};
+use lwk_stack::{Hardware, Start};
 use nix::errno::Errno;
 
 use crate::clock::{Calibration, TimeBase};
 use crate::pages::Pages;
 use crate::segment::{self, Segment};
-use crate::stack::{Hardware, InitialStack};
 use crate::topology;
 
 /// Exit status for what the host lacks (`EX_UNAVAILABLE` of BSD's `sysexits`).
@@ -95,15 +95,18 @@ impl Setup {
         let pages = Pages::find(&layout, job.ranks);
         let segments = make_segments(&layout, job.ranks, pages == Pages::Reserved)?;
 
-        let arguments: Vec<&[u8]> = job.arguments().collect();
-        let environment: Vec<&[u8]> = job.environment().collect();
-        let stack =
-            InitialStack::new(layout.stack_end, &parsed, &arguments, &environment, hardware(), random()?);
-        if stack.bytes.len() as u64 > (layout.stack_end - layout.stack_start) / 4 {
-            return Err(SetupError::usage(
-                "arguments and environment take more than a quarter of the stack; pass less, or give more --mem",
-            ));
-        }
+        let start = Start {
+            program: &parsed,
+            arguments: job.arguments(),
+            environment: job.environment(),
+            hardware: hardware(),
+            random: random()?,
+        };
+        let mut stack = vec![0; ((layout.stack_end - layout.stack_start) / 4) as usize];
+        let stack_pointer = start
+            .write(&mut stack, layout.stack_end)
+            .map_err(|error| SetupError::usage(error.to_string()))?;
+        let stack = stack.split_off(stack.len() - (layout.stack_end - stack_pointer) as usize);
         let time = calibration.end().map_err(|error| failed("read the clock", error))?;
         for rank in 0..job.ranks {
             let page = job_page(rank, job, &layout, &places, sharing, time);
@@ -119,7 +122,7 @@ impl Setup {
             places,
             sharing,
             entry: parsed.entry,
-            stack_pointer: stack.pointer,
+            stack_pointer,
         })
     }
 }
@@ -256,14 +259,14 @@ fn fill_segment(
     rank: u32,
     program: &Program<'_>,
     page: &JobPage,
-    stack: &InitialStack,
+    stack: &[u8],
 ) -> nix::Result<()> {
     let slot = u64::from(rank) + 1;
     segment::fill_job_page(slot, page)?;
     for part in &program.segments {
         segment::fill(layout, slot, part.address, part.data)?;
     }
-    segment::fill(layout, slot, stack.pointer, &stack.bytes)?;
+    segment::fill(layout, slot, layout.stack_end - stack.len() as u64, stack)?;
     segment::protect(layout, slot)
 }
 
