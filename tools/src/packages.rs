@@ -32,25 +32,12 @@ pub fn install(packages: &[&str], verbose: bool) -> Outcome<()> {
         return Err(by_hand("some packages are missing and installing them needs root"));
     };
     eprintln!("lwk: installing Debian packages: {names}");
-    if !known(packages) {
-        rights.apt_get(&["update"], "reading Debian's package lists", verbose)?;
-    }
+    // Always: lists that are there can be older than what the mirrors have, and offer a compiler that is too old.
+    rights.apt_get(&["update"], "reading Debian's package lists", verbose)?;
     let mut arguments = vec!["install", "--yes", "--no-install-recommends", "--no-remove"];
     arguments.extend(packages);
     let step = "downloading and installing packages";
-    if rights.apt_get(&arguments, step, verbose).is_ok() {
-        return Ok(());
-    }
-    // Lists that are there can be older than what the mirror still has.
-    rights.apt_get(&["update"], "reading Debian's package lists again", verbose)?;
     rights.apt_get(&arguments, step, verbose).map_err(|error| by_hand(&error.message))
-}
-
-/// Whether the package lists on this machine name all of `packages`.
-fn known(packages: &[&str]) -> bool {
-    let mut command = Command::new("apt-cache");
-    command.arg("show").arg("--no-all-versions").args(packages).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }
 
 /// How this user becomes root.

@@ -53,7 +53,12 @@ impl Toolchain {
         }
         let absent =
             |what: &str| Failure::host(format!("{what} is still missing after installing {missing:?}"));
-        let compiler = Compiler::find().ok_or_else(|| absent("a Rust compiler with its library's source"))?;
+        let compiler = Compiler::find().ok_or_else(|| {
+            absent(&format!(
+                "a Rust compiler with its library's source, version {}.{} or later,",
+                OLDEST.0, OLDEST.1
+            ))
+        })?;
         let linker = find_linker().ok_or_else(|| absent("rust-lld"))?;
         let objcopy = find_llvm("llvm-objcopy").ok_or_else(|| absent("llvm-objcopy"))?;
         let objdump = find_llvm("llvm-objdump").ok_or_else(|| absent("llvm-objdump"))?;
