@@ -223,13 +223,9 @@ impl Datatype {
         compare(self.0.sig.as_ref(), items, receive.0.sig.as_ref(), receive_items)
     }
 
-    /// The predefined type that every element is, if there is only one: what a reduction of an accumulate works on. A type of
-    /// pairs alone is one of its pair.
+    /// The basic type that every element is, if there is only one.
     pub fn homogeneous(&self) -> Option<Predefined> {
-        match self.as_predefined() {
-            Some(predefined) => Some(predefined),
-            None => self.0.sig.as_ref()?.homogeneous().map(Predefined::Basic),
-        }
+        self.0.sig.as_ref()?.homogeneous().map(Predefined::Basic)
     }
 }
 

@@ -4,7 +4,7 @@
 //! Committing it writes its layout as an array of words without pointers ([`LayoutView`]), which a peer that sees this rank's
 //! memory can walk in place. A [`Region`] is a buffer: an address, a layout, a count. A [`Transfer`] moves a message from one
 //! region to another with one copy, whatever their layouts; [`pack`] and [`unpack`] have plain bytes on one side and start at
-//! any byte. [`external32`] converts to and from the standard's portable form. [`op`] has the reductions.
+//! any byte. [`pack_external`] and [`unpack_external`] convert to and from the standard's portable form. [`op`] has the reductions.
 //!
 //! Nothing panics on a caller's mistake: an [`Error`] carries the MPI class and one line of reason. Handles, names, attributes
 //! and error handlers are the runtime's. Only `memory`, `transfer`, `external32` and `op` touch memory, through raw addresses
@@ -23,9 +23,12 @@ mod contents;
 mod cursor;
 mod datatype;
 mod error;
+mod external32;
+mod fortran;
 mod layout;
 mod memory;
 mod node;
+pub mod op;
 mod signature;
 mod transfer;
 
@@ -37,6 +40,8 @@ pub use contents::{Combiner, Contents, Form};
 pub use cursor::{Cursor, Piece};
 pub use datatype::Datatype;
 pub use error::{Class, Error, Result};
+pub use external32::{pack_external, unpack_external};
+pub use fortran::{TypeClass, UNDEFINED, f90_complex, f90_integer, f90_real, match_size, value_index};
 pub use layout::LayoutView;
 pub use memory::{Memory, Plain, Strided};
 pub use signature::{Fingerprint, Match};

@@ -3,7 +3,7 @@
 //! datatype are made.
 
 use lwk_datatype::{Basic, DISTRIBUTE_BLOCK, DISTRIBUTE_CYCLIC, DISTRIBUTE_DFLT_DARG, DISTRIBUTE_NONE};
-use lwk_datatype::{Datatype, Distribution, Form, Order, Pair};
+use lwk_datatype::{Datatype, Distribution, Form, Order, Pair, Predefined};
 use proptest::prelude::*;
 
 /// A type map as a list, with its bound markers.
@@ -101,6 +101,32 @@ pub enum Recipe {
 }
 
 impl Recipe {
+    /// The same constructors over another predefined type.
+    pub fn with_leaf(mut self, leaf: Predefined) -> Recipe {
+        self.replace_leaves(leaf);
+        self
+    }
+
+    fn replace_leaves(&mut self, leaf: Predefined) {
+        use Recipe::*;
+        match self {
+            Basic(_) | Pair(_) => {
+                *self = match leaf {
+                    Predefined::Basic(basic) => Basic(basic),
+                    Predefined::Pair(pair) => Pair(pair),
+                }
+            }
+            Contiguous(_, old) | Vector(_, _, _, old) | Hvector(_, _, _, old) | Indexed(_, old) => {
+                old.replace_leaves(leaf)
+            }
+            Hindexed(_, old) | IndexedBlock(_, _, old) | HindexedBlock(_, _, old) => old.replace_leaves(leaf),
+            Resized(_, _, old) | Dup(old) | Subarray(_, _, old) | Darray(_, _, _, old) => {
+                old.replace_leaves(leaf)
+            }
+            Struct(list) => list.iter_mut().for_each(|member| member.2.replace_leaves(leaf)),
+        }
+    }
+
     pub fn make(&self) -> lwk_datatype::Result<Datatype> {
         use Recipe::*;
         let f = Form::Large;
@@ -252,11 +278,19 @@ fn elements(old: &Map, sizes: &[i64], c: bool, within: impl Fn(&[i64]) -> bool) 
 
 /// Random recipes whose type map has at most a few hundred entries.
 pub fn recipe() -> impl Strategy<Value = Recipe> {
+    recipe_of(Vec::new())
+}
+
+/// The same over the given leaves; over any if there are none.
+pub fn recipe_of(leaves: Vec<Recipe>) -> impl Strategy<Value = Recipe> {
     let basic = prop::sample::select(Basic::ALL).prop_map(Recipe::Basic);
     let common = prop::sample::select(&[Basic::Byte, Basic::Int, Basic::Double, Basic::Short][..])
         .prop_map(Recipe::Basic);
     let pair = prop::sample::select(Pair::ALL).prop_map(Recipe::Pair);
-    let leaf = prop_oneof![2 => basic, 4 => common, 1 => pair];
+    let leaf = match leaves.is_empty() {
+        true => prop_oneof![2 => basic, 4 => common, 1 => pair].boxed(),
+        false => prop::sample::select(leaves).boxed(),
+    };
     leaf.prop_recursive(4, 24, 3, |inner| {
         let old = || inner.clone().prop_map(Box::new);
         let (len, disp, bytes) = (0..4i64, -4..9i64, -40..60i64);

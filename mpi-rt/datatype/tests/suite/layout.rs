@@ -1,9 +1,7 @@
 //! Random datatypes against their type maps: bounds, order of bytes, packing, transfers, counts, signatures.
 
-mod model;
-
+use crate::model::{Map, recipe};
 use lwk_datatype::{Basic, Cursor, Match, Plain, Region, Transfer, pack, unpack};
-use model::{Map, recipe};
 use proptest::prelude::*;
 
 /// The displacement of every byte from a position on, as the cursor walks it.

@@ -1,0 +1,75 @@
+//! The predefined operations and the types each is defined for.
+
+use crate::basic::{Group, Predefined};
+
+/// A predefined operation; the discriminant is its handle in the MPI 5.0 standard ABI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+#[allow(missing_docs)]
+pub enum Op {
+    Sum = 0x21,
+    Min = 0x22,
+    Max = 0x23,
+    Prod = 0x24,
+    Band = 0x28,
+    Bor = 0x29,
+    Bxor = 0x2a,
+    Land = 0x30,
+    Lor = 0x31,
+    Lxor = 0x32,
+    Minloc = 0x38,
+    Maxloc = 0x39,
+    Replace = 0x3c,
+    NoOp = 0x3d,
+}
+
+impl Op {
+    /// All of them.
+    pub const ALL: [Op; 14] = [
+        Op::Sum,
+        Op::Min,
+        Op::Max,
+        Op::Prod,
+        Op::Band,
+        Op::Bor,
+        Op::Bxor,
+        Op::Land,
+        Op::Lor,
+        Op::Lxor,
+        Op::Minloc,
+        Op::Maxloc,
+        Op::Replace,
+        Op::NoOp,
+    ];
+
+    /// The operation with this handle of the standard ABI, if it is one.
+    pub fn from_handle(handle: usize) -> Option<Op> {
+        Op::ALL.into_iter().find(|op| usize::from(op.handle()) == handle)
+    }
+
+    /// Its handle in the standard ABI.
+    pub const fn handle(self) -> u16 {
+        self as u16
+    }
+
+    /// Whether the standard defines the operation for the type. MPI_REPLACE and MPI_NO_OP take any.
+    pub fn allows(self, on: Predefined) -> bool {
+        use Group::*;
+        let group = match on {
+            Predefined::Pair(_) => return matches!(self, Op::Minloc | Op::Maxloc | Op::Replace | Op::NoOp),
+            Predefined::Basic(basic) => basic.group(),
+        };
+        match self {
+            Op::Max | Op::Min => matches!(group, CInteger | FortranInteger | Floating | MultiLanguage),
+            Op::Sum | Op::Prod => {
+                matches!(group, CInteger | FortranInteger | Floating | Complex | MultiLanguage)
+            }
+            Op::Land | Op::Lor | Op::Lxor => matches!(group, CInteger | Logical),
+            Op::Band | Op::Bor | Op::Bxor => {
+                matches!(group, CInteger | FortranInteger | Byte | MultiLanguage)
+            }
+            Op::Minloc | Op::Maxloc => false,
+            Op::Replace | Op::NoOp => true,
+        }
+    }
+}

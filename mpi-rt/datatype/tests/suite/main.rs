@@ -1,0 +1,10 @@
+//! The tests of the crate, in one program so that they share the model.
+
+mod decode;
+mod errors;
+mod external32;
+mod layout;
+mod model;
+mod op;
+mod predefined;
+mod scale;
