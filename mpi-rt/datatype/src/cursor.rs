@@ -34,13 +34,37 @@ struct Frame {
     at: u64,
 }
 
+/// The rest of a list of blocks: entries of two words, what follows the last, and where the list lies.
+#[derive(Clone, Copy, Default)]
+struct BlockList<'a> {
+    entries: &'a [u64],
+    end: u64,
+    base: i64,
+}
+
+impl BlockList<'_> {
+    /// The next block, which leaves the list.
+    #[inline]
+    fn next(&mut self) -> Result<Option<Piece>> {
+        let [disp, start, rest @ ..] = self.entries else { return Ok(None) };
+        let end = rest.get(1).copied().unwrap_or(self.end);
+        let block = end.checked_sub(*start).filter(|block| *block > 0).ok_or_else(corrupt)?;
+        self.entries = rest;
+        Ok(Some(Piece { disp: self.base.wrapping_add(*disp as i64), block, count: 1, stride: 0 }))
+    }
+}
+
 /// A position in a message of `count` items of one layout.
 pub struct Cursor<'a> {
     layout: LayoutView<'a>,
     /// Items left, the current one included; 0 before the first and after the last is loaded.
     items: u64,
     item_base: i64,
-    stack: SmallVec<[Frame; 6]>,
+    /// Loops and lists of nodes that are being walked, outermost first. Two are room enough for arrays of structs and
+    /// sub-arrays of three dimensions; a cursor is moved about, so that it should be small.
+    stack: SmallVec<[Frame; 2]>,
+    /// What is left of the list of blocks that is being walked.
+    list: BlockList<'a>,
     run: Piece,
     /// Bytes of the run's first block that are behind the cursor.
     into: u64,
@@ -49,8 +73,8 @@ pub struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// A cursor at byte `position` of the packed message of `count` items. A position at or past the end yields nothing.
     pub fn new(layout: LayoutView<'a>, count: u64, position: u64) -> Result<Cursor<'a>> {
-        let (run, into, items, item_base) = (Piece::default(), 0, 0, 0);
-        let mut cursor = Cursor { layout, items, item_base, stack: SmallVec::new(), run, into };
+        let (stack, list, run) = (SmallVec::new(), BlockList::default(), Piece::default());
+        let mut cursor = Cursor { layout, items: 0, item_base: 0, stack, list, run, into: 0 };
         let size = layout.size();
         if size == 0 || position >= layout.total(count)? {
             return Ok(cursor);
@@ -67,6 +91,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The longest run that starts here: what is left of a block that has been entered, or whole blocks. `None` at the end.
+    #[inline]
     pub fn peek(&mut self) -> Result<Option<Piece>> {
         while self.run.count == 0 {
             if !self.next_run()? {
@@ -85,6 +110,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves on by `bytes`, at most what [`Cursor::peek`] showed.
+    #[inline]
     pub fn advance(&mut self, bytes: u64) {
         debug_assert!(self.into + bytes <= self.run.block.saturating_mul(self.run.count));
         let into = self.into + bytes;
@@ -99,6 +125,23 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Takes the whole run that starts here, if it is not larger than `room`: the short way for the many small blocks that
+    /// fill or empty one large block.
+    #[inline]
+    pub(crate) fn take_run(&mut self, room: u64) -> Result<Option<Piece>> {
+        if self.run.count == 0 && !self.next_run()? {
+            return Ok(None);
+        }
+        let fits =
+            self.into == 0 && self.run.block.checked_mul(self.run.count).is_some_and(|bytes| bytes <= room);
+        let taken = self.run;
+        if fits {
+            self.run.count = 0;
+        }
+        Ok(fits.then_some(taken))
+    }
+
+    #[inline]
     fn skip_blocks(&mut self, blocks: u64) {
         self.run.disp = self.run.disp.wrapping_add(self.run.stride.wrapping_mul(blocks as i64));
         self.run.count = self.run.count.saturating_sub(blocks);
@@ -113,13 +156,26 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes to the run after the one that is used up. False at the end of the message.
+    #[inline]
     fn next_run(&mut self) -> Result<bool> {
         self.into = 0;
+        match self.list.next()? {
+            Some(block) => {
+                self.run = block;
+                Ok(true)
+            }
+            None => self.next_node(),
+        }
+    }
+
+    fn next_node(&mut self) -> Result<bool> {
         while let Some(frame) = self.stack.last_mut() {
             frame.at += 1;
             let frame = *frame;
-            if frame.at < steps(self.layout.node(frame.node))? {
-                self.step_into(frame)?;
+            let node = self.layout.node(frame.node);
+            if frame.at < steps(node)? {
+                let (index, base) = child(node, frame)?;
+                self.descend(index, base, 0)?;
                 return Ok(true);
             }
             self.stack.pop();
@@ -134,16 +190,6 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// Enters the frame's current step at its first byte.
-    fn step_into(&mut self, frame: Frame) -> Result<()> {
-        let node = self.layout.node(frame.node);
-        match (child(node, frame)?, node) {
-            (Child::Block(run), _) => self.run = run,
-            (Child::Node { index, base, .. }, _) => self.descend(index, base, 0)?,
-        }
-        Ok(())
-    }
-
     /// Goes down from a node to the run that holds byte `position` of it.
     fn descend(&mut self, mut index: usize, mut base: i64, mut position: u64) -> Result<()> {
         loop {
@@ -153,14 +199,23 @@ impl<'a> Cursor<'a> {
                     self.enter_run(Piece { disp: base, block, count, stride: stride as i64 }, position);
                     return Ok(());
                 }
+                [BLOCKS, end, count, ref list @ ..] => {
+                    let at = if position > 0 { find::<2>(list, count, &mut position)? } else { 0 };
+                    let range = at as usize * 2..(count as usize).saturating_mul(2);
+                    let entries = list.get(range).ok_or_else(corrupt)?;
+                    self.list = BlockList { entries, end, base };
+                    let run = self.list.next()?.ok_or_else(corrupt)?;
+                    self.enter_run(run, position);
+                    return Ok(());
+                }
                 [LOOP, size, count, ..] if position > 0 => {
                     let body = size.checked_div(count).filter(|body| *body > 0).ok_or_else(corrupt)?;
                     let at = position / body;
                     position %= body;
                     at
                 }
-                [BLOCKS | PARTS, _, count, ..] if position > 0 => find(node, count, &mut position)?,
-                [LOOP | BLOCKS | PARTS, ..] => 0,
+                [PARTS, _, count, ref list @ ..] if position > 0 => find::<3>(list, count, &mut position)?,
+                [LOOP | PARTS, ..] => 0,
                 _ => return Err(corrupt()),
             };
             let frame = Frame { node: index, base, at };
@@ -168,77 +223,52 @@ impl<'a> Cursor<'a> {
                 return Err(corrupt());
             }
             self.stack.push(frame);
-            match child(node, frame)? {
-                Child::Block(run) => {
-                    self.enter_run(run, position);
-                    return Ok(());
-                }
-                Child::Node { index: below, base: at } => (index, base) = (below, at),
-            }
+            (index, base) = child(node, frame)?;
         }
     }
 }
 
-/// What a step of a loop or list leads to.
-enum Child {
-    Block(Piece),
-    Node { index: usize, base: i64 },
-}
-
-/// The number of steps of a loop or list.
+/// The number of steps of a loop or list of nodes.
 fn steps(node: &[u64]) -> Result<u64> {
     match *node {
-        [LOOP | BLOCKS | PARTS, _, count, ..] => Ok(count),
+        [LOOP | PARTS, _, count, ..] => Ok(count),
         _ => Err(corrupt()),
     }
 }
 
-fn child(node: &[u64], frame: Frame) -> Result<Child> {
-    let at = frame.at as usize;
+/// The node that the frame's current step leads to, and where it lies.
+fn child(node: &[u64], frame: Frame) -> Result<(usize, i64)> {
     match *node {
         [LOOP, _, _, stride, body, ..] => {
             let moved = (stride as i64).wrapping_mul(frame.at as i64);
-            Ok(Child::Node { index: body as usize, base: frame.base.wrapping_add(moved) })
-        }
-        [BLOCKS, size, count, ref list @ ..] => {
-            let [disp, start] = *entry(list, at)?;
-            let end = if frame.at + 1 < count { entry::<2>(list, at + 1)?[1] } else { size };
-            let block = end.checked_sub(start).filter(|block| *block > 0).ok_or_else(corrupt)?;
-            Ok(Child::Block(Piece { disp: frame.base.wrapping_add(disp as i64), block, count: 1, stride: 0 }))
+            Ok((body as usize, frame.base.wrapping_add(moved)))
         }
         [PARTS, _, _, ref list @ ..] => {
-            let [disp, _, index] = *entry(list, at)?;
-            Ok(Child::Node { index: index as usize, base: frame.base.wrapping_add(disp as i64) })
+            let [disp, _, index] = *entry(list, frame.at)?;
+            Ok((index as usize, frame.base.wrapping_add(disp as i64)))
         }
         _ => Err(corrupt()),
     }
 }
 
 /// Entry `at` of a list whose entries have `N` words.
-fn entry<const N: usize>(list: &[u64], at: usize) -> Result<&[u64; N]> {
-    let from = at.checked_mul(N).ok_or_else(corrupt)?;
+fn entry<const N: usize>(list: &[u64], at: u64) -> Result<&[u64; N]> {
+    let from = (at as usize).checked_mul(N).ok_or_else(corrupt)?;
     list.get(from..).and_then(|rest| rest.first_chunk()).ok_or_else(corrupt)
 }
 
 /// The entry of a list that holds byte `position`, which becomes the position within that entry.
-fn find(node: &[u64], count: u64, position: &mut u64) -> Result<u64> {
-    let start = |at: u64| -> Result<u64> {
-        match *node {
-            [BLOCKS, _, _, ref list @ ..] => Ok(entry::<2>(list, at as usize)?[1]),
-            [_, _, _, ref list @ ..] => Ok(entry::<3>(list, at as usize)?[1]),
-            _ => Err(corrupt()),
-        }
-    };
+fn find<const N: usize>(list: &[u64], count: u64, position: &mut u64) -> Result<u64> {
     let (mut low, mut high) = (0, count);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if start(middle)? <= *position {
+        if entry::<N>(list, middle)?[1] <= *position {
             low = middle;
         } else {
             high = middle;
         }
     }
-    *position = position.checked_sub(start(low)?).ok_or_else(corrupt)?;
+    *position = position.checked_sub(entry::<N>(list, low)?[1]).ok_or_else(corrupt)?;
     Ok(low)
 }
 

@@ -122,7 +122,8 @@ fn outward(form: Form, bits: u128, size: usize) -> u128 {
         Form::Unsigned => bits,
         Form::Truth => u128::from(bits != 0),
         Form::Extended => {
-            let value = X87DoubleExtended::from_bits(bits & ((1 << 80) - 1));
+            // The padding above 80 bits is not looked at.
+            let value = X87DoubleExtended::from_bits(bits);
             let quad: Quad = value.convert(&mut false).value;
             quad.to_bits()
         }

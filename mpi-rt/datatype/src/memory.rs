@@ -31,6 +31,7 @@ pub trait Memory {
     ///
     /// # Safety
     /// As [`Memory::copy`], for every block of both sides.
+    #[inline]
     unsafe fn copy_blocks(&self, to: Strided, from: Strided, block: usize, count: usize) {
         // SAFETY: the caller's promise is the one each of these functions asks for.
         unsafe {
@@ -55,6 +56,7 @@ pub trait Memory {
 pub struct Plain;
 
 impl Memory for Plain {
+    #[inline]
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
         // SAFETY: the caller promises valid ranges that do not overlap; bytes have no alignment.
         unsafe {

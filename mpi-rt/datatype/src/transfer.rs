@@ -107,18 +107,20 @@ impl<'a> Transfer<'a> {
             let (Some(from), Some(to)) = (self.from.peek()?, self.to.peek()?) else {
                 return Err(crate::layout::corrupt());
             };
+            if from.block != to.block {
+                // SAFETY: the caller's promise.
+                let moved = unsafe { self.fill(memory, from, to, left)? };
+                left -= moved;
+                if moved > 0 {
+                    continue;
+                }
+            }
             let Common { block, count, from_stride, to_stride } = common(from, to, left);
             let source = Strided { address: at(self.from_base, from.disp), stride: from_stride as isize };
             let target = Strided { address: at(self.to_base, to.disp), stride: to_stride as isize };
             // SAFETY: `common` yields blocks that lie within what both cursors showed, that is, within the regions, for
             // which the caller answers.
-            unsafe {
-                if count == 1 {
-                    memory.copy(target.address, source.address, block as usize);
-                } else {
-                    memory.copy_blocks(target, source, block as usize, count as usize);
-                }
-            }
+            unsafe { copy_run(memory, target, source, block, count) };
             let moved = block * count;
             self.from.advance(moved);
             self.to.advance(moved);
@@ -126,6 +128,58 @@ impl<'a> Transfer<'a> {
             left -= moved;
         }
         Ok(wanted)
+    }
+}
+
+impl Transfer<'_> {
+    /// Moves whole runs of the side with the smaller blocks as long as they fit the other side's block, and returns the
+    /// bytes moved: 0 if not even the first fits.
+    ///
+    /// # Safety
+    /// As [`Transfer::step`].
+    unsafe fn fill(&mut self, memory: &impl Memory, from: Piece, to: Piece, left: u64) -> Result<u64> {
+        let gather = from.block < to.block;
+        let (large, place) = if gather {
+            (to.block, at(self.to_base, to.disp))
+        } else {
+            (from.block, at(self.from_base, from.disp))
+        };
+        let (small, base) =
+            if gather { (&mut self.from, self.from_base) } else { (&mut self.to, self.to_base) };
+        let (room, mut moved) = (large.min(left), 0);
+        while moved < room
+            && let Some(run) = small.take_run(room - moved)?
+        {
+            let here = Strided { address: place.wrapping_add(moved as usize), stride: run.block as isize };
+            let there = Strided { address: at(base, run.disp), stride: run.stride as isize };
+            let (target, source) = if gather { (here, there) } else { (there, here) };
+            // SAFETY: the run is one of the small side's, and what it meets lies within the large side's block.
+            unsafe { copy_run(memory, target, source, run.block, run.count) };
+            moved += run.block * run.count;
+        }
+        if gather {
+            self.to.advance(moved)
+        } else {
+            self.from.advance(moved)
+        }
+        self.remaining -= moved;
+        Ok(moved)
+    }
+}
+
+/// Copies blocks; a lone large one as a whole, a small one the way of many, which knows the common sizes.
+///
+/// # Safety
+/// As [`Memory::copy_blocks`].
+#[inline]
+unsafe fn copy_run(memory: &impl Memory, target: Strided, source: Strided, block: u64, count: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if count == 1 && block > 16 {
+            memory.copy(target.address, source.address, block as usize);
+        } else {
+            memory.copy_blocks(target, source, block as usize, count as usize);
+        }
     }
 }
 

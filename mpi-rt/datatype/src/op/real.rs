@@ -30,14 +30,14 @@ macro_rules! native {
 native!(f32, f64);
 
 macro_rules! software {
-    ($(#[$doc:meta])* $name:ident, $bits:ty, $float:ty, $mask:expr) => {
+    ($(#[$doc:meta])* $name:ident, $bits:ty, $float:ty) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         #[repr(transparent)]
         pub(super) struct $name($bits);
 
         impl $name {
-            fn value(self) -> $float { <$float>::from_bits(u128::from(self.0) & $mask) }
+            fn value(self) -> $float { <$float>::from_bits(u128::from(self.0)) }
             fn of(value: $float) -> $name { $name(value.to_bits() as $bits) }
         }
 
@@ -52,13 +52,13 @@ macro_rules! software {
 
 software!(
     /// binary16
-    F16, u16, Half, u128::MAX
+    F16, u16, Half
 );
 software!(
     /// x87's 80 bits in 16 bytes; the padding is ignored and written as zeros.
-    F80, u128, X87DoubleExtended, (1 << 80) - 1
+    F80, u128, X87DoubleExtended
 );
 software!(
     /// binary128
-    F128, u128, Quad, u128::MAX
+    F128, u128, Quad
 );
