@@ -1,0 +1,9 @@
+//! x86-64.
+
+#[cfg(not(all(test, feature = "loom")))]
+pub(crate) mod blocks;
+#[cfg(not(all(test, feature = "loom")))]
+pub(crate) mod features;
+#[cfg(not(all(test, feature = "loom")))]
+pub(crate) mod vector;
+pub(crate) mod word;

@@ -1,0 +1,59 @@
+//! The inner loop of reductions, compiled for each vector length; the processor's longest is chosen at run time.
+
+use crate::arch::features::{Level, level};
+use crate::engine::{Element, Operation};
+
+/// `target[i] = a[i] op b[i]` for `count` elements, at any alignment.
+///
+/// # Safety
+/// `a` and `b` must be readable and `target` writable for `count` elements; `target` is `a`, or overlaps neither.
+pub(crate) unsafe fn combine<T: Element, O: Operation<T>>(
+    target: *mut u8,
+    a: *const u8,
+    b: *const u8,
+    count: usize,
+) {
+    let (target, a, b) = (target.cast(), a.cast(), b.cast());
+    // SAFETY: the caller's promise; the processor has what its level says.
+    unsafe {
+        match level() {
+            Level::Avx512 => combine_avx512::<T, O>(target, a, b, count),
+            Level::Avx2 => combine_avx2::<T, O>(target, a, b, count),
+            Level::Sse2 => combine_plain::<T, O>(target, a, b, count),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`combine`].
+#[inline(always)]
+unsafe fn combine_plain<T: Element, O: Operation<T>>(target: *mut T, a: *const T, b: *const T, count: usize) {
+    for i in 0..count {
+        // SAFETY: the caller's promise for each of `count` elements.
+        unsafe {
+            let (a, b) = (a.add(i).read_unaligned(), b.add(i).read_unaligned());
+            target.add(i).write_unaligned(O::combine(a, b));
+        }
+    }
+}
+
+/// # Safety
+/// As for [`combine`]; the processor must have AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn combine_avx2<T: Element, O: Operation<T>>(target: *mut T, a: *const T, b: *const T, count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { combine_plain::<T, O>(target, a, b, count) }
+}
+
+/// # Safety
+/// As for [`combine`]; the processor must have AVX-512 F, BW, DQ and VL.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn combine_avx512<T: Element, O: Operation<T>>(
+    target: *mut T,
+    a: *const T,
+    b: *const T,
+    count: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { combine_plain::<T, O>(target, a, b, count) }
+}

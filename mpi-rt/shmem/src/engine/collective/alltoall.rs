@@ -1,0 +1,95 @@
+//! Alltoall and alltoalls: a block from each member to each member (the standard, sections 9.9.13 and 9.9.14).
+//!
+//! Each PE pushes its blocks, beginning with its neighbour's, so that no destination has all writers at once (measured: pushing
+//! beats pulling).
+
+use crate::engine::copy::transfer;
+use crate::engine::group::Group;
+use crate::engine::pair::Kind;
+use crate::engine::pe::at;
+use crate::engine::strided::strided;
+use crate::engine::team;
+
+use super::sync::synchronise;
+
+/// Sends block `j` of `bytes` bytes of `source` to member `j`, whose block of this PE's index it becomes
+/// (`shmem_alltoallmem`). 0, or not 0 if there is no such team.
+///
+/// # Safety
+/// `dest` and `source` must be symmetric, for `bytes` bytes from each member, disjoint, and the same in all members; the
+/// collective rules of the standard apply.
+pub unsafe fn alltoallmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize) -> i32 {
+    super::super::setup::check("shmem_alltoall");
+    let Some(group) = team::group(team) else { return 1 };
+    // SAFETY: the caller's promise.
+    unsafe { alltoall_group(group, dest, source, bytes) };
+    0
+}
+
+/// As [`alltoallmem`], for blocks of `count` elements (`shmem_TYPE_alltoall`).
+///
+/// # Safety
+/// As for [`alltoallmem`].
+pub unsafe fn alltoall<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { alltoallmem(team, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>())) }
+}
+
+/// As [`alltoall`], with elements `sst` apart in `source` and `dst` apart in `dest` (`shmem_TYPE_alltoalls`). 0, or not 0 if
+/// there is no such team or a stride is below 1.
+///
+/// # Safety
+/// As for [`alltoall`], for all named elements.
+pub unsafe fn alltoalls<T: Copy>(
+    team: i32,
+    dest: *mut T,
+    source: *const T,
+    dst: isize,
+    sst: isize,
+    count: usize,
+) -> i32 {
+    super::super::setup::check("shmem_alltoalls");
+    let Some(group) = team::group(team).filter(|_| dst >= 1 && sst >= 1) else { return 1 };
+    // SAFETY: the caller's promise.
+    unsafe { alltoalls_group(group, dest, source, dst, sst, count) };
+    0
+}
+
+/// # Safety
+/// As for [`alltoallmem`].
+pub(crate) unsafe fn alltoall_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
+    let place = dest.wrapping_add(bytes.wrapping_mul(group.me() as usize));
+    each_member(group, |index, pe| {
+        let block = source.wrapping_add(bytes.wrapping_mul(index));
+        // SAFETY: the caller's promise: this PE's block of the peer's destination, which only this PE writes.
+        unsafe { transfer(block, at(place, pe), bytes) };
+    });
+    synchronise(group, Kind::Alltoall);
+}
+
+/// # Safety
+/// As for [`alltoalls`].
+pub(crate) unsafe fn alltoalls_group<T: Copy>(
+    group: Group,
+    dest: *mut T,
+    source: *const T,
+    dst: isize,
+    sst: isize,
+    count: usize,
+) {
+    let place = dest.wrapping_offset(dst.wrapping_mul((count * group.me() as usize) as isize));
+    each_member(group, |index, pe| {
+        let block = source.wrapping_offset(sst.wrapping_mul((count * index) as isize));
+        // SAFETY: as in `alltoall_group`.
+        unsafe { strided(at(place, pe), block, dst, sst, count) };
+    });
+    synchronise(group, Kind::Alltoalls);
+}
+
+/// Calls `push` with the index and the PE of every member, beginning with the next one, this PE last.
+fn each_member(group: Group, push: impl Fn(usize, i32)) {
+    for distance in 1..=group.size() {
+        let index = (group.me() + distance) % group.size();
+        push(index as usize, group.pe(index));
+    }
+}

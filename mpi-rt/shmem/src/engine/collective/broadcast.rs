@@ -1,0 +1,95 @@
+//! Broadcast (the standard, section 9.9.4).
+//!
+//! The root says that its data is ready; the others pull it, each to itself, at the same time. For long messages the root does not
+//! merely wait: it pushes its share to each of the others, so that all cores copy equally much.
+
+use crate::engine::copy::transfer;
+use crate::engine::group::Group;
+use crate::engine::pair::{Kind, hear, signal};
+use crate::engine::pe::at;
+use crate::engine::team;
+
+/// From this size on, in bytes, the root copies its share. Below, a second signal costs more than it saves (measured: halves
+/// lose below 16 KiB).
+pub const ROOT_HELPS_FROM: usize = 16 << 10;
+
+/// Copies `bytes` bytes from the root's `source` to the `dest` of all members, the root's own too (`shmem_broadcastmem`). 0, or
+/// not 0 if there is no such team or root.
+///
+/// # Safety
+/// `dest` and `source` must be symmetric, for `bytes` bytes, and the same in all members; the collective rules of the standard
+/// apply.
+pub unsafe fn broadcastmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize, root: i32) -> i32 {
+    super::super::setup::check("shmem_broadcast");
+    let Some(group) = team::group(team).filter(|group| group.has(root)) else { return 1 };
+    // SAFETY: the caller's promise.
+    unsafe {
+        broadcast_group(group, dest, source, bytes, root);
+        if group.me() == root && dest.cast_const() != source {
+            transfer(source, dest, bytes);
+        }
+    }
+    0
+}
+
+/// As [`broadcastmem`], for `count` elements (`shmem_TYPE_broadcast`).
+///
+/// # Safety
+/// As for [`broadcastmem`].
+pub unsafe fn broadcast<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize, root: i32) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { broadcastmem(team, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), root) }
+}
+
+/// The root's own destination is not touched.
+///
+/// # Safety
+/// As for [`broadcastmem`]; `root` is a member.
+pub(crate) unsafe fn broadcast_group(
+    group: Group,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    root: i32,
+) {
+    let pulled = pulled_part(bytes, group.size());
+    let root_pe = group.pe(root);
+    if group.me() == root {
+        for distance in 1..group.size() {
+            signal(group.ahead(distance), Kind::Broadcast);
+        }
+        if pulled < bytes {
+            for distance in 1..group.size() {
+                let peer = group.ahead(distance);
+                // SAFETY: the caller's promise: the rest of both buffers; the peer pulls the part before it.
+                unsafe {
+                    let dest = at(dest, peer).wrapping_add(pulled);
+                    transfer(source.wrapping_add(pulled), dest, bytes - pulled);
+                }
+                signal(peer, Kind::Broadcast);
+            }
+        }
+        // The source may be changed when all have their data.
+        for distance in 1..group.size() {
+            hear(group.ahead(distance), Kind::Broadcast);
+        }
+    } else {
+        hear(root_pe, Kind::Broadcast);
+        // SAFETY: the caller's promise; the root's source is ready, and it pushes the part after this one.
+        unsafe { transfer(at(source, root_pe), dest, pulled) };
+        if pulled < bytes {
+            hear(root_pe, Kind::Broadcast);
+        }
+        signal(root_pe, Kind::Broadcast);
+    }
+}
+
+/// How many of the first bytes each PE pulls; the root pushes the rest. With `n` PEs the root pushes an n-th to each of `n - 1`,
+/// so that all copy as much.
+fn pulled_part(bytes: usize, size: i32) -> usize {
+    if bytes < ROOT_HELPS_FROM {
+        bytes
+    } else {
+        (bytes - bytes / size as usize).next_multiple_of(64).min(bytes)
+    }
+}

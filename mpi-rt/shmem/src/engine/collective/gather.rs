@@ -1,0 +1,96 @@
+//! Collect and fcollect: every member's block to all members (the standard, sections 9.9.8 and 9.9.10).
+//!
+//! Each PE pushes its block to all destinations, beginning with its neighbour, so that no destination has all writers at once.
+
+use crate::engine::copy::transfer;
+use crate::engine::group::Group;
+use crate::engine::pair::{Kind, post, take};
+use crate::engine::pe::at;
+use crate::engine::team;
+use crate::protocol::mailbox::LETTER_WORDS;
+
+use super::sync::synchronise;
+
+/// Concatenates blocks of `bytes` bytes, the same in all members, in the members' order (`shmem_fcollectmem`). 0, or not 0 if
+/// there is no such team.
+///
+/// # Safety
+/// `source` must be symmetric for `bytes` bytes, `dest` for as many from each member, and the same in all members; the
+/// collective rules of the standard apply.
+pub unsafe fn fcollectmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize) -> i32 {
+    super::super::setup::check("shmem_fcollect");
+    let Some(group) = team::group(team) else { return 1 };
+    // SAFETY: the caller's promise.
+    unsafe { fcollect_group(group, dest, source, bytes) };
+    0
+}
+
+/// As [`fcollectmem`], for `count` elements (`shmem_TYPE_fcollect`).
+///
+/// # Safety
+/// As for [`fcollectmem`].
+pub unsafe fn fcollect<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { fcollectmem(team, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>())) }
+}
+
+/// Concatenates the members' blocks, which may differ in size, in the members' order (`shmem_collectmem`). 0, or not 0 if there
+/// is no such team.
+///
+/// # Safety
+/// `source` must be symmetric for this PE's `bytes` bytes, `dest` for those of all members, and the same in all members; the
+/// collective rules of the standard apply.
+pub unsafe fn collectmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize) -> i32 {
+    super::super::setup::check("shmem_collect");
+    let Some(group) = team::group(team) else { return 1 };
+    // SAFETY: the caller's promise.
+    unsafe { collect_group(group, dest, source, bytes) };
+    0
+}
+
+/// As [`collectmem`], for `count` elements (`shmem_TYPE_collect`).
+///
+/// # Safety
+/// As for [`collectmem`].
+pub unsafe fn collect<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { collectmem(team, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>())) }
+}
+
+/// # Safety
+/// As for [`fcollectmem`].
+pub(crate) unsafe fn fcollect_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
+    let place = dest.wrapping_add(bytes.wrapping_mul(group.me() as usize));
+    // SAFETY: the caller's promise; this PE's block is one of `dest`.
+    unsafe { push(group, place, source, bytes) };
+    synchronise(group, Kind::Fcollect);
+}
+
+/// # Safety
+/// As for [`collectmem`].
+pub(crate) unsafe fn collect_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
+    let mine = [bytes as u64, 0, 0, 0, 0, 0, 0];
+    for distance in 1..group.size() {
+        post(group.ahead(distance), Kind::Collect, &mine, 1);
+    }
+    let mut before = 0u64;
+    for index in (0..group.size()).filter(|index| *index != group.me()) {
+        let mut theirs = [0; LETTER_WORDS];
+        take(group.pe(index), Kind::Collect, &mut theirs, 1);
+        if index < group.me() {
+            before += theirs[0];
+        }
+    }
+    // SAFETY: the caller's promise; this PE's block is one of `dest`.
+    unsafe { push(group, dest.wrapping_add(before as usize), source, bytes) };
+    synchronise(group, Kind::Collect);
+}
+
+/// # Safety
+/// `place` must be symmetric, both for `bytes` bytes, and no other PE may use `place` in any PE.
+unsafe fn push(group: Group, place: *mut u8, source: *const u8, bytes: usize) {
+    for distance in 1..=group.size() {
+        // SAFETY: the caller's promise. The last one is this PE itself.
+        unsafe { transfer(source, at(place, group.ahead(distance % group.size())), bytes) };
+    }
+}

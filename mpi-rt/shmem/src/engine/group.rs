@@ -1,0 +1,129 @@
+//! Which PEs take part in a collective call: every team, and every active set, is a stride through the PE numbers.
+
+use super::pe::{my_pe, n_pes};
+
+/// PEs `start`, `start + stride`, … as this PE, one of them, sees them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Group {
+    start: i32,
+    stride: i32,
+    size: i32,
+    /// This PE's index in the group.
+    me: i32,
+}
+
+impl Group {
+    /// All PEs.
+    #[inline]
+    pub(crate) fn world() -> Group {
+        Group { start: 0, stride: 1, size: n_pes(), me: my_pe() }
+    }
+
+    /// The members `start`, `start + stride`, … of this group, `size` of them, as a group of their own; `None` if some of
+    /// them are not members of this one. The second value is whether this PE is a member.
+    pub(crate) fn subset(self, start: i32, stride: i32, size: i32) -> Option<(Group, bool)> {
+        let last = i64::from(start) + i64::from(stride) * (i64::from(size) - 1);
+        let inside = |index: i64| (0..i64::from(self.size)).contains(&index);
+        if size < 1 || !inside(start.into()) || !inside(last) || (stride == 0 && size > 1) {
+            return None;
+        }
+        let distance = self.me - start;
+        let me = match stride {
+            0 if distance == 0 => Some(0),
+            0 => None,
+            _ if distance % stride == 0 => Some(distance / stride),
+            _ => None,
+        };
+        let me = me.filter(|me| (0..size).contains(me));
+        // Both products are differences of PE numbers or smaller, so they fit.
+        let group = Group {
+            start: self.start + start * self.stride,
+            stride: stride.wrapping_mul(self.stride),
+            size,
+            me: me.unwrap_or(0),
+        };
+        Some((group, me.is_some()))
+    }
+
+    /// How many PEs.
+    #[inline(always)]
+    pub(crate) fn size(self) -> i32 {
+        self.size
+    }
+
+    /// This PE's index.
+    #[inline(always)]
+    pub(crate) fn me(self) -> i32 {
+        self.me
+    }
+
+    /// The PE number of a member.
+    #[inline(always)]
+    pub(crate) fn pe(self, index: i32) -> i32 {
+        self.start + self.stride * index
+    }
+
+    /// The index of a PE, if it is a member.
+    pub(crate) fn index_of(self, pe: i32) -> Option<i32> {
+        (0..self.size).find(|index| self.pe(*index) == pe)
+    }
+
+    /// Whether there is a member of that index.
+    #[inline(always)]
+    pub(crate) fn has(self, index: i32) -> bool {
+        (0..self.size).contains(&index)
+    }
+
+    /// The PE number of the member `distance` further around the group; `distance` is from 0 to the group's size.
+    #[inline(always)]
+    pub(crate) fn ahead(self, distance: i32) -> i32 {
+        let index = self.me + distance;
+        self.pe(if index < self.size { index } else { index - self.size })
+    }
+
+    /// The PE number of the member `distance` before, around the group; `distance` is from 0 to the group's size.
+    #[inline(always)]
+    pub(crate) fn behind(self, distance: i32) -> i32 {
+        self.ahead(self.size - distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(size: i32, me: i32) -> Group {
+        Group { start: 0, stride: 1, size, me }
+    }
+
+    fn members(group: Group) -> Vec<i32> {
+        (0..group.size()).map(|index| group.pe(index)).collect()
+    }
+
+    #[test]
+    fn subsets_of_subsets_name_the_right_pes() {
+        let (odd, member) = of(10, 5).subset(1, 2, 5).unwrap();
+        assert_eq!((members(odd), member, odd.me()), (vec![1, 3, 5, 7, 9], true, 2));
+        let (back, member) = odd.subset(4, -2, 3).unwrap();
+        assert_eq!((members(back), member, back.me()), (vec![9, 5, 1], true, 1));
+        let (one, member) = back.subset(2, 0, 1).unwrap();
+        assert_eq!((members(one), member), (vec![1], false));
+        assert_eq!(back.index_of(1), Some(2));
+        assert_eq!(back.index_of(3), None);
+    }
+
+    #[test]
+    fn triplets_that_leave_the_group_are_refused() {
+        for (start, stride, size) in
+            [(0, 1, 5), (-1, 1, 2), (3, 1, 2), (1, -1, 3), (0, 0, 2), (0, 1, 0), (0, i32::MAX, 3), (4, 1, 1)]
+        {
+            assert_eq!(of(4, 0).subset(start, stride, size), None, "{start} {stride} {size}");
+        }
+    }
+
+    #[test]
+    fn around_the_group_in_both_directions() {
+        let (odd, _) = of(10, 7).subset(1, 2, 5).unwrap();
+        assert_eq!([odd.ahead(1), odd.ahead(2), odd.ahead(5), odd.behind(4), odd.behind(0)], [9, 1, 7, 9, 7]);
+    }
+}

@@ -1,0 +1,67 @@
+//! Locks (the standard, section 9.12): [`crate::protocol::queue_lock`] on a symmetric `long`.
+//!
+//! Fair: PEs get the lock in the order they asked. Taking a free lock is one locked instruction on its home PE, which follows
+//! from its address, so that locks spread over PEs.
+
+use super::fatal::stop;
+use super::order::quiet;
+use super::pe::{at, my_pe, n_pes};
+use crate::protocol::queue_lock::{self, LockMisuse, LockWord};
+
+/// The PE that keeps a lock's tail.
+fn home(lock: *const i64) -> u32 {
+    // Objects of the heap lie on lines: the bits above a line's differ.
+    let line = lock.addr() / 64;
+    (line % n_pes() as usize) as u32
+}
+
+/// Finds the lock's word in a PE.
+///
+/// # Safety
+/// `lock` must be a symmetric, aligned `long`, zero at first, and used by the lock routines only.
+unsafe fn words(lock: *mut i64) -> impl Fn(u32) -> &'static LockWord {
+    // SAFETY: the caller's promise; a word is two atomics, and the memory is there as long as the job runs.
+    move |pe| unsafe { &*at(lock.cast::<LockWord>(), pe as i32) }
+}
+
+/// Waits for the lock (`shmem_set_lock`).
+///
+/// # Safety
+/// `lock` must be a symmetric, aligned `long`, zero at first, and used by the lock routines only.
+pub unsafe fn set_lock(lock: *mut i64) {
+    // SAFETY: the caller's promise.
+    let taken = queue_lock::acquire(my_pe() as u32, home(lock), unsafe { words(lock) });
+    taken.unwrap_or_else(|misuse| misused("shmem_set_lock", lock, misuse));
+}
+
+/// Completes this PE's puts and gives the lock to the next PE (`shmem_clear_lock`).
+///
+/// # Safety
+/// As for [`set_lock`].
+pub unsafe fn clear_lock(lock: *mut i64) {
+    quiet();
+    // SAFETY: the caller's promise.
+    let given = queue_lock::release(my_pe() as u32, home(lock), unsafe { words(lock) });
+    given.unwrap_or_else(|misuse| misused("shmem_clear_lock", lock, misuse));
+}
+
+/// Takes the lock if it is free: 0 if so, 1 if another PE has it (`shmem_test_lock`).
+///
+/// # Safety
+/// As for [`set_lock`].
+pub unsafe fn test_lock(lock: *mut i64) -> i32 {
+    // SAFETY: the caller's promise.
+    match queue_lock::try_acquire(my_pe() as u32, home(lock), unsafe { words(lock) }) {
+        Ok(taken) => i32::from(!taken),
+        Err(misuse) => misused("shmem_test_lock", lock, misuse),
+    }
+}
+
+#[cold]
+fn misused(call: &str, lock: *const i64, misuse: LockMisuse) -> ! {
+    let what = match misuse {
+        LockMisuse::HeldAlready => "this PE has the lock already",
+        LockMisuse::NotHeld => "this PE does not have the lock",
+    };
+    stop(format_args!("{call}: {what} (at {lock:p})"))
+}

@@ -1,0 +1,99 @@
+//! Remote memory access: put, get, p, g (the standard, section 9.6; SMARTMAP paper, section IV.A).
+//!
+//! A put is a store or a copy into the peer's memory and is complete when the call returns, except that other PEs are
+//! promised to see it only after `quiet`, and in order only across `fence`. So the non-blocking forms are the blocking ones.
+
+use super::copy::{load, store, transfer};
+use super::pe::at;
+
+/// Copies `bytes` bytes from this PE's `source` to PE `pe`'s `dest` (`shmem_putmem`).
+///
+/// # Safety
+/// `dest` must be symmetric, both for `bytes` bytes; nobody may use either against the standard's rules.
+#[inline]
+pub unsafe fn putmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
+    let target = at(dest, pe);
+    // SAFETY: the caller's promise; the peer's memory is mapped and writable as long as the job runs.
+    unsafe { transfer(source, target, bytes) }
+}
+
+/// Copies `bytes` bytes from PE `pe`'s `source` to this PE's `dest` (`shmem_getmem`).
+///
+/// # Safety
+/// `source` must be symmetric, both for `bytes` bytes; nobody may use either against the standard's rules.
+#[inline]
+pub unsafe fn getmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
+    let source = at(source, pe);
+    // SAFETY: the caller's promise.
+    unsafe { transfer(source, dest, bytes) }
+}
+
+/// Copies `count` elements to PE `pe` (`shmem_TYPE_put`, `shmem_putSIZE`).
+///
+/// # Safety
+/// As for [`putmem`], for `count` elements.
+#[inline]
+pub unsafe fn put<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32) {
+    // SAFETY: the caller's promise. A count whose bytes do not fit an address names no object, so the product is exact.
+    unsafe { putmem(dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), pe) }
+}
+
+/// Copies `count` elements from PE `pe` (`shmem_TYPE_get`, `shmem_getSIZE`).
+///
+/// # Safety
+/// As for [`getmem`], for `count` elements.
+#[inline]
+pub unsafe fn get<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32) {
+    // SAFETY: as in `put`.
+    unsafe { getmem(dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), pe) }
+}
+
+/// Stores one value at PE `pe`'s `dest` (`shmem_TYPE_p`).
+///
+/// # Safety
+/// As for [`put`] of one element.
+#[inline]
+pub unsafe fn p<T: Copy>(dest: *mut T, value: T, pe: i32) {
+    // SAFETY: the caller's promise.
+    unsafe { store(at(dest, pe), value) }
+}
+
+/// Loads one value from PE `pe`'s `source` (`shmem_TYPE_g`).
+///
+/// # Safety
+/// As for [`get`] of one element, which must be a valid value.
+#[inline]
+pub unsafe fn g<T: Copy>(source: *const T, pe: i32) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { load(at(source, pe)) }
+}
+
+macro_rules! non_blocking {
+    ($($name:ident is $of:ident ($dest:ident, $source:ident) <$($t:ident)?>;)*) => {
+        $(
+            /// The non-blocking form: complete at once, so it is the blocking one.
+            ///
+            /// # Safety
+            /// As for the blocking form.
+            #[inline]
+            pub unsafe fn $name$(<$t: Copy>)?(
+                dest: *mut non_blocking!(@type $($t)?),
+                source: *const non_blocking!(@type $($t)?),
+                count: usize,
+                pe: i32,
+            ) {
+                // SAFETY: the caller's promise is the same.
+                unsafe { $of(dest, source, count, pe) }
+            }
+        )*
+    };
+    (@type $t:ident) => { $t };
+    (@type) => { u8 };
+}
+
+non_blocking! {
+    putmem_nbi is putmem (dest, source) <>;
+    getmem_nbi is getmem (dest, source) <>;
+    put_nbi is put (dest, source) <T>;
+    get_nbi is get (dest, source) <T>;
+}

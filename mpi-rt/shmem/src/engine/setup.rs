@@ -1,0 +1,126 @@
+//! Set-up and end (the standard, section 9.1).
+
+use super::collective::synchronise;
+use super::fatal::stop;
+use super::group::Group;
+use super::heap;
+use super::info::{SPECIFICATION, vendor_name};
+use super::pair::Kind;
+use super::pe::{my_pe, n_pes};
+use super::settings::Settings;
+use core::sync::atomic::{AtomicU32, Ordering};
+use lwk_user::{job, println, start};
+
+/// `SHMEM_THREAD_SINGLE`: one thread. The only level this library has, as a rank is one thread.
+pub const THREAD_SINGLE: i32 = 0;
+/// `SHMEM_THREAD_FUNNELED`.
+pub const THREAD_FUNNELED: i32 = 1;
+/// `SHMEM_THREAD_SERIALIZED`.
+pub const THREAD_SERIALIZED: i32 = 2;
+/// `SHMEM_THREAD_MULTIPLE`.
+pub const THREAD_MULTIPLE: i32 = 3;
+
+/// Where the library is in its life. Atomic only because it is static; relaxed, as a rank is one thread.
+static STATE: AtomicU32 = AtomicU32::new(BEFORE);
+const BEFORE: u32 = 0;
+const RUNNING: u32 = 1;
+const AFTER: u32 = 2;
+
+/// Sets the library up (`shmem_init`). Collective; returns in all PEs or in none. Calling it again changes nothing.
+pub fn init(settings: &Settings) {
+    match STATE.load(Ordering::Relaxed) {
+        RUNNING => return,
+        AFTER => stop(format_args!("shmem_init: called after shmem_finalize; a program is set up once")),
+        _ => {}
+    }
+    if job().nodes() != 1 {
+        stop(format_args!("shmem_init: this job spans {} nodes; OpenSHMEM jobs run on one", job().nodes()));
+    }
+    STATE.store(RUNNING, Ordering::Relaxed);
+    synchronise(Group::world(), Kind::SetUp);
+    heap::create(settings.symmetric_bytes);
+    if my_pe() == 0 {
+        tell(settings);
+    }
+    // What PE 0 has to say comes before what any PE does.
+    synchronise(Group::world(), Kind::SetUp);
+}
+
+/// As [`init`]; returns the level of thread support, which is always [`THREAD_SINGLE`] (`shmem_init_thread`). The standard lets
+/// a library give less than was asked for.
+pub fn init_thread(settings: &Settings, requested: i32) -> Result<i32, i32> {
+    if !(THREAD_SINGLE..=THREAD_MULTIPLE).contains(&requested) {
+        return Err(1);
+    }
+    init(settings);
+    Ok(THREAD_SINGLE)
+}
+
+/// The level of thread support (`shmem_query_thread`).
+pub fn query_thread() -> i32 {
+    THREAD_SINGLE
+}
+
+fn tell(settings: &Settings) {
+    let (major, minor) = SPECIFICATION;
+    if settings.version {
+        println!("{}, OpenSHMEM {major}.{minor}", vendor_name());
+    }
+    if settings.info {
+        println!(
+            "SHMEM_SYMMETRIC_SIZE  bytes of each PE's symmetric heap, with k, m, g or t; default: half of its memory"
+        );
+        println!("SHMEM_VERSION         any value: print the library's version at start-up");
+        println!("SHMEM_INFO            any value: print this list");
+        println!("SHMEM_DEBUG           any value: print what start-up has found");
+    }
+    if settings.debug
+        && let Some((start, bytes)) = heap::extent()
+    {
+        println!("shmem: {} PEs, symmetric heap of {bytes} bytes at {start:#x}", n_pes());
+    }
+}
+
+/// Ends the use of the library (`shmem_finalize`): waits for all PEs and completes everything. Calling it again, or before
+/// set-up, changes nothing.
+pub fn finalize() {
+    if STATE.load(Ordering::Relaxed) != RUNNING {
+        return;
+    }
+    synchronise(Group::world(), Kind::Finalize);
+    heap::destroy();
+    STATE.store(AFTER, Ordering::Relaxed);
+}
+
+/// Ends the whole job with a status, 1 to 255 (`shmem_global_exit`); 0 ends this PE's part of it normally.
+///
+/// Status 0 finalizes first, which waits for the other PEs: a job whose PEs all leave this way ends with 0.
+pub fn global_exit(status: i32) -> ! {
+    if status == 0 {
+        finalize();
+        start::exit(0);
+    }
+    start::abort(status & 0xff)
+}
+
+/// Whether the library is set up and not yet finalized.
+#[inline(always)]
+pub fn is_running() -> bool {
+    STATE.load(Ordering::Relaxed) == RUNNING
+}
+
+/// Ends the job if the library is not set up.
+#[inline(always)]
+pub(crate) fn check(call: &str) {
+    if !is_running() {
+        not_running(call);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn not_running(call: &str) -> ! {
+    let when =
+        if STATE.load(Ordering::Relaxed) == BEFORE { "before shmem_init" } else { "after shmem_finalize" };
+    stop(format_args!("{call}: called {when}"))
+}

@@ -1,0 +1,192 @@
+//! Waiting for, and testing, several objects at once: all, any, some, each with one value or a value for each object.
+//!
+//! `status` is null or one `int` an object; objects whose status is not 0 are left out. If none is left, `any` is
+//! [`NONE`] and `some` is 0, at once.
+
+use super::compare::{WaitWord, compare};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use lwk_user::wait::spin_until;
+
+/// No object (`SIZE_MAX`).
+pub const NONE: usize = usize::MAX;
+
+/// The values that objects are compared with.
+trait Values<T>: Copy {
+    /// # Safety
+    /// `index` must be below the number of objects.
+    unsafe fn of(self, index: usize) -> T;
+}
+
+/// One value for all.
+#[derive(Clone, Copy)]
+struct Same<T>(T);
+
+impl<T: Copy> Values<T> for Same<T> {
+    #[inline(always)]
+    unsafe fn of(self, _index: usize) -> T {
+        self.0
+    }
+}
+
+/// A value for each object.
+impl<T: Copy> Values<T> for *const T {
+    #[inline(always)]
+    unsafe fn of(self, index: usize) -> T {
+        // SAFETY: the caller's promise: the vector has as many values as there are objects.
+        unsafe { *self.wrapping_add(index) }
+    }
+}
+
+/// The objects of one call.
+#[derive(Clone, Copy)]
+struct Objects<T, V> {
+    first: *mut T,
+    count: usize,
+    status: *const i32,
+    values: V,
+}
+
+impl<T: WaitWord, V: Values<T>> Objects<T, V> {
+    /// # Safety
+    /// `index` must be below `count`.
+    #[inline(always)]
+    unsafe fn counts(self, index: usize) -> bool {
+        // SAFETY: the caller's promise, and that of the public function: one status an object.
+        self.status.is_null() || unsafe { *self.status.wrapping_add(index) } == 0
+    }
+
+    /// # Safety
+    /// `index` must be below `count`.
+    #[inline(always)]
+    unsafe fn holds(self, index: usize, holds: impl Fn(&T, &T) -> bool) -> bool {
+        // SAFETY: the caller's promise, and that of the public function.
+        unsafe { holds(&T::poll(self.first.wrapping_add(index)), &self.values.of(index)) }
+    }
+
+    /// Whether no object counts.
+    unsafe fn is_empty(self) -> bool {
+        // SAFETY: indices below `count`.
+        (0..self.count).all(|index| unsafe { !self.counts(index) })
+    }
+
+    /// Whether all that count compare so now.
+    unsafe fn all(self, comparison: i32) -> bool {
+        compare!(comparison, holds => (0..self.count).all(|index| {
+            // SAFETY: an index below `count`.
+            unsafe { !self.counts(index) || self.holds(index, holds) }
+        }))
+    }
+
+    unsafe fn wait_all(self, comparison: i32) {
+        compare!(comparison, holds => for index in 0..self.count {
+            // SAFETY: an index below `count`.
+            unsafe {
+                if self.counts(index) {
+                    spin_until(|| self.holds(index, holds));
+                }
+            }
+        });
+    }
+
+    /// One that compares so now. Each call begins to look after the object the last call found, so that none starves.
+    unsafe fn any(self, comparison: i32) -> usize {
+        // Relaxed: a rank is one thread.
+        static LAST: AtomicUsize = AtomicUsize::new(0);
+        if self.count == 0 {
+            return NONE;
+        }
+        let begin = (LAST.load(Ordering::Relaxed) + 1) % self.count;
+        let found = compare!(comparison, holds => (begin..self.count).chain(0..begin).find(|index| {
+            // SAFETY: an index below `count`.
+            unsafe { self.counts(*index) && self.holds(*index, holds) }
+        }));
+        if let Some(index) = found {
+            LAST.store(index, Ordering::Relaxed);
+        }
+        found.unwrap_or(NONE)
+    }
+
+    unsafe fn wait_any(self, comparison: i32) -> usize {
+        let mut found = NONE;
+        // SAFETY: the public function's caller vouches for the objects.
+        unsafe {
+            if !self.is_empty() {
+                spin_until(|| {
+                    found = self.any(comparison);
+                    found != NONE
+                });
+            }
+        }
+        found
+    }
+
+    /// Writes the indices of all that compare so now; how many.
+    unsafe fn some(self, indices: *mut usize, comparison: i32) -> usize {
+        let mut found = 0;
+        compare!(comparison, holds => for index in 0..self.count {
+            // SAFETY: an index below `count`; the public function's caller vouches for room for `count` indices.
+            unsafe {
+                if self.counts(index) && self.holds(index, holds) {
+                    indices.wrapping_add(found).write(index);
+                    found += 1;
+                }
+            }
+        });
+        found
+    }
+
+    unsafe fn wait_some(self, indices: *mut usize, comparison: i32) -> usize {
+        let mut found = 0;
+        // SAFETY: the public function's caller vouches for the objects.
+        unsafe {
+            if !self.is_empty() {
+                spin_until(|| {
+                    found = self.some(indices, comparison);
+                    found != 0
+                });
+            }
+        }
+        found
+    }
+}
+
+macro_rules! forms {
+    ($($of:ident $one:ident $vector:ident ($($extra:ident: $extra_type:ty)?) $(-> $result:ty)?: $what:literal;)*) => {
+        $(
+            #[doc = concat!($what, " (`shmem_TYPE_", stringify!($one), "`).")]
+            ///
+            /// # Safety
+            /// `count` objects as of [`wait_until`](super::wait_until); `status` null or one for each, not changed meanwhile; room
+            /// for `count` indices.
+            pub unsafe fn $one<T: WaitWord>(
+                objects: *mut T, count: usize, $($extra: $extra_type,)? status: *const i32, comparison: i32, value: T,
+            ) $(-> $result)? {
+                let objects = Objects { first: objects, count, status, values: Same(value) };
+                // SAFETY: the caller's promise.
+                unsafe { objects.$of($($extra,)? comparison) }
+            }
+
+            #[doc = concat!($what, ", each with a value of its own (`shmem_TYPE_", stringify!($vector), "`).")]
+            ///
+            /// # Safety
+            #[doc = concat!("As for [`", stringify!($one), "`]; as many values as objects.")]
+            pub unsafe fn $vector<T: WaitWord>(
+                objects: *mut T, count: usize, $($extra: $extra_type,)? status: *const i32, comparison: i32, values: *const T,
+            ) $(-> $result)? {
+                let objects = Objects { first: objects, count, status, values };
+                // SAFETY: the caller's promise.
+                unsafe { objects.$of($($extra,)? comparison) }
+            }
+        )*
+    };
+}
+
+forms! {
+    wait_all wait_until_all wait_until_all_vector (): "Waits until all objects compare so";
+    wait_any wait_until_any wait_until_any_vector () -> usize: "Waits until an object compares so; its index";
+    wait_some wait_until_some wait_until_some_vector (indices: *mut usize) -> usize:
+        "Waits until at least one object compares so; how many, and their indices";
+    all test_all test_all_vector () -> bool: "Whether all objects compare so now";
+    any test_any test_any_vector () -> usize: "An object that compares so now";
+    some test_some test_some_vector (indices: *mut usize) -> usize: "How many objects compare so now, and their indices";
+}

@@ -1,0 +1,188 @@
+//! A fair lock: PEs wait in a queue, each on a word of its own (Mellor-Crummey and Scott 1991, "MCS").
+//!
+//! The standard's lock is one `long` that is symmetric, so every PE has a word, and the two halves of it serve two purposes:
+//! * the *tail*, used in one PE only, the lock's home: the last PE of the queue, or none;
+//! * the *place*, in each PE: whether it waits or holds the lock, and who comes next.
+//!
+//! A PE that waits polls its own memory, and a lock handed over costs one line. All zero is a free lock, as the standard says.
+
+use crate::primitive::{AtomicU32, Ordering, wait_until};
+
+/// This PE waits for its predecessor.
+const WAITS: u32 = 1 << 31;
+/// This PE holds the lock.
+const HOLDS: u32 = 1 << 30;
+/// The successor's number plus one, or 0.
+const NEXT: u32 = 0xffff;
+
+/// The lock's word in one PE: eight bytes, as the standard's `long`.
+#[repr(C, align(8))]
+pub(crate) struct LockWord {
+    tail: AtomicU32,
+    place: AtomicU32,
+}
+
+/// What a caller did wrong; nothing has been changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LockMisuse {
+    /// It holds the lock it asks for.
+    HeldAlready,
+    /// It does not hold the lock it releases.
+    NotHeld,
+}
+
+/// Waits for the lock. `word(pe)` is the lock's word in that PE, `home` where its tail is.
+pub(crate) fn acquire<'a>(me: u32, home: u32, word: impl Fn(u32) -> &'a LockWord) -> Result<(), LockMisuse> {
+    let place = &word(me).place;
+    // Relaxed: only this PE sets the bit.
+    if place.load(Ordering::Relaxed) & HOLDS != 0 {
+        return Err(LockMisuse::HeldAlready);
+    }
+    // Relaxed: nobody looks at the place before the swap below links it, which releases it.
+    place.store(WAITS, Ordering::Relaxed);
+    // Acquire: pairs with the release of `release`'s exchange, when the lock was free. Release: publishes the place.
+    let before = word(home).tail.swap(me + 1, Ordering::AcqRel);
+    // A successor may link itself at any time from here on, so only the two bits are changed. Relaxed, both: only this PE
+    // reads the bits now.
+    if before == 0 {
+        place.fetch_xor(WAITS | HOLDS, Ordering::Relaxed);
+    } else {
+        // Release: pairs with the acquire loads of the predecessor in `release`.
+        word(before - 1).place.fetch_or(me + 1, Ordering::Release);
+        // Acquire: pairs with the release in the predecessor's `release`, which hands the lock over.
+        wait_until(|| place.load(Ordering::Acquire) & WAITS == 0);
+        place.fetch_or(HOLDS, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Takes the lock if it is free; whether it was.
+pub(crate) fn try_acquire<'a>(
+    me: u32,
+    home: u32,
+    word: impl Fn(u32) -> &'a LockWord,
+) -> Result<bool, LockMisuse> {
+    let place = &word(me).place;
+    // Relaxed: only this PE sets the bit.
+    if place.load(Ordering::Relaxed) & HOLDS != 0 {
+        return Err(LockMisuse::HeldAlready);
+    }
+    // Relaxed: as in `acquire`.
+    place.store(HOLDS, Ordering::Relaxed);
+    // Acquire, release: as in `acquire`.
+    let taken = word(home).tail.compare_exchange(0, me + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    if !taken {
+        // Relaxed: not linked, so nobody looks at it.
+        place.store(0, Ordering::Relaxed);
+    }
+    Ok(taken)
+}
+
+/// Gives the lock to the next PE of the queue, or frees it.
+pub(crate) fn release<'a>(me: u32, home: u32, word: impl Fn(u32) -> &'a LockWord) -> Result<(), LockMisuse> {
+    let place = &word(me).place;
+    // Acquire: pairs with the release of a successor that links itself.
+    let mut seen = place.load(Ordering::Acquire);
+    if seen & HOLDS == 0 {
+        return Err(LockMisuse::NotHeld);
+    }
+    if seen & NEXT == 0 {
+        // Release: pairs with the acquire of the next PE's swap or exchange.
+        let freed = word(home).tail.compare_exchange(me + 1, 0, Ordering::Release, Ordering::Relaxed);
+        if freed.is_ok() {
+            // Relaxed: not linked any more.
+            place.store(0, Ordering::Relaxed);
+            return Ok(());
+        }
+        // A successor is between its swap and its link: a few instructions. Acquire: as above.
+        wait_until(|| {
+            seen = place.load(Ordering::Acquire);
+            seen & NEXT != 0
+        });
+    }
+    // Relaxed: the successor has linked itself already; nobody else looks at this place.
+    place.store(0, Ordering::Relaxed);
+    // Release: pairs with the acquire load the successor waits with.
+    word((seen & NEXT) - 1).place.fetch_and(!WAITS, Ordering::Release);
+    Ok(())
+}
+
+#[cfg(test)]
+fn free() -> LockWord {
+    LockWord { tail: AtomicU32::new(0), place: AtomicU32::new(0) }
+}
+
+#[cfg(all(test, feature = "loom"))]
+mod model {
+    use super::*;
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    fn exclude(pes: u32, rounds: usize, try_first: bool) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(2);
+        builder.check(move || {
+            let words: Arc<Vec<LockWord>> = Arc::new((0..pes).map(|_| free()).collect());
+            let counter = Arc::new(UnsafeCell::new(0));
+            let run = move |me: u32, words: &[LockWord], counter: &UnsafeCell<usize>| {
+                for _ in 0..rounds {
+                    let word = |pe: u32| &words[pe as usize];
+                    if !(try_first && try_acquire(me, 0, word).unwrap()) {
+                        acquire(me, 0, word).unwrap();
+                    }
+                    // SAFETY: what is under test: only the holder of the lock touches the counter.
+                    counter.with_mut(|counter| unsafe { *counter += 1 });
+                    release(me, 0, word).unwrap();
+                }
+            };
+            let threads: Vec<_> = (1..pes)
+                .map(|me| {
+                    let (words, counter) = (words.clone(), counter.clone());
+                    thread::spawn(move || run(me, &words, &counter))
+                })
+                .collect();
+            run(0, &words, &counter);
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            // SAFETY: all others have ended.
+            counter.with(|counter| assert_eq!(unsafe { *counter }, pes as usize * rounds));
+        });
+    }
+
+    #[test]
+    fn two_pes_exclude_each_other() {
+        exclude(2, 2, false);
+    }
+
+    #[test]
+    fn two_pes_that_try_first_exclude_each_other() {
+        exclude(2, 2, true);
+    }
+
+    #[test]
+    fn three_pes_exclude_each_other() {
+        exclude(3, 1, false);
+    }
+}
+
+#[cfg(all(test, not(feature = "loom")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misuse_is_told_and_changes_nothing() {
+        let words = [free(), free()];
+        let word = |pe: u32| &words[pe as usize];
+        assert_eq!(release(0, 1, word), Err(LockMisuse::NotHeld));
+        assert_eq!(try_acquire(0, 1, word), Ok(true));
+        assert_eq!(acquire(0, 1, word), Err(LockMisuse::HeldAlready));
+        assert_eq!(try_acquire(0, 1, word), Err(LockMisuse::HeldAlready));
+        assert_eq!(try_acquire(1, 1, word), Ok(false));
+        assert_eq!(release(1, 1, word), Err(LockMisuse::NotHeld));
+        assert_eq!(release(0, 1, word), Ok(()));
+        assert_eq!(try_acquire(1, 1, word), Ok(true));
+        assert_eq!(size_of::<LockWord>(), 8);
+    }
+}
