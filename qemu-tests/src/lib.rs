@@ -4,6 +4,7 @@
 
 extern crate alloc;
 
+pub mod arch;
 pub mod hostile;
 pub mod random;
 pub mod scratch;
