@@ -7,7 +7,7 @@ use clap::Parser;
 use lwk::cli::{self, Bench, Cli, Command};
 use lwk::failure::{Failure, Outcome};
 use lwk::tree::Tree;
-use lwk::{bench, bench_host, boot_tests, build, catalog, host, lint, run};
+use lwk::{bench, bench_host, boot_tests, build, catalog, host, lint, progress, run};
 
 fn main() -> ExitCode {
     if let Some(code) = lwk_home::become_node() {
@@ -46,9 +46,8 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Command::List => {
             let entries = catalog::list(&tree, build::APPS)?;
             let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-            for entry in entries {
-                println!("{:width$}  {}", entry.name, entry.description);
-            }
+            let lines = entries.iter().map(|entry| format!("{:width$}  {}", entry.name, entry.description));
+            progress::print_list(lines);
             Ok(0)
         }
     }

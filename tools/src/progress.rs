@@ -74,3 +74,13 @@ fn line(text: &str) -> Shown {
     });
     Shown::Line(Some(over), Some(printer))
 }
+/// Prints lines to standard output until they are all out or nobody reads them any more (`… | head`).
+pub fn print_list(lines: impl Iterator<Item = impl std::fmt::Display>) {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    for line in lines {
+        if writeln!(out, "{line}").is_err() {
+            return;
+        }
+    }
+}

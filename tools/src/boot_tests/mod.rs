@@ -20,6 +20,7 @@ use std::time::Instant;
 use crate::build::{self, Builder};
 use crate::cli::TestOptions;
 use crate::failure::{Failure, Outcome};
+use crate::progress::print_list;
 use crate::tree::Tree;
 use command::Lwk;
 
@@ -61,9 +62,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     let with_host = wanted(HOST_TESTS);
     if options.list {
         let host = with_host.then_some(HOST_TESTS);
-        host.into_iter()
-            .chain(tests.iter().map(|test| test.name.as_str()))
-            .for_each(|name| println!("{name}"));
+        print_list(host.into_iter().chain(tests.iter().map(|test| test.name.as_str())));
         return Ok(0);
     }
     if tests.is_empty() && !with_host {
