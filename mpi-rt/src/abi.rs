@@ -24,6 +24,8 @@ pub const COMM_SELF: u64 = 0x102;
 
 /// No request.
 pub const REQUEST_NULL: u64 = 0x180;
+/// A send that was complete when it began; the engine's own number, in the range of predefined requests.
+pub const REQUEST_DONE: u64 = 0x181;
 
 /// Predefined operations.
 pub mod op {

@@ -1,10 +1,12 @@
 //! The engine: one object in each rank, behind [`with`].
 
 use crate::abi;
+use crate::buffered::Attached;
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table};
 use crate::local::RankLocal;
+use crate::probe::Taken;
 use crate::receive::Waiting;
 use crate::request::Request;
 use crate::transport::smartmap::Smartmap;
@@ -28,6 +30,10 @@ pub struct Engine {
     pub(crate) deferred_count: usize,
     /// Sends that the transport has under way.
     pub(crate) underway: Vec<Handle>,
+    /// The buffer for buffered sends.
+    pub(crate) attached: Option<Attached>,
+    /// Messages that matched probes have taken out.
+    pub(crate) taken: Table<Taken>,
     pub(crate) world: Rc<Communicator>,
     pub(crate) alone: Rc<Communicator>,
     pub(crate) communicators: Table<Rc<Communicator>>,
@@ -109,6 +115,8 @@ impl Engine {
             deferred: (0..size).map(|_| VecDeque::new()).collect(),
             deferred_count: 0,
             underway: Vec::new(),
+            attached: None,
+            taken: Table::new(),
             world: Rc::new(world),
             alone: Rc::new(alone),
             communicators: Table::new(),

@@ -58,7 +58,8 @@ impl Waiting {
         Waiting { posted: Posted::new(), unexpected: Unexpected::new(), peers, from_any: 0 }
     }
 
-    fn count(&mut self, source: Option<u32>, posted: bool) {
+    /// Counts a receive or probe that wants messages of a source, or one that no longer does.
+    pub fn count(&mut self, source: Option<u32>, posted: bool) {
         let count = match source {
             Some(peer) => &mut self.peers[peer as usize].wanted,
             None => &mut self.from_any,

@@ -79,6 +79,11 @@ impl Request {
         }
     }
 
+    /// Whether it has been carried out.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.state == State::Complete
+    }
+
     /// An operation to or from nobody, which is complete.
     pub(crate) fn nothing(status: Status) -> Request {
         Request { state: State::Complete, status, ..Request::new(Operation::Nothing) }

@@ -7,9 +7,8 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::request::{Mode, Operation, Request, SendOperation, State};
-use crate::status::Status;
 use crate::transport::{Label, Outgoing, Started, Ticket, Transport};
-use crate::wait::POLLS_PER_PROGRESS;
+use crate::wait::{DONE, POLLS_PER_PROGRESS};
 use lwk_user::wait::Poll;
 
 // Every non-negative `int` is a tag.
@@ -34,6 +33,9 @@ impl Engine {
     #[inline(always)]
     pub unsafe fn send(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
         let Some(send) = self.check_send(arguments, mode)? else { return Ok(()) };
+        if mode == Mode::Buffered {
+            return self.send_buffered(&send);
+        }
         if self.deferred_count == 0 {
             // SAFETY: the caller vouches for the buffer, until this returns.
             match unsafe { self.start_send(&send) } {
@@ -100,9 +102,25 @@ impl Engine {
     /// # Safety
     /// The buffer must be readable until the request is complete.
     pub unsafe fn isend(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
-        let Some(send) = self.check_send(arguments, mode)? else {
-            return Ok(self.requests.insert(Request::nothing(Status::EMPTY)));
-        };
+        let Some(send) = self.check_send(arguments, mode)? else { return Ok(DONE) };
+        if mode == Mode::Buffered {
+            self.send_buffered(&send)?;
+            return Ok(DONE);
+        }
+        if self.deferred[send.peer as usize].is_empty() {
+            // SAFETY: the caller vouches for the buffer until the request is complete.
+            match unsafe { self.start_send(&send) } {
+                Started::Done => return Ok(DONE),
+                Started::Underway(ticket) => {
+                    let request =
+                        Request { state: State::Underway(ticket), ..Request::new(Operation::Send(send)) };
+                    let request = self.requests.insert(request);
+                    self.underway.push(request);
+                    return Ok(request);
+                }
+                Started::Full => {}
+            }
+        }
         let request = self.requests.insert(Request::new(Operation::Send(send)));
         self.begin_send(request, &send);
         Ok(request)
@@ -133,7 +151,7 @@ impl Engine {
 
     /// The operation that the arguments describe; `None` if it goes to nobody.
     #[inline(always)]
-    fn check_send(&self, arguments: &SendArguments, mode: Mode) -> Result<Option<SendOperation>> {
+    pub(crate) fn check_send(&self, arguments: &SendArguments, mode: Mode) -> Result<Option<SendOperation>> {
         let communicator = self.communicator(arguments.communicator)?;
         let bytes = datatype::extent(arguments.count, datatype::predefined(arguments.datatype)?)?;
         if arguments.tag < 0 {

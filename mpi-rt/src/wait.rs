@@ -3,7 +3,7 @@
 //! A completed request is freed, unless it is persistent, which becomes inactive. The null request and inactive ones are
 //! complete, with an empty status. The error of an operation is in its status; calls for one request return it.
 
-use crate::abi::REQUEST_NULL;
+use crate::abi::{REQUEST_DONE, REQUEST_NULL};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -16,6 +16,8 @@ pub(crate) const POLLS_PER_PROGRESS: u32 = 16;
 
 /// The null request.
 pub const NULL: Handle = Handle(REQUEST_NULL);
+/// The request of every send that was complete when it began: nothing is left to know of it.
+pub const DONE: Handle = Handle(REQUEST_DONE);
 
 impl Engine {
     /// Waits for a request; the handle is void afterwards unless it is persistent. Errors: `REQUEST`, or the operation's own.
@@ -167,6 +169,7 @@ impl Engine {
     /// Gives a request up: an active one completes by itself. Errors: `REQUEST`.
     pub fn free_request(&mut self, request: Handle) -> Result<()> {
         match self.requests.get_mut(request) {
+            None if request == DONE => Ok(()),
             None => Err(Error::REQUEST),
             Some(it) if matches!(it.state, State::Inactive | State::Complete) => {
                 self.requests.remove(request);
@@ -182,6 +185,9 @@ impl Engine {
     /// Withdraws a receive that has not been matched; it then completes as cancelled. Sends are never cancelled, which the standard allows.
     /// The request must still be completed. Errors: `REQUEST`.
     pub fn cancel(&mut self, request: Handle) -> Result<()> {
+        if request == DONE {
+            return Ok(());
+        }
         if self.requests.get(request).is_none() {
             return Err(Error::REQUEST);
         }
@@ -202,6 +208,9 @@ impl Engine {
 
     #[inline]
     fn is_complete(&self, request: Handle) -> Result<bool> {
+        if request == DONE {
+            return Ok(true);
+        }
         match self.requests.get(request) {
             Some(it) => Ok(matches!(it.state, State::Complete | State::Inactive)),
             None if request == NULL => Ok(true),
@@ -213,6 +222,7 @@ impl Engine {
         match self.requests.get(request) {
             Some(it) => Ok(it.state != State::Inactive),
             None if request == NULL => Ok(false),
+            None if request == DONE => Ok(true),
             None => Err(Error::REQUEST),
         }
     }

@@ -1,0 +1,73 @@
+//! Combined send and receive (MPI-4.1, section 3.10), matched receive, and receives into messages' own requests.
+
+use crate::datatype;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::receive::ReceiveArguments;
+use crate::request::{Mode, Operation, ReceiveOperation, Request};
+use crate::send::SendArguments;
+use crate::status::Status;
+use alloc::vec::Vec;
+use lwk_matching::Pattern;
+
+impl Engine {
+    /// Sends and receives at the same time. Errors: those of both.
+    ///
+    /// # Safety
+    /// As for [`Engine::send`] and [`Engine::receive`]; the buffers must not overlap.
+    pub unsafe fn sendrecv(&mut self, send: &SendArguments, receive: &ReceiveArguments) -> Result<Status> {
+        // Everything is checked before anything begins, so that an error leaves nothing under way.
+        self.check_send(send, Mode::Standard)?;
+        // SAFETY: the caller vouches for the buffers until this returns; both requests are completed here.
+        unsafe {
+            let receive = self.irecv(receive)?;
+            let send = self.isend(send, Mode::Standard)?;
+            let outcome = self.wait(receive);
+            self.wait(send)?;
+            outcome
+        }
+    }
+
+    /// Sends the buffer's content and receives into it. Errors: as for [`Engine::sendrecv`], and `NO_MEM`.
+    ///
+    /// # Safety
+    /// The buffer must be readable and writable.
+    pub unsafe fn sendrecv_replace(
+        &mut self,
+        send: &SendArguments,
+        receive: &ReceiveArguments,
+    ) -> Result<Status> {
+        let bytes = datatype::extent(send.count, datatype::predefined(send.datatype)?)?;
+        let mut content: Vec<u8> = Vec::new();
+        content.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
+        // SAFETY: the caller vouches for the buffer; the vector has room, and holds initialised bytes afterwards.
+        unsafe {
+            crate::copy::copy(send.address, content.as_mut_ptr(), bytes);
+            content.set_len(bytes);
+            self.sendrecv(&SendArguments { address: content.as_ptr(), ..*send }, receive)
+        }
+    }
+
+    /// Begins the receive of a message that a matched probe has taken out. Errors: `REQUEST` if there is no such message,
+    /// `COUNT`, `TYPE`.
+    ///
+    /// # Safety
+    /// The buffer must be writable until the request is complete.
+    pub unsafe fn imrecv(
+        &mut self,
+        address: *mut u8,
+        count: i64,
+        datatype: u64,
+        message: Handle,
+    ) -> Result<Handle> {
+        let room = datatype::extent(count, datatype::predefined(datatype)?)?;
+        let taken = self.taken.remove(message).ok_or(Error::REQUEST)?;
+        let pattern =
+            Pattern { context: taken.key.context, source: Some(taken.key.source), tag: Some(taken.key.tag) };
+        let receive = ReceiveOperation { pattern, address, room, communicator: taken.communicator };
+        let request = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
+        self.deliver_held(request, &receive, &taken.key, taken.message);
+        Ok(request)
+    }
+}

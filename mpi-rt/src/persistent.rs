@@ -1,0 +1,57 @@
+//! Persistent requests (MPI-4.1, section 3.9): made once, started again and again.
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::receive::ReceiveArguments;
+use crate::request::{Mode, Operation, Request, State};
+use crate::send::SendArguments;
+use crate::status::Status;
+
+impl Engine {
+    /// A send that is started by [`Engine::start`]. Errors: as for a send.
+    ///
+    /// # Safety
+    /// The buffer must be readable whenever the request is active.
+    pub unsafe fn send_init(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
+        let operation = self.check_send(arguments, mode)?.map_or(Operation::Nothing, Operation::Send);
+        Ok(self.requests.insert(Request { persistent: true, ..Request::new(operation) }))
+    }
+
+    /// A receive that is started by [`Engine::start`]. Errors: as for a receive.
+    ///
+    /// # Safety
+    /// The buffer must be writable whenever the request is active.
+    pub unsafe fn receive_init(&mut self, arguments: &ReceiveArguments) -> Result<Handle> {
+        let operation = self.check_receive(arguments)?.map_or(Operation::Nothing, Operation::Receive);
+        Ok(self.requests.insert(Request { persistent: true, ..Request::new(operation) }))
+    }
+
+    /// Starts a persistent request. Errors: `REQUEST` if it is not persistent, or active already; `BUFFER` if a buffered send finds no room.
+    pub fn start(&mut self, request: Handle) -> Result<()> {
+        let it = self.requests.get_mut(request).ok_or(Error::REQUEST)?;
+        if !it.persistent || it.state != State::Inactive {
+            return Err(Error::REQUEST);
+        }
+        match &it.operation {
+            Operation::Send(send) => {
+                let send = *send;
+                if send.mode == Mode::Buffered {
+                    self.send_buffered(&send)?;
+                    self.complete(request, Status::EMPTY);
+                } else {
+                    self.begin_send(request, &send);
+                }
+            }
+            Operation::Receive(receive) => {
+                let receive = receive.clone();
+                self.begin_receive(request, &receive);
+            }
+            Operation::Nothing => {
+                it.state = State::Complete;
+                it.status = Status::PROC_NULL;
+            }
+        }
+        Ok(())
+    }
+}

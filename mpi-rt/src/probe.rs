@@ -1,0 +1,84 @@
+//! Looking at messages before they are received (MPI-4.1, section 3.8), and taking one out for its own receive.
+
+use crate::abi::PROC_NULL;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::receive::{Message, pattern};
+use crate::status::Status;
+use alloc::rc::Rc;
+use lwk_matching::{Key, Pattern};
+use lwk_user::wait::Poll;
+
+/// A message that has been taken out of the queues ([`Engine::improbe`]) and waits for its own receive.
+pub(crate) struct Taken {
+    pub key: Key,
+    pub message: Message,
+    pub communicator: Rc<crate::communicator::Communicator>,
+}
+
+/// What a matched probe found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Matched {
+    /// The source was the null process.
+    NoProcess,
+    /// The message's handle, for one receive, and what it says.
+    Message(Handle, Status),
+}
+
+impl Engine {
+    /// What the oldest matching message says, if one has arrived. Errors: `COMM`, `TAG`, `RANK`.
+    pub fn iprobe(&mut self, source: i32, tag: i32, communicator: Handle) -> Result<Option<Status>> {
+        let communicator = self.communicator(communicator)?.clone();
+        let Some(pattern) = pattern(&communicator, source, tag)? else { return Ok(Some(Status::PROC_NULL)) };
+        self.look_for(&pattern);
+        Ok(self.waiting.unexpected.find(&pattern).map(|(key, message)| Status {
+            source: communicator.rank_of(key.source),
+            tag: key.tag,
+            bytes: message.bytes as u64,
+            ..Status::EMPTY
+        }))
+    }
+
+    /// Waits until a matching message has arrived. Errors: as for [`Engine::iprobe`].
+    pub fn probe(&mut self, source: i32, tag: i32, communicator: Handle) -> Result<Status> {
+        let mut poll = Poll::new();
+        loop {
+            if let Some(status) = self.iprobe(source, tag, communicator)? {
+                return Ok(status);
+            }
+            poll.pause();
+        }
+    }
+
+    /// Takes the oldest matching message out of the queues, if one has arrived. Errors: as for [`Engine::iprobe`].
+    pub fn improbe(&mut self, source: i32, tag: i32, communicator: Handle) -> Result<Option<Matched>> {
+        let Some(status) = self.iprobe(source, tag, communicator)? else { return Ok(None) };
+        if source == PROC_NULL {
+            return Ok(Some(Matched::NoProcess));
+        }
+        let communicator = self.communicator(communicator)?.clone();
+        let Some(pattern) = pattern(&communicator, source, tag)? else { return Err(Error::INTERN) };
+        let (key, message) = self.waiting.take(&pattern).ok_or(Error::INTERN)?;
+        let handle = self.taken.insert(Taken { key, message, communicator });
+        Ok(Some(Matched::Message(handle, status)))
+    }
+
+    /// Waits for a matching message and takes it out. Errors: as for [`Engine::iprobe`].
+    pub fn mprobe(&mut self, source: i32, tag: i32, communicator: Handle) -> Result<Matched> {
+        let mut poll = Poll::new();
+        loop {
+            if let Some(matched) = self.improbe(source, tag, communicator)? {
+                return Ok(matched);
+            }
+            poll.pause();
+        }
+    }
+
+    /// Takes in messages as a receive of that pattern would: the peers it names may fill the queue.
+    fn look_for(&mut self, pattern: &Pattern) {
+        self.waiting.count(pattern.source, true);
+        self.progress();
+        self.waiting.count(pattern.source, false);
+    }
+}

@@ -1,0 +1,52 @@
+//! Point-to-point messages: every mode, wildcards, order, probes, persistent requests, floods and errors, on any number of ranks
+//!
+//! The argument names the part to run. A failed check is a panic, which ends the job; a hang is ended by the job's time limit.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+#[path = "../mpi/calls.rs"]
+mod calls;
+#[path = "../mpi/errors.rs"]
+mod errors;
+#[path = "../mpi/flood.rs"]
+mod flood;
+#[path = "../mpi/messages.rs"]
+mod messages;
+#[path = "../mpi/stress.rs"]
+mod stress;
+
+use lwk_mpi_rt::mpi::Mpi;
+use lwk_user::{Env, job, println};
+
+lwk_user::entry!(main);
+
+fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
+    let part = env.args().nth(1).unwrap_or("");
+    if part == "errors" {
+        errors::before_init();
+    }
+    {
+        let mpi = Mpi::init()?;
+        let world = mpi.world();
+        match part {
+            "sizes" => messages::sizes(world)?,
+            "modes" => messages::modes(world)?,
+            "requests" => messages::requests(world)?,
+            "probes" => messages::probes(world)?,
+            "errors" => errors::arguments(world)?,
+            "flood" => flood::run(world)?,
+            "stress" => stress::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
+            _ => return Ok(2),
+        }
+        world.barrier()?;
+    }
+    if part == "errors" {
+        errors::after_finalize();
+    }
+    if job().rank().0 == 0 {
+        println!("{part}: passed on {} ranks", job().size());
+    }
+    Ok(0)
+}
