@@ -23,7 +23,7 @@ enum Loop {
 
 #[cold]
 fn find_loop() -> u8 {
-    let found = if lwk_user::job().is_emulated() {
+    let found = if cfg!(target_os = "none") && lwk_user::job().is_emulated() {
         Loop::Emulated
     } else {
         match arch::vectors() {
@@ -35,6 +35,24 @@ fn find_loop() -> u8 {
     // Relaxed: this rank alone reads and writes it.
     LOOP.store(found as u8, Ordering::Relaxed);
     found as u8
+}
+
+/// The vectors to compute with: the narrow ones in emulation.
+pub(crate) fn vectors() -> Vectors {
+    const AVX: u8 = Loop::Avx as u8;
+    const AVX512: u8 = Loop::Avx512 as u8;
+    match chosen() {
+        AVX => Vectors::Avx,
+        AVX512 => Vectors::Avx512,
+        _ => Vectors::Sse2,
+    }
+}
+
+#[inline(always)]
+fn chosen() -> u8 {
+    // Relaxed: this rank alone reads and writes it.
+    let chosen = LOOP.load(Ordering::Relaxed);
+    if chosen == Loop::Unknown as u8 { find_loop() } else { chosen }
 }
 
 /// Copies `bytes` bytes; either end may be in a peer's slot.
@@ -59,14 +77,9 @@ unsafe fn large(source: *const u8, target: *mut u8, bytes: usize) {
     const EMULATED: u8 = Loop::Emulated as u8;
     const AVX: u8 = Loop::Avx as u8;
     const AVX512: u8 = Loop::Avx512 as u8;
-    // Relaxed: as above.
-    let mut chosen = LOOP.load(Ordering::Relaxed);
-    if chosen == Loop::Unknown as u8 {
-        chosen = find_loop();
-    }
     // SAFETY: the caller's promise; longer than any vector; the vectors were asked for.
     unsafe {
-        match chosen {
+        match chosen() {
             EMULATED => lwk_user::copy::copy(source, target, bytes),
             _ if bytes >= STRING_FROM => arch::copy_string(source, target, bytes),
             AVX512 => arch::copy_avx512(source, target, bytes),

@@ -1,14 +1,17 @@
 //! Predefined reduction operations (MPI-4.1, section 6.9.2) on the predefined datatypes.
 //!
-//! A [`Kernel`] computes `inout[i] = in[i] op inout[i]`, as a user's operation does; the collectives fold from the last rank to
-//! the first, so that the result is that of the ranks' order.
+//! A [`Kernel`] computes `out[i] = left[i] op right[i]`; the collectives fold from the last rank to the first, so that the
+//! result is that of the ranks' order. Each kernel exists for two widths of vectors and is chosen with the copy loops.
 
 use crate::abi::op;
+use crate::arch::Vectors;
+use crate::copy;
 use crate::datatype::Element;
 use crate::error::{Error, Result};
 
-/// Combines `count` elements. Buffers may be in a peer's slot, need no alignment, and do not overlap.
-pub type Kernel = unsafe fn(input: *const u8, inout: *mut u8, count: usize);
+/// Combines `count` elements. Buffers may be in a peer's slot and need no alignment; `out` is one of the others or overlaps
+/// neither.
+pub type Kernel = unsafe fn(left: *const u8, right: *const u8, out: *mut u8, count: usize);
 
 /// A value with its place, for `MINLOC` and `MAXLOC`: the layout of a C structure of both.
 #[derive(Clone, Copy)]
@@ -20,15 +23,21 @@ struct Located<V, I>(V, I);
 struct Complex<F>(F, F);
 
 /// # Safety
-/// Both buffers hold `count` values of type `T`, exclusively for the time of the call.
+/// That of [`Kernel`], for elements of type `T`.
 #[inline(always)]
-unsafe fn fold<T: Copy>(input: *const u8, inout: *mut u8, count: usize, combine: impl Fn(T, T) -> T) {
-    let (input, inout) = (input.cast::<T>(), inout.cast::<T>());
+unsafe fn combine<T: Copy>(
+    left: *const u8,
+    right: *const u8,
+    out: *mut u8,
+    count: usize,
+    operation: impl Fn(T, T) -> T,
+) {
+    let (left, right, out) = (left.cast::<T>(), right.cast::<T>(), out.cast::<T>());
     for index in 0..count {
         // SAFETY: below `count` (the caller's promise); unaligned accesses, since users' buffers may be unaligned.
         unsafe {
-            let value = combine(input.add(index).read_unaligned(), inout.add(index).read_unaligned());
-            inout.add(index).write_unaligned(value);
+            let value = operation(left.add(index).read_unaligned(), right.add(index).read_unaligned());
+            out.add(index).write_unaligned(value);
         }
     }
 }
@@ -37,11 +46,21 @@ macro_rules! kernel {
     ($type:ty, $combine:expr) => {{
         /// # Safety
         /// That of [`Kernel`].
-        unsafe fn kernel(input: *const u8, inout: *mut u8, count: usize) {
+        unsafe fn narrow(left: *const u8, right: *const u8, out: *mut u8, count: usize) {
             // SAFETY: the caller's promise.
-            unsafe { fold::<$type>(input, inout, count, $combine) }
+            unsafe { combine::<$type>(left, right, out, count, $combine) }
         }
-        kernel as Kernel
+        /// # Safety
+        /// That of [`Kernel`], on a processor with AVX2.
+        #[target_feature(enable = "avx,avx2")]
+        unsafe fn wide(left: *const u8, right: *const u8, out: *mut u8, count: usize) {
+            // SAFETY: the caller's promise.
+            unsafe { combine::<$type>(left, right, out, count, $combine) }
+        }
+        match copy::vectors() {
+            Vectors::Sse2 => narrow as Kernel,
+            Vectors::Avx | Vectors::Avx512 => wide as Kernel,
+        }
     }};
 }
 
@@ -162,8 +181,9 @@ mod tests {
     fn apply<T: Copy>(operation: u64, element: Element, input: &[T], inout: &[T]) -> Vec<T> {
         let mut result = inout.to_vec();
         let kernel = predefined(operation, element).unwrap();
+        let out = result.as_mut_ptr().cast::<u8>();
         // SAFETY: both slices hold as many elements of the kind.
-        unsafe { kernel(input.as_ptr().cast(), result.as_mut_ptr().cast(), input.len()) };
+        unsafe { kernel(input.as_ptr().cast(), out, out, input.len()) };
         result
     }
 

@@ -14,6 +14,10 @@ use lwk_user::wait::Poll;
 // Every non-negative `int` is a tag.
 const _: () = assert!(TAG_UB == i32::MAX && ANY_TAG < 0);
 
+/// A non-blocking send looks this often for room before it is put off: a receiver at work makes room sooner than a request is
+/// made and found again.
+const POLLS_FOR_ROOM: u32 = 16;
+
 /// A send's arguments, as the standard lists them.
 #[derive(Clone, Copy, Debug)]
 pub struct SendArguments {
@@ -108,22 +112,27 @@ impl Engine {
             return Ok(DONE);
         }
         if self.deferred[send.peer as usize].is_empty() {
-            // SAFETY: the caller vouches for the buffer until the request is complete.
-            match unsafe { self.start_send(&send) } {
-                Started::Done => return Ok(DONE),
-                Started::Underway(ticket) => {
-                    let request =
-                        Request { state: State::Underway(ticket), ..Request::new(Operation::Send(send)) };
-                    let request = self.requests.insert(request);
-                    self.underway.push(request);
-                    return Ok(request);
+            let mut poll = Poll::new();
+            for _ in 0..POLLS_FOR_ROOM {
+                // SAFETY: the caller vouches for the buffer until the request is complete.
+                match unsafe { self.start_send(&send) } {
+                    Started::Done => return Ok(DONE),
+                    Started::Underway(ticket) => return Ok(self.send_underway(&send, ticket)),
+                    Started::Full => poll.pause(),
                 }
-                Started::Full => {}
             }
         }
         let request = self.requests.insert(Request::new(Operation::Send(send)));
         self.begin_send(request, &send);
         Ok(request)
+    }
+
+    /// The request of a send that the transport has.
+    fn send_underway(&mut self, send: &SendOperation, ticket: Ticket) -> Handle {
+        let request = Request { state: State::Underway(ticket), ..Request::new(Operation::Send(*send)) };
+        let request = self.requests.insert(request);
+        self.underway.push(request);
+        request
     }
 
     /// Begins the send of a request, or puts it off until the peer has room.

@@ -67,17 +67,19 @@ impl Floor {
         Ok(())
     }
 
-    /// A stream of small messages one way, and an answer at the end.
-    pub fn stream(&self, partner: u32, first: bool, messages: u32) -> Result<()> {
+    /// Windows of small messages one way, with an answer after each.
+    pub fn stream(&self, partner: u32, first: bool, rounds: u32, window: u32) -> Result<()> {
         self.ends(partner, |producer, consumer| {
-            if first {
-                (0..messages as u64).for_each(|number| push(producer, number));
-                pop(consumer);
-            } else {
-                for _ in 0..messages {
+            for _ in 0..rounds {
+                if first {
+                    (0..window as u64).for_each(|number| push(producer, number));
                     pop(consumer);
+                } else {
+                    for _ in 0..window {
+                        pop(consumer);
+                    }
+                    push(producer, 0);
                 }
-                push(producer, 0);
             }
         });
         Ok(())

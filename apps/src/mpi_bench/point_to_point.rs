@@ -11,7 +11,7 @@ const TAG: i32 = 1;
 /// Messages in flight, as OSU has it.
 const WINDOW: u32 = 64;
 /// Where the floor changes from bare rings to copying.
-const COPY_FLOOR_FROM: usize = 1 << 10;
+const COPY_FLOOR_FROM: usize = 512;
 
 /// This rank's part in a test of pairs.
 struct Pair {
@@ -54,7 +54,7 @@ pub fn latency(bench: &Bench) -> Result<Table> {
         let floor = microseconds(floor) / floor_messages as f64;
         rows.push(Row { bytes, value, floor, ratio: value / floor });
     }
-    table(bench, "latency", "Latency (us)", "bare ring below 1 KiB, local copy from there", rows, wrong)
+    table(bench, "latency", "Latency (us)", "bare ring below 512 B, local copy from there", rows, wrong)
 }
 
 fn ping_pong(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], iterations: u32) -> Result<()> {
@@ -88,7 +88,7 @@ pub fn bandwidth(bench: &Bench) -> Result<Table> {
             || if pair.idle { Ok(()) } else { windows(bench, &pair, &send, &mut receive, rounds) },
             || match (pair.idle, bytes < COPY_FLOOR_FROM) {
                 (true, _) => Ok(()),
-                (_, true) => bench.floor.stream(pair.partner as u32, pair.first, rounds * WINDOW),
+                (_, true) => bench.floor.stream(pair.partner as u32, pair.first, rounds, WINDOW),
                 (_, false) => copies(&send, rounds * WINDOW),
             },
         )?;
@@ -96,7 +96,7 @@ pub fn bandwidth(bench: &Bench) -> Result<Table> {
         let (value, floor) = (volume / microseconds(ours), volume / microseconds(floor));
         rows.push(Row { bytes, value, floor, ratio: floor / value });
     }
-    table(bench, "bw", "Bandwidth (MB/s)", "bare ring below 1 KiB, local copy from there", rows, wrong)
+    table(bench, "bw", "Bandwidth (MB/s)", "bare ring below 512 B, local copy from there", rows, wrong)
 }
 
 fn windows(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], rounds: u32) -> Result<()> {
@@ -145,7 +145,7 @@ pub fn message_rate(bench: &Bench) -> Result<Table> {
             },
             || {
                 if !idle {
-                    bench.floor.stream(pair.partner as u32, pair.first, rounds * WINDOW)?;
+                    bench.floor.stream(pair.partner as u32, pair.first, rounds, WINDOW)?;
                 }
                 bench.world.barrier()
             },

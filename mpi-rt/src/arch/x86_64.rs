@@ -10,7 +10,9 @@ use core::arch::x86_64::{
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Vectors {
     Sse2,
+    /// AVX and AVX2.
     Avx,
+    /// AVX-512 F, and all above.
     Avx512,
 }
 
@@ -18,6 +20,7 @@ pub(crate) enum Vectors {
 pub(crate) fn vectors() -> Vectors {
     const OSXSAVE: u32 = 1 << 27;
     const AVX: u32 = 1 << 28;
+    const AVX2: u32 = 1 << 5;
     const AVX512F: u32 = 1 << 16;
     const AVX_STATE: u32 = 0b110;
     const AVX512_STATE: u32 = 0b1110_0110;
@@ -30,11 +33,12 @@ pub(crate) fn vectors() -> Vectors {
     unsafe {
         asm!("xgetbv", in("ecx") 0, out("eax") state, out("edx") _, options(nomem, nostack, preserves_flags))
     };
-    if state & AVX_STATE != AVX_STATE {
+    let extended = if __cpuid(0).eax >= 7 { __cpuid_count(7, 0).ebx } else { 0 };
+    if state & AVX_STATE != AVX_STATE || extended & AVX2 == 0 {
         return Vectors::Sse2;
     }
-    let wide = __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & AVX512F != 0;
-    if wide && state & AVX512_STATE == AVX512_STATE { Vectors::Avx512 } else { Vectors::Avx }
+    let wide = extended & AVX512F != 0 && state & AVX512_STATE == AVX512_STATE;
+    if wide { Vectors::Avx512 } else { Vectors::Avx }
 }
 
 macro_rules! vector_copy {

@@ -1,7 +1,7 @@
 //! Allreduce: small contributions are exchanged line by line and folded by every rank; larger ones are folded by shares, each
 //! result written to all ranks' buffers at once (measured: half the time of sharing followed by copying back).
 
-use super::area::SMALL_BYTES;
+use super::area::{PAIR_BYTES, SMALL_BYTES};
 use super::reduce::{fold, share};
 use super::{Reduction, Shared};
 use crate::abi::IN_PLACE;
@@ -30,12 +30,37 @@ impl Engine {
         let send = if send.addr() == IN_PLACE { receive.cast_const() } else { send };
         // SAFETY: the caller's promise.
         unsafe {
-            if reduction.bytes() <= SMALL_BYTES {
+            if reduction.bytes() <= PAIR_BYTES && communicator.size() == 2 {
+                self.allreduce_pair(&communicator, &reduction, send, receive);
+                Ok(())
+            } else if reduction.bytes() <= SMALL_BYTES {
                 self.allreduce_small(&communicator, &reduction, send, receive);
                 Ok(())
             } else {
                 self.allreduce_shares(&communicator, &reduction, send, receive)
             }
+        }
+    }
+
+    /// Of two ranks, over one line.
+    ///
+    /// # Safety
+    /// As for [`Engine::allreduce`]; two ranks, at most [`PAIR_BYTES`] bytes.
+    unsafe fn allreduce_pair(
+        &mut self,
+        communicator: &Communicator,
+        reduction: &Reduction,
+        send: *const u8,
+        receive: *mut u8,
+    ) {
+        let shared = &communicator.shared;
+        let number = Shared::next(&shared.smalls);
+        let pair = &shared.of(0).pair;
+        // SAFETY: a half is read only after it has its number; the caller vouches for the buffers.
+        unsafe {
+            pair.publish(shared.rank, number, send, reduction.bytes());
+            self.wait_until(|| pair.has(shared.rank ^ 1, number));
+            (reduction.kernel)(pair.content(0, number), pair.content(1, number), receive, reduction.count);
         }
     }
 
@@ -63,7 +88,7 @@ impl Engine {
                 if rank == shared.size() - 1 {
                     small(line.content(), result, bytes);
                 } else {
-                    (reduction.kernel)(line.content(), result, reduction.count);
+                    (reduction.kernel)(line.content(), result, result, reduction.count);
                 }
             }
             small(result, receive, bytes);

@@ -27,6 +27,11 @@ pub struct Area {
     /// This rank's contribution to a small operation, by the parity of the operation's number: a rank that is in the
     /// operation after the next knows that all have left this one.
     pub(super) small: [Small; 2],
+    /// Of two ranks: one line of both and of both parities, in the first one's area. (Measured: with a line for each parity an
+    /// exchange takes twice as long.)
+    pub(super) pair: Pair,
+    /// The barrier of two ranks: a line of both, in the first one's area.
+    pub(super) meeting: CacheLine<[AtomicU64; 2]>,
     /// This rank's buffers in a larger operation.
     pub(super) post: CacheLine<Post>,
 }
@@ -69,6 +74,62 @@ impl Small {
     }
 }
 
+/// Bytes of content for each of two ranks that share a line.
+pub const PAIR_BYTES: usize = 8;
+
+/// A line with a number and a word of content of each of two ranks, by parity of the number and rank.
+#[repr(C, align(64))]
+pub(super) struct Pair([[Half; 2]; 2]);
+
+#[repr(C)]
+struct Half {
+    number: AtomicU64,
+    content: UnsafeCell<u64>,
+}
+
+// SAFETY: as for `Small`, for each half.
+unsafe impl Sync for Pair {}
+
+impl Pair {
+    const fn new() -> Pair {
+        const fn half() -> Half {
+            Half { number: AtomicU64::new(0), content: UnsafeCell::new(0) }
+        }
+        Pair([[half(), half()], [half(), half()]])
+    }
+
+    #[inline(always)]
+    fn half(&self, rank: u32, number: u64) -> &Half {
+        &self.0[(number & 1) as usize][rank as usize & 1]
+    }
+
+    /// Publishes up to [`PAIR_BYTES`] bytes of rank `rank`.
+    ///
+    /// # Safety
+    /// As for [`Small::publish`].
+    #[inline(always)]
+    pub unsafe fn publish(&self, rank: u32, number: u64, content: *const u8, bytes: usize) {
+        let half = self.half(rank, number);
+        // SAFETY: nobody reads this half now; it takes that many bytes.
+        unsafe { crate::copy::small(content, half.content.get().cast(), bytes.min(PAIR_BYTES)) };
+        // Release: pairs with the acquire load in `has`.
+        half.number.store(number, Ordering::Release);
+    }
+
+    /// Whether the content of rank `rank` for operation `number` is there.
+    #[inline(always)]
+    pub fn has(&self, rank: u32, number: u64) -> bool {
+        // Acquire: pairs with the release store in `publish`.
+        self.half(rank, number).number.load(Ordering::Acquire) == number
+    }
+
+    /// That content, after `has` has said yes.
+    #[inline(always)]
+    pub fn content(&self, rank: u32, number: u64) -> *const u8 {
+        self.half(rank, number).content.get().cast()
+    }
+}
+
 /// Where a rank's buffers are, in its own addresses.
 pub(super) struct Post {
     number: AtomicU64,
@@ -100,6 +161,8 @@ impl Area {
             arrivals: [const { CacheLine(AtomicU64::new(0)) }; ROUNDS],
             small: [const { Small { number: AtomicU64::new(0), content: UnsafeCell::new([0; SMALL_BYTES]) } };
                 2],
+            pair: Pair::new(),
+            meeting: CacheLine([const { AtomicU64::new(0) }; 2]),
             post: CacheLine(Post {
                 number: AtomicU64::new(0),
                 send: AtomicU64::new(0),

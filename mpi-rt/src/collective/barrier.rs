@@ -1,5 +1,5 @@
 //! Barrier: dissemination (Hensgen, Finkel, Manber 1988). In round `k` a rank tells the rank `2^k` above and waits for the one
-//! `2^k` below; each rank polls its own memory only. With two ranks it is one line each way at the same time.
+//! `2^k` below; each rank polls its own memory only. Two ranks share one line with a word of each instead (measured: half the time).
 
 use super::Shared;
 use crate::communicator::Communicator;
@@ -20,6 +20,14 @@ impl Engine {
         let shared = &communicator.shared;
         let (rank, size) = (shared.rank, shared.size());
         let number = Shared::next(&shared.barriers);
+        if size == 2 {
+            let words = &shared.of(0).meeting;
+            let (mine, other) = (&words[rank as usize & 1], &words[rank as usize & 1 ^ 1]);
+            // Release and acquire: pair with each other, in the two ranks. The other may be in the next barrier already.
+            mine.store(number, Ordering::Release);
+            self.wait_until(|| other.load(Ordering::Acquire) >= number);
+            return Ok(());
+        }
         let mut distance = 1;
         for round in 0.. {
             if distance >= size {

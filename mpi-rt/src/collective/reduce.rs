@@ -37,9 +37,15 @@ pub(super) unsafe fn fold(
         let start = (from + done) * width;
         // SAFETY: `part` elements fit the block and lie inside the sources, which are not the block.
         unsafe {
-            copy(source(ranks - 1).add(start), block, part * width);
-            for rank in (0..ranks - 1).rev() {
-                (reduction.kernel)(source(rank).add(start), block, part);
+            // The last two give the first result, in one pass over both.
+            if ranks == 1 {
+                copy(source(0).add(start), block, part * width);
+            } else {
+                let (left, right) = (source(ranks - 2), source(ranks - 1));
+                (reduction.kernel)(left.add(start), right.add(start), block, part);
+            }
+            for rank in (0..ranks.saturating_sub(2)).rev() {
+                (reduction.kernel)(source(rank).add(start), block, block, part);
             }
         }
         store(start, block, part * width);

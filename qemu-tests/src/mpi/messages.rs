@@ -11,9 +11,9 @@ use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::wait::{Any, NULL};
 
 /// Around every limit of the transport: cell, eager, help, chunk.
-const SIZES: [usize; 24] = [
-    0, 1, 2, 3, 7, 8, 9, 16, 31, 39, 40, 41, 56, 95, 96, 97, 511, 1023, 1024, 1025, 5000, 65_535, 65_536,
-    200_001,
+const SIZES: [usize; 27] = [
+    0, 1, 2, 3, 7, 8, 9, 16, 31, 39, 40, 41, 56, 95, 96, 97, 255, 256, 257, 511, 1023, 1024, 1025, 5000,
+    65_535, 65_536, 200_001,
 ];
 
 /// Every size arrives whole, and truncated ones as far as there is room.

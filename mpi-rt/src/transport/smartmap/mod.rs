@@ -23,9 +23,10 @@ use rendezvous::{Descriptors, Source};
 
 /// Cells of a ring: 4 KiB from each peer. Measured: 64 to 256 make no difference to rate or latency.
 pub const CELLS: usize = 64;
-/// Messages up to this many bytes are copied through the ring (measured: at 1 KiB single copy and eager cost the same while
-/// the data is in the sender's cache).
-pub const EAGER_LIMIT: usize = 1024;
+/// Messages up to this many bytes are copied through the ring. Measured on two far cores: half a round trip of 256 bytes takes
+/// 0.30 us through the ring and 0.26 us by single copy; windows of 512 bytes pass at 3.4 GB/s through the ring, of 2 KiB at 19 GB/s by
+/// single copy, since the ring's lines must be fetched for writing one after another.
+pub const EAGER_LIMIT: usize = 256;
 
 /// Bytes of content in the cell of the envelope: what two words of envelope leave.
 const INLINE: usize = DATA_BYTES - 16;
