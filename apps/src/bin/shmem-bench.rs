@@ -9,10 +9,14 @@
 
 extern crate alloc;
 
+#[path = "shmem-bench/collective.rs"]
+mod collective;
 #[path = "shmem-bench/measure.rs"]
 mod measure;
 #[path = "shmem-bench/point.rs"]
 mod point;
+#[path = "shmem-bench/rates.rs"]
+mod rates;
 #[path = "shmem-bench/raw.rs"]
 mod raw;
 #[path = "shmem-bench/synchronise.rs"]
@@ -49,7 +53,29 @@ const TESTS: &[Test] = &[
     },
     Test { name: "put_bw", about: "bandwidth of a window of puts", pes: 2, run: point::put_bandwidth },
     Test { name: "get_bw", about: "bandwidth of a window of gets", pes: 2, run: point::get_bandwidth },
+    Test {
+        name: "netpipe",
+        about: "put and flag, one way, sizes around the powers of two",
+        pes: 2,
+        run: point::netpipe,
+    },
+    Test { name: "put_mr", about: "rate of 8-byte puts, by pairs", pes: 2, run: rates::message_rate },
+    Test { name: "atomics", about: "each atomic on a peer's word", pes: 2, run: rates::atomics },
     Test { name: "barrier", about: "barrier_all of all PEs", pes: 1, run: synchronise::barrier },
+    Test { name: "reduce", about: "sum of doubles to all PEs, by size", pes: 1, run: collective::reduce },
+    Test { name: "broadcast", about: "from PE 0 to all, by size", pes: 1, run: collective::broadcast },
+    Test {
+        name: "fcollect",
+        about: "every PE's block to all, by size of a block",
+        pes: 1,
+        run: collective::fcollect,
+    },
+    Test {
+        name: "alltoall",
+        about: "a block from each to each, by size of a block",
+        pes: 1,
+        run: collective::alltoall,
+    },
 ];
 
 lwk_user::entry!(main);

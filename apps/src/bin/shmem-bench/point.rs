@@ -10,6 +10,8 @@ use lwk_user::smartmap::{CacheLine, Symmetric};
 
 const LATENCY: &[&str] = &["size_bytes", "latency_us", "floor_us", "ratio"];
 const BANDWIDTH: &[&str] = &["size_bytes", "MB/s", "memcpy_MB/s", "ratio"];
+/// How far from a power of two the sizes of the sweep are, in bytes, as in NetPIPE.
+const PERTURBATION: usize = 3;
 /// Puts or gets between two `quiet` calls of a bandwidth test.
 const WINDOW: u64 = 64;
 
@@ -62,7 +64,7 @@ fn pattern(pe: i32, index: usize) -> u8 {
     (index as u32).wrapping_mul(2_654_435_761).wrapping_add(pe as u32 * 97 + 1).to_be_bytes()[0]
 }
 
-/// One transfer of each size, checked: PE 0 puts to PE 1 or gets from it.
+/// One transfer of each power of two, checked: PE 0 puts to PE 1 or gets from it.
 fn verify(bench: &Bench, table: &mut Table, buffers: &Buffers, put: bool) {
     for size in bench.sizes() {
         // SAFETY: this PE's own block, and no PE touches it until the barrier.
@@ -166,70 +168,104 @@ pub fn get_latency(bench: &Bench) -> Table {
 /// Ping-pong: data, then a flag that the other waits for. Half a round trip of each.
 pub fn put_flag(bench: &Bench) -> Table {
     let mut table = Table::new("put_flag", LATENCY);
-    let flag = FLAG.as_ptr().cast::<u64>();
-    let (turn, raw_turn) = (Cell::new(0), Cell::new(0));
-    by_size(bench, &mut table, true, microseconds, |buffers, size| {
-        let me = my_pe();
-        let peer = (1 - me).max(0);
-        let (target, peer_flag) = (raw::at(buffers.dest, peer), raw::at(RAW_FLAG.as_ptr(), peer));
-        // SAFETY: a static: the peer has it at the same address, as long as the job runs; an atomic.
-        let peer_flag: &CacheLine<AtomicU64> = unsafe { &*peer_flag };
-        let send = |value: u64| {
-            // SAFETY: both blocks hold the size, the flag is a static; the peer waits for the flag and reads nothing before.
-            unsafe {
-                engine::putmem(buffers.dest, buffers.source, size, peer);
-                engine::fence();
-                engine::p(flag, value, peer);
-            }
-        };
-        // SAFETY: the flag is a static that the peer sets by puts of its size.
-        let receive = |value: u64| unsafe { engine::wait_until(flag, CMP_EQ, value) };
-        let raw_send = |value: u64| {
-            // SAFETY: as for the library.
-            unsafe { raw::store(buffers.source, target, size) };
-            raw::raise(peer_flag, value);
-        };
-        let raw_receive = |value: u64| raw::await_flag(RAW_FLAG.here(), value);
-        let mut compared = bench.compare(
-            bench.repetitions(size),
-            |count| {
-                for value in (turn.get() + 1..).take(count as usize) {
-                    match me {
-                        0 => {
-                            send(value);
-                            receive(value);
-                        }
-                        1 => {
-                            receive(value);
-                            send(value);
-                        }
-                        _ => {}
-                    }
-                    turn.set(value);
-                }
-            },
-            |count| {
-                for value in (raw_turn.get() + 1..).take(count as usize) {
-                    match me {
-                        0 => {
-                            raw_send(value);
-                            raw_receive(value);
-                        }
-                        1 => {
-                            raw_receive(value);
-                            raw_send(value);
-                        }
-                        _ => {}
-                    }
-                    raw_turn.set(value);
-                }
-            },
-        );
-        compared.library /= 2.0;
-        compared.floor /= 2.0;
-        compared
-    });
+    let turns = Turns::default();
+    by_size(bench, &mut table, true, microseconds, |buffers, size| ping_pong(bench, &turns, buffers, size));
     table
+}
+
+/// The same as NetPIPE sweeps it (Snell, Mikler, Gustafson 1996): sizes around the powers of two, so that most are not
+/// multiples of anything; and bandwidths.
+pub fn netpipe(bench: &Bench) -> Table {
+    const COLUMNS: &[&str] = &["size_bytes", "latency_us", "MB/s", "floor_us", "ratio"];
+    let mut table = Table::new("netpipe", COLUMNS);
+    let turns = Turns::default();
+    let buffers = Buffers::new(bench.largest + PERTURBATION);
+    verify(bench, &mut table, &buffers, true);
+    for size in bench.sizes() {
+        // Below 8 bytes the sizes around one power of two would be those around the next.
+        let spread = if size < 8 { 0..=0 } else { 0..=2 };
+        for size in spread.clone().map(|step| size + step * PERTURBATION - spread.end() / 2 * PERTURBATION) {
+            let compared = ping_pong(bench, &turns, &buffers, size);
+            let [latency, floor, ratio] = microseconds(size, compared);
+            table.row(size, &[latency, size as f64 / latency, floor, ratio]);
+        }
+    }
+    buffers.free();
+    table
+}
+
+/// Values of the flags so far: both PEs count alike.
+#[derive(Default)]
+struct Turns {
+    library: Cell<u64>,
+    floor: Cell<u64>,
+}
+
+/// Half a round trip between PE 0 and PE 1, by the library and by bare stores.
+fn ping_pong(bench: &Bench, turns: &Turns, buffers: &Buffers, size: usize) -> Compared {
+    let me = my_pe();
+    let peer = (1 - me).max(0);
+    let flag = FLAG.as_ptr().cast::<u64>();
+    if turns.library.get() == 0 {
+        // A new test: its values begin at 1 again, in both PEs.
+        // SAFETY: statics of this PE's own, atomics; the peer is at the barrier or before it.
+        unsafe { engine::atomic_set(flag, 0, me) };
+        RAW_FLAG.here().store(0, core::sync::atomic::Ordering::Relaxed);
+        barrier_all();
+    }
+    let (target, peer_flag) = (raw::at(buffers.dest, peer), raw::at(RAW_FLAG.as_ptr(), peer));
+    // SAFETY: a static: the peer has it at the same address, as long as the job runs; an atomic.
+    let peer_flag: &CacheLine<AtomicU64> = unsafe { &*peer_flag };
+    let mut compared = bench.compare(
+        bench.repetitions(size),
+        |count| {
+            let send = |value| {
+                // SAFETY: both blocks hold the size, the flag is a static; the peer waits for the flag and reads nothing
+                // before.
+                unsafe {
+                    engine::putmem(buffers.dest, buffers.source, size, peer);
+                    engine::fence();
+                    engine::p(flag, value, peer);
+                }
+            };
+            let receive = |value| {
+                // SAFETY: the flag is a static that the peer sets by puts of its size.
+                unsafe { engine::wait_until(flag, CMP_EQ, value) };
+            };
+            take_turns(count, &turns.library, send, receive);
+        },
+        |count| {
+            let send = |value| {
+                // SAFETY: as for the library.
+                unsafe { raw::store(buffers.source, target, size) };
+                raw::raise(peer_flag, value);
+            };
+            take_turns(count, &turns.floor, send, |value| raw::await_flag(RAW_FLAG.here(), value));
+        },
+    );
+    compared.library /= 2.0;
+    compared.floor /= 2.0;
+    compared
+}
+
+/// `count` round trips; PE 0 begins.
+#[inline(always)]
+fn take_turns(count: u64, turn: &Cell<u64>, send: impl Fn(u64), receive: impl Fn(u64)) {
+    let first = turn.get() + 1;
+    turn.set(turn.get() + count);
+    for value in first..first + count {
+        match my_pe() {
+            0 => {
+                send(value);
+                receive(value);
+            }
+            1 => {
+                receive(value);
+                send(value);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Windows of puts by PE 0; the floor is a copy between two buffers of its own.

@@ -14,14 +14,29 @@ const STRING_FROM: usize = 32 << 10;
 
 /// Copies `bytes` bytes.
 ///
+/// Eight bytes, the size of most flags and counters, are one load and one store where the caller is; everything else is a call.
+///
 /// # Safety
 /// `source` must be readable and `target` writable for `bytes` bytes; the ranges must not overlap.
 #[inline(always)]
 pub(crate) unsafe fn transfer(source: *const u8, target: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise, for exactly `bytes` bytes.
+    unsafe {
+        if bytes == 8 {
+            word::copy_8(source, target);
+        } else {
+            any(source, target, bytes);
+        }
+    }
+}
+
+/// # Safety
+/// As for [`transfer`].
+#[inline(never)]
+unsafe fn any(source: *const u8, target: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise, in each arm for exactly `bytes` bytes.
     unsafe {
         match bytes {
-            8 => word::copy_8(source, target),
             4 => word::copy_4(source, target),
             2 => word::copy_2(source, target),
             1 => word::copy_1(source, target),
@@ -33,7 +48,7 @@ pub(crate) unsafe fn transfer(source: *const u8, target: *mut u8, bytes: usize) 
 
 /// # Safety
 /// As for [`transfer`].
-#[inline(never)]
+#[inline]
 unsafe fn block(source: *const u8, target: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise; the processor has what its level says, and more than the bytes of one vector are left for each loop.
     unsafe {

@@ -3,6 +3,7 @@
 //! Integers wrap around. `Max` and `Min` of floating-point numbers ignore a NaN if the other operand is a number. Results are the
 //! same in all PEs, since each element is reduced by one PE, or by all in the same order.
 
+pub use crate::arch::long_double::LongDouble;
 use crate::arch::vector;
 
 /// Elements of reductions.
@@ -76,6 +77,14 @@ operations! {
     Prod(a, b) a * b;
     Max(a, b) a.max(b);
     Min(a, b) a.min(b);
+}
+
+operations! {
+    LongDouble:
+    Sum(a, b) a.sum(b);
+    Prod(a, b) a.product(b);
+    Max(a, b) a.greater(b);
+    Min(a, b) a.smaller(b);
 }
 
 operations! {

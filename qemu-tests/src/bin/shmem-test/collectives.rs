@@ -3,7 +3,8 @@
 use crate::check::{Check, array};
 use lwk_shmem::Shmem;
 use lwk_shmem::engine::{
-    self, ActiveSet, And, Complex, Element, Max, Min, Operation, Or, Prod, Sum, TEAM_INVALID, TEAM_WORLD, Xor,
+    self, ActiveSet, And, Complex, Element, LongDouble, Max, Min, Operation, Or, Prod, Sum, TEAM_INVALID,
+    TEAM_WORLD, Xor,
 };
 
 /// Most elements of a block, and what all arrays have room for.
@@ -156,6 +157,12 @@ macro_rules! numbers {
 
 numbers!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
 
+impl Number for LongDouble {
+    fn from_small(value: u8) -> Self {
+        f64::from(value).into()
+    }
+}
+
 impl Number for Complex<f32> {
     fn from_small(value: u8) -> Self {
         Complex { re: f32::from(value), im: 1.0 - f32::from(value) }
@@ -220,7 +227,7 @@ fn reductions(check: &mut Check, members: Members) {
             one::<$type, Min>(check, members);
         )* };
     }
-    floats!(f32, f64);
+    floats!(f32, f64, LongDouble);
     one::<Complex<f32>, Sum>(check, members);
     one::<Complex<f64>, Sum>(check, members);
     if members.size <= 4 {

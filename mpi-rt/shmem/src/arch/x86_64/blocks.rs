@@ -19,7 +19,7 @@ pub(crate) const FEW_BYTES: usize = 128;
 #[inline(always)]
 pub(crate) unsafe fn copy_few(source: *const u8, target: *mut u8, bytes: usize) {
     /// # Safety
-    /// `bytes` is from the size of `T` to twice that; as for `copy_nonoverlapping`.
+    /// `bytes` is at least the size of `T`; as for `copy_nonoverlapping`.
     #[inline(always)]
     unsafe fn ends<T: Copy>(source: *const u8, target: *mut u8, bytes: usize) {
         let last = bytes - size_of::<T>();
@@ -31,6 +31,22 @@ pub(crate) unsafe fn copy_few(source: *const u8, target: *mut u8, bytes: usize) 
             target.add(last).cast::<T>().write_unaligned(end);
         }
     }
+    /// # Safety
+    /// Each offset is that of 16 bytes that may be copied.
+    #[inline(always)]
+    unsafe fn vectors(source: *const u8, target: *mut u8, [a, b, c, d]: [usize; 4]) {
+        // SAFETY: the caller's promise; SSE2 is part of x86-64.
+        unsafe {
+            let first = _mm_loadu_si128(source.add(a).cast());
+            let second = _mm_loadu_si128(source.add(b).cast());
+            let third = _mm_loadu_si128(source.add(c).cast());
+            let fourth = _mm_loadu_si128(source.add(d).cast());
+            _mm_storeu_si128(target.add(a).cast(), first);
+            _mm_storeu_si128(target.add(b).cast(), second);
+            _mm_storeu_si128(target.add(c).cast(), third);
+            _mm_storeu_si128(target.add(d).cast(), fourth);
+        }
+    }
     // SAFETY: each arm covers the sizes its words do.
     unsafe {
         match bytes {
@@ -40,8 +56,12 @@ pub(crate) unsafe fn copy_few(source: *const u8, target: *mut u8, bytes: usize) 
             4..=7 => ends::<u32>(source, target, bytes),
             8..=15 => ends::<u64>(source, target, bytes),
             16..=32 => ends::<__m128i>(source, target, bytes),
-            33..=64 => ends::<[__m128i; 2]>(source, target, bytes),
-            _ => ends::<[__m128i; 4]>(source, target, bytes),
+            33..=64 => vectors(source, target, [0, 16, bytes - 32, bytes - 16]),
+            _ => {
+                let end = bytes - 64;
+                vectors(source, target, [0, 16, 32, 48]);
+                vectors(source, target, [end, end + 16, end + 32, end + 48]);
+            }
         }
     }
 }

@@ -5,5 +5,7 @@ pub(crate) mod blocks;
 #[cfg(not(all(test, feature = "loom")))]
 pub(crate) mod features;
 #[cfg(not(all(test, feature = "loom")))]
+pub(crate) mod long_double;
+#[cfg(not(all(test, feature = "loom")))]
 pub(crate) mod vector;
 pub(crate) mod word;

@@ -79,7 +79,7 @@ pub unsafe fn broadcast_active<T: Copy>(
     }
     // SAFETY: the caller's promise.
     unsafe {
-        broadcast_group(group, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), root);
+        broadcast_group(group, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), root, false);
     }
 }
 

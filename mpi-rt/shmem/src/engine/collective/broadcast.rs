@@ -1,7 +1,8 @@
 //! Broadcast (the standard, section 9.9.4).
 //!
-//! The root says that its data is ready; the others pull it, each to itself, at the same time. For long messages the root does not
-//! merely wait: it pushes its share to each of the others, so that all cores copy equally much.
+//! The root says that its data is ready; the others pull it, each to itself, at the same time, while the root copies it to its own
+//! destination: every PE copies one block. Where the root has nothing to copy (in place, and in the old form), it pushes its share
+//! of a long message to each of the others instead, so that all cores copy equally much.
 
 use crate::engine::copy::transfer;
 use crate::engine::group::Group;
@@ -24,10 +25,7 @@ pub unsafe fn broadcastmem(team: i32, dest: *mut u8, source: *const u8, bytes: u
     let Some(group) = team::group(team).filter(|group| group.has(root)) else { return 1 };
     // SAFETY: the caller's promise.
     unsafe {
-        broadcast_group(group, dest, source, bytes, root);
-        if group.me() == root && dest.cast_const() != source {
-            transfer(source, dest, bytes);
-        }
+        broadcast_group(group, dest, source, bytes, root, dest.cast_const() != source);
     }
     0
 }
@@ -41,7 +39,7 @@ pub unsafe fn broadcast<T: Copy>(team: i32, dest: *mut T, source: *const T, coun
     unsafe { broadcastmem(team, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), root) }
 }
 
-/// The root's own destination is not touched.
+/// `to_root`: the root's own destination gets the data, too. The same in all members.
 ///
 /// # Safety
 /// As for [`broadcastmem`]; `root` is a member.
@@ -51,12 +49,17 @@ pub(crate) unsafe fn broadcast_group(
     source: *const u8,
     bytes: usize,
     root: i32,
+    to_root: bool,
 ) {
-    let pulled = pulled_part(bytes, group.size());
+    let pulled = if to_root { bytes } else { pulled_part(bytes, group.size()) };
     let root_pe = group.pe(root);
     if group.me() == root {
         for distance in 1..group.size() {
             signal(group.ahead(distance), Kind::Broadcast);
+        }
+        if to_root {
+            // SAFETY: the caller's promise; the two are different objects.
+            unsafe { transfer(source, dest, bytes) };
         }
         if pulled < bytes {
             for distance in 1..group.size() {

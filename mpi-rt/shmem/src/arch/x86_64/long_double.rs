@@ -1,0 +1,171 @@
+//! C's `long double` on x86-64: the 80-bit format of the x87 unit, in 16 bytes (System V ABI, AMD64 supplement, table 3.1).
+//!
+//! Rust has no such type, so its arithmetic is here, one x87 instruction each between two loads and a store.
+
+use core::arch::asm;
+
+/// A `long double`: ten bytes of value, six of padding.
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+pub struct LongDouble([u8; 16]);
+
+macro_rules! operation {
+    ($($name:ident: $instruction:literal;)*) => {
+        $(
+            /// One x87 instruction on two values.
+            #[inline(always)]
+            pub(crate) fn $name(self, other: LongDouble) -> LongDouble {
+                let mut result = LongDouble([0; 16]);
+                // SAFETY: the instructions read ten bytes of the operands and write ten bytes of the result, all variables
+                // here; the x87 stack is empty between Rust statements and is left so.
+                unsafe {
+                    asm!(
+                        "fld tbyte ptr [{other}]",
+                        "fld tbyte ptr [{this}]",
+                        $instruction,
+                        "fstp tbyte ptr [{result}]",
+                        this = in(reg) &self,
+                        other = in(reg) &other,
+                        result = in(reg) &mut result,
+                        out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _,
+                        out("st(4)") _, out("st(5)") _, out("st(6)") _, out("st(7)") _,
+                        options(nostack),
+                    );
+                }
+                result
+            }
+        )*
+    };
+}
+
+impl LongDouble {
+    operation! {
+        sum: "faddp st(1), st";
+        product: "fmulp st(1), st";
+    }
+
+    /// The nearest `double`.
+    #[inline]
+    pub fn to_double(self) -> f64 {
+        let mut result = 0f64;
+        // SAFETY: as for the operations; eight bytes are written.
+        unsafe {
+            asm!(
+                "fld tbyte ptr [{this}]",
+                "fstp qword ptr [{result}]",
+                this = in(reg) &self,
+                result = in(reg) &mut result,
+                out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _,
+                out("st(4)") _, out("st(5)") _, out("st(6)") _, out("st(7)") _,
+                options(nostack),
+            );
+        }
+        result
+    }
+
+    /// Whether it is greater; false if one of them is not a number.
+    #[inline(always)]
+    fn is_above(self, other: LongDouble) -> bool {
+        let above: u8;
+        // SAFETY: as for the operations; both values are taken off the stack.
+        unsafe {
+            asm!(
+                "fld tbyte ptr [{other}]",
+                "fld tbyte ptr [{this}]",
+                "fcomip st, st(1)",
+                "fstp st(0)",
+                "seta {above}",
+                this = in(reg) &self,
+                other = in(reg) &other,
+                above = out(reg_byte) above,
+                out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _,
+                out("st(4)") _, out("st(5)") _, out("st(6)") _, out("st(7)") _,
+                options(nostack),
+            );
+        }
+        above != 0
+    }
+
+    /// Whether it is not a number.
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        // The value is a sign, 15 bits of exponent and 64 of significand with its leading one.
+        let [a, b, c, d, e, f, g, h, i, j, ..] = self.0;
+        let significand = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        u16::from_le_bytes([i, j]) & 0x7fff == 0x7fff && significand << 1 != 0
+    }
+
+    /// The greater; the number, if the other is not one.
+    #[inline(always)]
+    pub(crate) fn greater(self, other: LongDouble) -> LongDouble {
+        if self.is_nan() || other.is_above(self) { other } else { self }
+    }
+
+    /// The smaller; the number, if the other is not one.
+    #[inline(always)]
+    pub(crate) fn smaller(self, other: LongDouble) -> LongDouble {
+        if self.is_nan() || self.is_above(other) { other } else { self }
+    }
+}
+
+impl From<f64> for LongDouble {
+    #[inline]
+    fn from(value: f64) -> LongDouble {
+        let mut result = LongDouble([0; 16]);
+        // SAFETY: as for the operations; ten bytes are written.
+        unsafe {
+            asm!(
+                "fld qword ptr [{value}]",
+                "fstp tbyte ptr [{result}]",
+                value = in(reg) &value,
+                result = in(reg) &mut result,
+                out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _,
+                out("st(4)") _, out("st(5)") _, out("st(6)") _, out("st(7)") _,
+                options(nostack),
+            );
+        }
+        result
+    }
+}
+
+/// Equality of bits, whatever the padding holds.
+impl PartialEq for LongDouble {
+    fn eq(&self, other: &LongDouble) -> bool {
+        self.0[..10] == other.0[..10]
+    }
+}
+
+impl core::fmt::Debug for LongDouble {
+    fn fmt(&self, f: &mut core::fmt::Formatter) -> core::fmt::Result {
+        self.to_double().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(value: f64) -> LongDouble {
+        value.into()
+    }
+
+    #[test]
+    fn arithmetic_is_that_of_the_wide_format() {
+        assert_eq!(of(1.5).sum(of(-4.0)).to_double(), -2.5);
+        assert_eq!(of(3.0).product(of(-4.0)).to_double(), -12.0);
+        // 2^63 + 1 does not fit a double: subtracting 2^63 again must give 1.
+        let large = of(9_223_372_036_854_775_808.0);
+        assert_eq!(large.sum(of(1.0)).sum(large.product(of(-1.0))).to_double(), 1.0);
+    }
+
+    #[test]
+    fn comparison_ignores_what_is_not_a_number() {
+        let nan = of(f64::NAN);
+        for (a, b) in [(1.0, 2.0), (-3.0, 2.0), (f64::INFINITY, 1.0), (0.5, f64::NEG_INFINITY)] {
+            assert_eq!(of(a).greater(of(b)).to_double(), f64::max(a, b));
+            assert_eq!(of(a).smaller(of(b)).to_double(), f64::min(a, b));
+            assert_eq!(nan.greater(of(a)).to_double(), a);
+            assert_eq!(of(a).smaller(nan).to_double(), a);
+        }
+    }
+}
