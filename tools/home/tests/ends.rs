@@ -55,7 +55,7 @@ fn nothing_is_left_of_a_killed_host_tool() {
     for by in [SIGKILL, SIGINT] {
         let mut job = Spinning::start(3);
         signal(job.home.id(), by);
-        job.home.wait().unwrap();
+        job.wait();
         assert_nothing_left(&job.processes());
     }
 }
@@ -75,7 +75,7 @@ fn nothing_is_left_when_tool_and_node_are_killed_together() {
     // Stopped, the node cannot clean up: its ranks must go by themselves.
     signal(job.node, SIGSTOP);
     signal(job.home.id(), SIGKILL);
-    job.home.wait().unwrap();
+    job.wait();
     signal(job.node, SIGKILL);
     assert_nothing_left(&job.processes());
 }

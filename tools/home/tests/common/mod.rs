@@ -151,6 +151,10 @@ pub struct Spinning {
 impl Spinning {
     /// Starts it and waits until every rank has said so.
     pub fn start(ranks: u32) -> Spinning {
+        // A shell without job control starts what it puts in the background with SIGINT ignored, and children inherit it.
+        // SAFETY: no handler is installed, only the default restored.
+        unsafe { nix::sys::signal::signal(nix::sys::signal::SIGINT, nix::sys::signal::SigHandler::SigDfl) }
+            .unwrap();
         let mut home = job("spin", ranks, &[]).spawn().unwrap();
         let (mut heard, mut byte) = (String::new(), [0]);
         while heard.matches("spinning\n").count() < ranks as usize {
@@ -160,6 +164,11 @@ impl Spinning {
         let mut all = descendants(home.id());
         let ranks = all.split_off(1);
         Spinning { home, node: all[0], ranks, heard }
+    }
+
+    /// Waits for the end of the host tool.
+    pub fn wait(&mut self) {
+        wait_for("the end of the host tool", || self.home.try_wait().unwrap().is_some());
     }
 
     /// The node and its ranks.
