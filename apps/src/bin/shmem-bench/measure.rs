@@ -2,7 +2,7 @@
 //!
 //! What is compared is run in turns, in short rounds: the library, then its floor, each a few thousand times. The figure is the
 //! best round of each (whatever disturbs a round makes it longer), the ratio the median of the ratios within a round, since a
-//! machine may change its speed between rounds, but seldom within one.
+//! machine may change its speed between rounds, but seldom within one. Rounds in which a PE lost its core do not count.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,6 +16,10 @@ use serde::Serialize;
 pub const LARGEST: usize = 4 << 20;
 /// Bytes that one round moves at most: keeps rounds of large messages short.
 const ROUND_BYTES: usize = 32 << 20;
+
+/// A round that takes so many times the best one was disturbed. A machine's own states differ by up to five times, but not within
+/// a round.
+const DISTURBED: f64 = 6.0;
 
 /// What the command line asks for.
 pub struct Bench {
@@ -71,18 +75,18 @@ impl Bench {
         mut library: impl FnMut(u64),
         mut floor: impl FnMut(u64),
     ) -> Compared {
-        let mut best = [f64::INFINITY; 2];
-        let mut ratios = Vec::new();
         // One round to warm up.
-        for round in 0..=self.rounds {
-            let times = [time(&mut library, repetitions), time(&mut floor, repetitions)];
-            if round > 0 {
-                best = [best[0].min(times[0]), best[1].min(times[1])];
-                ratios.push(times[0] / times[1]);
-            }
-        }
+        let mut round = || [time(&mut library, repetitions), time(&mut floor, repetitions)];
+        round();
+        let rounds: Vec<[f64; 2]> = (0..self.rounds).map(|_| round()).collect();
+        let best = |of: usize| rounds.iter().map(|times| times[of]).fold(f64::INFINITY, f64::min);
+        let (library, floor) = (best(0), best(1));
+        let undisturbed =
+            rounds.iter().filter(|times| times[0] < library * DISTURBED && times[1] < floor * DISTURBED);
+        let mut ratios: Vec<f64> = undisturbed.map(|times| times[0] / times[1]).collect();
         ratios.sort_unstable_by(f64::total_cmp);
-        Compared { library: best[0], floor: best[1], ratio: ratios[ratios.len() / 2] }
+        let ratio = ratios.get(ratios.len() / 2).copied().unwrap_or(library / floor);
+        Compared { library, floor, ratio }
     }
 }
 

@@ -15,9 +15,8 @@ const PERTURBATION: usize = 3;
 /// Puts or gets between two `quiet` calls of a bandwidth test.
 const WINDOW: u64 = 64;
 
-/// The library's flag and the floor's: alike, each on a line of its own.
+/// The flag, of the library and of the floor: the same line, as the way between two cores differs from line to line.
 static FLAG: Flag = Symmetric::new(CacheLine(AtomicU64::new(0)));
-static RAW_FLAG: Flag = Symmetric::new(CacheLine(AtomicU64::new(0)));
 
 /// Two symmetric buffers: what is sent, and where it arrives.
 pub struct Buffers {
@@ -194,26 +193,21 @@ pub fn netpipe(bench: &Bench) -> Table {
     table
 }
 
-/// Values of the flags so far: both PEs count alike.
-#[derive(Default)]
-struct Turns {
-    library: Cell<u64>,
-    floor: Cell<u64>,
-}
+/// The flag's value so far: both PEs count alike.
+type Turns = Cell<u64>;
 
 /// Half a round trip between PE 0 and PE 1, by the library and by bare stores.
 fn ping_pong(bench: &Bench, turns: &Turns, buffers: &Buffers, size: usize) -> Compared {
     let me = my_pe();
     let peer = (1 - me).max(0);
     let flag = FLAG.as_ptr().cast::<u64>();
-    if turns.library.get() == 0 {
+    if turns.get() == 0 {
         // A new test: its values begin at 1 again, in both PEs.
-        // SAFETY: statics of this PE's own, atomics; the peer is at the barrier or before it.
+        // SAFETY: a static of this PE's own, an atomic; the peer is at the barrier or before it.
         unsafe { engine::atomic_set(flag, 0, me) };
-        RAW_FLAG.here().store(0, core::sync::atomic::Ordering::Relaxed);
         barrier_all();
     }
-    let (target, peer_flag) = (raw::at(buffers.dest, peer), raw::at(RAW_FLAG.as_ptr(), peer));
+    let (target, peer_flag) = (raw::at(buffers.dest, peer), raw::at(FLAG.as_ptr(), peer));
     // SAFETY: a static: the peer has it at the same address, as long as the job runs; an atomic.
     let peer_flag: &CacheLine<AtomicU64> = unsafe { &*peer_flag };
     let mut compared = bench.compare(
@@ -232,7 +226,7 @@ fn ping_pong(bench: &Bench, turns: &Turns, buffers: &Buffers, size: usize) -> Co
                 // SAFETY: the flag is a static that the peer sets by puts of its size.
                 unsafe { engine::wait_until(flag, CMP_EQ, value) };
             };
-            take_turns(count, &turns.library, send, receive);
+            take_turns(count, turns, send, receive);
         },
         |count| {
             let send = |value| {
@@ -240,7 +234,7 @@ fn ping_pong(bench: &Bench, turns: &Turns, buffers: &Buffers, size: usize) -> Co
                 unsafe { raw::store(buffers.source, target, size) };
                 raw::raise(peer_flag, value);
             };
-            take_turns(count, &turns.floor, send, |value| raw::await_flag(RAW_FLAG.here(), value));
+            take_turns(count, turns, send, |value| raw::await_flag(FLAG.here(), value));
         },
     );
     compared.library /= 2.0;
