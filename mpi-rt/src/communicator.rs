@@ -1,7 +1,7 @@
 //! Communicators: a context, members, and the shared memory of their collectives.
 
 use crate::abi::{ANY_SOURCE, PROC_NULL};
-use crate::collective::Shared;
+use crate::collective::{Area, Shared};
 use crate::error::{Error, Result};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -32,10 +32,16 @@ impl Communicator {
     pub const WORLD_CONTEXT: u32 = 0;
     pub const SELF_CONTEXT: u32 = 1;
 
-    /// A communicator whose context all members know beforehand. Every member must call this.
-    pub(crate) fn predefined(context: u32, me: u32, members: Box<[u32]>) -> Result<Communicator> {
+    /// A communicator whose context all members have agreed on. Every member must call this; it waits for the others. `area` is one
+    /// that nobody uses any more, if there is one.
+    pub(crate) fn new(
+        context: u32,
+        me: u32,
+        members: Box<[u32]>,
+        area: Option<&'static Area>,
+    ) -> Result<Communicator> {
         let rank = members.iter().position(|member| *member == me).ok_or(Error::INTERN)? as u32;
-        let shared = Shared::set_up(context, rank, &members)?;
+        let shared = Shared::set_up(context, rank, &members, area)?;
         let identity = members.iter().enumerate().all(|(rank, member)| rank as u32 == *member);
         let ranks = (!identity).then(|| {
             let count = members.iter().max().map_or(0, |last| *last as usize + 1);

@@ -3,6 +3,7 @@
 use crate::abi;
 use crate::buffered::Attached;
 use crate::communicator::Communicator;
+use crate::context::Contexts;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table};
 use crate::local::RankLocal;
@@ -21,6 +22,9 @@ use lwk_user::job;
 pub struct Engine {
     pub(crate) transport: Smartmap,
     /// This rank, and how many there are, on this node.
+    pub(crate) contexts: Contexts,
+    /// This rank on its node.
+    pub(crate) me: u32,
     /// Ranks on this node.
     pub(crate) size: u32,
     pub(crate) waiting: Waiting,
@@ -105,10 +109,12 @@ impl Engine {
         }
         let (me, size) = (job.node_rank().0, job.node_size());
         let transport = Smartmap::start_up()?;
-        let world = Communicator::predefined(Communicator::WORLD_CONTEXT, me, (0..size).collect())?;
-        let alone = Communicator::predefined(Communicator::SELF_CONTEXT, me, [me].into())?;
+        let world = Communicator::new(Communicator::WORLD_CONTEXT, me, (0..size).collect(), None)?;
+        let alone = Communicator::new(Communicator::SELF_CONTEXT, me, [me].into(), None)?;
         Ok(Engine {
             transport,
+            contexts: Contexts::new(),
+            me,
             size,
             waiting: Waiting::new(size),
             requests: Table::new(),

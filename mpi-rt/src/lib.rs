@@ -15,6 +15,8 @@ mod arch;
 mod buffered;
 pub mod collective;
 pub mod communicator;
+pub mod communicators;
+mod context;
 pub mod copy;
 pub mod datatype;
 pub mod engine;

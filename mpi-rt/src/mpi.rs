@@ -185,6 +185,27 @@ impl<'mpi> Communicator<'mpi> {
         with(|engine| unsafe { engine.irecv(&arguments) }).map(Request::new)
     }
 
+    /// A communicator of the same ranks, whose messages are its own; all ranks must call it. Errors: `NO_MEM`.
+    pub fn duplicate(&self) -> Result<Communicator<'mpi>> {
+        with(|engine| engine.duplicate(self.handle)).map(|handle| Communicator { handle, mpi: PhantomData })
+    }
+
+    /// Divides the ranks: those of one color come together, ordered by key. `None` is no color, and gets none. Errors: `ARG` for a color
+    /// above `i32::MAX`, `NO_MEM`.
+    pub fn split(&self, color: Option<u32>, key: i32) -> Result<Option<Communicator<'mpi>>> {
+        let color = match color {
+            Some(color) => i32::try_from(color).map_err(|_| crate::Error::ARG)?,
+            None => abi::UNDEFINED,
+        };
+        let handle = with(|engine| engine.split(self.handle, color, key))?;
+        Ok(handle.map(|handle| Communicator { handle, mpi: PhantomData }))
+    }
+
+    /// Frees it; all its ranks must call it. Copies of it are void. Errors: `COMM` if it is predefined or void.
+    pub fn free(self) -> Result<()> {
+        with(|engine| engine.free_communicator(self.handle))
+    }
+
     /// Waits for all ranks.
     #[inline]
     pub fn barrier(&self) -> Result<()> {

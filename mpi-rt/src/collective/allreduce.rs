@@ -97,7 +97,7 @@ impl Engine {
 
     /// # Safety
     /// As for [`Engine::allreduce`].
-    unsafe fn allreduce_shares(
+    pub(crate) unsafe fn allreduce_shares(
         &mut self,
         communicator: &Communicator,
         reduction: &Reduction,

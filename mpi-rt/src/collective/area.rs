@@ -34,6 +34,8 @@ pub struct Area {
     pub(super) meeting: CacheLine<[AtomicU64; 2]>,
     /// This rank's buffers in a larger operation.
     pub(super) post: CacheLine<Post>,
+    /// Members that will not touch this area again.
+    departed: CacheLine<AtomicU64>,
 }
 
 /// A line with a number and a little content, written by one rank and read by all.
@@ -168,7 +170,23 @@ impl Area {
                 send: AtomicU64::new(0),
                 receive: AtomicU64::new(0),
             }),
+            departed: CacheLine(AtomicU64::new(0)),
         }
+    }
+
+    /// Makes an area new that all members of its former communicator have left.
+    fn renew(&self) {
+        // Relaxed, all: nobody else touches it until the release store that publishes its address again.
+        let pair = self.pair.0.iter().flatten().map(|half| &half.number);
+        let words = self.arrivals.iter().map(|line| &line.0).chain(self.meeting.iter()).chain(pair);
+        let numbers = self.small.iter().map(|line| &line.number).chain([&self.post.number, &self.departed.0]);
+        words.chain(numbers).for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+
+    /// How many members have left it.
+    pub(crate) fn departed(&self) -> u64 {
+        // Acquire: pairs with the release addition in `Shared::leave`: what they did here is done.
+        self.departed.load(Ordering::Acquire)
     }
 }
 
@@ -185,9 +203,12 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Publishes this rank's area and finds the others'. Every member must call it. Errors: `NO_MEM`, `INTERN`.
-    pub fn set_up(context: u32, rank: u32, members: &[u32]) -> Result<Shared> {
+    ///
+    /// `area` is one to use again; its former members have all left it.
+    pub fn set_up(context: u32, rank: u32, members: &[u32], area: Option<&'static Area>) -> Result<Shared> {
         let slot = AREAS.here().get(context as usize).ok_or(Error::INTERN)?;
-        let mine: &'static Area = Box::leak(Box::new(Area::new()));
+        let mine: &'static Area = area.unwrap_or_else(|| Box::leak(Box::new(Area::new())));
+        mine.renew();
         // Release: pairs with the acquire load below, in the other members.
         slot.store(core::ptr::from_ref(mine).expose_provenance() as u64, Ordering::Release);
         let mut areas = Vec::new();
@@ -209,6 +230,18 @@ impl Shared {
             smalls: numbers(),
             posts: numbers(),
         })
+    }
+
+    /// Leaves the areas for good, after the last barrier; this rank's own, which the others may not have left yet.
+    pub fn leave(&self, context: u32) -> &'static Area {
+        // Relaxed: all members have read it (they have passed a barrier since), and it is read again only after an agreement on
+        // the same context, in which this rank takes part.
+        AREAS.here()[context as usize].store(0, Ordering::Relaxed);
+        for area in &self.areas {
+            // Release: pairs with the acquire load in `Area::departed`.
+            area.departed.fetch_add(1, Ordering::Release);
+        }
+        self.mine()
     }
 
     /// Ranks in the communicator.

@@ -13,8 +13,8 @@ mod barrier;
 mod broadcast;
 mod reduce;
 
-pub use area::Area;
 pub(crate) use area::Shared;
+pub use area::{Area, CONTEXTS};
 
 use crate::communicator::Communicator;
 use crate::datatype::{self, Datatype};
@@ -67,5 +67,24 @@ impl Engine {
         for rank in 0..communicator.size() {
             self.wait_until(|| communicator.shared.of(rank).post.has(number));
         }
+    }
+
+    /// Tells all ranks two words of each.
+    pub(crate) fn exchange_words(
+        &mut self,
+        communicator: &Communicator,
+        words: [i32; 2],
+        mut each: impl FnMut(u32, [i32; 2]),
+    ) -> Result<()> {
+        let shared = &communicator.shared;
+        let number = Shared::next(&shared.posts);
+        let address = (&raw const words).cast::<u8>();
+        shared.mine().post.publish(number, address, address.cast_mut());
+        self.wait_for_posts(communicator, number);
+        for rank in 0..shared.size() {
+            // SAFETY: every rank has posted two words, which stay until the barrier.
+            each(rank, unsafe { shared.send_buffer(rank).cast::<[i32; 2]>().read() });
+        }
+        self.barrier(communicator)
     }
 }
