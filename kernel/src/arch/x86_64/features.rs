@@ -151,3 +151,9 @@ pub fn enable() {
         unsafe { XCr0::write(XCr0Flags::from_bits_truncate(found.state_components)) };
     }
 }
+
+/// Says in a message what is switched on on this core, read back from its registers.
+pub fn describe(core: usize) {
+    let components = if features().xsave { XCr0::read() } else { XCr0Flags::empty() };
+    log::debug!("core {core}: {:?} {:?} {:?} {components:?}", Cr0::read(), Cr4::read(), Efer::read());
+}

@@ -59,6 +59,7 @@ pub fn start(tables: &Tables, limit: Option<usize>) -> usize {
     let boot_core = Core::current();
     boot_core.set_apic_id(own);
     core_local::publish(boot_core);
+    features::describe(0);
     if wanted > 1 {
         start_others(wanted);
     }
@@ -155,6 +156,7 @@ extern "C" fn core_started(ticket: u64) -> ! {
     let index = index.expect("only cores that the firmware lists are started") + 1;
     // SAFETY: each ticket is drawn once, so this is the only core that takes over the structure.
     unsafe { core.take_over(index as u32, id) };
+    features::describe(index);
     let lag = counter_lag();
     if lag > 0 {
         log::warn!(
