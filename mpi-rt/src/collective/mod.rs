@@ -11,6 +11,7 @@ mod allreduce;
 mod area;
 mod barrier;
 mod broadcast;
+pub mod personalised;
 mod reduce;
 
 pub(crate) use area::Shared;

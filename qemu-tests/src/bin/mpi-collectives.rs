@@ -6,6 +6,9 @@
 
 extern crate alloc;
 
+#[path = "../mpi/parts.rs"]
+mod parts;
+
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi_rt::Result;
@@ -26,6 +29,7 @@ fn main(env: &Env) -> Result<i32> {
         match part {
             "reductions" => reductions(world)?,
             "broadcast" => broadcast(world)?,
+            "parts" => parts::run(world)?,
             "split" => split(world)?,
             "many" => many(world)?,
             _ => return Ok(2),
