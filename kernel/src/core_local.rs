@@ -10,7 +10,7 @@ use lwk_abi::syscall::CoreCounters;
 use crate::arch;
 use crate::arch::descriptors::{Descriptors, InterruptStack};
 use crate::arch::trap_frame::TrapFrame;
-use crate::memory;
+use crate::memory::{self, NoMemory};
 use crate::rank::Rank;
 
 /// The most cores the kernel uses: the reach of 8-bit interrupt controller numbers.
@@ -232,9 +232,10 @@ pub fn core(index: usize) -> Option<&'static Core> {
     unsafe { pointer.as_ref() }
 }
 
-/// Sets up the boot core, which has index 0 until the firmware's tables are read.
-pub fn init_boot_core() {
-    let core = Core::create(0).expect("the machine has memory for one core's stacks");
+/// Sets up the boot core, which has index 0.
+pub fn init_boot_core() -> Result<(), NoMemory> {
+    let core = Core::create(0).ok_or(NoMemory)?;
     // SAFETY: the boot core does this once, with interrupts disabled since the boot loader.
     unsafe { core.take_over(0, 0) };
+    Ok(())
 }

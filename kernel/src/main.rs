@@ -53,17 +53,17 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     if let Err(missing) = arch::features::require() {
         node::refuse(format_args!("this processor has no {missing}, which Margay needs"));
     }
-    memory::init(&machine);
+    memory::init(&machine).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let job = job::Archive::open(machine.ram_disk).and_then(|archive| job::Description::read(&archive));
     let job = job.unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     console::set_plain(job.file.console == lwk_job::Console::Plain);
     logger::set_level(job.file.log);
 
     arch::features::enable();
-    core_local::init_boot_core();
+    core_local::init_boot_core().unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let tables = acpi_tables::read(&machine);
     arch::interrupt_controller::init();
-    arch::clock::calibrate(tables.timer);
+    arch::clock::calibrate(tables.timer).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let cores = arch::start_cores::start(&tables, job.file.cores.map(|cores| cores as usize));
     node::describe(&machine, cores, entry_ticks);
 

@@ -1,5 +1,7 @@
 //! The node's physical memory: who has which part of it, and how the kernel reaches it.
 
+use core::fmt;
+
 use bootloader_api::info::MemoryRegionKind;
 use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::Access;
@@ -20,6 +22,16 @@ pub const CORE_AREAS: u64 = 0xffff_b000_0000_0000;
 const REGIONS: usize = 512;
 /// Below this address the firmware's and the first processors' own data lie; the kernel leaves it alone but for one page.
 const LOW_MEMORY_END: u64 = 1 << 20;
+
+/// The machine's memory does not suffice for the kernel itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMemory;
+
+impl fmt::Display for NoMemory {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "this machine has too little memory below 4 GiB for the kernel")
+    }
+}
 
 /// Who has how much of the node's memory, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +64,7 @@ pub fn linear(address: PhysAddr) -> *mut u8 {
 }
 
 /// Takes over the memory that the boot loader left, and the kernel's half of its page tables. Once, on the boot core.
-pub fn init(machine: &Machine) {
+pub fn init(machine: &Machine) -> Result<(), NoMemory> {
     let mut memory = MEMORY.lock();
     memory.total = machine.memory_bytes();
     let mut lost = 0;
@@ -74,7 +86,7 @@ pub fn init(machine: &Machine) {
         log::warn!("the firmware's memory map is too fragmented: {} KiB stay unused", lost >> 10);
     }
     drop(memory);
-    let root = allocate_frame().expect("the machine has memory beyond what the boot loader used");
+    let root = allocate_frame().ok_or(NoMemory)?;
     let boot_root = arch::paging::current_root();
     copy_kernel_half(boot_root, root);
     // SAFETY: the new root has the kernel half of the present one; the lower half, which it lacks, is not used by the
@@ -82,6 +94,7 @@ pub fn init(machine: &Machine) {
     unsafe { arch::paging::switch_root(root) };
     MEMORY.lock().kernel_root = root;
     log::debug!("{} MiB of memory, {} MiB free", in_use().total >> 20, in_use().free >> 20);
+    Ok(())
 }
 
 /// Copies the kernel's half of a top-level table.

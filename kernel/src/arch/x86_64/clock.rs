@@ -1,6 +1,7 @@
 //! Time: the time stamp counter, its frequency, and the wall clock at boot.
 
 use core::arch::x86_64::{_mm_lfence, _rdtsc};
+use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use raw_cpuid::CpuId;
@@ -19,6 +20,19 @@ pub fn ticks() -> u64 {
     unsafe {
         _mm_lfence();
         _rdtsc()
+    }
+}
+
+/// Nothing tells how fast the counter runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoReference;
+
+impl fmt::Display for NoReference {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "this machine has no ACPI timer and its processor does not tell the frequency of its counter"
+        )
     }
 }
 
@@ -49,18 +63,20 @@ pub fn delay(microseconds: u64) {
 }
 
 /// Finds the counter's frequency: from the processor if it says, else against the ACPI timer. Reads the wall clock.
-pub fn calibrate(timer: Option<Timer>) {
+///
+/// # Errors
+/// [`NoReference`] if there is neither.
+pub fn calibrate(timer: Option<Timer>) -> Result<(), NoReference> {
     let (hz, source) = match (frequency_by_processor(), timer) {
         (Some(hz), _) => (hz, "processor"),
         (None, Some(timer)) => (frequency_by_timer(timer), "ACPI timer"),
-        (None, None) => {
-            panic!("the firmware has an ACPI timer, or the processor tells its counter's frequency")
-        }
+        (None, None) => return Err(NoReference),
     };
     TICKS_A_SECOND.store(hz, Ordering::Relaxed);
     WALL_BASE_NANOSECONDS.store(real_time_clock_seconds() * 1_000_000_000, Ordering::Relaxed);
     WALL_BASE_TICKS.store(ticks(), Ordering::Relaxed);
     log::debug!("time stamp counter runs at {} kHz ({source})", hz / 1000);
+    Ok(())
 }
 
 /// CPUID leaf 0x15, or the hypervisor's leaf 0x40000010 (in kHz).

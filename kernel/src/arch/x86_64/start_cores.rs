@@ -71,7 +71,10 @@ fn start_others(wanted: usize) {
         log::error!("the firmware leaves no page below 1 MiB free: only the boot core is used");
         return;
     };
-    let root = memory::allocate_frame().expect("memory for four page tables is left after the cores' stacks");
+    let Some(root) = memory::allocate_frame() else {
+        log::error!("no memory for the page tables that cores start with: only the boot core is used");
+        return;
+    };
     memory::copy_kernel_half(memory::kernel_root(), root);
     let identity = table::map(
         &mut LinearTables,
