@@ -10,7 +10,6 @@
 
 pub mod accel;
 pub mod bench;
-pub mod bench_host;
 pub mod boot_tests;
 pub mod build;
 pub mod catalog;

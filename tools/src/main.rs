@@ -7,7 +7,7 @@ use clap::Parser;
 use lwk::cli::{self, Bench, Cli, Command};
 use lwk::failure::{Failure, Outcome};
 use lwk::tree::Tree;
-use lwk::{bench, bench_host, boot_tests, build, catalog, host, lint, progress, run};
+use lwk::{bench, boot_tests, build, catalog, host, lint, progress, run};
 
 fn main() -> ExitCode {
     if let Some(code) = lwk_home::become_node() {
@@ -39,8 +39,8 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Command::Run(options) if options.host => host::run(&tree, &options),
         Command::Run(options) => run::run(&tree, &options),
         Command::Image(options) => run::write_image(&tree, &options),
-        Command::Bench(Bench::Boot { verbose }) => bench::boot(&tree, verbose),
-        Command::Bench(Bench::Host { verbose }) => bench_host::run(&tree, verbose),
+        Command::Bench(Bench::Boot { verbose }) => bench::boot::run(&tree, verbose),
+        Command::Bench(Bench::Host { verbose }) => bench::host::run(&tree, verbose),
         Command::Lint { verbose } => lint::run(&tree, verbose),
         Command::Test(options) => boot_tests::run(&tree, &options),
         Command::List => {

@@ -93,7 +93,7 @@ fn every_way_to_die(lwk: &Lwk) -> Result<(), String> {
 
 /// Kernel file, kernel memory and page tables.
 fn sizes(lwk: &Lwk) -> Result<(), String> {
-    let figures = crate::bench::sizes(lwk).map_err(|failure| failure.message)?;
+    let figures = crate::bench::boot::sizes(lwk).map_err(|failure| failure.message)?;
     let missed: Vec<String> =
         figures.iter().filter(|figure| !figure.is_met()).map(|figure| figure.to_string()).collect();
     if missed.is_empty() { Ok(()) } else { Err(missed.join("\n")) }

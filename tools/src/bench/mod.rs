@@ -1,0 +1,4 @@
+//! `cargo lwk bench`: measures, and prints figures beside their targets or floors. Each file is one of its words.
+
+pub mod boot;
+pub mod host;
