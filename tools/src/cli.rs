@@ -55,7 +55,7 @@ pub enum Command {
     },
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub enum Bench {
     /// Size of the kernel, its memory and page tables, and the time from its entry to the first user instruction
     ///
@@ -73,6 +73,42 @@ pub enum Bench {
         #[arg(short, long)]
         verbose: bool,
     },
+    /// The bundled MPI and SHMEM benchmarks on every transport: one table, a JSON file, and plots after the SMARTMAP paper's
+    ///
+    /// Figures 4 (SHMEM put), 5 (MPI point to point), 6 (message rate) and 8 (collectives), as far as the benchmarks measure
+    /// them. The status is 0 if every benchmark ended well, else 1.
+    Node(BenchNodeOptions),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct BenchNodeOptions {
+    /// Tests of `mpi-bench` and `shmem-bench` to run [default: all that take part in the figures]
+    #[arg(value_name = "TEST")]
+    pub tests: Vec<String>,
+    /// Measure on this machine instead of a node in QEMU
+    #[arg(long)]
+    pub host: bool,
+    /// Folder for results.json and the plots [default: target/lwk/bench]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Most ranks: message rate and collectives [default: this machine's cores, from 2 to 4]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=255))]
+    pub ranks: Option<u32>,
+    /// Memory of each rank, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 128)]
+    pub mem: u64,
+    /// Few sizes and rounds, to see that everything works; the figures mean nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// Time limit of each test, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Take everything as it was built last
+    #[arg(long, hide = true)]
+    pub built: bool,
 }
 
 /// What makes a job, on any machine.

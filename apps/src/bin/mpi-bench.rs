@@ -18,7 +18,8 @@ use lwk_apps::json;
 use lwk_mpi_rt::mpi::Mpi;
 use lwk_user::{Env, job, println};
 
-const USAGE: &str = "mpi-bench TEST|all|list [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
+const USAGE: &str =
+    "mpi-bench TEST|all|list|transports [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
 
 /// A test: its name, the least ranks it needs, and the program.
 type Test = (&'static str, u32, fn(&Bench) -> lwk_mpi_rt::Result<Table>);
@@ -59,6 +60,13 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
         Some("list") => {
             if job().rank().0 == 0 {
                 TESTS.iter().for_each(|(name, ranks, _)| println!("{name:<12} {ranks} ranks or more"));
+            }
+            return Ok(0);
+        }
+        Some("transports") => {
+            let mpi = Mpi::init()?;
+            if job().rank().0 == 0 {
+                println!("{}", mpi.transport_memory()?.0);
             }
             return Ok(0);
         }

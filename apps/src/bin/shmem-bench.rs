@@ -32,7 +32,7 @@ use measure::{Bench, Table};
 use serde::Serialize;
 
 const USAGE: &str =
-    "shmem-bench list | all | TEST… [--min-size BYTES] [--max-size BYTES] [--rounds N] [--json]";
+    "shmem-bench list | transports | all | TEST… [--min-size BYTES] [--max-size BYTES] [--rounds N] [--json]";
 
 /// A test: its name, what it measures, the PEs it needs, and itself. Collective over all PEs; PE 0 gets the table.
 struct Test {
@@ -138,6 +138,7 @@ fn parse(env: &Env) -> Options {
             Argument::Option("rounds") => options.bench.rounds = cli.number("rounds", 1..=1_000_000),
             Argument::Word("all") => options.tests.extend(TESTS),
             Argument::Word("list") => list(),
+            Argument::Word("transports") => transports(),
             Argument::Word(word) => match TESTS.iter().find(|test| test.name == word) {
                 Some(test) => options.tests.push(test),
                 None => cli.refuse(&format_args!("there is no test `{word}`; `shmem-bench list` names them")),
@@ -162,6 +163,14 @@ fn list() -> ! {
         for test in TESTS {
             println!("{:<16} {}", test.name, test.about);
         }
+    }
+    lwk_user::start::exit(0)
+}
+
+/// A put is a store or a copy, so there is only one way to another PE.
+fn transports() -> ! {
+    if job().node_rank() == lwk_user::NodeRank(0) {
+        println!("smartmap");
     }
     lwk_user::start::exit(0)
 }

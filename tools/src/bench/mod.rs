@@ -2,3 +2,4 @@
 
 pub mod boot;
 pub mod host;
+pub mod node;
