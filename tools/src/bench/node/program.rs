@@ -60,16 +60,22 @@ impl Benchmark {
         transport: &str,
         ranks: u32,
     ) -> Result<Vec<Measurement>, String> {
+        let arguments = self.arguments(test, offer, transport, place.quick);
+        let ended = place.run(self.name, ranks, &arguments)?;
+        let started = Started { program: self.name, transport, ranks };
+        results::read(&ended.stdout, &started).map_err(|why| format!("its JSON is not as expected: {why}"))
+    }
+
+    /// The command line of a test. The transport is named where there is a choice.
+    fn arguments(&self, test: &str, offer: &Offer, transport: &str, quick: bool) -> Vec<String> {
         let mut arguments: Vec<String> = vec![test.into(), "--json".into()];
         if offer.transports.len() > 1 {
             arguments.extend(["--transport".into(), transport.into()]);
         }
-        if place.quick {
+        if quick {
             arguments.extend(self.quick.iter().map(|word| (*word).into()));
         }
-        let ended = place.run(self.name, ranks, &arguments)?;
-        let started = Started { program: self.name, transport, ranks };
-        results::read(&ended.stdout, &started).map_err(|why| format!("its JSON is not as expected: {why}"))
+        arguments
     }
 }
 
@@ -120,6 +126,19 @@ mod tests {
     #[test]
     fn names_are_first_words() {
         assert_eq!(first_words("latency  2 ranks\n\nbw\n"), ["latency", "bw"]);
+    }
+
+    #[test]
+    fn the_transport_is_named_where_there_is_a_choice() {
+        let arguments = |transports: &[&str]| {
+            let transports = transports.iter().map(|name| String::from(*name)).collect();
+            BENCHMARKS[0].arguments("bw", &Offer { tests: Vec::new(), transports }, "b", false)
+        };
+        assert_eq!(arguments(&["b"]), ["bw", "--json"]);
+        assert_eq!(arguments(&["a", "b"]), ["bw", "--json", "--transport", "b"]);
+        let quick =
+            BENCHMARKS[1].arguments("barrier", &Offer { tests: vec![], transports: vec![] }, "a", true);
+        assert!(quick.len() > 2, "{quick:?}");
     }
 
     #[test]
