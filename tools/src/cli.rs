@@ -150,7 +150,7 @@ pub struct RunOptions {
     /// How QEMU runs the node's cores
     #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
     pub accel: accel::Choice,
-    /// Time limit of the job, in seconds [default: 120; none with --gdb]
+    /// Time limit of the job, in seconds [default: 120; none with --gdb or --valgrind]
     ///
     /// At the limit the kernel reports where each rank is, and the status is 124.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
@@ -176,6 +176,12 @@ pub struct RunOptions {
     /// Wait for a debugger before the first instruction, and print the command that starts it
     #[arg(long)]
     pub gdb: bool,
+    /// Run ranks under valgrind, with these options (apart by spaces), as in --valgrind='--tool=callgrind'; with --host
+    #[arg(long, value_name = "OPTIONS", num_args = 0..=1, require_equals = true, default_missing_value = "", requires = "host", conflicts_with = "gdb")]
+    pub valgrind: Option<String>,
+    /// Run only this rank under valgrind; may be given more than once
+    #[arg(long, value_name = "RANK", requires = "valgrind")]
+    pub valgrind_rank: Vec<u32>,
     /// Print what is done and how long each step takes
     #[arg(short, long)]
     pub verbose: bool,

@@ -3,10 +3,11 @@
 //! Promises: as [`crate::session`]; the job is gone when it returns.
 
 use std::io::{ErrorKind, Read};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lwk_abi::exit::{KERNEL_PANIC, TIMEOUT};
-use lwk_home::Home;
+use lwk_home::{Home, Tools, Valgrind};
 
 use crate::build::Builder;
 use crate::catalog::Named;
@@ -15,6 +16,7 @@ use crate::console::printer::Printer;
 use crate::console::record::Parser;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::image;
+use crate::packages;
 use crate::run::job_of;
 use crate::symbols::Symbols;
 use crate::tree::Tree;
@@ -36,12 +38,12 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     let program = named.build(tree, &builder)?;
-    let limit = match (options.timeout, options.gdb) {
+    let tools = Tools { hold: options.gdb, valgrind: valgrind(options)? };
+    let limit = match (options.timeout, tools.hold || tools.valgrind.is_some()) {
         (None, true) => None,
         (seconds, _) => Some(Duration::from_secs(seconds.unwrap_or(RunOptions::TIMEOUT))),
     };
-    let mut home =
-        Home::start(&program, &job.encode(), options.gdb).doing(|| "start the host home".into())?;
+    let mut home = Home::start(&program, &job.encode(), &tools).doing(|| "start the host home".into())?;
     if options.verbose {
         eprintln!("lwk: the node is process {}", home.process());
     }
@@ -58,6 +60,27 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         eprint!("{}", report.table());
     }
     ended
+}
+
+/// Valgrind, if it is asked for.
+fn valgrind(options: &RunOptions) -> Outcome<Option<Valgrind>> {
+    let Some(words) = &options.valgrind else { return Ok(None) };
+    Ok(Some(Valgrind {
+        command: find_valgrind(options.verbose)?,
+        options: words.split_whitespace().map(Into::into).collect(),
+        ranks: options.valgrind_rank.clone(),
+    }))
+}
+
+/// Valgrind's command; installs it where it is missing.
+pub fn find_valgrind(verbose: bool) -> Outcome<PathBuf> {
+    const NAME: &str = "valgrind";
+    if let Some(command) = packages::find_command(NAME) {
+        return Ok(command);
+    }
+    packages::install(&[NAME], verbose)?;
+    packages::find_command(NAME)
+        .ok_or_else(|| Failure::host(format!("{NAME} is installed, but not in PATH; add its folder to PATH")))
 }
 
 /// Listens to the node until it ends and gives the status of the command.

@@ -4,10 +4,13 @@
 //! here is on a path of the program except the count of its system calls.
 
 use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use lwk_abi::address::MAX_RANKS;
-use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap};
+use nix::unistd::ftruncate;
 
 /// Different unsupported system calls that are told apart for each rank.
 const UNSUPPORTED_MAX: usize = 32;
@@ -38,14 +41,22 @@ pub struct Board {
 }
 
 impl Board {
-    /// A new board, shared with processes forked from now on. Lives as long as the process.
-    pub fn new() -> nix::Result<&'static Board> {
+    /// A new board, shared with processes forked from now on, and its memory object, for those that cannot inherit a mapping.
+    /// The mapping lives as long as the process.
+    pub fn new() -> nix::Result<(&'static Board, OwnedFd)> {
+        let object = memfd_create(c"margay-board", MFdFlags::MFD_CLOEXEC)?;
+        ftruncate(&object, size_of::<Board>() as libc::off_t)?;
+        Ok((Board::of(&object)?, object))
+    }
+
+    /// The board in this memory object of [`Board::new`].
+    pub fn of(object: &OwnedFd) -> nix::Result<&'static Board> {
         let bytes = NonZeroUsize::MIN.saturating_add(size_of::<Board>() - 1);
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping wherever the system likes harms nothing.
-        let memory = unsafe { mmap_anonymous(None, bytes, access, MapFlags::MAP_SHARED)? };
-        // SAFETY: page-aligned zeroed memory of the right size, never unmapped; a zeroed board is a valid one, and it is all
-        // atomics, so other processes may write to it.
+        let memory = unsafe { mmap(None, bytes, access, MapFlags::MAP_SHARED, object, 0)? };
+        // SAFETY: page-aligned memory of the right size, never unmapped; it began as zeros, and a zeroed board is a valid one;
+        // it is all atomics, so other processes may write to it.
         Ok(unsafe { memory.cast::<Board>().as_ref() })
     }
 

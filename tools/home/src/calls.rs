@@ -35,6 +35,10 @@ const RANDOM_BYTES_MAX: u64 = 33_554_431;
 /// Most entries of a `writev` (Linux's `UIO_MAXIOV`).
 const VECTORS_MAX: u64 = 1024;
 
+/// Linux's codes of `arch_prctl`.
+const SET_GS: u32 = 0x1001;
+const SET_FS: u32 = 0x1002;
+
 /// Linux's `siginfo_t` of a `SIGSYS`.
 #[repr(C)]
 struct DispatchInfo {
@@ -62,6 +66,36 @@ pub extern "C" fn on_system_call(signal: i32, info: *mut libc::siginfo_t, contex
         fault::report(rank, Reason::Exception(GENERAL_PROTECTION), &fault::registers(context));
         rank.exit(SIGNAL_BASE + SIGSEGV);
     }
+    answer(rank, context);
+}
+
+/// Handles `SIGILL` where instructions that raise it have taken the place of system calls.
+pub extern "C" fn on_replaced_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let rank = Rank::current();
+    // SAFETY: Linux passes the structure to a handler installed with SA_SIGINFO, for as long as it runs.
+    let machine = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+    let registers = &mut machine.uc_mcontext.gregs;
+    let Some(site) = rank.call_at(registers[libc::REG_RIP as usize] as u64) else {
+        return fault::on_fault(signal, info, context);
+    };
+    let word = |index: i32| registers[index as usize] as u64;
+    let sets_base = matches!(word(libc::REG_RDI) as u32, SET_FS | SET_GS) && word(libc::REG_RSI) < USER_END;
+    if word(libc::REG_RAX) == linux::ARCH_PRCTL && sets_base {
+        // When a handler returns, valgrind puts back the bases from before it: so the call is made afterwards.
+        // Relaxed: a count of this one thread.
+        rank.entry().syscalls.fetch_add(1, Ordering::Relaxed);
+        registers[libc::REG_RIP as usize] = Gate::in_program(site.end) as i64;
+        return;
+    }
+    // As the instruction leaves them.
+    registers[libc::REG_RIP as usize] = site.end as i64;
+    registers[libc::REG_RCX as usize] = site.end as i64;
+    registers[libc::REG_R11 as usize] = registers[libc::REG_EFL as usize];
+    answer(rank, machine);
+}
+
+/// Answers the call that these registers make.
+fn answer(rank: &'static Rank, context: &mut libc::ucontext_t) {
     // Relaxed: a count of this one thread.
     rank.entry().syscalls.fetch_add(1, Ordering::Relaxed);
     let registers = &mut context.uc_mcontext.gregs;
@@ -190,8 +224,6 @@ impl Call {
     }
 
     fn thread_base(&self, code: u64, address: u64) -> Answer {
-        const SET_GS: u32 = 0x1001;
-        const SET_FS: u32 = 0x1002;
         const GET_FS: u32 = 0x1003;
         const GET_GS: u32 = 0x1004;
         match code as u32 {

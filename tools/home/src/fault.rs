@@ -5,10 +5,12 @@
 
 use std::sync::atomic::Ordering;
 
+use lwk_abi::address::{SLOT_BYTES, slot_of};
 use lwk_abi::console::{FAILURE, FRAME};
 use lwk_abi::exit::SIGNAL_BASE;
 use lwk_failure::{Death, Fault, Position, Reason, Registers, back_trace};
 use lwk_mm::Access;
+use lwk_mm::layout::Place;
 
 use crate::console::Report;
 use crate::rank::Rank;
@@ -20,6 +22,14 @@ const BUS_ADRERR: i32 = 2;
 const SEGV_ACCERR: i32 = 2;
 /// Page-fault error bit: the page is mapped.
 const PAGE_PRESENT: u64 = 1;
+/// Page-fault error bit: the access was an instruction fetch.
+const INSTRUCTION_FETCH: u64 = 1 << 4;
+/// Vectors of exceptions.
+const BREAKPOINT: u8 = 3;
+const INVALID_OPCODE: u8 = 6;
+const GENERAL_PROTECTION: u8 = 13;
+const PAGE_FAULT: u8 = 14;
+const ALIGNMENT_CHECK: u8 = 17;
 
 /// Handles the signals of processor exceptions.
 pub extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
@@ -33,7 +43,9 @@ pub extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mu
         address: word(libc::REG_CR2),
     };
     // Linux maps pages when they are touched, so the processor's word for "not mapped" can mean "not yet".
-    if signal == libc::SIGSEGV && code == SEGV_ACCERR {
+    if fault.vector == 0 && signal != libc::SIGFPE {
+        fault = raised_by_valgrind(signal, word(libc::REG_RIP), rank);
+    } else if signal == libc::SIGSEGV && code == SEGV_ACCERR {
         fault.error_code |= PAGE_PRESENT;
     }
     let (reason, status) = if code <= 0 || signal == libc::SIGSYS {
@@ -45,6 +57,24 @@ pub extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mu
     };
     report(rank, reason, &registers(context));
     rank.exit(SIGNAL_BASE + status)
+}
+
+/// What stands behind a signal that valgrind raises of its own accord, without the processor's words: an instruction that it
+/// cannot fetch or does not know.
+fn raised_by_valgrind(signal: i32, rip: u64, rank: &Rank) -> Fault {
+    let place = rank.layout.describe(rip);
+    let vector = match signal {
+        libc::SIGILL => INVALID_OPCODE,
+        libc::SIGTRAP => BREAKPOINT,
+        libc::SIGBUS => ALIGNMENT_CHECK,
+        _ if rank.layout.check(rip, 1, Access::RX).is_ok() => GENERAL_PROTECTION,
+        _ if place == Place::NonCanonical => GENERAL_PROTECTION,
+        _ => PAGE_FAULT,
+    };
+    let in_job = slot_of(rip) <= rank.ranks.into() && rank.layout.check_read(rip % SLOT_BYTES, 1).is_ok();
+    // The kernel's pages are there, though not for a program.
+    let present = if in_job || place == Place::Kernel { PAGE_PRESENT } else { 0 };
+    Fault { vector, error_code: INSTRUCTION_FETCH | present, address: rip }
 }
 
 /// Handles `SIGQUIT`, by which the node asks where the rank is when the time limit has passed.

@@ -10,23 +10,38 @@ use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
 use crate::node;
 use crate::supervise::TIME_IS_UP;
+use crate::tool::{self, Valgrind};
 
 /// First argument of the node's process.
 const NODE: &str = "--margay-host-node";
-/// Its last argument if ranks wait for a debugger; else [`GO`].
+/// Its third argument if ranks wait for a debugger; else [`GO`].
 const HOLD: &str = "hold";
 /// See [`HOLD`].
 const GO: &str = "go";
 
-/// What the executable's `main` calls before anything else: if this process has been started as a node, it lives that life
-/// and returns its exit code.
+/// How ranks are started.
+#[derive(Clone, Debug, Default)]
+pub struct Tools {
+    /// Ranks stop before their first instruction, for a debugger.
+    pub hold: bool,
+    /// Ranks run under valgrind.
+    pub valgrind: Option<Valgrind>,
+}
+
+/// What the executable's `main` calls before anything else: if this process has been started as a node, or by valgrind as a
+/// rank's loader, it lives that life and returns its exit code.
 pub fn become_node() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next()? != OsStr::new(NODE) {
+    let role = arguments.next()?;
+    if role == OsStr::new(tool::RANK) {
+        return Some(tool::main(arguments.next()));
+    }
+    if role != OsStr::new(NODE) {
         return None;
     }
     let (program, mode) = (arguments.next()?, arguments.next()?);
-    Some(node::main(Path::new(&program), mode == OsStr::new(HOLD)))
+    let valgrind = Valgrind::from_arguments(arguments);
+    Some(node::main(Path::new(&program), mode == OsStr::new(HOLD), valgrind.as_ref()))
 }
 
 /// A node of the host home. Dropping it ends its job.
@@ -39,17 +54,18 @@ pub struct Home {
 
 impl Home {
     /// Starts a node with a job, given as the bytes of a job file (`lwk_abi::job_file`); the executable's `main` must call
-    /// [`become_node`]. With `hold`, ranks stop before their first instruction, for a debugger.
+    /// [`become_node`].
     ///
     /// What is wrong with the job is said on the console, as an error of the kernel and the job's end.
     ///
     /// # Errors
     /// The process cannot be started.
-    pub fn start(program: &Path, job: &[u8], hold: bool) -> io::Result<Home> {
+    pub fn start(program: &Path, job: &[u8], tools: &Tools) -> io::Result<Home> {
         let started_ns = crate::rank::monotonic_ns();
         let (console, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
-        command.arg(NODE).arg(program).arg(if hold { HOLD } else { GO });
+        command.arg(NODE).arg(program).arg(if tools.hold { HOLD } else { GO });
+        command.args(tools.valgrind.iter().flat_map(Valgrind::arguments));
         // A group of its own: an interrupt from the terminal is the host tool's, which takes the node along.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::from(OwnedFd::from(theirs)));
         let mut node = command.spawn()?;

@@ -8,7 +8,8 @@
 //! Three kinds of process:
 //! * the host tool, which calls [`Home::start`] and reads records off [`Home::console`] as off a node's serial line;
 //! * the node ([`node`]): the same executable, started again; it makes the memory and the ranks and watches over them;
-//! * the ranks ([`rank`]): forked from the node, so that they find every slot mapped.
+//! * the ranks ([`rank`]): forked from the node, so that they find every slot mapped; or, under valgrind ([`tool`]), the same
+//!   executable once more.
 //!
 //! Whoever dies, the rest goes with it: the node when the host tool's end of its input closes, the ranks by their parent's
 //! death signal. Memory objects have no name and vanish with the last process.
@@ -19,6 +20,7 @@
 pub mod arch;
 pub mod bench;
 mod board;
+mod call_sites;
 mod calls;
 mod clock;
 mod console;
@@ -30,7 +32,9 @@ mod rank;
 mod segment;
 mod setup;
 mod supervise;
+mod tool;
 mod topology;
 
-pub use home::{Home, become_node};
+pub use home::{Home, Tools, become_node};
 pub use setup::{HOST_LACKS, SetupError};
+pub use tool::Valgrind;

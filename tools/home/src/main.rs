@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lwk_home::Home;
+use lwk_home::{Home, Tools};
 
 fn main() -> ExitCode {
     if let Some(code) = lwk_home::become_node() {
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn run(program: &str, job: &[u8]) -> io::Result<()> {
-    let mut home = Home::start(Path::new(program), job, false)?;
+    let mut home = Home::start(Path::new(program), job, &Tools::default())?;
     io::copy(home.console(), &mut io::stdout())?;
     home.stop()
 }

@@ -28,6 +28,7 @@ use crate::console::record;
 use crate::rank::{self, Start};
 use crate::setup::{HOST_LACKS, Setup, SetupError};
 use crate::supervise::{Child, Supervisor};
+use crate::tool::Valgrind;
 
 /// Bytes that a job file may have: as long as a command line can be, and room.
 const JOB_BYTES_MAX: u64 = 16 << 20;
@@ -36,13 +37,13 @@ const ERROR: u32 = 1;
 const INFO: u32 = 3;
 
 /// The whole life of the node's process; its status says only whether it could do its part.
-pub fn main(program: &Path, hold: bool) -> ExitCode {
+pub fn main(program: &Path, hold: bool, valgrind: Option<&Valgrind>) -> ExitCode {
     if let Err(error) = fixed_addresses() {
         eprintln!("margay: error: cannot start the host home again: {error}");
         return ExitCode::from(HOST_LACKS as u8);
     }
     let mut console = standard_stream(1);
-    let status = match run(program, hold, &mut console) {
+    let status = match run(program, hold, valgrind, &mut console) {
         Ok(status) => status,
         Err(Failure::Setup(error)) => {
             let told = record(&mut *console, kind::KERNEL, ERROR, error.message.as_bytes());
@@ -98,7 +99,7 @@ fn standard_stream(fd: i32) -> ManuallyDrop<File> {
     ManuallyDrop::new(unsafe { File::from_raw_fd(fd) })
 }
 
-fn run(program: &Path, hold: bool, console: &mut File) -> Result<i32, Failure> {
+fn run(program: &Path, hold: bool, valgrind: Option<&Valgrind>, console: &mut File) -> Result<i32, Failure> {
     let mut control = standard_stream(0);
     let (started_ns, file) = read_job(&mut control)?;
     let job = Job::parse(&file).map_err(|error| SetupError::usage(error.to_string()))?;
@@ -106,11 +107,12 @@ fn run(program: &Path, hold: bool, console: &mut File) -> Result<i32, Failure> {
     ignore(Signal::SIGXFSZ)?;
     raise_file_limit(job.ranks)?;
     let setup = Setup::new(&job, program)?;
+    let sites = valgrind.map(|valgrind| valgrind.check(&setup, program)).transpose()?.unwrap_or_default();
     let children = SigSet::from(Signal::SIGCHLD);
     children.thread_block().map_err(lacking)?;
     let ended =
         SignalFd::with_flags(&children, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(lacking)?;
-    let board = Board::new().map_err(lacking)?;
+    let (board, board_object) = Board::new().map_err(lacking)?;
     let null = File::open("/dev/null")
         .map_err(|error| SetupError::host(format!("cannot open /dev/null: {error}")))?;
     let (reports, report) = pipe2(OFlag::O_CLOEXEC).map_err(lacking)?;
@@ -120,7 +122,20 @@ fn run(program: &Path, hold: bool, console: &mut File) -> Result<i32, Failure> {
         let (error, write_error) = pipe2(OFlag::O_CLOEXEC).map_err(lacking)?;
         let streams = [null.as_raw_fd(), write_output.as_raw_fd(), write_error.as_raw_fd()];
         let report = report.as_raw_fd();
-        let start = Start { setup: &setup, board, rank, node: getpid(), streams, report, hold };
+        let valgrind =
+            valgrind.filter(|valgrind| valgrind.takes(rank)).map(|valgrind| (valgrind, &sites[..]));
+        let board_object = board_object.as_raw_fd();
+        let start = Start {
+            setup: &setup,
+            board,
+            board_object,
+            rank,
+            node: getpid(),
+            streams,
+            report,
+            hold,
+            valgrind,
+        };
         let process = spawn(start)?;
         if hold {
             let note = format!(

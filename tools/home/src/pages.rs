@@ -54,6 +54,13 @@ impl Pages {
         }
     }
 
+    /// The other end of `as u64`.
+    pub fn from_number(number: u64) -> Option<Pages> {
+        [Pages::Reserved, Pages::Transparent, Pages::Collapsed]
+            .into_iter()
+            .find(|pages| *pages as u64 == number)
+    }
+
     /// The word for the exit report.
     pub fn name(self) -> &'static str {
         match self {

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use lwk_abi::address::{JOB_PAGE, PAGE_BYTES, SEGMENT_START};
 use lwk_mm::heap::Heap;
 use lwk_mm::layout::Layout;
 use nix::errno::Errno;
@@ -20,19 +21,29 @@ use nix::unistd::{Pid, getppid};
 
 use crate::arch::{self, Gate, Handler};
 use crate::board::{Board, RankEntry};
-use crate::pages::{self, Collapsed};
+use crate::call_sites::CallSite;
+use crate::pages::{self, Collapsed, Pages};
 use crate::segment;
 use crate::setup::Setup;
+use crate::tool::{self, Valgrind};
 
 /// Apart areas of `mmap`ed memory a rank can have; areas that touch are one.
 pub const AREAS_MAX: usize = 1024;
 /// Bytes of the handlers' stack: Linux's signal frame takes up to 12 KiB of it.
 const HANDLER_STACK_BYTES: usize = 256 << 10;
+/// Where that stack goes under valgrind: between job page and segment, since callgrind takes a stack above the program's for a
+/// return from all its functions.
+const LOW_STACK: usize = 0x30_0000;
+const _: () = assert!(LOW_STACK as u64 > JOB_PAGE + PAGE_BYTES);
+const _: () = assert!(LOW_STACK as u64 + 2 * HANDLER_STACK_BYTES as u64 <= SEGMENT_START);
+
 /// What a rank's process is given.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
     pub setup: &'a Setup,
     pub board: &'static Board,
+    /// The board's memory object.
+    pub board_object: RawFd,
     pub rank: u32,
     pub node: Pid,
     /// `/dev/null` to read from, standard output and standard error.
@@ -41,6 +52,28 @@ pub struct Start<'a> {
     pub report: RawFd,
     /// Stop before the first instruction, for a debugger.
     pub hold: bool,
+    /// Run under valgrind; the program's system calls.
+    pub valgrind: Option<(&'a Valgrind, &'a [CallSite])>,
+}
+
+/// What a rank is made of once its memory is mapped.
+#[derive(Debug)]
+pub struct Life {
+    pub rank: u32,
+    pub core: u32,
+    pub ranks: u32,
+    pub layout: Layout,
+    pub board: &'static Board,
+    pub node: Pid,
+    pub report: RawFd,
+    pub pages: Pages,
+    /// Ranks on this core.
+    pub sharing: u64,
+    pub entry: u64,
+    pub stack_pointer: u64,
+    pub hold: bool,
+    /// The program's system calls, if they raise `SIGILL` and are not dispatched.
+    pub sites: Option<Vec<CallSite>>,
 }
 
 /// What the handlers know.
@@ -56,6 +89,8 @@ pub struct Rank {
     /// Where the failure report goes: no more open to the program than any other descriptor, since its `write` knows
     /// only the standard streams.
     report: RawFd,
+    /// Instructions that stand for system calls, by address.
+    sites: Vec<CallSite>,
     memory: UnsafeCell<Memory>,
 }
 
@@ -92,6 +127,12 @@ impl Rank {
         unsafe { &mut *self.memory.get() }
     }
 
+    /// The system call whose place this instruction has taken.
+    pub fn call_at(&self, address: u64) -> Option<&CallSite> {
+        let at = self.sites.binary_search_by_key(&address, |site| site.start).ok()?;
+        self.sites.get(at)
+    }
+
     /// Writes a finished report where the node reads it.
     pub fn send(&self, report: &crate::console::Report) {
         let bytes = report.bytes();
@@ -123,48 +164,77 @@ pub fn run(start: Start<'_>) -> Result<Infallible, String> {
         redirect(from, to as RawFd).map_err(|error| format!("cannot redirect a stream: {error}"))?;
     }
     die_with(start.node)?;
+    let mut core = CpuSet::new();
+    core.set(usize::from(place.core)).map_err(say("name its core"))?;
+    sched_setaffinity(Pid::from_raw(0), &core).map_err(say("pin itself to its core"))?;
+    if let Some((valgrind, sites)) = start.valgrind {
+        return tool::execute(&start, valgrind, sites);
+    }
     setup.segments[rank as usize].map(&setup.layout, 0, false).map_err(say("map the segment at slot 0"))?;
     for code in &setup.code {
         // Not from a file system that forbids to run what is on it; then only tools know less.
         let _ = segment::map_code(code, &setup.file);
     }
     close_others(start.report).map_err(|error| format!("cannot close descriptors: {error}"))?;
-    let mut core = CpuSet::new();
-    core.set(usize::from(place.core)).map_err(say("name its core"))?;
-    sched_setaffinity(Pid::from_raw(0), &core).map_err(say("pin itself to its core"))?;
-    if let Ok(name) = std::ffi::CString::new(format!("margay-rank{rank}")) {
-        // A name for ps, top and perf; nothing depends on it.
-        let _ = prctl::set_name(&name);
-    }
-
-    pages::advise(&setup.layout, setup.pages);
-    let collapsed = Collapsed::new(&setup.layout, setup.pages, setup.sharing);
-    // Relaxed, here and below: the node reads it after it has waited for this process.
-    board.rank(rank).huge_bytes.store(collapsed.bytes(), Ordering::Relaxed);
-    let heap = Heap::new(setup.layout.heap_start, setup.layout.heap_end);
-    let current = Box::leak(Box::new(Rank {
+    live(Life {
         rank,
         core: u32::from(place.core),
         ranks: setup.segments.len() as u32,
         layout: setup.layout.clone(),
         board,
-        node: start.node.as_raw(),
+        node: start.node,
         report: start.report,
+        pages: setup.pages,
+        sharing: setup.sharing,
+        entry: setup.entry,
+        stack_pointer: setup.stack_pointer,
+        hold: start.hold,
+        sites: None,
+    })
+}
+
+/// Enters the program in a process that has every slot mapped; comes back only to say why it could not.
+pub fn live(life: Life) -> Result<Infallible, String> {
+    let Life { rank, board, layout, .. } = life;
+    if let Ok(name) = std::ffi::CString::new(format!("margay-rank{rank}")) {
+        // A name for ps, top and perf; nothing depends on it.
+        let _ = prctl::set_name(&name);
+    }
+    pages::advise(&layout, life.pages);
+    let collapsed = Collapsed::new(&layout, life.pages, life.sharing);
+    // Relaxed, here and below: the node reads it after it has waited for this process.
+    board.rank(rank).huge_bytes.store(collapsed.bytes(), Ordering::Relaxed);
+    let heap = Heap::new(layout.heap_start, layout.heap_end);
+    let dispatched = life.sites.is_none();
+    let current = Box::leak(Box::new(Rank {
+        rank,
+        core: life.core,
+        ranks: life.ranks,
+        layout,
+        board,
+        node: life.node.as_raw(),
+        report: life.report,
+        sites: life.sites.unwrap_or_default(),
         memory: UnsafeCell::new(Memory { heap, collapsed }),
     }));
     CURRENT.store(current, Ordering::Relaxed);
-    handler_stack().map_err(|error| format!("cannot set up the handlers' stack: {error}"))?;
+    handler_stack(if dispatched { 0 } else { LOW_STACK })
+        .map_err(|error| format!("cannot set up the handlers' stack: {error}"))?;
     install(libc::SIGSYS, arch::ON_SYSTEM_CALL)?;
-    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP] {
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGTRAP] {
         install(signal, arch::ON_FAULT)?;
     }
+    install(libc::SIGILL, if dispatched { arch::ON_FAULT } else { arch::ON_REPLACED_CALL })?;
     install(libc::SIGQUIT, arch::ON_QUESTION)?;
     // Rust ignores it; a program expects Linux's default.
     default_action(libc::SIGPIPE)?;
-    if start.hold {
-        raise(Signal::SIGSTOP).map_err(say("stop for the debugger"))?;
+    if life.hold {
+        raise(Signal::SIGSTOP).map_err(|error| format!("cannot stop for the debugger: {}", error.desc()))?;
     }
-    enter(current, setup)
+    if dispatched {
+        dispatch()?;
+    }
+    enter(current, life.entry, life.stack_pointer)
 }
 
 /// Has Linux kill this process when the node's process dies, also if it has died already.
@@ -196,13 +266,22 @@ fn check(result: i32) -> io::Result<()> {
 }
 
 /// An alternate stack for the handlers, with a guard below: the program's own may be the very thing that is broken.
-fn handler_stack() -> io::Result<()> {
+/// It goes to `address`, which must be free, or with 0 wherever the system likes.
+fn handler_stack(address: usize) -> io::Result<()> {
     const GUARD: usize = 4096;
     let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping wherever the system likes, its lowest page then given up, and the rest named to Linux as the
-    // alternate stack; it is never unmapped.
+    let kind = if address == 0 { kind } else { kind | libc::MAP_FIXED };
+    // SAFETY: a new mapping wherever the system likes, or where the caller knows nothing is; its lowest page then given up,
+    // and the rest named to Linux as the alternate stack; it is never unmapped.
     unsafe {
-        let base = libc::mmap(std::ptr::null_mut(), GUARD + HANDLER_STACK_BYTES, access, kind, -1, 0);
+        let base = libc::mmap(
+            std::ptr::without_provenance_mut(address),
+            GUARD + HANDLER_STACK_BYTES,
+            access,
+            kind,
+            -1,
+            0,
+        );
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -252,22 +331,26 @@ pub const SET_DISPATCH: u64 = 59;
 /// Linux's `PR_SYS_DISPATCH_ON`.
 const DISPATCH_ON: u64 = 1;
 
-/// Hands system calls over, gives the thread's segment bases to the program and jumps.
-fn enter(rank: &Rank, setup: &Setup) -> Result<Infallible, String> {
+/// Hands the program's system calls over to the handler of `SIGSYS`.
+fn dispatch() -> Result<(), String> {
     let (start, bytes) = Gate::range();
     let dispatch = [SET_DISPATCH, DISPATCH_ON, start, bytes, 0, 0];
     // SAFETY: from here on every system call outside of the gate raises SIGSYS, whose handler is installed.
-    let result = unsafe { Gate::call(libc::SYS_prctl, dispatch) };
-    if result != 0 {
-        return Err(format!("cannot take over system calls: {}", Errno::from_raw(-result as i32).desc()));
+    match unsafe { Gate::call(libc::SYS_prctl, dispatch) } {
+        0 => Ok(()),
+        error => Err(format!("cannot take over system calls: {}", Errno::from_raw(-error as i32).desc())),
     }
+}
+
+/// Gives the thread's segment bases to the program and jumps.
+fn enter(rank: &Rank, entry: u64, stack_pointer: u64) -> ! {
     rank.entry().entered_ns.store(monotonic_ns(), Ordering::Relaxed);
     for base in ARCH_SET {
         // SAFETY: nothing below uses thread-local memory.
         unsafe { Gate::call(libc::SYS_arch_prctl, [base, 0, 0, 0, 0, 0]) };
     }
     // SAFETY: the layout checked that the entry is code, the stack is the program's initial one.
-    unsafe { arch::enter(setup.entry, setup.stack_pointer) }
+    unsafe { arch::enter(entry, stack_pointer) }
 }
 
 /// `CLOCK_MONOTONIC` without libc, in nanoseconds.

@@ -7,7 +7,7 @@
 use std::ffi::c_void;
 use std::fs::File;
 use std::num::NonZeroUsize;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 
 use lwk_abi::address::{JOB_PAGE, PAGE_BYTES, SLOT_SHIFT};
@@ -21,7 +21,7 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, mprotect};
 use nix::unistd::ftruncate;
 
 use crate::pages::HUGE_BYTES;
-use crate::setup::FileCode;
+use crate::setup::FilePart;
 
 /// The memory objects of one rank.
 #[derive(Debug)]
@@ -54,13 +54,41 @@ impl Segment {
         Ok(Segment { small, huge: Some(huge) })
     }
 
+    /// The objects of [`Segment::descriptors`], in another process.
+    pub fn from_descriptors(small: OwnedFd, huge: Option<OwnedFd>) -> Segment {
+        Segment { small, huge }
+    }
+
+    /// Its memory objects; -1 for none.
+    pub fn descriptors(&self) -> [RawFd; 2] {
+        [self.small.as_raw_fd(), self.huge.as_ref().map_or(-1, |huge| huge.as_raw_fd())]
+    }
+
     /// Maps the segment at `slot`, where nothing may be mapped yet (`EEXIST`). With `writable`, all of it can be written, to
     /// be filled; [`protect`] then gives each part its access.
     pub fn map(&self, layout: &Layout, slot: u64, writable: bool) -> nix::Result<()> {
         for region in parts(layout) {
             let access = if writable { Access::RW } else { region.access };
             for piece in self.pieces(&region) {
-                self.map_piece(piece, slot, access)?;
+                self.map_piece(piece, slot, access, MapFlags::MAP_FIXED_NOREPLACE)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Segment::map`] for the regions that are `wanted`, over whatever is mapped there: valgrind knows no other way.
+    ///
+    /// # Safety
+    /// Nothing that is in use may be mapped there.
+    pub unsafe fn map_over(
+        &self,
+        layout: &Layout,
+        slot: u64,
+        wanted: impl Fn(&Region) -> bool,
+    ) -> nix::Result<()> {
+        for region in parts(layout).filter(wanted) {
+            for piece in self.pieces(&region) {
+                self.map_piece(piece, slot, region.access, MapFlags::MAP_FIXED)?;
             }
         }
         Ok(())
@@ -80,7 +108,7 @@ impl Segment {
             .map(|(start, end, huge)| Piece { start, end, huge })
     }
 
-    fn map_piece(&self, piece: Piece, slot: u64, access: Access) -> nix::Result<()> {
+    fn map_piece(&self, piece: Piece, slot: u64, access: Access, placing: MapFlags) -> nix::Result<()> {
         let (object, offset) = match &self.huge {
             Some(huge) if piece.huge => (huge, piece.start),
             _ => (&self.small, piece.start - JOB_PAGE),
@@ -89,9 +117,10 @@ impl Segment {
         let bytes = NonZeroUsize::new((piece.end - piece.start) as usize).ok_or(Errno::EINVAL)?;
         // What cannot be written is the same, shared or not; a debugger can put breakpoints only where it is not.
         let sharing = if access.write { MapFlags::MAP_SHARED } else { MapFlags::MAP_PRIVATE };
-        let flags = sharing | MapFlags::MAP_FIXED_NOREPLACE;
-        // SAFETY: the mapping replaces none, so no memory that Rust knows of changes.
-        let mapped = unsafe { mmap(address, bytes, protection(access), flags, object, size(offset)?)? };
+        // SAFETY: the mapping replaces none, so no memory that Rust knows of changes; or the caller of `map_over` vouches
+        // for what it replaces.
+        let mapped =
+            unsafe { mmap(address, bytes, protection(access), sharing | placing, object, size(offset)?)? };
         // Kernels before 4.17 take the address for a mere wish.
         if Some(mapped.addr()) == address { Ok(()) } else { Err(Errno::EEXIST) }
     }
@@ -99,12 +128,35 @@ impl Segment {
 
 /// Maps a program's code in slot 0 from its file, over the same bytes of the memory object: so `perf` and `valgrind` know
 /// which file to look in for its symbols.
-pub fn map_code(code: &FileCode, file: &File) -> nix::Result<()> {
-    let address = NonZeroUsize::new(code.address as usize);
-    let bytes = NonZeroUsize::new(code.bytes as usize).ok_or(Errno::EINVAL)?;
-    let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_FIXED;
+pub fn map_code(code: &FilePart, file: &File) -> nix::Result<()> {
     // SAFETY: replaces code of the program, which does not run yet, by the same code.
-    unsafe { mmap(address, bytes, protection(Access::RX), flags, file, size(code.offset)?) }.map(|_| ())
+    unsafe { map_part(code, Access::RX, file) }
+}
+
+/// Maps a part of the program from its file at slot 0, over whatever is there.
+///
+/// # Safety
+/// Nothing that is in use may be mapped there.
+pub unsafe fn map_part(part: &FilePart, access: Access, file: &File) -> nix::Result<()> {
+    let address = NonZeroUsize::new(part.address as usize);
+    let bytes = NonZeroUsize::new(part.bytes as usize).ok_or(Errno::EINVAL)?;
+    let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_FIXED;
+    // SAFETY: the caller's promise.
+    unsafe { mmap(address, bytes, protection(access), flags, file, size(part.offset)?) }.map(|_| ())
+}
+
+/// Has code in slot 0 writable as well, or no more, in this process alone: it is mapped privately. It stays executable
+/// meanwhile, or valgrind would forget its symbols.
+pub fn code_writable(layout: &Layout, writable: bool) -> nix::Result<()> {
+    for region in parts(layout).filter(|region| region.access.execute) {
+        let mut flags = protection(region.access);
+        flags.set(ProtFlags::PROT_WRITE, writable);
+        let bytes = (region.end - region.start) as usize;
+        let address = pointer(0, region.start).ok_or(Errno::EINVAL)?;
+        // SAFETY: memory of the program, which Rust has no reference to.
+        unsafe { mprotect(address, bytes, flags)? };
+    }
+    Ok(())
 }
 
 /// Takes away, in the segment mapped writable at `slot`, what its layout does not allow.

@@ -49,14 +49,23 @@ impl fmt::Display for SetupError {
     }
 }
 
-/// Code of the program as whole pages of its file.
+/// A part of the program as whole pages of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileCode {
+pub struct FilePart {
     /// First address, page aligned, in slot 0.
     pub address: u64,
     pub bytes: u64,
     /// Where it is in the file, page aligned.
     pub offset: u64,
+}
+
+impl FilePart {
+    /// `bytes` at `address` that stand at `offset`, if these two agree within a page.
+    pub fn new(address: u64, bytes: u64, offset: u64) -> Option<FilePart> {
+        let before = address % PAGE_BYTES;
+        let part = || FilePart { address: address - before, bytes: before + bytes, offset: offset - before };
+        (offset % PAGE_BYTES == before).then(part)
+    }
 }
 
 /// What every rank of the job starts from.
@@ -67,7 +76,7 @@ pub struct Setup {
     pub segments: Vec<Segment>,
     /// The program's file, and where in it which code is.
     pub file: File,
-    pub code: Vec<FileCode>,
+    pub code: Vec<FilePart>,
     /// By node rank; `core` is Linux's number.
     pub places: Vec<RankPlace>,
     /// Ranks on the fullest core.
@@ -136,19 +145,14 @@ fn read(program: &Path) -> std::io::Result<(File, Vec<u8>)> {
 
 /// The executable segments that a file mapping can stand for: address and place in the file agree within a page. The
 /// last page's rest is then the file's and not zero, which is no matter in code.
-fn code_of(program: &Program<'_>, content: &[u8]) -> Vec<FileCode> {
+pub fn code_of(program: &Program<'_>, content: &[u8]) -> Vec<FilePart> {
     let code = program.segments.iter().filter(|segment| segment.access.execute && !segment.data.is_empty());
-    let mapped = code.map(|segment| {
+    let mapped = code.filter_map(|segment| {
         let offset = (segment.data.as_ptr().addr() - content.as_ptr().addr()) as u64;
-        let before = segment.address % PAGE_BYTES;
-        let fits = offset % PAGE_BYTES == before && segment.memory_bytes == segment.data.len() as u64;
-        fits.then(|| FileCode {
-            address: segment.address - before,
-            bytes: before + segment.memory_bytes,
-            offset: offset - before,
-        })
+        let whole = segment.memory_bytes == segment.data.len() as u64;
+        FilePart::new(segment.address, segment.memory_bytes, offset).filter(|_| whole)
     });
-    mapped.flatten().collect()
+    mapped.collect()
 }
 
 fn failed(what: &str, error: Errno) -> SetupError {
@@ -168,7 +172,7 @@ fn check_dispatch() -> Result<(), SetupError> {
     }
 }
 
-fn ranges(program: &Program<'_>) -> Vec<ImageRange> {
+pub fn ranges(program: &Program<'_>) -> Vec<ImageRange> {
     let range = |segment: &lwk_elf::Segment<'_>| ImageRange {
         start: segment.address,
         end: segment.end(),

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::Path;
 
 use lwk_abi::console as kind;
-use lwk_home::Home;
 use lwk_home::bench::{Comparison, Operation};
+use lwk_home::{Home, Tools};
 
 use crate::build::{self, Builder};
 use crate::console::record::Parser;
@@ -98,7 +98,8 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         at_end: AtEnd::Exit,
         inject: None,
     };
-    let mut home = Home::start(program, &job.encode(), false).doing(|| "start the host home".into())?;
+    let mut home =
+        Home::start(program, &job.encode(), &Tools::default()).doing(|| "start the host home".into())?;
     let mut bytes = Vec::new();
     home.console().read_to_end(&mut bytes).doing(|| "read the node's console".into())?;
     home.stop().doing(|| "wait for the node".into())?;

@@ -73,7 +73,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         count = host::run(tree, options.host.then_some(HOME_PACKAGE))?;
     }
     if !tests.is_empty() {
-        build_all(tree, options.verbose, tests.iter().any(|test| !test.on_host))?;
+        build_all(tree, options.verbose, &tests)?;
         let lwk = Lwk::new(tree)?;
         let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
         for (tests, workers) in [(together, WORKERS), (alone, 1)] {
@@ -85,10 +85,13 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     Ok(if count.failed == 0 { 0 } else { FAILED })
 }
 
-/// Builds everything, what boots only if there are `nodes`, and installs what is missing, so that no test's time limit pays for it.
-fn build_all(tree: &Tree, verbose: bool, nodes: bool) -> Outcome<()> {
+/// Builds everything, what boots only if one of the `tests` does, and installs what is missing, so that no test's time limit pays for it.
+fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
     let builder = Builder::new(tree, false, verbose)?;
-    if nodes {
+    if tests.iter().any(|test| test.on_host) {
+        crate::host::find_valgrind(verbose)?;
+    }
+    if tests.iter().any(|test| !test.on_host) {
         crate::run::find_qemu(verbose)?;
         crate::run::find_ovmf(verbose)?;
         builder.kernel()?;

@@ -6,13 +6,14 @@
 //! be. Nothing here uses the thread's FS base, since that is the program's while it runs.
 
 use std::arch::{asm, global_asm};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 global_asm!(
     r#"
     .pushsection .text.lwk_gate, "ax", @progbits
     .balign 64
-    .globl lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return
-    .hidden lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return
+    .globl lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return, lwk_gate_in_program
+    .hidden lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return, lwk_gate_in_program
 lwk_gate_start:
 
     // i64 lwk_gate_call(number, a, b, c, d, e, f): the C calling convention to Linux's.
@@ -38,6 +39,13 @@ lwk_gate_return:
     ud2
     .size lwk_gate_return, . - lwk_gate_return
 
+    // A system call of the program's with its own registers, after which the program goes on at `lwk_gate_resume`.
+    .type lwk_gate_in_program, @function
+lwk_gate_in_program:
+    syscall
+    jmp qword ptr [rip + lwk_gate_resume]
+    .size lwk_gate_in_program, . - lwk_gate_in_program
+
 lwk_gate_end:
 
     // Where signal handlers begin. A program may have switched on alignment checking, which Linux leaves on in a handler:
@@ -54,11 +62,21 @@ lwk_gate_end:
     .size \name, . - \name
     .endm
     lwk_handler lwk_on_system_call, {on_system_call}
+    lwk_handler lwk_on_replaced_call, {on_replaced_call}
     lwk_handler lwk_on_fault, {on_fault}
     lwk_handler lwk_on_question, {on_question}
     .popsection
+
+    .pushsection .bss.lwk_gate, "aw", @nobits
+    .balign 8
+    .globl lwk_gate_resume
+    .hidden lwk_gate_resume
+lwk_gate_resume:
+    .skip 8
+    .popsection
 "#,
     on_system_call = sym crate::calls::on_system_call,
+    on_replaced_call = sym crate::calls::on_replaced_call,
     on_fault = sym crate::fault::on_fault,
     on_question = sym crate::fault::on_question,
 );
@@ -68,7 +86,10 @@ unsafe extern "C" {
     static lwk_gate_end: u8;
     fn lwk_gate_call(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64;
     fn lwk_gate_return();
+    fn lwk_gate_in_program();
+    static lwk_gate_resume: AtomicU64;
     fn lwk_on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
+    fn lwk_on_replaced_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
     fn lwk_on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
     fn lwk_on_question(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
 }
@@ -78,6 +99,8 @@ pub type Handler = unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_
 
 /// Leads to [`crate::calls::on_system_call`].
 pub const ON_SYSTEM_CALL: Handler = lwk_on_system_call;
+/// Leads to [`crate::calls::on_replaced_call`].
+pub const ON_REPLACED_CALL: Handler = lwk_on_replaced_call;
 /// Leads to [`crate::fault::on_fault`].
 pub const ON_FAULT: Handler = lwk_on_fault;
 /// Leads to [`crate::fault::on_question`].
@@ -104,9 +127,39 @@ impl Gate {
         (start, end - start)
     }
 
+    /// Address of code that makes the system call that is in the program's registers, outside of any handler, and then goes on
+    /// at `resume`. For one call at a time of the process's one thread.
+    pub fn in_program(resume: u64) -> u64 {
+        // Relaxed: read by this very thread when its handler has returned.
+        // SAFETY: the symbol is eight bytes, aligned, that only this code and the gate use.
+        unsafe { lwk_gate_resume.store(resume, Ordering::Relaxed) };
+        lwk_gate_in_program as *const () as u64
+    }
+
     /// Address of the code a signal handler returns to.
     pub fn signal_return() -> u64 {
         lwk_gate_return as *const () as u64
+    }
+}
+
+/// Tells valgrind of a stack, so that it knows a change to it from a large frame (valgrind manual, "The Client Request
+/// mechanism"). Has no effect elsewhere.
+pub fn register_stack(start: u64, end: u64) {
+    const STACK_REGISTER: u64 = 0x1501;
+    let request = [STACK_REGISTER, start, end - 1, 0, 0, 0];
+    // SAFETY: the rotations make one whole turn and the exchange none, so the processor changes flags only; valgrind knows
+    // them by their order, reads the request, and leaves its answer in RDX.
+    unsafe {
+        asm!(
+            "rol rdi, 3",
+            "rol rdi, 13",
+            "rol rdi, 61",
+            "rol rdi, 51",
+            "xchg rbx, rbx",
+            in("rax") &raw const request,
+            inout("rdx") 0u64 => _,
+            in("rdi") 0u64,
+        );
     }
 }
 
