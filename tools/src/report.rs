@@ -21,8 +21,13 @@ impl Report {
     pub fn add(&mut self, text: &str) {
         let mut words = text.split_ascii_whitespace();
         let Some(name) = words.next() else { return };
-        let fields =
+        let mut fields: Vec<(String, String)> =
             words.filter_map(|word| word.split_once('=')).map(|(k, v)| (k.into(), v.into())).collect();
+        if name == "unsupported" {
+            let number =
+                fields.iter().find(|(key, _)| key == "number").and_then(|(_, value)| value.parse().ok());
+            fields.push(("name".into(), syscall_name(number).into()));
+        }
         self.records.push((name.into(), fields));
     }
 
@@ -90,6 +95,11 @@ impl Report {
     }
 }
 
+/// Linux's name of a system call.
+fn syscall_name(number: Option<usize>) -> &'static str {
+    number.and_then(syscalls::x86_64::Sysno::new).map_or("?", |call| call.name())
+}
+
 fn object(fields: &[(String, String)]) -> Value {
     let value = |key: &str, text: &str| {
         if key == "vectors" {
@@ -120,7 +130,8 @@ mod tests {
         report.add("rank rank=0 core=0 status=0");
         report.add("core core=0 syscalls=7 faults=0 interrupts=3 vectors=2:1,48:2");
         report.add("core core=1 syscalls=0 faults=0 interrupts=0 vectors=-");
-        report.add("unsupported number=999 count=1");
+        report.add("unsupported number=57 count=1");
+        report.add("unsupported number=999 count=2");
         report
     }
 
@@ -134,7 +145,10 @@ mod tests {
                 {"core": 0, "syscalls": 7, "faults": 0, "interrupts": 3, "vectors": {"2": 1, "48": 2}},
                 {"core": 1, "syscalls": 0, "faults": 0, "interrupts": 0, "vectors": {}},
             ],
-            "unsupported": [{"number": 999, "count": 1}],
+            "unsupported": [
+                {"number": 57, "count": 1, "name": "fork"},
+                {"number": 999, "count": 2, "name": "?"},
+            ],
         });
         assert_eq!(sample().json(3), expected);
     }
