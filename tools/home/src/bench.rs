@@ -41,6 +41,9 @@ const REPETITIONS: usize = 3000;
 const POLLS_MAX: u64 = 1 << 33;
 /// A cache line, and its neighbour that some processors fetch along.
 const LINE: usize = 128;
+/// Places of the polled lines, one after the other by repetition: how long a line takes depends on where in the last-level
+/// cache its address falls, and on one line the two pairs would differ by that.
+const PLACES: u64 = 1024;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,17 +90,18 @@ impl Side {
         unsafe { &*address }
     }
 
-    /// The lines of an operation that polls: which to store to and which to poll.
-    fn lines(self, operation: Operation) -> (&'static AtomicU64, &'static AtomicU64) {
+    /// The lines of a repetition that starts after `turn` round trips: which to store to and which to poll.
+    fn lines(self, operation: Operation, turn: u64) -> (&'static AtomicU64, &'static AtomicU64) {
+        let line = 2 * (turn / trips(operation) % PLACES) as usize;
         match operation {
-            Operation::Load => (Side::word(self.own, 1), Side::word(self.other, 1)),
-            _ => (Side::word(self.other, 0), Side::word(self.own, 0)),
+            Operation::Load => (Side::word(self.own, line + 1), Side::word(self.other, line + 1)),
+            _ => (Side::word(self.other, line), Side::word(self.own, line)),
         }
     }
 
     /// Answers one repetition of the measuring side. `turn` counts all round trips of this pair.
     fn answer(self, operation: Operation, turn: &mut u64) {
-        let (store, poll) = self.lines(operation);
+        let (store, poll) = self.lines(operation, *turn);
         for _ in 0..trips(operation) {
             *turn += 1;
             wait_for(poll, *turn);
@@ -113,7 +117,7 @@ impl Side {
 
     /// Measures one repetition, in nanoseconds an operation.
     fn measure(self, operation: Operation, turn: &mut u64) -> f64 {
-        let (store, poll) = self.lines(operation);
+        let (store, poll) = self.lines(operation, *turn);
         let mut begin = Instant::now();
         let mut copying = Duration::MAX;
         for trip in 0..trips(operation) {
