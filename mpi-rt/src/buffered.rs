@@ -3,10 +3,10 @@
 //! A message that the transport takes at once never uses the buffer. Others take space from it in order of sending; space
 //! comes back when the oldest messages are gone.
 
-use crate::copy::copy;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use crate::region::{Region, copy_regions};
 use crate::request::{Mode, Operation, Request, SendOperation};
 use alloc::collections::VecDeque;
 use lwk_user::wait::Poll;
@@ -73,12 +73,13 @@ impl Engine {
     pub(crate) fn send_buffered(&mut self, send: &SendOperation) -> Result<()> {
         self.reclaim();
         let attached = self.attached.as_mut().ok_or(Error::BUFFER)?;
-        let start = attached.room(send.bytes).ok_or(Error::BUFFER)?;
+        let start = attached.room(send.source.bytes()).ok_or(Error::BUFFER)?;
         let address = attached.address.wrapping_add(start);
+        let source = Region::block(address, send.source.bytes());
         // SAFETY: the attached buffer is the runtime's, this stretch is free, and the caller of the send vouches for its content.
-        unsafe { copy(send.address, address, send.bytes) };
-        let bytes = send.bytes.next_multiple_of(ALIGN);
-        let copied = SendOperation { address, mode: Mode::Standard, ..*send };
+        unsafe { copy_regions(&send.source, &source)? };
+        let bytes = source.bytes().next_multiple_of(ALIGN);
+        let copied = SendOperation { source, mode: Mode::Standard, ..*send };
         let request = self.requests.insert(Request::new(Operation::Send(copied)));
         self.begin_send(request, &copied);
         match self.attached.as_mut() {

@@ -4,6 +4,7 @@ use crate::abi;
 use crate::buffered::Attached;
 use crate::communicator::Communicator;
 use crate::context::Contexts;
+use crate::datatypes::Datatypes;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table};
 use crate::local::RankLocal;
@@ -38,6 +39,7 @@ pub struct Engine {
     pub(crate) attached: Option<Attached>,
     /// Messages that matched probes have taken out.
     pub(crate) taken: Table<Taken>,
+    pub(crate) datatypes: Datatypes,
     pub(crate) world: Rc<Communicator>,
     pub(crate) alone: Rc<Communicator>,
     pub(crate) communicators: Table<Rc<Communicator>>,
@@ -123,6 +125,7 @@ impl Engine {
             underway: Vec::new(),
             attached: None,
             taken: Table::new(),
+            datatypes: Datatypes::new(),
             world: Rc::new(world),
             alone: Rc::new(alone),
             communicators: Table::new(),

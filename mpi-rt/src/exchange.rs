@@ -1,10 +1,11 @@
 //! Combined send and receive (MPI-4.1, section 3.10), matched receive, and receives into messages' own requests.
 
-use crate::datatype;
+use crate::abi::datatype;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::ReceiveArguments;
+use crate::region::{Region, copy_regions};
 use crate::request::{Mode, Operation, ReceiveOperation, Request};
 use crate::send::SendArguments;
 use crate::status::Status;
@@ -38,14 +39,16 @@ impl Engine {
         send: &SendArguments,
         receive: &ReceiveArguments,
     ) -> Result<Status> {
-        let bytes = datatype::extent(send.count, datatype::predefined(send.datatype)?)?;
+        let source = self.region(send.address, send.count, send.datatype)?;
+        let bytes = source.bytes();
         let mut content: Vec<u8> = Vec::new();
         content.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
         // SAFETY: the caller vouches for the buffer; the vector has room, and holds initialised bytes afterwards.
         unsafe {
-            crate::copy::copy(send.address, content.as_mut_ptr(), bytes);
+            copy_regions(&source, &Region::block(content.as_mut_ptr(), bytes))?;
             content.set_len(bytes);
-            self.sendrecv(&SendArguments { address: content.as_ptr(), ..*send }, receive)
+            let (address, count) = (content.as_ptr(), bytes as i64);
+            self.sendrecv(&SendArguments { address, count, datatype: datatype::PACKED, ..*send }, receive)
         }
     }
 
@@ -61,11 +64,11 @@ impl Engine {
         datatype: u64,
         message: Handle,
     ) -> Result<Handle> {
-        let room = datatype::extent(count, datatype::predefined(datatype)?)?;
+        let target = self.region(address, count, datatype)?;
         let taken = self.taken.remove(message).ok_or(Error::REQUEST)?;
         let pattern =
             Pattern { context: taken.key.context, source: Some(taken.key.source), tag: Some(taken.key.tag) };
-        let receive = ReceiveOperation { pattern, address, room, communicator: taken.communicator };
+        let receive = ReceiveOperation { pattern, target, communicator: taken.communicator };
         let request = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
         self.deliver_held(request, &receive, &taken.key, taken.message);
         Ok(request)

@@ -14,8 +14,10 @@ impl Engine {
     /// # Safety
     /// The buffer must be readable whenever the request is active.
     pub unsafe fn send_init(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
-        let operation = self.check_send(arguments, mode)?.map_or(Operation::Nothing, Operation::Send);
-        Ok(self.requests.insert(Request { persistent: true, ..Request::new(operation) }))
+        let send = self.check_send(arguments, mode)?;
+        let datatype = send.as_ref().and_then(|send| self.layout_of(arguments.datatype, &send.source));
+        let operation = send.map_or(Operation::Nothing, Operation::Send);
+        Ok(self.requests.insert(Request { persistent: true, datatype, ..Request::new(operation) }))
     }
 
     /// A receive that is started by [`Engine::start`]. Errors: as for a receive.
@@ -23,8 +25,10 @@ impl Engine {
     /// # Safety
     /// The buffer must be writable whenever the request is active.
     pub unsafe fn receive_init(&mut self, arguments: &ReceiveArguments) -> Result<Handle> {
-        let operation = self.check_receive(arguments)?.map_or(Operation::Nothing, Operation::Receive);
-        Ok(self.requests.insert(Request { persistent: true, ..Request::new(operation) }))
+        let receive = self.check_receive(arguments)?;
+        let datatype = receive.as_ref().and_then(|it| self.layout_of(arguments.datatype, &it.target));
+        let operation = receive.map_or(Operation::Nothing, Operation::Receive);
+        Ok(self.requests.insert(Request { persistent: true, datatype, ..Request::new(operation) }))
     }
 
     /// Starts a persistent request. Errors: `REQUEST` if it is not persistent, or active already; `BUFFER` if a buffered send finds no room.

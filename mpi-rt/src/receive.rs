@@ -9,10 +9,10 @@
 
 use crate::abi::ANY_TAG;
 use crate::communicator::{Communicator, Place};
-use crate::datatype;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use crate::region::Region;
 use crate::request::{Operation, ReceiveOperation, Request, State};
 use crate::status::Status;
 use crate::transport::{Arrival, Held, Label, Transport};
@@ -113,9 +113,18 @@ pub struct ReceiveArguments {
 }
 
 /// The outcome of a receive: whose message, which tag, how long, and whether it fitted.
-fn received(communicator: &Communicator, source: u32, tag: i32, bytes: usize, room: usize) -> Status {
-    let error = (bytes > room).then_some(Error::TRUNCATE);
-    let bytes = bytes.min(room) as u64;
+#[inline(always)]
+fn received(
+    communicator: &Communicator,
+    source: u32,
+    tag: i32,
+    bytes: usize,
+    target: &Region,
+    copied: Result<()>,
+) -> Status {
+    let truncated = (bytes > target.bytes()).then_some(Error::TRUNCATE);
+    let error = copied.err().or(truncated);
+    let bytes = bytes.min(target.bytes()) as u64;
     Status { source: communicator.rank_of(source), tag, error, bytes, cancelled: false }
 }
 
@@ -128,7 +137,7 @@ impl Engine {
     #[inline(always)]
     pub unsafe fn receive(&mut self, arguments: &ReceiveArguments) -> Result<Status> {
         let communicator = self.communicator(arguments.communicator)?;
-        let room = datatype::extent(arguments.count, datatype::predefined(arguments.datatype)?)?;
+        let target = self.region(arguments.address, arguments.count, arguments.datatype)?;
         if arguments.tag < 0 && arguments.tag != ANY_TAG {
             return Err(Error::TAG);
         }
@@ -144,9 +153,9 @@ impl Engine {
                         break;
                     }
                     // SAFETY: it is the front message; the caller vouches for the buffer.
-                    unsafe { self.transport.deliver(peer, &arrival, arguments.address, room) };
+                    let copied = unsafe { self.transport.deliver(peer, &arrival, &target) };
                     let communicator = self.communicator(arguments.communicator)?;
-                    let status = received(communicator, peer, arguments.tag, arrival.bytes, room);
+                    let status = received(communicator, peer, arguments.tag, arrival.bytes, &target, copied);
                     return status.error.map_or(Ok(status), Err);
                 }
                 round = round.wrapping_add(1);
@@ -169,7 +178,9 @@ impl Engine {
         let Some(receive) = self.check_receive(arguments)? else {
             return Ok(self.requests.insert(Request::nothing(Status::PROC_NULL)));
         };
-        let request = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
+        let datatype = self.layout_of(arguments.datatype, &receive.target);
+        let request = Request { datatype, ..Request::new(Operation::Receive(receive.clone())) };
+        let request = self.requests.insert(request);
         self.begin_receive(request, &receive);
         Ok(request)
     }
@@ -177,14 +188,13 @@ impl Engine {
     /// The operation that the arguments describe; `None` if it comes from nobody.
     pub(crate) fn check_receive(&self, arguments: &ReceiveArguments) -> Result<Option<ReceiveOperation>> {
         let communicator = self.communicator(arguments.communicator)?;
-        let room = datatype::extent(arguments.count, datatype::predefined(arguments.datatype)?)?;
+        let target = self.region(arguments.address, arguments.count, arguments.datatype)?;
         let pattern = match pattern(communicator, arguments.source, arguments.tag)? {
             Some(pattern) => pattern,
             None => return Ok(None),
         };
         let communicator = Rc::clone(communicator);
-        let address = arguments.address;
-        Ok(Some(ReceiveOperation { pattern, address, room, communicator }))
+        Ok(Some(ReceiveOperation { pattern, target, communicator }))
     }
 
     /// Completes a receive from the messages that wait, or posts it.
@@ -208,10 +218,8 @@ impl Engine {
     ) {
         let bytes = message.bytes;
         // SAFETY: whoever made the request vouches for its buffer until it is complete.
-        unsafe {
-            self.transport.deliver_held(key.source, message.content, bytes, receive.address, receive.room)
-        };
-        let status = received(&receive.communicator, key.source, key.tag, bytes, receive.room);
+        let copied = unsafe { self.transport.deliver_held(key.source, message.content, &receive.target) };
+        let status = received(&receive.communicator, key.source, key.tag, bytes, &receive.target, copied);
         self.complete(request, status);
     }
 
@@ -237,11 +245,11 @@ impl Engine {
             // Posted receives are requests of that kind until they complete or are withdrawn.
             unreachable!("a posted receive without a request");
         };
-        let (address, room, source) = (receive.address, receive.room, receive.pattern.source);
-        let status = received(&receive.communicator, key.source, key.tag, arrival.bytes, room);
-        self.waiting.count(source, false);
+        self.waiting.count(receive.pattern.source, false);
         // SAFETY: it is the front message; whoever made the request vouches for its buffer.
-        unsafe { self.transport.deliver(key.source, arrival, address, room) };
+        let copied = unsafe { self.transport.deliver(key.source, arrival, &receive.target) };
+        let target = &receive.target;
+        let status = received(&receive.communicator, key.source, key.tag, arrival.bytes, target, copied);
         self.complete(request, status);
     }
 

@@ -1,9 +1,11 @@
 //! Requests: operations that have begun and are completed by waiting or testing (MPI-4.1, section 3.7).
 
 use crate::communicator::Communicator;
+use crate::region::Region;
 use crate::status::Status;
 use crate::transport::{Label, Ticket};
 use alloc::rc::Rc;
+use lwk_datatype::Datatype;
 use lwk_matching::{Pattern, Token};
 
 /// One operation.
@@ -15,6 +17,9 @@ pub struct Request {
     pub(crate) detached: bool,
     /// Started again and again; inactive in between.
     pub(crate) persistent: bool,
+    /// Keeps the layout of the operation's region alive: a datatype may be freed while messages of it are under way.
+    #[expect(dead_code, reason = "holds a reference")]
+    pub(crate) datatype: Option<Datatype>,
 }
 
 /// What it does.
@@ -39,8 +44,7 @@ pub enum Mode {
 pub(crate) struct SendOperation {
     pub peer: u32,
     pub label: Label,
-    pub address: *const u8,
-    pub bytes: usize,
+    pub source: Region,
     pub mode: Mode,
 }
 
@@ -48,8 +52,7 @@ pub(crate) struct SendOperation {
 pub(crate) struct ReceiveOperation {
     /// Sources are node ranks.
     pub pattern: Pattern,
-    pub address: *mut u8,
-    pub room: usize,
+    pub target: Region,
     pub communicator: Rc<Communicator>,
 }
 
@@ -76,6 +79,7 @@ impl Request {
             status: Status::EMPTY,
             detached: false,
             persistent: false,
+            datatype: None,
         }
     }
 

@@ -2,7 +2,6 @@
 
 use crate::abi::{ANY_TAG, TAG_UB};
 use crate::communicator::Place;
-use crate::datatype;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -96,7 +95,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) unsafe fn start_send(&mut self, send: &SendOperation) -> Started {
         let synchronous = send.mode == Mode::Synchronous;
-        let message = Outgoing { label: send.label, address: send.address, bytes: send.bytes, synchronous };
+        let message = Outgoing { label: send.label, source: send.source, synchronous };
         // SAFETY: the caller's promise.
         unsafe { self.transport.start(send.peer, &message) }
     }
@@ -117,19 +116,22 @@ impl Engine {
                 // SAFETY: the caller vouches for the buffer until the request is complete.
                 match unsafe { self.start_send(&send) } {
                     Started::Done => return Ok(DONE),
-                    Started::Underway(ticket) => return Ok(self.send_underway(&send, ticket)),
+                    Started::Underway(ticket) => return Ok(self.send_underway(arguments, &send, ticket)),
                     Started::Full => poll.pause(),
                 }
             }
         }
-        let request = self.requests.insert(Request::new(Operation::Send(send)));
+        let datatype = self.layout_of(arguments.datatype, &send.source);
+        let request = self.requests.insert(Request { datatype, ..Request::new(Operation::Send(send)) });
         self.begin_send(request, &send);
         Ok(request)
     }
 
     /// The request of a send that the transport has.
-    fn send_underway(&mut self, send: &SendOperation, ticket: Ticket) -> Handle {
-        let request = Request { state: State::Underway(ticket), ..Request::new(Operation::Send(*send)) };
+    fn send_underway(&mut self, arguments: &SendArguments, send: &SendOperation, ticket: Ticket) -> Handle {
+        let datatype = self.layout_of(arguments.datatype, &send.source);
+        let state = State::Underway(ticket);
+        let request = Request { state, datatype, ..Request::new(Operation::Send(*send)) };
         let request = self.requests.insert(request);
         self.underway.push(request);
         request
@@ -162,7 +164,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn check_send(&self, arguments: &SendArguments, mode: Mode) -> Result<Option<SendOperation>> {
         let communicator = self.communicator(arguments.communicator)?;
-        let bytes = datatype::extent(arguments.count, datatype::predefined(arguments.datatype)?)?;
+        let source = self.region(arguments.address, arguments.count, arguments.datatype)?;
         if arguments.tag < 0 {
             return Err(Error::TAG);
         }
@@ -171,6 +173,6 @@ impl Engine {
             Place::Any | Place::Nobody => return Ok(None),
         };
         let label = Label::new(communicator.context, arguments.tag);
-        Ok(Some(SendOperation { peer, label, address: arguments.address, bytes, mode }))
+        Ok(Some(SendOperation { peer, label, source, mode }))
     }
 }

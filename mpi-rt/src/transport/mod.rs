@@ -6,6 +6,8 @@
 
 pub mod smartmap;
 
+use crate::error::Result;
+use crate::region::Region;
 use alloc::boxed::Box;
 use lwk_user::abi::address::slot_of;
 use lwk_user::smartmap::{Peer, remote_address};
@@ -38,12 +40,11 @@ impl Label {
     }
 }
 
-/// A message to be sent: contiguous bytes in this rank's memory.
+/// A message to be sent: the bytes of a region of this rank's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing {
     pub label: Label,
-    pub address: *const u8,
-    pub bytes: usize,
+    pub source: Region,
     /// The send may complete only when the message has been matched.
     pub synchronous: bool,
 }
@@ -78,8 +79,9 @@ pub struct Arrival {
 pub enum Held {
     /// A copy of it.
     Copy(Box<[u8]>),
-    /// It is still at the sender: its address in this rank, and the descriptor that tells the sender when it is done.
-    AtSender { address: usize, descriptor: usize },
+    /// It is still at the sender: its region there, and the descriptor that tells the sender when it is done (its address, as this
+    /// rank or the sender calls it: the transport's choice).
+    AtSender { source: Region, descriptor: usize },
 }
 
 /// Memory that a transport uses in this rank, in bytes.
@@ -101,7 +103,8 @@ pub trait Transport {
     /// Starts a send.
     ///
     /// # Safety
-    /// The message's bytes must be readable; after [`Started::Underway`], until [`Transport::advance`] says done.
+    /// The message's bytes must be readable and its layout's datatype live; after [`Started::Underway`], until
+    /// [`Transport::advance`] says done.
     unsafe fn start(&mut self, peer: u32, message: &Outgoing) -> Started;
 
     /// Does what this rank can do for a send under way; true when it is done, after which the ticket is void.
@@ -113,11 +116,12 @@ pub trait Transport {
     /// The next message of a peer, if one has arrived. It stays next until delivered or held.
     fn front(&mut self, peer: u32) -> Option<Arrival>;
 
-    /// Copies the front message's first `room` bytes, or all if fewer, to `target`, and removes it.
+    /// Copies as many bytes of the front message as `target` has, or all if fewer, and removes it. Errors: `INTERN` if the sender's
+    /// layout is damaged; the message is gone all the same.
     ///
     /// # Safety
-    /// There must be a front message of that peer, and `target` must be writable for as many bytes.
-    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: *mut u8, room: usize);
+    /// There must be a front message of that peer, and `target` must be writable for as many bytes, its layout's datatype live.
+    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: &Region) -> Result<()>;
 
     /// Removes the front message and keeps what is needed to deliver it later. `None`, and it stays, if there is no memory.
     ///
@@ -125,12 +129,12 @@ pub trait Transport {
     /// There must be a front message of that peer.
     unsafe fn hold(&mut self, peer: u32, arrival: &Arrival) -> Option<Held>;
 
-    /// Delivers a message that was held.
+    /// Delivers a message that was held, as [`Transport::deliver`].
     ///
     /// # Safety
-    /// `held` came from [`Transport::hold`] for that peer; `target` must be writable for `room` bytes or the message's length,
-    /// whichever is less.
-    unsafe fn deliver_held(&mut self, peer: u32, held: Held, bytes: usize, target: *mut u8, room: usize);
+    /// `held` came from [`Transport::hold`] for that peer; `target` must be writable for the message's bytes or its own, whichever
+    /// are fewer.
+    unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<()>;
 
     /// Memory in use.
     fn memory(&self) -> Memory;

@@ -11,15 +11,16 @@
 mod rendezvous;
 
 use super::{Arrival, Held, Label, Memory, Outgoing, Started, Ticket, Transport, seen_from_here};
-use crate::copy::{copy, small};
+use crate::copy::small;
 use crate::error::{Error, Result};
+use crate::region::{Region, copy_part, copy_regions};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer};
 use lwk_user::smartmap::{Peer, Symmetric, peers};
 use lwk_user::{NodeRank, wait};
-use rendezvous::{Descriptors, Source};
+use rendezvous::Descriptors;
 
 /// Cells of a ring: 4 KiB from each peer. Measured: 64 to 256 make no difference to rate or latency.
 pub const CELLS: usize = 64;
@@ -114,32 +115,72 @@ impl Smartmap {
     /// `has_room(cells)` has just said yes; the message's bytes are readable; `cells` is `cells_for(bytes)`.
     #[inline(always)]
     unsafe fn write_eager(link: &mut Link, message: &Outgoing, cells: u64) {
+        let bytes = message.source.bytes();
+        let Some(address) = message.source.contiguous() else {
+            // SAFETY: as promised.
+            return unsafe { Smartmap::write_eager_layout(link, message, cells) };
+        };
         // SAFETY: as promised; each cell takes at most its own size.
         unsafe {
-            let first = message.bytes.min(INLINE);
+            let first = bytes.min(INLINE);
             link.producer.write(0, |data| {
                 let data = data.cast::<u64>();
                 data.write(message.label.0);
-                data.add(1).write(message.bytes as u64);
-                small(message.address, data.add(2).cast(), first);
+                data.add(1).write(bytes as u64);
+                small(address, data.add(2).cast(), first);
             });
             let mut done = first;
             for index in 1..cells {
-                let part = (message.bytes - done).min(DATA_BYTES);
-                link.producer.write(index, |data| small(message.address.add(done), data.cast(), part));
+                let part = (bytes - done).min(DATA_BYTES);
+                link.producer.write(index, |data| small(address.add(done), data.cast(), part));
                 done += part;
             }
             link.producer.publish(cells);
         }
     }
 
+    /// The same for the blocks of a layout, which are packed into the cells.
+    ///
+    /// # Safety
+    /// As for [`Smartmap::write_eager`].
+    #[inline(never)]
+    unsafe fn write_eager_layout(link: &mut Link, message: &Outgoing, cells: u64) {
+        let bytes = message.source.bytes();
+        let mut done = 0;
+        for index in 0..cells {
+            let (envelope, space) = if index == 0 { (2, INLINE) } else { (0, DATA_BYTES) };
+            let part = (bytes - done).min(space);
+            // SAFETY: as promised; each cell takes at most its own size. The layout is this rank's own and whole, so that the
+            // copy cannot fail.
+            unsafe {
+                link.producer.write(index, |data| {
+                    let data = data.cast::<u64>();
+                    if index == 0 {
+                        data.write(message.label.0);
+                        data.add(1).write(bytes as u64);
+                    }
+                    let cell = Region::block(data.add(envelope).cast(), part);
+                    let copied = copy_part(&message.source, done, &cell, 0, part);
+                    debug_assert!(copied.is_ok());
+                });
+            }
+            done += part;
+        }
+        // SAFETY: as promised; all cells have been written.
+        unsafe { link.producer.publish(cells) };
+    }
+
     /// Copies eager content out of the cells and frees them.
     ///
     /// # Safety
-    /// The front message of the link is eager and `bytes` long; `target` takes `room` bytes or `bytes`.
+    /// The front message of the link is eager and `bytes` long; `region` takes its own bytes or `bytes`.
     #[inline(always)]
-    unsafe fn read_eager(link: &mut Link, bytes: usize, target: *mut u8, room: usize) {
-        let wanted = bytes.min(room);
+    unsafe fn read_eager(link: &mut Link, bytes: usize, region: &Region) -> Result<()> {
+        let Some(target) = region.contiguous() else {
+            // SAFETY: as promised.
+            return unsafe { Smartmap::read_eager_layout(link, bytes, region) };
+        };
+        let wanted = bytes.min(region.bytes());
         let cells = cells_for(bytes);
         // SAFETY: as promised; each cell gives at most its own size.
         unsafe {
@@ -155,18 +196,47 @@ impl Smartmap {
             }
             link.consumer.advance(cells);
         }
+        Ok(())
     }
 
-    /// Where the content of the front message is, which is not eager.
+    /// The same into the blocks of a layout.
     ///
     /// # Safety
-    /// The front message of the link is there and not eager.
-    unsafe fn source(link: &Link) -> Source {
-        // SAFETY: the envelope's cell holds both words.
+    /// As for [`Smartmap::read_eager`].
+    #[inline(never)]
+    unsafe fn read_eager_layout(link: &mut Link, bytes: usize, region: &Region) -> Result<()> {
+        let wanted = bytes.min(region.bytes());
+        let (mut done, mut index) = (0, 0);
+        let mut outcome = Ok(());
+        while done < wanted && outcome.is_ok() {
+            let (envelope, space) = if index == 0 { (2, INLINE) } else { (0, DATA_BYTES) };
+            let part = (wanted - done).min(space);
+            // SAFETY: as promised; each cell gives at most its own size.
+            outcome = unsafe {
+                link.consumer.read(index, |data| {
+                    let cell = Region::block(data.cast::<u64>().add(envelope).cast(), part);
+                    copy_part(&cell, 0, region, done, part)
+                })
+            };
+            done += part;
+            index += 1;
+        }
+        // SAFETY: as promised; nothing of the message is read any more.
+        unsafe { link.consumer.advance(cells_for(bytes)) };
+        outcome
+    }
+
+    /// Where the content of the front message is, which is not eager, and its descriptor.
+    ///
+    /// # Safety
+    /// The front message of the link is there and not eager, and `bytes` long.
+    unsafe fn source(link: &Link, bytes: usize) -> (Region, usize) {
+        // SAFETY: the envelope's cell holds these words.
         unsafe {
             link.consumer.read(0, |data| {
                 let data = data.cast::<u64>();
-                Source { address: data.add(2).read() as usize, descriptor: data.add(3).read() as usize }
+                let words = [3, 4, 5, 6].map(|index| data.add(index).read());
+                (Region::of_peer(link.peer, words, bytes), data.add(2).read() as usize)
             })
         }
     }
@@ -180,8 +250,9 @@ impl Transport for Smartmap {
     #[inline(always)]
     unsafe fn start(&mut self, peer: u32, message: &Outgoing) -> Started {
         let link = self.link(peer);
-        if message.bytes <= EAGER_LIMIT && !message.synchronous {
-            let cells = cells_for(message.bytes);
+        let bytes = message.source.bytes();
+        if bytes <= EAGER_LIMIT && !message.synchronous {
+            let cells = cells_for(bytes);
             if !link.producer.has_room(cells) {
                 return Started::Full;
             }
@@ -192,7 +263,7 @@ impl Transport for Smartmap {
         if !link.producer.has_room(1) {
             return Started::Full;
         }
-        let ticket = self.descriptors.take(peer, message.address);
+        let ticket = self.descriptors.take(peer, message.source);
         let descriptor = self.descriptors.address(ticket);
         let link = &mut self.links[peer as usize];
         // SAFETY: there is room for one cell, and all the receiver reads of it is written.
@@ -200,9 +271,9 @@ impl Transport for Smartmap {
             link.producer.write(0, |data| {
                 let data = data.cast::<u64>();
                 data.write(message.label.0);
-                data.add(1).write(message.bytes as u64 | AT_SENDER);
-                data.add(2).write(message.address.expose_provenance() as u64);
-                data.add(3).write(descriptor as u64);
+                data.add(1).write(bytes as u64 | AT_SENDER);
+                data.add(2).write(descriptor as u64);
+                data.add(3).cast::<[u64; 4]>().write(message.source.words());
             });
             link.producer.publish(1);
         }
@@ -230,16 +301,16 @@ impl Transport for Smartmap {
     }
 
     #[inline(always)]
-    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: *mut u8, room: usize) {
+    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: &Region) -> Result<()> {
         let link = self.link(peer);
         // SAFETY: the caller promises the front message and the target's room.
         unsafe {
             if arrival.eager {
-                Smartmap::read_eager(link, arrival.bytes, target, room);
+                Smartmap::read_eager(link, arrival.bytes, target)
             } else {
-                let source = Smartmap::source(link);
+                let (source, descriptor) = Smartmap::source(link, arrival.bytes);
                 link.consumer.advance(1);
-                rendezvous::receive(link.peer, source, arrival.bytes, target, room);
+                rendezvous::receive(link.peer, &source, descriptor, target)
             }
         }
     }
@@ -249,26 +320,30 @@ impl Transport for Smartmap {
         // SAFETY: the caller promises the front message; the copy takes all of it.
         unsafe {
             if !arrival.eager {
-                let Source { address, descriptor } = Smartmap::source(link);
+                let (source, descriptor) = Smartmap::source(link, arrival.bytes);
                 link.consumer.advance(1);
-                return Some(Held::AtSender { address, descriptor });
+                return Some(Held::AtSender { source, descriptor });
             }
             let mut content = Vec::new();
             content.try_reserve_exact(arrival.bytes).ok()?;
-            Smartmap::read_eager(link, arrival.bytes, content.as_mut_ptr(), arrival.bytes);
+            Smartmap::read_eager(link, arrival.bytes, &Region::block(content.as_mut_ptr(), arrival.bytes))
+                .ok()?;
             content.set_len(arrival.bytes);
             Some(Held::Copy(content.into_boxed_slice()))
         }
     }
 
-    unsafe fn deliver_held(&mut self, peer: u32, held: Held, bytes: usize, target: *mut u8, room: usize) {
+    unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<()> {
         match held {
-            // SAFETY: the box holds the message, `target` takes the lesser of both lengths, and they are distinct.
-            Held::Copy(content) => unsafe { copy(content.as_ptr(), target, content.len().min(room)) },
-            Held::AtSender { address, descriptor } => {
+            Held::Copy(content) => {
+                let source = Region::block(content.as_ptr(), content.len());
+                // SAFETY: the box holds the message, `target` takes the lesser of both lengths, and they are distinct.
+                unsafe { copy_regions(&source, target).map(drop) }
+            }
+            Held::AtSender { source, descriptor } => {
                 let peer = self.link(peer).peer;
                 // SAFETY: the sender keeps buffer and descriptor until it is told that the message is copied.
-                unsafe { rendezvous::receive(peer, Source { address, descriptor }, bytes, target, room) };
+                unsafe { rendezvous::receive(peer, &source, descriptor, target) }
             }
         }
     }

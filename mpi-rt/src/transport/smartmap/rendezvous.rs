@@ -8,7 +8,8 @@
 //! waiting takes none.
 
 use super::{Ticket, peer};
-use crate::copy::copy;
+use crate::error::{Error, Result};
+use crate::region::{Region, copy_part, copy_regions};
 use crate::transport::seen_from_here;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -28,6 +29,9 @@ const HELP: u64 = 1;
 /// `state`: the content has been copied.
 const DONE: u64 = 2;
 
+/// Set in `helped`: the sender could not copy a chunk, because a layout is damaged.
+const HELP_FAILED: u64 = 1 << 63;
+
 /// In the sender's memory, one for each such message under way.
 pub(super) struct Descriptor {
     /// Written by the receiver, polled by the sender.
@@ -40,17 +44,10 @@ pub(super) struct Descriptor {
 
 struct Told {
     state: AtomicU64,
-    /// Where the content goes: the address as the receiver calls it.
-    target: AtomicU64,
+    /// Where the content goes: the words of the receiver's region.
+    target: [AtomicU64; 4],
     /// Bytes to copy: the message's or the receive buffer's, whichever is less.
     length: AtomicU64,
-}
-
-/// Where the content of a message is: addresses as the sender calls them.
-#[derive(Clone, Copy)]
-pub(super) struct Source {
-    pub address: usize,
-    pub descriptor: usize,
 }
 
 /// The descriptors of this rank's sends. They are used again and never given back, since peers hold their addresses.
@@ -62,7 +59,7 @@ pub(super) struct Descriptors {
 struct Entry {
     descriptor: &'static Descriptor,
     peer: u32,
-    address: *const u8,
+    source: Region,
 }
 
 impl Descriptors {
@@ -71,22 +68,22 @@ impl Descriptors {
     }
 
     /// A descriptor for a message to `peer`.
-    pub fn take(&mut self, peer: u32, address: *const u8) -> Ticket {
+    pub fn take(&mut self, peer: u32, source: Region) -> Ticket {
         let Some(index) = self.free.pop() else {
             let descriptor: &'static Descriptor = Box::leak(Box::new(Descriptor {
                 told: CacheLine(Told {
                     state: AtomicU64::new(WAITING),
-                    target: AtomicU64::new(0),
+                    target: [const { AtomicU64::new(0) }; 4],
                     length: AtomicU64::new(0),
                 }),
                 taken: CacheLine(AtomicU64::new(0)),
                 helped: CacheLine(AtomicU64::new(0)),
             }));
-            self.all.push(Entry { descriptor, peer, address });
+            self.all.push(Entry { descriptor, peer, source });
             return Ticket(self.all.len() - 1);
         };
         let entry = &mut self.all[index];
-        (entry.peer, entry.address) = (peer, address);
+        (entry.peer, entry.source) = (peer, source);
         // Relaxed: the ring's release store publishes them with the envelope.
         entry.descriptor.told.state.store(WAITING, Ordering::Relaxed);
         entry.descriptor.taken.store(0, Ordering::Relaxed);
@@ -135,80 +132,94 @@ impl Entry {
     unsafe fn help(&self) {
         let Some(peer) = peer(self.peer) else { return };
         let told = &self.descriptor.told;
-        // Relaxed, both: ordered by the acquire load of the state.
-        let target = told.target.load(Ordering::Relaxed) as usize;
+        // Relaxed, all: ordered by the acquire load of the state.
+        let target = told.target.each_ref().map(|word| word.load(Ordering::Relaxed));
         let length = told.length.load(Ordering::Relaxed) as usize;
-        let target = seen_from_here::<u8>(peer, target);
+        let target = Region::of_peer(peer, target, length);
         // SAFETY: the receiver has promised `length` bytes of its buffer, and no more than the message has; chunks are taken
         // once, so nobody else writes them.
         unsafe {
-            copy_chunks(self.descriptor, self.address, target, length, |copied| {
-                // Release: pairs with the acquire load in `receive`: the chunk is in the receiver's buffer.
-                self.descriptor.helped.store(copied, Ordering::Release);
+            // The outcome is told to the receiver, whose receive it is.
+            let _ = copy_chunks(self.descriptor, &self.source, &target, length, |copied, outcome| {
+                let failed = if outcome.is_err() { HELP_FAILED } else { 0 };
+                // Release: pairs with the acquire load in `receive_together`: the chunk is in the receiver's buffer.
+                self.descriptor.helped.store(copied | failed, Ordering::Release);
             });
         }
     }
 }
 
-/// Takes and copies chunks until none is left; tells `after` how many it has copied so far. Returns that number.
+/// Takes and copies chunks until none is left; tells `after` how many it has copied so far. Returns that number; a chunk that
+/// could not be copied counts, so that nobody waits for it.
 ///
 /// # Safety
-/// `source` must be readable and `target` writable for `length` bytes.
+/// `source` must be readable and `target` writable for `length` bytes, their datatypes live.
 unsafe fn copy_chunks(
     descriptor: &Descriptor,
-    source: *const u8,
-    target: *mut u8,
+    source: &Region,
+    target: &Region,
     length: usize,
-    after: impl Fn(u64),
-) -> u64 {
-    let mut copied = 0;
+    after: impl Fn(u64, Result<()>),
+) -> (u64, Result<()>) {
+    let (mut copied, mut outcome) = (0, Ok(()));
     loop {
         // Relaxed: only distributes the work; the content is ordered by `state` and `helped`.
         let start = descriptor.taken.fetch_add(1, Ordering::Relaxed) as usize * CHUNK;
         if start >= length {
-            return copied;
+            return (copied, outcome);
         }
         // SAFETY: inside `length` bytes; this chunk is nobody else's.
-        unsafe { copy(source.add(start), target.add(start), (length - start).min(CHUNK)) };
+        let chunk = unsafe { copy_part(source, start, target, start, (length - start).min(CHUNK)) };
+        outcome = outcome.and(chunk);
         copied += 1;
-        after(copied);
+        after(copied, outcome);
     }
 }
 
-/// Receives a matched message: copies its first `room` bytes, or all, and tells the sender.
+/// Receives a matched message: copies as many bytes as source and target have, and tells the sender. `descriptor` is what the
+/// envelope says. Errors: `INTERN` if the sender's layout is damaged; the sender is told all the same.
 ///
 /// # Safety
-/// The source must be that of a message of `bytes` bytes from `peer` that has not been received; `target` must be writable for
-/// the bytes to copy.
-pub(super) unsafe fn receive(peer: Peer, source: Source, bytes: usize, target: *mut u8, room: usize) {
-    let length = bytes.min(room);
-    let content = seen_from_here::<u8>(peer, source.address);
-    let descriptor = seen_from_here::<Descriptor>(peer, source.descriptor);
+/// The source must be that of a message from `peer` that has not been received; `target` must be writable for the bytes to copy,
+/// its datatype live.
+pub(super) unsafe fn receive(peer: Peer, source: &Region, descriptor: usize, target: &Region) -> Result<()> {
+    let length = source.bytes().min(target.bytes());
+    let descriptor = seen_from_here::<Descriptor>(peer, descriptor);
     // SAFETY: the sender keeps both until DONE is stored; descriptors live as long as the job.
     unsafe {
         let descriptor = &*descriptor;
-        if length >= HELP_FROM {
-            receive_together(descriptor, content, target, length);
+        let outcome = if length >= HELP_FROM {
+            receive_together(descriptor, source, target, length)
         } else {
-            copy(content, target, length);
-        }
+            copy_regions(source, target).map(drop)
+        };
         // Release: pairs with the acquire load in `advance`: all reads of the sender's buffer are done.
         descriptor.told.state.store(DONE, Ordering::Release);
+        outcome
     }
 }
 
 /// # Safety
 /// As for [`receive`].
-unsafe fn receive_together(descriptor: &Descriptor, content: *const u8, target: *mut u8, length: usize) {
+unsafe fn receive_together(
+    descriptor: &Descriptor,
+    source: &Region,
+    target: &Region,
+    length: usize,
+) -> Result<()> {
     let told = &descriptor.told;
-    // Relaxed, both: the release store below publishes them.
-    told.target.store(target.expose_provenance() as u64, Ordering::Relaxed);
+    // Relaxed, all: the release store below publishes them.
+    for (word, value) in told.target.iter().zip(target.words()) {
+        word.store(value, Ordering::Relaxed);
+    }
     told.length.store(length as u64, Ordering::Relaxed);
     // Release: pairs with the acquire load in `advance`; what this rank has read or written in the buffer before is done.
     told.state.store(HELP, Ordering::Release);
     // SAFETY: the caller's promise.
-    let copied = unsafe { copy_chunks(descriptor, content, target, length, |_| ()) };
+    let (copied, outcome) = unsafe { copy_chunks(descriptor, source, target, length, |_, _| ()) };
     let rest = length.div_ceil(CHUNK) as u64 - copied;
     // Acquire: pairs with the release store in `help`: the sender's chunks are in this rank's buffer.
-    wait::spin_until(|| descriptor.helped.load(Ordering::Acquire) == rest);
+    wait::spin_until(|| descriptor.helped.load(Ordering::Acquire) & !HELP_FAILED == rest);
+    // Relaxed: the last store has been seen above.
+    if descriptor.helped.load(Ordering::Relaxed) & HELP_FAILED != 0 { Err(Error::INTERN) } else { outcome }
 }

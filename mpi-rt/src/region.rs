@@ -1,0 +1,230 @@
+//! Regions: where the bytes of a message lie, in this rank's memory or in a peer's, and copies from one region to another.
+//!
+//! A region is one block of bytes, or the blocks of a datatype's committed layout (`lwk-datatype`) for a number of items. What
+//! describes it fits four words that mean something in every rank ([`Region::words`]), so a peer walks the layout where it lies
+//! and a message moves with one copy, straight from layout to layout (the SMARTMAP paper, section VI, names that as future work).
+//!
+//! Addresses of a peer's region are translated block by block, not once: a datatype may hold absolute addresses
+//! (`MPI_BOTTOM`), some in the peer's own slot and some in another's.
+
+use crate::copy::copy;
+use crate::error::{Error, Result};
+use core::num::NonZeroUsize;
+use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+use lwk_datatype::{LayoutView, Memory, Plain, Strided, Transfer};
+use lwk_user::abi::address::{SLOT_SHIFT, remote, slot_of};
+use lwk_user::smartmap::Peer;
+
+/// Where the bytes of a message lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    /// Address of the first byte of a block; of a layout, where displacement 0 of its first item lies. As its owner calls it.
+    address: usize,
+    /// Bytes of data.
+    bytes: usize,
+    /// `None`: one block.
+    layout: Option<Layout>,
+    /// What turns an address of the owner's slot 0 into one of this rank's; 0 for this rank's own regions.
+    slot: usize,
+}
+
+/// Items of a committed datatype.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Address of the layout's words, as this rank sees them.
+    words: NonZeroUsize,
+    /// How many words.
+    length: usize,
+    /// Items.
+    count: u64,
+}
+
+impl Region {
+    /// One block of this rank's memory.
+    #[inline(always)]
+    pub fn block(address: *const u8, bytes: usize) -> Region {
+        Region { address: address.expose_provenance(), bytes, layout: None, slot: 0 }
+    }
+
+    /// `count` items of a layout in this rank's memory, of which displacement 0 of the first lies at `address`. The region is
+    /// valid as long as the layout's datatype lives. Errors: `COUNT` beyond 63 bits.
+    pub fn items(address: *const u8, count: u64, layout: LayoutView) -> Result<Region> {
+        let address = address.expose_provenance();
+        let bytes = usize::try_from(layout.total(count)?).map_err(|_| Error::COUNT)?;
+        if let Some((displacement, bytes)) = layout.contiguous(count) {
+            let address = address.wrapping_add_signed(displacement as isize);
+            let bytes = usize::try_from(bytes).map_err(|_| Error::COUNT)?;
+            return Ok(Region { address, bytes, layout: None, slot: 0 });
+        }
+        let words = layout.words();
+        let start = NonZeroUsize::new(words.as_ptr().expose_provenance()).ok_or(Error::INTERN)?;
+        let layout = Layout { words: start, length: words.len(), count };
+        Ok(Region { address, bytes, layout: Some(layout), slot: 0 })
+    }
+
+    /// Bytes of data.
+    #[inline(always)]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The first byte, as this rank sees it, if the data is one block.
+    #[inline(always)]
+    pub fn contiguous(&self) -> Option<*mut u8> {
+        match self.layout {
+            None => Some(with_exposed_provenance_mut(in_slot(self.address, self.slot))),
+            Some(_) => None,
+        }
+    }
+
+    /// What a peer needs to know beside the number of bytes: address, address of the layout's words or 0, their number, items; all
+    /// as this rank, the owner, calls them.
+    #[inline(always)]
+    pub fn words(&self) -> [u64; 4] {
+        match &self.layout {
+            None => [self.address as u64, 0, 0, 0],
+            Some(layout) => {
+                [self.address as u64, layout.words.get() as u64, layout.length as u64, layout.count]
+            }
+        }
+    }
+
+    /// The region of `bytes` bytes that `peer` describes by these words.
+    #[inline(always)]
+    pub fn of_peer(peer: Peer, words: [u64; 4], bytes: usize) -> Region {
+        let slot = remote(0, peer.node_rank().0) as usize;
+        let [address, layout, length, count] = words;
+        let layout = NonZeroUsize::new(layout as usize).map(|words| Layout {
+            words: words | if slot_of(layout) == 0 { slot } else { 0 },
+            length: length as usize,
+            count,
+        });
+        Region { address: address as usize, bytes, layout, slot }
+    }
+
+    /// # Safety
+    /// The layout's datatype lives, here or in the peer that described it.
+    unsafe fn walk(&self) -> Result<lwk_datatype::Region<'static>> {
+        let Some(layout) = &self.layout else {
+            return Ok(lwk_datatype::Region::bytes(self.address, self.bytes as u64));
+        };
+        // SAFETY: the words of a committed layout do not change and live as long as the datatype (the caller's promise); the
+        // lifetime ends with the copy for which this is called.
+        let words = unsafe {
+            core::slice::from_raw_parts(with_exposed_provenance::<u64>(layout.words.get()), layout.length)
+        };
+        let layout_view = LayoutView::from_words(words)?;
+        Ok(lwk_datatype::Region { base: self.address, layout: layout_view, count: layout.count })
+    }
+}
+
+/// An address of slot 0 in another slot; any other means the same in every rank.
+#[inline(always)]
+fn in_slot(address: usize, slot: usize) -> usize {
+    if address >> SLOT_SHIFT == 0 { address | slot } else { address }
+}
+
+/// Copies a message: as many bytes as both regions have; says how many. Errors: `INTERN` if a peer's layout is damaged.
+///
+/// # Safety
+/// The datatypes of both regions live; the source's blocks are readable and the target's writable; they do not overlap, not even
+/// through another slot; nobody writes the source or touches the target meanwhile.
+#[inline(always)]
+pub unsafe fn copy_regions(from: &Region, to: &Region) -> Result<usize> {
+    let bytes = from.bytes.min(to.bytes);
+    match (from.contiguous(), to.contiguous()) {
+        // SAFETY: the caller's promise; both blocks have that many bytes.
+        (Some(source), Some(target)) => unsafe { copy(source, target, bytes) },
+        // SAFETY: the caller's promise.
+        _ => unsafe { copy_layouts(from, 0, to, 0, bytes)? },
+    }
+    Ok(bytes)
+}
+
+/// Copies part of a message: `bytes` bytes from byte `from_position` of the source's data on, to byte `to_position` of the
+/// target's. Errors: `TRUNCATE` if either has fewer, `INTERN` if a peer's layout is damaged.
+///
+/// # Safety
+/// As for [`copy_regions`], as far as the part goes.
+#[inline(always)]
+pub unsafe fn copy_part(
+    from: &Region,
+    from_position: usize,
+    to: &Region,
+    to_position: usize,
+    bytes: usize,
+) -> Result<()> {
+    match (from.contiguous(), to.contiguous()) {
+        (Some(source), Some(target)) => {
+            let fits = |region: &Region, position: usize| {
+                position.checked_add(bytes).is_some_and(|end| end <= region.bytes)
+            };
+            if !fits(from, from_position) || !fits(to, to_position) {
+                return Err(Error::TRUNCATE);
+            }
+            // SAFETY: the caller's promise; both parts lie within their blocks.
+            unsafe { copy(source.add(from_position), target.add(to_position), bytes) };
+            Ok(())
+        }
+        // SAFETY: the caller's promise.
+        _ => unsafe { copy_layouts(from, from_position, to, to_position, bytes) },
+    }
+}
+
+/// # Safety
+/// As for [`copy_part`].
+#[inline(never)]
+unsafe fn copy_layouts(
+    from: &Region,
+    from_position: usize,
+    to: &Region,
+    to_position: usize,
+    bytes: usize,
+) -> Result<()> {
+    let slots = Slots { from: from.slot, to: to.slot };
+    // SAFETY: the caller's promise: the datatypes live, and the blocks are as `Transfer::step` needs them. What peers write in
+    // their layouts is checked against the sizes, not trusted for them.
+    unsafe {
+        let (source, target) = (from.walk()?, to.walk()?);
+        let (from_position, to_position) = (from_position as u64, to_position as u64);
+        Transfer::range(source, from_position, target, to_position, bytes as u64)?
+            .step(&slots, bytes as u64)?;
+    }
+    Ok(())
+}
+
+/// The runtime's copy loops between two slots.
+struct Slots {
+    from: usize,
+    to: usize,
+}
+
+impl Memory for Slots {
+    #[inline]
+    unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
+        let source = with_exposed_provenance::<u8>(in_slot(from, self.from));
+        let target = with_exposed_provenance_mut::<u8>(in_slot(to, self.to));
+        // SAFETY: the caller's promise, of the same memory under its address in this rank.
+        unsafe { copy(source, target, bytes) }
+    }
+
+    #[inline]
+    unsafe fn copy_blocks(&self, to: Strided, from: Strided, block: usize, count: usize) {
+        let to = Strided { address: in_slot(to.address, self.to), stride: to.stride };
+        let from = Strided { address: in_slot(from.address, self.from), stride: from.stride };
+        if block > 16 {
+            let at = |side: Strided, i: usize| {
+                side.address.wrapping_add_signed(side.stride.wrapping_mul(i as isize))
+            };
+            for i in 0..count {
+                // SAFETY: the caller's promise; the addresses are translated already.
+                unsafe {
+                    copy(with_exposed_provenance(at(from, i)), with_exposed_provenance_mut(at(to, i)), block)
+                };
+            }
+            return;
+        }
+        // SAFETY: the caller's promise; blocks of the common small sizes are words, others small copies.
+        unsafe { Plain.copy_blocks(to, from, block, count) }
+    }
+}
