@@ -27,6 +27,7 @@ pub mod handle;
 mod local;
 pub mod mpi;
 pub mod operation;
+pub mod pack;
 mod persistent;
 pub mod probe;
 mod progress;
@@ -36,7 +37,9 @@ pub mod request;
 pub mod send;
 pub mod status;
 pub mod transport;
+mod type_constructors;
 pub mod wait;
 
 pub use error::{Error, Result};
 pub use handle::Handle;
+pub use lwk_datatype::{Distribution, Form};

@@ -210,21 +210,19 @@ impl Memory for Slots {
 
     #[inline]
     unsafe fn copy_blocks(&self, to: Strided, from: Strided, block: usize, count: usize) {
-        let to = Strided { address: in_slot(to.address, self.to), stride: to.stride };
-        let from = Strided { address: in_slot(from.address, self.from), stride: from.stride };
-        if block > 16 {
-            let at = |side: Strided, i: usize| {
-                side.address.wrapping_add_signed(side.stride.wrapping_mul(i as isize))
-            };
-            for i in 0..count {
-                // SAFETY: the caller's promise; the addresses are translated already.
-                unsafe {
-                    copy(with_exposed_provenance(at(from, i)), with_exposed_provenance_mut(at(to, i)), block)
-                };
-            }
-            return;
+        let at =
+            |side: Strided, i: usize| side.address.wrapping_add_signed(side.stride.wrapping_mul(i as isize));
+        let one_slot =
+            |side: Strided| side.address >> SLOT_SHIFT == at(side, count.saturating_sub(1)) >> SLOT_SHIFT;
+        if block <= 16 && one_slot(to) && one_slot(from) {
+            let to = Strided { address: in_slot(to.address, self.to), stride: to.stride };
+            let from = Strided { address: in_slot(from.address, self.from), stride: from.stride };
+            // SAFETY: the caller's promise; blocks of the common small sizes are words, others small copies.
+            return unsafe { Plain.copy_blocks(to, from, block, count) };
         }
-        // SAFETY: the caller's promise; blocks of the common small sizes are words, others small copies.
-        unsafe { Plain.copy_blocks(to, from, block, count) }
+        for i in 0..count {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy(at(to, i), at(from, i), block) };
+        }
     }
 }

@@ -12,10 +12,14 @@ mod calls;
 mod errors;
 #[path = "../mpi/flood.rs"]
 mod flood;
+#[path = "../mpi/layouts.rs"]
+mod layouts;
 #[path = "../mpi/messages.rs"]
 mod messages;
 #[path = "../mpi/stress.rs"]
 mod stress;
+#[path = "../mpi/types.rs"]
+mod types;
 
 use lwk_mpi_rt::mpi::Mpi;
 use lwk_user::{Env, job, println};
@@ -36,6 +40,7 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             "requests" => messages::requests(world)?,
             "probes" => messages::probes(world)?,
             "errors" => errors::arguments(world)?,
+            "layouts" => layouts::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
             "flood" => flood::run(world)?,
             "stress" => stress::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
             _ => return Ok(2),

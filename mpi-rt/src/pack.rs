@@ -1,0 +1,105 @@
+//! Packing messages into bytes and back (MPI-5.0, section "Pack and Unpack"), also in the portable form `external32`.
+//!
+//! Positions and sizes are bytes. Packed data of this runtime is the bytes of the type map in order, without a header, so that it
+//! can be sent as `MPI_PACKED` and received with the type.
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::region::{Region, copy_part};
+use lwk_datatype::{pack_external, unpack_external};
+
+/// A buffer of packed data, and where in it to go on.
+#[derive(Clone, Copy, Debug)]
+pub struct Packed {
+    pub address: *mut u8,
+    /// Size of the buffer.
+    pub bytes: i64,
+    /// Where the next item begins.
+    pub position: i64,
+}
+
+impl Packed {
+    /// What is left from the position on: address and bytes. Errors: `ARG` for a size or position that is negative or outside.
+    fn rest(&self) -> Result<(*mut u8, usize)> {
+        let bytes = usize::try_from(self.bytes).map_err(|_| Error::ARG)?;
+        let position = usize::try_from(self.position).map_err(|_| Error::ARG)?;
+        let rest = bytes.checked_sub(position).ok_or(Error::ARG)?;
+        Ok((self.address.wrapping_add(position), rest))
+    }
+}
+
+impl Engine {
+    /// Appends `count` items at `address` to packed data; the new position. Errors: `COUNT`, `TYPE`, `ARG`, `TRUNCATE` if there is
+    /// too little room.
+    ///
+    /// # Safety
+    /// The items must be readable and the packed buffer writable; they do not overlap.
+    pub unsafe fn pack(&self, address: *const u8, count: i64, datatype: u64, into: &Packed) -> Result<i64> {
+        let source = self.region(address, count, datatype)?;
+        let (target, room) = into.rest()?;
+        // SAFETY: the caller's promise; lengths are checked.
+        unsafe { copy_part(&source, 0, &Region::block(target, room), 0, source.bytes())? };
+        Ok(into.position + source.bytes() as i64)
+    }
+
+    /// Takes `count` items out of packed data and writes them at `address`; the new position. Errors: as for [`Engine::pack`].
+    ///
+    /// # Safety
+    /// The packed buffer must be readable and the items writable; they do not overlap.
+    pub unsafe fn unpack(&self, from: &Packed, address: *mut u8, count: i64, datatype: u64) -> Result<i64> {
+        let target = self.region(address, count, datatype)?;
+        let (source, room) = from.rest()?;
+        // SAFETY: the caller's promise; lengths are checked.
+        unsafe { copy_part(&Region::block(source, room), 0, &target, 0, target.bytes())? };
+        Ok(from.position + target.bytes() as i64)
+    }
+
+    /// Bytes that packing `count` items takes. Errors: `COUNT`, `TYPE`.
+    pub fn pack_size(&self, count: i64, datatype: u64) -> Result<i64> {
+        Ok(self.datatype(datatype)?.pack_size(count)? as i64)
+    }
+
+    /// As [`Engine::pack`], in `external32`.
+    ///
+    /// # Safety
+    /// As for [`Engine::pack`].
+    pub unsafe fn pack_external(
+        &self,
+        address: *const u8,
+        count: i64,
+        datatype: u64,
+        into: &Packed,
+    ) -> Result<i64> {
+        let datatype = self.datatype(datatype)?;
+        let (target, room) = into.rest()?;
+        let (base, out) = (address.expose_provenance(), target.expose_provenance());
+        // SAFETY: the caller's promise; the room is checked.
+        let packed = unsafe { pack_external(datatype, base, count, out, room as u64)? };
+        Ok(into.position + packed as i64)
+    }
+
+    /// As [`Engine::unpack`], from `external32`.
+    ///
+    /// # Safety
+    /// As for [`Engine::unpack`].
+    pub unsafe fn unpack_external(
+        &self,
+        from: &Packed,
+        address: *mut u8,
+        count: i64,
+        datatype: u64,
+    ) -> Result<i64> {
+        let datatype = self.datatype(datatype)?;
+        let (source, room) = from.rest()?;
+        let (base, data) = (address.expose_provenance(), source.expose_provenance());
+        // SAFETY: the caller's promise; the room is checked.
+        let read = unsafe { unpack_external(datatype, base, count, data, room as u64)? };
+        Ok(from.position + read as i64)
+    }
+
+    /// Bytes that packing `count` items as `external32` takes. Errors: `COUNT`, `TYPE`, `VALUE_TOO_LARGE`.
+    pub fn pack_external_size(&self, count: i64, datatype: u64) -> Result<i64> {
+        let bytes = self.datatype(datatype)?.pack_external_size(count)?;
+        i64::try_from(bytes).map_err(|_| Error::VALUE_TOO_LARGE)
+    }
+}

@@ -1,0 +1,173 @@
+//! Making datatypes from others, by handle (MPI-5.0, chapter "Datatypes").
+//!
+//! Counts and displacements are 64 bits wide in all of them; [`Form`] says which form the program called, which only decoding
+//! shows. Lists have one entry a block. A new type is not committed. Errors: `TYPE` for an old type that is none, `COUNT` for a
+//! negative count, `DIMS`, `ARG` for any other argument, `VALUE_TOO_LARGE` if a size or bound does not fit 64 bits.
+
+use crate::abi::datatype as number;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use alloc::vec::Vec;
+use lwk_datatype::{Datatype, Distribution, Form, Order, TypeClass};
+
+impl Engine {
+    fn make_type(
+        &mut self,
+        old: u64,
+        make: impl FnOnce(&Datatype) -> lwk_datatype::Result<Datatype>,
+    ) -> Result<Handle> {
+        let made = make(self.datatype(old)?)?;
+        Ok(self.add_datatype(made))
+    }
+
+    /// The same type under another handle (`MPI_TYPE_DUP`), as committed as the old one.
+    pub fn type_dup(&mut self, old: u64) -> Result<Handle> {
+        self.make_type(old, |old| Ok(old.dup()))
+    }
+
+    /// `count` items, one after another (`MPI_TYPE_CONTIGUOUS`).
+    pub fn type_contiguous(&mut self, form: Form, count: i64, old: u64) -> Result<Handle> {
+        self.make_type(old, |old| Datatype::contiguous_of(form, count, old))
+    }
+
+    /// `count` blocks of `length` items, `stride` items apart (`MPI_TYPE_VECTOR`).
+    pub fn type_vector(
+        &mut self,
+        form: Form,
+        count: i64,
+        length: i64,
+        stride: i64,
+        old: u64,
+    ) -> Result<Handle> {
+        self.make_type(old, |old| Datatype::vector(form, count, length, stride, old))
+    }
+
+    /// `count` blocks of `length` items, `stride` bytes apart (`MPI_TYPE_CREATE_HVECTOR`).
+    pub fn type_hvector(
+        &mut self,
+        form: Form,
+        count: i64,
+        length: i64,
+        stride: i64,
+        old: u64,
+    ) -> Result<Handle> {
+        self.make_type(old, |old| Datatype::hvector(form, count, length, stride, old))
+    }
+
+    /// Blocks of `lengths` items at `displacements` items (`MPI_TYPE_INDEXED`).
+    pub fn type_indexed(
+        &mut self,
+        form: Form,
+        lengths: &[i64],
+        displacements: &[i64],
+        old: u64,
+    ) -> Result<Handle> {
+        self.make_type(old, |old| Datatype::indexed(form, lengths, displacements, old))
+    }
+
+    /// Blocks of `lengths` items at `displacements` bytes (`MPI_TYPE_CREATE_HINDEXED`).
+    pub fn type_hindexed(
+        &mut self,
+        form: Form,
+        lengths: &[i64],
+        displacements: &[i64],
+        old: u64,
+    ) -> Result<Handle> {
+        self.make_type(old, |old| Datatype::hindexed(form, lengths, displacements, old))
+    }
+
+    /// Blocks of `length` items at `displacements` items (`MPI_TYPE_CREATE_INDEXED_BLOCK`).
+    pub fn type_indexed_block(
+        &mut self,
+        form: Form,
+        length: i64,
+        displacements: &[i64],
+        old: u64,
+    ) -> Result<Handle> {
+        self.make_type(old, |old| Datatype::indexed_block(form, length, displacements, old))
+    }
+
+    /// Blocks of `length` items at `displacements` bytes (`MPI_TYPE_CREATE_HINDEXED_BLOCK`).
+    pub fn type_hindexed_block(
+        &mut self,
+        form: Form,
+        length: i64,
+        displacements: &[i64],
+        old: u64,
+    ) -> Result<Handle> {
+        self.make_type(old, |old| Datatype::hindexed_block(form, length, displacements, old))
+    }
+
+    /// `lengths` items of each of `types` at `displacements` bytes (`MPI_TYPE_CREATE_STRUCT`). Errors: also `NO_MEM`.
+    pub fn type_struct(
+        &mut self,
+        form: Form,
+        lengths: &[i64],
+        displacements: &[i64],
+        types: &[u64],
+    ) -> Result<Handle> {
+        let mut members = Vec::new();
+        members.try_reserve_exact(types.len()).map_err(|_| Error::NO_MEM)?;
+        for datatype in types {
+            members.push(self.datatype(*datatype)?.clone());
+        }
+        let made = Datatype::structure(form, lengths, displacements, &members)?;
+        Ok(self.add_datatype(made))
+    }
+
+    /// A part of an array (`MPI_TYPE_CREATE_SUBARRAY`); `order` is the binary interface's number.
+    pub fn type_subarray(
+        &mut self,
+        form: Form,
+        sizes: &[i64],
+        subsizes: &[i64],
+        starts: &[i64],
+        order: i32,
+        old: u64,
+    ) -> Result<Handle> {
+        let order = Order::from_abi(order.into())?;
+        self.make_type(old, |old| Datatype::subarray(form, sizes, subsizes, starts, order, old))
+    }
+
+    /// A rank's share of a distributed array (`MPI_TYPE_CREATE_DARRAY`).
+    pub fn type_darray(&mut self, form: Form, array: &Distribution, old: u64) -> Result<Handle> {
+        self.make_type(old, |old| Datatype::darray(form, array, old))
+    }
+
+    /// The same data with another lower bound and extent, in bytes (`MPI_TYPE_CREATE_RESIZED`).
+    pub fn type_resized(&mut self, form: Form, lb: i64, extent: i64, old: u64) -> Result<Handle> {
+        self.make_type(old, |old| Datatype::resized(form, lb, extent, old))
+    }
+
+    /// The predefined type of a class (the binary interface's number) and a size in bytes (`MPI_TYPE_MATCH_SIZE`). Errors: `ARG`.
+    pub fn type_match_size(&self, class: i32, size: i64) -> Result<Handle> {
+        let basic = lwk_datatype::match_size(TypeClass::from_abi(class.into())?, size)?;
+        Ok(Handle(basic.handle().into()))
+    }
+
+    /// The predefined pair of a value and an index type, or the null datatype (`MPI_TYPE_GET_VALUE_INDEX`). Errors: `TYPE`.
+    pub fn type_value_index(&self, value: u64, index: u64) -> Result<Handle> {
+        let pair = lwk_datatype::value_index(self.datatype(value)?, self.datatype(index)?);
+        Ok(Handle(pair.map_or(number::NULL, |pair| pair.handle().into())))
+    }
+
+    /// Fortran's integer of at least `range` digits (`MPI_TYPE_CREATE_F90_INTEGER`), predefined and committed. Errors: `ARG`.
+    pub fn type_f90_integer(&mut self, range: i32) -> Result<Handle> {
+        let made = lwk_datatype::f90_integer(range.into())?;
+        Ok(self.parameterized(made))
+    }
+
+    /// Fortran's real of at least that precision and range (`MPI_TYPE_CREATE_F90_REAL`), either of which may be undefined. Errors:
+    /// `ARG`.
+    pub fn type_f90_real(&mut self, precision: i32, range: i32) -> Result<Handle> {
+        let made = lwk_datatype::f90_real(precision.into(), range.into())?;
+        Ok(self.parameterized(made))
+    }
+
+    /// The complex of two such reals (`MPI_TYPE_CREATE_F90_COMPLEX`). Errors: `ARG`.
+    pub fn type_f90_complex(&mut self, precision: i32, range: i32) -> Result<Handle> {
+        let made = lwk_datatype::f90_complex(precision.into(), range.into())?;
+        Ok(self.parameterized(made))
+    }
+}
