@@ -180,7 +180,8 @@ unsafe fn exchange(
                 return Ok(outcome);
             }
             free(&[receive.datatype])?;
-            // A ring of blocking sends: all receives are posted. SAFETY: the caller's promise.
+            // A ring of blocking sends: all receives are posted.
+            // SAFETY: the caller's promise.
             let sent = engine(|engine| unsafe { engine.send(send, mode) });
             let outcome = wait(request);
             sent?;
@@ -240,8 +241,8 @@ unsafe fn exchange(
             engine(|engine| engine.free_request(out).and_then(|()| engine.free_request(into)))?;
             Ok(outcome)
         }
-        // SAFETY: the caller's promise, for both.
         8 => {
+            // SAFETY: the caller's promise, for both.
             let outcome = engine(|engine| unsafe { engine.sendrecv(send, receive) });
             free(&kinds)?;
             Ok(outcome)
