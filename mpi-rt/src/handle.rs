@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 /// An object's name: a predefined number below [`FIRST_DYNAMIC_HANDLE`], or place and generation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(transparent)]
 pub struct Handle(pub u64);
 
 impl Handle {

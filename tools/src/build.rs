@@ -48,15 +48,18 @@ pub const APPS: Programs = Programs { package: "lwk-apps", folder: "apps" };
 pub const BOOT_TESTS: Programs = Programs { package: "lwk-boot-tests", folder: "qemu-tests" };
 
 /// Options of every guest build.
-const BUILD_STD: [&str; 4] = [
-    "--release",
-    "-Zjson-target-spec",
-    "-Zbuild-std=core,alloc,compiler_builtins",
-    "-Zbuild-std-features=compiler-builtins-mem",
-];
+const BUILD_STD: [&str; 3] = ["--release", "-Zjson-target-spec", "-Zbuild-std=core,alloc,compiler_builtins"];
+
+/// `memcpy` and its like come with the program; in C programs they are the C library's.
+const OWN_MEMCPY: &str = "-Zbuild-std-features=compiler-builtins-mem";
 
 /// Adds the options of a guest build for the target file `target` in the tree's root.
 pub fn guest_options<'c>(command: &'c mut Command, tree: &Tree, target: &str) -> &'c mut Command {
+    library_options(command, tree, target).arg(OWN_MEMCPY)
+}
+
+/// As [`guest_options`], for what a C program links.
+pub fn library_options<'c>(command: &'c mut Command, tree: &Tree, target: &str) -> &'c mut Command {
     command
         .args(BUILD_STD)
         .arg("--target")
@@ -64,6 +67,9 @@ pub fn guest_options<'c>(command: &'c mut Command, tree: &Tree, target: &str) ->
         .arg("--target-dir")
         .arg(tree.guest_target())
 }
+
+/// The package of `libmpi.a`.
+pub const MPI_LIBRARY: &str = "lwk-mpi-c";
 
 /// Target file of the kernel.
 pub const KERNEL_TARGET: &str = "x86_64-lwk.json";
@@ -100,6 +106,19 @@ impl Builder {
         let mut command = toolchain.cargo(&self.tree);
         command.args(["build", "--bins", "--package", programs.package]);
         self.run(guest_options(&mut command, &self.tree, USER_TARGET), "a program")
+    }
+
+    /// Builds `libmpi.a` and gives its file.
+    pub fn mpi_library(&self) -> Outcome<PathBuf> {
+        let file = self.tree.program("libmpi.a");
+        if let Some(toolchain) = &self.toolchain {
+            let _step = Step::begin("building libmpi.a", self.verbose);
+            let mut command = toolchain.cargo(&self.tree);
+            command.args(["build", "--package", MPI_LIBRARY]);
+            self.run(library_options(&mut command, &self.tree, USER_TARGET), "libmpi.a")?;
+        }
+        self.check(&file)?;
+        Ok(file)
     }
 
     /// Builds the image builder, with the boot loader inside.

@@ -38,6 +38,18 @@ pub enum Command {
     Run(RunOptions),
     /// List the bundled programs
     List,
+    /// Compile a C program against mpi.h into a static program: takes what an mpicc takes
+    ///
+    /// `--install DIR` instead lays headers, libraries and the wrappers margay-cc, margay-c++ and margay-fc in a folder, for
+    /// Makefiles, CMake and configure scripts.
+    #[command(disable_help_flag = true)]
+    Cc(CompilerOptions),
+    /// Compile a C++ program, as cc does
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(CompilerOptions),
+    /// Compile a Fortran program, as cc does
+    #[command(disable_help_flag = true)]
+    Fc(CompilerOptions),
     /// Write a disk image that boots on a real UEFI machine from a USB stick
     Image(ImageOptions),
     /// Run all tests: those of the host crates, and those that boot a node
@@ -78,6 +90,13 @@ pub enum Bench {
     /// Figures 4 (SHMEM put), 5 (MPI point to point), 6 (message rate) and 8 (collectives), as far as the benchmarks measure
     /// them. The status is 0 if every benchmark ended well, else 1.
     Node(BenchNodeOptions),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct CompilerOptions {
+    /// The compiler's arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub words: Vec<OsString>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -13,6 +13,7 @@ pub mod bench;
 pub mod boot_tests;
 pub mod build;
 pub mod catalog;
+pub mod cc;
 pub mod child;
 pub mod cli;
 pub mod console;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::build::{KERNEL_TARGET, USER_TARGET, guest_options};
+use crate::build::{KERNEL_TARGET, MPI_LIBRARY, USER_TARGET, guest_options, library_options};
 use crate::failure::{Doing, Outcome};
 use crate::packages;
 use crate::progress::Step;
@@ -38,6 +38,10 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
         guest_options(&mut command, tree, target).args(["--", "-D", "warnings"]);
         checks.push((what, command));
     }
+    let mut library = toolchain.cargo(tree);
+    library.args(["clippy", "--package", MPI_LIBRARY]);
+    library_options(&mut library, tree, USER_TARGET).args(["--", "-D", "warnings"]);
+    checks.push(("libmpi.a", library));
     let mut boot_loader = toolchain.cargo(tree);
     boot_loader.args(["clippy", "--release", "--target-dir"]).arg(tree.boot_target());
     boot_loader.args(["--", "-D", "warnings"]).current_dir(&boot);

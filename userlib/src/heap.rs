@@ -127,6 +127,9 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-#[cfg_attr(target_os = "none", global_allocator)]
-#[cfg_attr(not(target_os = "none"), expect(dead_code, reason = "host tests use the host's heap"))]
+#[cfg_attr(all(target_os = "none", not(feature = "c-program")), global_allocator)]
+#[cfg_attr(
+    any(not(target_os = "none"), feature = "c-program"),
+    expect(dead_code, reason = "host tests and C programs have a heap")
+)]
 static HEAP: Heap = Heap(TalcCell::new(Brk { end: None }));

@@ -120,8 +120,7 @@ impl Job {
     }
 
     /// Whether this is a job page of the version the program was built for.
-    #[cfg(target_os = "none")]
-    pub(crate) fn is_valid(self) -> bool {
+    pub fn is_valid(self) -> bool {
         use lwk_abi::job_page::{JOB_PAGE_MAGIC, JOB_PAGE_VERSION};
         self.0.magic == JOB_PAGE_MAGIC && self.0.version == JOB_PAGE_VERSION
     }

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Built for any other system than `none` (for host tests), the crate leaves out the entry point, the panic handler and
-//! the global allocator.
+//! the global allocator. With the feature `c-program` it leaves out entry point and allocator, which are the C library's there.
 #![cfg_attr(not(test), no_std)]
 
 extern crate alloc;

@@ -23,7 +23,7 @@ impl Env {
     ///
     /// # Safety
     /// `stack` must point to the initial stack of the process, and nobody may write to it any more.
-    #[cfg(target_os = "none")]
+    #[cfg(all(target_os = "none", not(feature = "c-program")))]
     unsafe fn from_stack(stack: *const usize) -> Env {
         // SAFETY: the layout of the initial stack: a count, that many pointers, a null pointer, pointers, a null pointer.
         unsafe {
@@ -117,7 +117,7 @@ macro_rules! entry {
 }
 
 /// Called by the entry point with the initial stack.
-#[cfg(target_os = "none")]
+#[cfg(all(target_os = "none", not(feature = "c-program")))]
 pub(crate) extern "C" fn begin(stack: *const usize) -> ! {
     unsafe extern "Rust" {
         /// Defined by [`entry!`](crate::entry!) in the program.

@@ -26,7 +26,7 @@ struct Table {
 struct Case {
     /// What the row shows, in few words, joined by dashes.
     name: String,
-    /// A bundled program, `test:NAME` for one of this package, or `file:PATH` relative to the tree.
+    /// A bundled program, `test:NAME` for one of this package, `file:PATH` relative to the tree, or `c:SOURCE`, which is compiled.
     program: Option<String>,
     /// Instead of a program: all words after `cargo lwk`.
     command: Option<Vec<String>>,
@@ -124,7 +124,11 @@ fn test_of(case: Case, on_host: bool) -> Result<Test, String> {
     }
     let name = if on_host { format!("{}{ON_HOST}", case.name) } else { case.name.clone() };
     let alone = case.alone;
-    Ok(Test { name, alone, on_host, run: Box::new(move |lwk| run(lwk, &case, on_host)) })
+    let source = match case.program.as_deref().map(Program::named) {
+        Some(Program::C(source)) => Some(source),
+        _ => None,
+    };
+    Ok(Test { name, alone, on_host, source, run: Box::new(move |lwk| run(lwk, &case, on_host)) })
 }
 
 fn run(lwk: &Lwk, case: &Case, on_host: bool) -> Result<(), String> {

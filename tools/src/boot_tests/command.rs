@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::cc;
 use crate::child;
 use crate::failure::{Doing, Outcome};
 use crate::tree::{RunFolder, Tree};
@@ -38,14 +39,17 @@ pub enum Program {
     Test(String),
     /// Relative to the tree, or absolute.
     File(PathBuf),
+    /// A C source, relative to the tree, compiled by `cargo lwk cc` before the tests begin.
+    C(PathBuf),
 }
 
 impl Program {
-    /// `test:NAME`, `file:PATH`, or the name of a bundled program.
+    /// `test:NAME`, `file:PATH`, `c:SOURCE`, or the name of a bundled program.
     pub fn named(name: &str) -> Self {
         match name.split_once(':') {
             Some(("test", name)) => Self::Test(name.into()),
             Some(("file", path)) => Self::File(path.into()),
+            Some(("c", source)) => Self::C(source.into()),
             _ => Self::Bundled(name.into()),
         }
     }
@@ -66,6 +70,7 @@ impl Lwk {
         match program {
             Program::Bundled(name) | Program::Test(name) => self.tree.program(name),
             Program::File(path) => self.tree.root().join(path),
+            Program::C(source) => cc::program(&self.tree, source),
         }
     }
 

@@ -13,11 +13,13 @@ mod real_machine;
 mod screen_text;
 mod special;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
 
 use crate::build::{self, Builder};
+use crate::cc;
 use crate::cli::TestOptions;
 use crate::failure::{Failure, Outcome};
 use crate::progress::print_list;
@@ -43,6 +45,8 @@ struct Test {
     alone: bool,
     /// Runs in the host home: needs no node.
     on_host: bool,
+    /// C source of its program, relative to the tree.
+    source: Option<PathBuf>,
     run: Box<Check>,
 }
 
@@ -98,7 +102,9 @@ fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
         builder.image_builder()?;
     }
     builder.programs(build::APPS)?;
-    builder.programs(build::BOOT_TESTS)
+    builder.programs(build::BOOT_TESTS)?;
+    let sources: BTreeSet<_> = tests.iter().filter_map(|test| test.source.as_ref()).collect();
+    cc::build_programs(tree, &builder, &sources)
 }
 
 fn run_boots(lwk: &Lwk, tests: VecDeque<Test>, workers: usize) -> Count {

@@ -1,0 +1,57 @@
+/* Groups, communicators and attributes (MPI-5.0, chapter 7).
+   Included by mpi.h; every line declares a function under its MPI_ and its PMPI_ name. */
+
+MARGAY_MPI(int, Attr_delete, (MPI_Comm comm, int keyval))
+MARGAY_MPI(int, Attr_get, (MPI_Comm comm, int keyval, void *attribute_val, int *flag))
+MARGAY_MPI(int, Attr_put, (MPI_Comm comm, int keyval, void *attribute_val))
+MARGAY_MPI(int, Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result))
+MARGAY_MPI(int, Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm))
+MARGAY_MPI(int, Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info,
+    MPI_Errhandler errhandler, MPI_Comm *newcomm))
+MARGAY_MPI(int, Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm))
+MARGAY_MPI(int, Comm_create_keyval, (MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+    MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state))
+MARGAY_MPI(int, Comm_delete_attr, (MPI_Comm comm, int comm_keyval))
+MARGAY_MPI(int, Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
+MARGAY_MPI(int, Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm))
+MARGAY_MPI(int, Comm_free, (MPI_Comm *comm))
+MARGAY_MPI(int, Comm_free_keyval, (int *comm_keyval))
+MARGAY_MPI(int, Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag))
+MARGAY_MPI(int, Comm_get_info, (MPI_Comm comm, MPI_Info *info_used))
+MARGAY_MPI(int, Comm_get_name, (MPI_Comm comm, char *comm_name, int *resultlen))
+MARGAY_MPI(int, Comm_group, (MPI_Comm comm, MPI_Group *group))
+MARGAY_MPI(int, Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request))
+MARGAY_MPI(int, Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request))
+MARGAY_MPI(int, Comm_rank, (MPI_Comm comm, int *rank))
+MARGAY_MPI(int, Comm_remote_group, (MPI_Comm comm, MPI_Group *group))
+MARGAY_MPI(int, Comm_remote_size, (MPI_Comm comm, int *size))
+MARGAY_MPI(int, Comm_set_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val))
+MARGAY_MPI(int, Comm_set_info, (MPI_Comm comm, MPI_Info info))
+MARGAY_MPI(int, Comm_set_name, (MPI_Comm comm, const char *comm_name))
+MARGAY_MPI(int, Comm_size, (MPI_Comm comm, int *size))
+MARGAY_MPI(int, Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
+MARGAY_MPI(int, Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm))
+MARGAY_MPI(int, Comm_test_inter, (MPI_Comm comm, int *flag))
+MARGAY_MPI(int, Group_compare, (MPI_Group group1, MPI_Group group2, int *result))
+MARGAY_MPI(int, Group_difference, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+MARGAY_MPI(int, Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
+MARGAY_MPI(int, Group_free, (MPI_Group *group))
+MARGAY_MPI(int, Group_from_session_pset, (MPI_Session session, const char *pset_name, MPI_Group *newgroup))
+MARGAY_MPI(int, Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
+MARGAY_MPI(int, Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+MARGAY_MPI(int, Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
+MARGAY_MPI(int, Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
+MARGAY_MPI(int, Group_rank, (MPI_Group group, int *rank))
+MARGAY_MPI(int, Group_size, (MPI_Group group, int *size))
+MARGAY_MPI(int, Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
+    int ranks2[]))
+MARGAY_MPI(int, Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+MARGAY_MPI(int, Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
+    int remote_leader, int tag, MPI_Comm *newintercomm))
+MARGAY_MPI(int, Intercomm_create_from_groups, (MPI_Group local_group, int local_leader,
+    MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info,
+    MPI_Errhandler errhandler, MPI_Comm *newintercomm))
+MARGAY_MPI(int, Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm))
+MARGAY_MPI(int, Keyval_create, (MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
+    void *extra_state))
+MARGAY_MPI(int, Keyval_free, (int *keyval))

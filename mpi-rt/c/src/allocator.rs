@@ -1,0 +1,57 @@
+//! The heap of a C program is the C library's, and Rust's collections use it as well: what they allocate lies in the segment like
+//! everything else, so peers can reach it.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+unsafe extern "C" {
+    fn malloc(bytes: usize) -> *mut c_void;
+    fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void;
+    fn free(block: *mut c_void);
+    fn posix_memalign(block: *mut *mut c_void, align: usize, bytes: usize) -> c_int;
+}
+
+/// What `malloc` aligns to (System V ABI, AMD64: the largest fundamental alignment).
+const MALLOC_ALIGN: usize = 16;
+
+struct CHeap;
+
+// SAFETY: the C library's allocator is correct; blocks of greater alignment come from `posix_memalign`, which `free` takes back.
+unsafe impl GlobalAlloc for CHeap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.align() <= MALLOC_ALIGN {
+            // SAFETY: no conditions.
+            return unsafe { malloc(layout.size()) }.cast();
+        }
+        let mut block = ptr::null_mut();
+        // SAFETY: the alignment is a power of two above a pointer's size, and the result goes to a variable of this function.
+        let refused = unsafe { posix_memalign(&raw mut block, layout.align(), layout.size()) } != 0;
+        if refused { ptr::null_mut() } else { block.cast() }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
+        // SAFETY: allocated above, the caller's promise.
+        unsafe { free(block.cast()) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        if layout.align() <= MALLOC_ALIGN {
+            // SAFETY: allocated by `malloc` above, the caller's promise.
+            return unsafe { realloc(block.cast(), bytes) }.cast();
+        }
+        // SAFETY: the caller's promise: not zero, and no overflow when rounded up to the alignment.
+        let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(bytes, layout.align())) };
+        if !moved.is_null() {
+            // SAFETY: both blocks hold the smaller of the two sizes and are distinct; the old one came from here.
+            unsafe {
+                ptr::copy_nonoverlapping(block, moved, layout.size().min(bytes));
+                self.dealloc(block, layout);
+            }
+        }
+        moved
+    }
+}
+
+#[global_allocator]
+static HEAP: CHeap = CHeap;

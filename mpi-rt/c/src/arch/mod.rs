@@ -1,0 +1,3 @@
+//! What depends on the processor: symbols.
+
+mod x86_64;

@@ -1,0 +1,113 @@
+//! How a function of the standard is written down here: [`mpi!`](crate::mpi).
+
+/// Defines functions of the C interface, each under its `PMPI_` name and, weak, its `MPI_` name.
+///
+/// ```ignore
+/// mpi! {
+///     /// Sends (MPI-5.0, section 3.2.1).
+///     fn Send + Send_c<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm)
+///     on Comm(comm) {
+///         …                       // Result<()>: an error goes to the error handler of the object named after `on`
+///     }
+/// }
+/// ```
+///
+/// `+ Send_c<N>` defines the large-count form as well: `N` is `int` in the one and `MPI_Count` in the other. Bodies are unsafe code:
+/// pointers are what the caller has passed.
+#[macro_export]
+macro_rules! mpi {
+    () => {};
+    (
+        $(#[$doc:meta])*
+        fn $name:ident + $large:ident <$n:ident> ($($arg:ident: $type:ty),* $(,)?) on $object:ident $(($of:expr))? $body:block
+        $($rest:tt)*
+    ) => {
+        #[allow(non_snake_case, reason = "functions are named as in the standard")]
+        mod $name {
+            #[allow(unused_imports, reason = "not every function needs what its group needs")]
+            use super::*;
+            $(#[$doc])*
+            #[inline(always)]
+            #[allow(unused_unsafe, clippy::too_many_arguments, reason = "arguments are the standard's")]
+            unsafe fn body<$n: $crate::types::Number>($($arg: $type),*) -> lwk_mpi_rt::Result<()> {
+                // SAFETY: the caller passes what the standard asks for.
+                unsafe { $body }
+            }
+            #[allow(unused_variables, clippy::too_many_arguments, reason = "arguments are the standard's")]
+            fn failed<$n>(function: &'static str, error: lwk_mpi_rt::Error, $($arg: $type),*) -> core::ffi::c_int {
+                $crate::report::report(function, $crate::report::Object::$object $(($of))?, error)
+            }
+            $crate::mpi!(@instance small, $name, core::ffi::c_int, $n, $($arg: $type),*);
+            $crate::mpi!(@instance large, $large, i64, $n, $($arg: $type),*);
+        }
+        $crate::mpi! { $($rest)* }
+    };
+    (
+        $(#[$doc:meta])*
+        fn $name:ident ($($arg:ident: $type:ty),* $(,)?) on $object:ident $(($of:expr))? $body:block
+        $($rest:tt)*
+    ) => {
+        #[allow(non_snake_case, reason = "functions are named as in the standard")]
+        mod $name {
+            #[allow(unused_imports, reason = "not every function needs what its group needs")]
+            use super::*;
+            $(#[$doc])*
+            #[inline(always)]
+            #[allow(unused_unsafe, clippy::too_many_arguments, reason = "arguments are the standard's")]
+            unsafe fn body($($arg: $type),*) -> lwk_mpi_rt::Result<()> {
+                // SAFETY: the caller passes what the standard asks for.
+                unsafe { $body }
+            }
+            #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
+            unsafe extern "C" fn function($($arg: $type),*) -> core::ffi::c_int {
+                // SAFETY: the caller's promise is the same.
+                match unsafe { body($($arg),*) } {
+                    Ok(()) => 0,
+                    Err(error) => $crate::report::report(
+                        concat!("MPI_", stringify!($name)),
+                        $crate::report::Object::$object $(($of))?,
+                        error,
+                    ),
+                }
+            }
+            $crate::export!(stringify!($name), function);
+        }
+        $crate::mpi! { $($rest)* }
+    };
+    // A function that returns something else than an error code, and has no errors.
+    (
+        $(#[$doc:meta])*
+        fn $name:ident ($($arg:ident: $type:ty),* $(,)?) -> $result:ty $body:block
+        $($rest:tt)*
+    ) => {
+        #[allow(non_snake_case, reason = "functions are named as in the standard")]
+        mod $name {
+            #[allow(unused_imports, reason = "not every function needs what its group needs")]
+            use super::*;
+            $(#[$doc])*
+            #[allow(unused_unsafe, reason = "bodies may be safe code")]
+            unsafe extern "C" fn function($($arg: $type),*) -> $result {
+                // SAFETY: the caller passes what the standard asks for.
+                unsafe { $body }
+            }
+            $crate::export!(stringify!($name), function);
+        }
+        $crate::mpi! { $($rest)* }
+    };
+    (@instance $width:ident, $name:ident, $number:ty, $n:ident, $($arg:ident: $type:ty),*) => {
+        mod $width {
+            use super::*;
+            #[allow(dead_code, reason = "a function's types need not name its number's")]
+            type $n = $number;
+            #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
+            unsafe extern "C" fn function($($arg: $type),*) -> core::ffi::c_int {
+                // SAFETY: the caller's promise is the same.
+                match unsafe { body::<$number>($($arg),*) } {
+                    Ok(()) => 0,
+                    Err(error) => failed::<$number>(concat!("MPI_", stringify!($name)), error, $($arg),*),
+                }
+            }
+            $crate::export!(stringify!($name), function);
+        }
+    };
+}

@@ -1,0 +1,26 @@
+//! `libmpi.a`: the C interface of MPI, as thin as it can be. Each function converts its arguments, calls the engine of `lwk-mpi-rt`, and
+//! hands an error to the error handler of the object it belongs to. The binary interface is the standard's own (MPI-5.0, chapter 20),
+//! so that object files made with any header of it link with this library.
+//!
+//! [`binding`] says how a function is written down; there is one module for each group of functions, as in the standard's table of
+//! contents and in `include/margay`.
+#![no_std]
+#![expect(
+    clippy::macro_metavars_in_unsafe,
+    reason = "every function's body is unsafe code: its pointers are the caller's"
+)]
+
+extern crate alloc;
+
+mod allocator;
+mod arch;
+mod binding;
+mod collectives;
+mod communicators;
+mod datatypes;
+mod environment;
+mod point_to_point;
+mod report;
+mod requests;
+mod statuses;
+mod types;

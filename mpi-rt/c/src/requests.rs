@@ -1,0 +1,178 @@
+//! Completing requests (MPI-5.0, sections 3.7 and 3.9).
+
+use crate::mpi;
+use crate::types::{Request, Status, UNDEFINED, array_mut, give, requests};
+use core::ffi::c_int;
+use core::ptr;
+use lwk_mpi_rt::abi::REQUEST_NULL;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::status::Status as Outcome;
+use lwk_mpi_rt::wait::Any;
+use lwk_mpi_rt::{Error, Handle, Result};
+
+/// The status of number `index` in an array, or null if statuses are ignored.
+fn nth(statuses: *mut Status, index: usize) -> *mut Status {
+    if statuses.is_null() { ptr::null_mut() } else { statuses.wrapping_add(index) }
+}
+
+/// Reads a request. Errors: `ARG` for a null pointer.
+///
+/// # Safety
+/// `request` must be null or readable.
+#[inline]
+unsafe fn read(request: *const Request) -> Result<Handle> {
+    if request.is_null() {
+        return Err(Error::ARG);
+    }
+    // SAFETY: not null, the caller vouches for the rest.
+    Ok(Handle(unsafe { request.read() }))
+}
+
+mpi! {
+    fn Wait(request: *mut Request, status: *mut Status) on Nothing {
+        let list = requests(request, 1)?;
+        let mut ended = Outcome::EMPTY;
+        // The operation's own error is what is returned, not that it is in a status.
+        let done = with(|engine| engine.wait_all(list, |_, outcome| ended = *outcome));
+        done.or_else(|error| if error == Error::IN_STATUS { Ok(()) } else { Err(error) })?;
+        Status::store(status, &ended);
+        ended.error.map_or(Ok(()), Err)
+    }
+
+    fn Test(request: *mut Request, flag: *mut c_int, status: *mut Status) on Nothing {
+        let list = requests(request, 1)?;
+        let mut ended = Outcome::EMPTY;
+        let done = with(|engine| engine.test_all(list, |_, outcome| ended = *outcome));
+        let done = done.or_else(|error| if error == Error::IN_STATUS { Ok(true) } else { Err(error) })?;
+        give(flag, done as c_int)?;
+        if done {
+            Status::store(status, &ended);
+        }
+        ended.error.map_or(Ok(()), Err)
+    }
+
+    fn Waitall(count: c_int, array_of_requests: *mut Request, array_of_statuses: *mut Status) on Nothing {
+        let list = requests(array_of_requests, count)?;
+        with(|engine| engine.wait_all(list, |index, outcome| store_one(array_of_statuses, index, outcome)))
+    }
+
+    fn Testall(count: c_int, array_of_requests: *mut Request, flag: *mut c_int, array_of_statuses: *mut Status) on Nothing {
+        let list = requests(array_of_requests, count)?;
+        let done = with(|engine| engine.test_all(list, |index, outcome| store_one(array_of_statuses, index, outcome)));
+        give(flag, !matches!(done, Ok(false)) as c_int)?;
+        done.map(|_| ())
+    }
+
+    fn Waitany(count: c_int, array_of_requests: *mut Request, index: *mut c_int, status: *mut Status) on Nothing {
+        let list = requests(array_of_requests, count)?;
+        let (place, outcome) = match with(|engine| engine.wait_any(list))? {
+            Some((place, outcome)) => (place as c_int, outcome),
+            None => (UNDEFINED, Outcome::EMPTY),
+        };
+        give(index, place)?;
+        Status::store(status, &outcome);
+        outcome.error.map_or(Ok(()), Err)
+    }
+
+    fn Testany(count: c_int, array_of_requests: *mut Request, index: *mut c_int, flag: *mut c_int, status: *mut Status)
+    on Nothing {
+        let list = requests(array_of_requests, count)?;
+        let (place, done, outcome) = match with(|engine| engine.test_any(list))? {
+            Any::Done(place, outcome) => (place as c_int, 1, outcome),
+            Any::NoneActive => (UNDEFINED, 1, Outcome::EMPTY),
+            Any::NotYet => {
+                give(index, UNDEFINED)?;
+                return give(flag, 0);
+            }
+        };
+        give(index, place)?;
+        give(flag, done)?;
+        Status::store(status, &outcome);
+        outcome.error.map_or(Ok(()), Err)
+    }
+
+    fn Waitsome(
+        incount: c_int, array_of_requests: *mut Request, outcount: *mut c_int, array_of_indices: *mut c_int,
+        array_of_statuses: *mut Status,
+    ) on Nothing {
+        let list = requests(array_of_requests, incount)?;
+        let mut some = Completed::new(array_of_indices, incount, array_of_statuses)?;
+        let done = with(|engine| engine.wait_some(list, |index, outcome| some.add(index, outcome)));
+        some.end(done, outcount)
+    }
+
+    fn Testsome(
+        incount: c_int, array_of_requests: *mut Request, outcount: *mut c_int, array_of_indices: *mut c_int,
+        array_of_statuses: *mut Status,
+    ) on Nothing {
+        let list = requests(array_of_requests, incount)?;
+        let mut some = Completed::new(array_of_indices, incount, array_of_statuses)?;
+        let done = with(|engine| engine.test_some(list, |index, outcome| some.add(index, outcome)));
+        some.end(done, outcount)
+    }
+
+    fn Start(request: *mut Request) on Nothing {
+        let handle = read(request)?;
+        with(|engine| engine.start(handle))
+    }
+
+    fn Startall(count: c_int, array_of_requests: *mut Request) on Nothing {
+        let list = requests(array_of_requests, count)?;
+        with(|engine| list.iter().try_for_each(|request| engine.start(*request)))
+    }
+
+    fn Cancel(request: *mut Request) on Nothing {
+        let handle = read(request)?;
+        with(|engine| engine.cancel(handle))
+    }
+
+    fn Request_free(request: *mut Request) on Nothing {
+        let handle = read(request)?;
+        with(|engine| engine.free_request(handle))?;
+        give(request, REQUEST_NULL)
+    }
+}
+
+/// Writes one of several statuses.
+///
+/// # Safety
+/// `statuses` must be null or an array that has the index.
+unsafe fn store_one(statuses: *mut Status, index: usize, outcome: &Outcome) {
+    // SAFETY: the caller's promise.
+    unsafe { Status::store_with_error(nth(statuses, index), outcome) }
+}
+
+/// The outcome of calls that complete some of several requests: which, and their statuses.
+struct Completed<'a> {
+    indices: &'a mut [c_int],
+    statuses: *mut Status,
+    count: usize,
+}
+
+impl Completed<'_> {
+    /// # Safety
+    /// Both must be null or arrays of as many elements.
+    unsafe fn new<'a>(indices: *mut c_int, count: c_int, statuses: *mut Status) -> Result<Completed<'a>> {
+        // SAFETY: the caller's promise.
+        let indices = unsafe { array_mut(indices, count)? };
+        Ok(Completed { indices, statuses, count: 0 })
+    }
+
+    fn add(&mut self, index: usize, outcome: &Outcome) {
+        if let Some(place) = self.indices.get_mut(self.count) {
+            *place = index as c_int;
+            // SAFETY: there are as many statuses as indices, or none.
+            unsafe { store_one(self.statuses, self.count, outcome) };
+            self.count += 1;
+        }
+    }
+
+    /// # Safety
+    /// `outcount` must be null or writable.
+    unsafe fn end(self, done: Result<Option<usize>>, outcount: *mut c_int) -> Result<()> {
+        let count = if let Ok(None) = done { UNDEFINED } else { self.count as c_int };
+        // SAFETY: the caller's promise.
+        unsafe { give(outcount, count)? };
+        done.map(|_| ())
+    }
+}

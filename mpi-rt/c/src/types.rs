@@ -1,0 +1,173 @@
+//! C types of the binary interface (MPI-5.0, sections 20.2 and 20.3). Handles are pointers to incomplete types in C and integers here;
+//! both travel in the same registers.
+
+use core::ffi::c_int;
+use lwk_mpi_rt::status::Status as Outcome;
+use lwk_mpi_rt::{Handle, abi};
+
+pub type Comm = u64;
+pub type Request = u64;
+pub type Datatype = u64;
+pub type Op = u64;
+pub type Message = u64;
+
+/// Numbers that exist as `int` and, in the functions whose names end in `_c`, as `MPI_Count`.
+pub trait Number: Copy {
+    fn wide(self) -> i64;
+    /// `None` if it does not fit.
+    fn narrow(value: i64) -> Option<Self>;
+}
+
+impl Number for c_int {
+    #[inline(always)]
+    fn wide(self) -> i64 {
+        self as i64
+    }
+
+    fn narrow(value: i64) -> Option<c_int> {
+        c_int::try_from(value).ok()
+    }
+}
+
+impl Number for i64 {
+    #[inline(always)]
+    fn wide(self) -> i64 {
+        self
+    }
+
+    fn narrow(value: i64) -> Option<i64> {
+        Some(value)
+    }
+}
+
+/// `MPI_Status`. What has no name in the standard is this library's: the length of the message in bytes, and whether the operation was
+/// cancelled.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Status {
+    pub source: c_int,
+    pub tag: c_int,
+    pub error: c_int,
+    pub bytes: [u32; 2],
+    pub cancelled: c_int,
+    unused: [c_int; 2],
+}
+
+// MPI-5.0, section 20.2.1: eight integers.
+const _: () = assert!(size_of::<Status>() == 32);
+
+impl Status {
+    /// Bytes of the message.
+    pub fn length(&self) -> u64 {
+        self.bytes[0] as u64 | (self.bytes[1] as u64) << 32
+    }
+
+    pub fn set_length(&mut self, bytes: u64) {
+        self.bytes = [bytes as u32, (bytes >> 32) as u32];
+    }
+
+    /// Writes an outcome for calls that complete one operation, which leave `MPI_ERROR` as it is (MPI-5.0, section 3.2.5).
+    ///
+    /// # Safety
+    /// `status` must be writable, or null for `MPI_STATUS_IGNORE`.
+    #[inline]
+    pub unsafe fn store(status: *mut Status, outcome: &Outcome) {
+        if status.is_null() {
+            return;
+        }
+        // SAFETY: the caller vouches for a status that is not null.
+        let status = unsafe { &mut *status };
+        status.source = outcome.source;
+        status.tag = outcome.tag;
+        status.set_length(outcome.bytes);
+        status.cancelled = outcome.cancelled as c_int;
+    }
+
+    /// As [`Status::store`], for one of several: with the operation's own error.
+    ///
+    /// # Safety
+    /// As for [`Status::store`].
+    pub unsafe fn store_with_error(status: *mut Status, outcome: &Outcome) {
+        if status.is_null() {
+            return;
+        }
+        // SAFETY: the caller vouches for a status that is not null.
+        unsafe {
+            Status::store(status, outcome);
+            (*status).error = outcome.error.map_or(0, |error| error.code());
+        }
+    }
+}
+
+/// Writes a result where the caller wants it. Errors: `ARG` for a null pointer.
+///
+/// # Safety
+/// `place` must be null or writable.
+#[inline(always)]
+pub unsafe fn give<T>(place: *mut T, value: T) -> lwk_mpi_rt::Result<()> {
+    if place.is_null() {
+        return Err(lwk_mpi_rt::Error::ARG);
+    }
+    // SAFETY: not null, and the caller vouches for the rest.
+    unsafe { place.write(value) };
+    Ok(())
+}
+
+/// Writes a number that may be too large for the caller's `int`. Errors: `VALUE_TOO_LARGE`, and `ARG` for a null pointer.
+///
+/// # Safety
+/// As for [`give`].
+pub unsafe fn give_number<N: Number>(place: *mut N, value: i64) -> lwk_mpi_rt::Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { give(place, N::narrow(value).ok_or(lwk_mpi_rt::Error::VALUE_TOO_LARGE)?) }
+}
+
+/// Writes a text and its length into a buffer of `room` bytes, cut to what fits with the closing zero. Errors: `ARG` for a null pointer.
+///
+/// # Safety
+/// `place` must be null or writable for `room` bytes, which is at least 1; `length` null or writable.
+pub unsafe fn give_text(
+    place: *mut u8,
+    length: *mut c_int,
+    text: &[u8],
+    room: usize,
+) -> lwk_mpi_rt::Result<()> {
+    if place.is_null() {
+        return Err(lwk_mpi_rt::Error::ARG);
+    }
+    let text = &text[..text.len().min(room - 1)];
+    // SAFETY: not null, and the caller vouches for the rest.
+    unsafe {
+        place.copy_from_nonoverlapping(text.as_ptr(), text.len());
+        place.add(text.len()).write(0);
+        give(length, text.len() as c_int)
+    }
+}
+
+/// An array of the caller's. Errors: `COUNT` for a negative length, `ARG` for a null pointer.
+///
+/// # Safety
+/// `start` must be null or lead to as many elements, which nobody else uses.
+pub unsafe fn array_mut<'a, T>(start: *mut T, count: c_int) -> lwk_mpi_rt::Result<&'a mut [T]> {
+    let count = usize::try_from(count).map_err(|_| lwk_mpi_rt::Error::COUNT)?;
+    if count == 0 {
+        return Ok(&mut []);
+    }
+    if start.is_null() {
+        return Err(lwk_mpi_rt::Error::ARG);
+    }
+    // SAFETY: not null, and the caller vouches for the rest.
+    Ok(unsafe { core::slice::from_raw_parts_mut(start, count) })
+}
+
+/// Handles of requests as the engine takes them.
+///
+/// # Safety
+/// As for [`array_mut`].
+pub unsafe fn requests<'a>(start: *mut Request, count: c_int) -> lwk_mpi_rt::Result<&'a mut [Handle]> {
+    // SAFETY: the caller's promise; `Handle` is an integer with the layout of `u64`.
+    unsafe { array_mut(start.cast::<Handle>(), count) }
+}
+
+/// `MPI_UNDEFINED`.
+pub const UNDEFINED: c_int = abi::UNDEFINED;

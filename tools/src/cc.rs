@@ -1,0 +1,178 @@
+//! `cargo lwk cc`, `c++` and `fc`: compile programs in C, C++ and Fortran for Margay.
+//!
+//! The work is that of the shell script `mpi-rt/c/margay-cc`, which needs nothing but the folder it lies in: `bin`, `include` and
+//! `lib`. This command builds the libraries, lays that folder under `target/`, and calls the script; `--install DIR` lays it
+//! somewhere else, for Makefiles, CMake and configure.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::build::Builder;
+use crate::failure::{Doing, Failure, Outcome};
+use crate::packages;
+use crate::tree::Tree;
+
+/// Languages that programs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    C,
+    Cxx,
+    Fortran,
+}
+
+impl Language {
+    /// The script's name for it.
+    fn wrapper(self) -> &'static str {
+        match self {
+            Self::C => "margay-cc",
+            Self::Cxx => "margay-c++",
+            Self::Fortran => "margay-fc",
+        }
+    }
+
+    /// The compiler, the variable that names another one, and Debian's package.
+    fn compiler(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::C => ("musl-gcc", "MARGAY_CC", "musl-tools"),
+            Self::Cxx => ("g++", "MARGAY_CXX", "g++"),
+            Self::Fortran => ("gfortran", "MARGAY_FC", "gfortran"),
+        }
+    }
+}
+
+/// Where the headers, libraries and wrappers of this tree are laid.
+pub fn prefix(tree: &Tree) -> PathBuf {
+    tree.root().join("target/margay")
+}
+
+/// Compiles: all `words` are the compiler's, but for a leading `--install DIR`. Gives the compiler's status.
+pub fn run(tree: &Tree, language: Language, words: &[OsString]) -> Outcome<i32> {
+    let builder = Builder::new(tree, false, false)?;
+    if words.first().is_some_and(|word| word == "--install") {
+        let [_, folder] = words else {
+            return Err(Failure::usage("--install takes one folder, and nothing follows it"));
+        };
+        let folder = PathBuf::from(folder);
+        install(tree, &builder, &folder)?;
+        println!("{}: add its bin to PATH, or use CC={0}/bin/margay-cc", folder.display());
+        return Ok(0);
+    }
+    if words.is_empty() {
+        return Err(Failure::usage(format!(
+            "no input: cargo lwk {} SOURCE … -o PROGRAM, as for any compiler; or --install DIR",
+            if language == Language::C { "cc" } else { "c++ or fc" }
+        )));
+    }
+    find_compiler(language)?;
+    let prefix = prefix(tree);
+    install(tree, &builder, &prefix)?;
+    let status = Command::new(prefix.join("bin").join(language.wrapper())).args(words).status();
+    let status = status.doing(|| format!("run {}", language.wrapper()))?;
+    status.code().ok_or_else(|| Failure::host("the compiler was killed"))
+}
+
+/// Sees to it that the language's compiler is there.
+fn find_compiler(language: Language) -> Outcome<()> {
+    let (compiler, variable, package) = language.compiler();
+    if std::env::var_os(variable).is_none() && packages::find_command(compiler).is_none() {
+        packages::install(&[package], false)?;
+    }
+    Ok(())
+}
+
+/// The file of a C program of the tree, once it has been built.
+pub fn program(tree: &Tree, source: &Path) -> PathBuf {
+    tree.root().join("target/lwk/c").join(source.with_extension(""))
+}
+
+/// Builds C programs of the tree, warnings as errors: they are written to the standard.
+pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBuf>) -> Outcome<()> {
+    if sources.is_empty() {
+        return Ok(());
+    }
+    find_compiler(Language::C)?;
+    let prefix = prefix(tree);
+    install(tree, builder, &prefix)?;
+    for source in sources {
+        let output = program(tree, source);
+        if let Some(folder) = output.parent() {
+            fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
+        }
+        let mut command = Command::new(prefix.join("bin").join(Language::C.wrapper()));
+        command.args(["-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&output);
+        let status = command.arg(tree.root().join(source)).status();
+        if !status.doing(|| "run margay-cc".into())?.success() {
+            let why = "does not compile; the messages are above";
+            return Err(Failure::host(format!("{} {why}", source.display())));
+        }
+    }
+    Ok(())
+}
+
+/// Builds the libraries and lays them with headers and wrappers in `folder`. What is up to date stays as it is.
+pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
+    let library = builder.mpi_library()?;
+    let (bin, include, lib) = (folder.join("bin"), folder.join("include"), folder.join("lib"));
+    for folder in [&bin, &include, &lib] {
+        fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
+    }
+    let source = tree.root().join("mpi-rt/c");
+    copy_tree(&source.join("include"), &include)?;
+    copy(&library, &lib.join("libmpi.a"))?;
+    let script = source.join("margay-cc");
+    let script = fs::read_to_string(&script).doing(|| format!("read {}", script.display()))?;
+    let script = script.replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+    for language in [Language::C, Language::Cxx, Language::Fortran] {
+        let file = bin.join(language.wrapper());
+        replace(&file, script.as_bytes())?;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755))
+            .doing(|| format!("make {} executable", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Copies a folder's files and folders.
+fn copy_tree(from: &Path, to: &Path) -> Outcome<()> {
+    fs::create_dir_all(to).doing(|| format!("make the folder {}", to.display()))?;
+    let what = || format!("list {}", from.display());
+    for entry in fs::read_dir(from).doing(what)? {
+        let path = entry.doing(what)?.path();
+        let Some(name) = path.file_name() else { continue };
+        if path.is_dir() {
+            copy_tree(&path, &to.join(name))?;
+        } else {
+            copy(&path, &to.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file unless the copy is as large and no older: libraries are large, and make looks at times.
+fn copy(from: &Path, to: &Path) -> Outcome<()> {
+    let old = to.metadata().ok();
+    let new = from.metadata().doing(|| format!("read {}", from.display()))?;
+    let current = old.is_some_and(|old| {
+        let times = (old.modified().ok(), new.modified().ok());
+        old.len() == new.len() && matches!(times, (Some(old), Some(new)) if old >= new)
+    });
+    if current {
+        return Ok(());
+    }
+    let bytes = fs::read(from).doing(|| format!("read {}", from.display()))?;
+    replace(to, &bytes)
+}
+
+/// Writes a file under another name and moves it into place: another command may be reading the old one.
+fn replace(file: &Path, bytes: &[u8]) -> Outcome<()> {
+    if fs::read(file).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    let mut fresh = file.as_os_str().to_owned();
+    fresh.push(format!(".{}", std::process::id()));
+    fs::write(&fresh, bytes).doing(|| format!("write {}", file.display()))?;
+    fs::rename(&fresh, file).doing(|| format!("write {}", file.display()))
+}
