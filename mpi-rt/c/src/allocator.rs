@@ -15,6 +15,9 @@ unsafe extern "C" {
 /// What `malloc` aligns to (System V ABI, AMD64: the largest fundamental alignment).
 const MALLOC_ALIGN: usize = 16;
 
+/// Alignment of memory for messages: a cache line, so that a buffer shares none with its neighbours.
+const PROGRAM_ALIGN: usize = 64;
+
 struct CHeap;
 
 // SAFETY: the C library's allocator is correct; blocks of greater alignment come from `posix_memalign`, which `free` takes back.
@@ -55,3 +58,20 @@ unsafe impl GlobalAlloc for CHeap {
 
 #[global_allocator]
 static HEAP: CHeap = CHeap;
+
+/// Memory for the program: null if there is none.
+pub fn allocate(bytes: usize) -> *mut u8 {
+    let mut block = ptr::null_mut();
+    // SAFETY: the alignment is a power of two above a pointer's size, and the result goes to a variable of this function.
+    let refused = unsafe { posix_memalign(&raw mut block, PROGRAM_ALIGN, bytes) } != 0;
+    if refused { ptr::null_mut() } else { block.cast() }
+}
+
+/// Takes back what [`allocate`] has given; null is nothing.
+///
+/// # Safety
+/// Nobody may use it any more.
+pub unsafe fn release(block: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe { free(block.cast()) }
+}

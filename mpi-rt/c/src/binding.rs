@@ -33,7 +33,12 @@ macro_rules! mpi {
                 // SAFETY: the caller passes what the standard asks for.
                 unsafe { $body }
             }
-            #[allow(unused_variables, clippy::too_many_arguments, reason = "arguments are the standard's")]
+            #[allow(
+                unused_variables,
+                clippy::too_many_arguments,
+                clippy::extra_unused_type_parameters,
+                reason = "arguments are the standard's"
+            )]
             fn failed<$n>(function: &'static str, error: lwk_mpi_rt::Error, $($arg: $type),*) -> core::ffi::c_int {
                 $crate::report::report(function, $crate::report::Object::$object $(($of))?, error)
             }

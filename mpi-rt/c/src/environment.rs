@@ -1,17 +1,30 @@
 //! Start, end and surroundings (MPI-5.0, chapters 9 and 11).
 
-use crate::mpi;
-use crate::types::{Comm, give, give_text};
+use crate::types::{Comm, Info, give, give_text};
+use crate::{allocator, mpi};
+use alloc::format;
 use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicI32, Ordering};
+use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::{Error, Result, engine};
-use lwk_user::clock;
-use lwk_user::syscall;
+use lwk_user::{clock, job, syscall};
 
 /// A rank is one thread: what is provided whatever is asked for, up to the level at which only the main thread calls.
 const THREAD_FUNNELED: c_int = 1024;
 
 /// `MPI_MAX_ERROR_STRING`.
 const MAX_ERROR_STRING: usize = 512;
+
+/// `MPI_MAX_LIBRARY_VERSION_STRING` and `MPI_MAX_PROCESSOR_NAME`.
+const MAX_LIBRARY_VERSION: usize = 8192;
+const MAX_PROCESSOR_NAME: usize = 256;
+
+/// The standard that is followed, and the version of its binary interface.
+const STANDARD: (c_int, c_int) = (5, 0);
+const ABI: (c_int, c_int) = (1, 0);
+
+/// The level of thread support that this rank has been given. Relaxed everywhere: a rank is one thread.
+static PROVIDED: AtomicI32 = AtomicI32::new(0);
 
 fn start() -> Result<()> {
     engine::initialize()
@@ -38,7 +51,8 @@ mpi! {
 
     fn Init_thread(_argc: *mut c_int, _argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) on Nothing {
         start()?;
-        give(provided, required.clamp(0, THREAD_FUNNELED))
+        PROVIDED.store(required.clamp(0, THREAD_FUNNELED), Ordering::Relaxed);
+        give(provided, PROVIDED.load(Ordering::Relaxed))
     }
 
     fn Error_class(errorcode: c_int, errorclass: *mut c_int) on Nothing {
@@ -53,6 +67,58 @@ mpi! {
     /// Ends the job, whatever the communicator (MPI-5.0, section 9.7). The code's low byte is the status.
     fn Abort(_comm: Comm, errorcode: c_int) on Nothing {
         syscall::abort(errorcode & 0xff)
+    }
+
+    fn Query_thread(provided: *mut c_int) on Nothing {
+        with(|_| Ok(()))?;
+        give(provided, PROVIDED.load(Ordering::Relaxed))
+    }
+
+    fn Is_thread_main(flag: *mut c_int) on Nothing {
+        with(|_| Ok(()))?;
+        give(flag, 1)
+    }
+
+    fn Get_version(version: *mut c_int, subversion: *mut c_int) on Nothing {
+        give(version, STANDARD.0)?;
+        give(subversion, STANDARD.1)
+    }
+
+    fn Get_library_version(version: *mut u8, resultlen: *mut c_int) on Nothing {
+        let text = concat!("Margay ", env!("CARGO_PKG_VERSION"), ", MPI-5.0 standard binary interface");
+        give_text(version, resultlen, text.as_bytes(), MAX_LIBRARY_VERSION)
+    }
+
+    /// Node and core: where the rank runs and nobody else does.
+    fn Get_processor_name(name: *mut u8, resultlen: *mut c_int) on Nothing {
+        let text = format!("node{}-core{}", job().node(), job().my_place().core);
+        give_text(name, resultlen, text.as_bytes(), MAX_PROCESSOR_NAME)
+    }
+
+    /// Memory for messages and windows (MPI-5.0, section 9.2): all of a rank's memory is, so this is `malloc`. The result is written
+    /// to the pointer that `baseptr` leads to.
+    fn Alloc_mem(size: i64, _info: Info, baseptr: *mut *mut u8) on Nothing {
+        let bytes = usize::try_from(size).map_err(|_| Error::ARG)?;
+        let block = allocator::allocate(bytes);
+        if block.is_null() {
+            return Err(Error::NO_MEM);
+        }
+        give(baseptr, block)
+    }
+
+    fn Free_mem(base: *mut u8) on Nothing {
+        allocator::release(base);
+        Ok(())
+    }
+
+    /// For profilers, which define their own (MPI-5.0, section 15.2.4).
+    fn Pcontrol(_level: c_int) on Nothing {
+        Ok(())
+    }
+
+    fn Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) on Nothing {
+        give(abi_major, ABI.0)?;
+        give(abi_minor, ABI.1)
     }
 
     /// Seconds, from an arbitrary but fixed moment (MPI-5.0, section 9.6).

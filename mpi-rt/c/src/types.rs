@@ -1,7 +1,9 @@
 //! C types of the binary interface (MPI-5.0, sections 20.2 and 20.3). Handles are pointers to incomplete types in C and integers here;
 //! both travel in the same registers.
 
+use alloc::vec::Vec;
 use core::ffi::c_int;
+use lwk_datatype::Form;
 use lwk_mpi_rt::status::Status as Outcome;
 use lwk_mpi_rt::{Handle, abi};
 
@@ -10,15 +12,21 @@ pub type Request = u64;
 pub type Datatype = u64;
 pub type Op = u64;
 pub type Message = u64;
+pub type Info = u64;
 
 /// Numbers that exist as `int` and, in the functions whose names end in `_c`, as `MPI_Count`.
 pub trait Number: Copy {
+    /// Which form of a datatype constructor it belongs to.
+    const FORM: Form;
+
     fn wide(self) -> i64;
     /// `None` if it does not fit.
     fn narrow(value: i64) -> Option<Self>;
 }
 
 impl Number for c_int {
+    const FORM: Form = Form::Int;
+
     #[inline(always)]
     fn wide(self) -> i64 {
         self as i64
@@ -30,6 +38,8 @@ impl Number for c_int {
 }
 
 impl Number for i64 {
+    const FORM: Form = Form::Large;
+
     #[inline(always)]
     fn wide(self) -> i64 {
         self
@@ -158,6 +168,22 @@ pub unsafe fn array_mut<'a, T>(start: *mut T, count: c_int) -> lwk_mpi_rt::Resul
     }
     // SAFETY: not null, and the caller vouches for the rest.
     Ok(unsafe { core::slice::from_raw_parts_mut(start, count) })
+}
+
+/// A list of the caller's, widened. Errors: `COUNT` for a negative length, `ARG` for a null pointer, `NO_MEM`.
+///
+/// # Safety
+/// `start` must be null or lead to as many elements.
+pub unsafe fn list<N: Number>(start: *const N, count: i64) -> lwk_mpi_rt::Result<Vec<i64>> {
+    let count = usize::try_from(count).map_err(|_| lwk_mpi_rt::Error::COUNT)?;
+    if count > 0 && start.is_null() {
+        return Err(lwk_mpi_rt::Error::ARG);
+    }
+    let mut list = Vec::new();
+    list.try_reserve_exact(count).map_err(|_| lwk_mpi_rt::Error::NO_MEM)?;
+    // SAFETY: not null, and the caller vouches for as many elements.
+    list.extend((0..count).map(|index| unsafe { start.add(index).read() }.wide()));
+    Ok(list)
 }
 
 /// Handles of requests as the engine takes them.
