@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table};
 use crate::region::Region;
+use crate::transport::SHORT;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
@@ -47,6 +48,15 @@ fn dense_bytes(handle: u64) -> usize {
         Some(bytes) => *bytes as usize,
         None => 0,
     }
+}
+
+/// Bytes of `count` items, if they lie in one block of at most [`SHORT`] bytes; no errors are found here.
+#[inline(always)]
+pub(crate) fn short_bytes(count: i64, datatype: u64) -> Option<usize> {
+    let bytes = dense_bytes(datatype);
+    // A negative count is a large one here.
+    let all = (count as u64).checked_mul(bytes as u64)?;
+    (bytes != 0 && all <= SHORT as u64).then_some(all as usize)
 }
 
 /// All datatypes of this rank.
@@ -198,6 +208,11 @@ mod tests {
             assert_eq!(dense_bytes(handle as u64) as i64, dense, "{handle:#x}");
         }
         assert_eq!(dense_bytes(u64::MAX), 0);
+        assert_eq!(
+            [0, 10, 11, -1, i64::MIN].map(|count| short_bytes(count, number::INT)),
+            [Some(0), Some(40), None, None, None]
+        );
+        assert_eq!([number::NULL, number::SHORT_INT].map(|handle| short_bytes(0, handle)), [None, None]);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 use crate::abi::ANY_TAG;
 use crate::communicator::{Communicator, Place};
+use crate::datatypes::short_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -56,6 +57,12 @@ impl Waiting {
     pub fn new(size: u32) -> Waiting {
         let peers = (0..size).map(|_| PeerCounts::default()).collect();
         Waiting { posted: Posted::new(), unexpected: Unexpected::new(), peers, from_any: 0 }
+    }
+
+    /// Whether no receive and no message waits.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.unexpected.is_empty() && self.posted.is_empty()
     }
 
     /// Counts a receive or probe that wants messages of a source, or one that no longer does.
@@ -136,6 +143,40 @@ impl Engine {
     /// The buffer must be writable.
     #[inline(always)]
     pub unsafe fn receive(&mut self, arguments: &ReceiveArguments) -> Result<Status> {
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            match self.receive_short(arguments) {
+                Some(status) => Ok(status),
+                None => self.receive_any(arguments),
+            }
+        }
+    }
+
+    /// Receives a short block that is the next message of its sender, as long as nothing waits in the queues. `None` if nothing has
+    /// happened: the long way finds what there is, and the errors.
+    ///
+    /// # Safety
+    /// The buffer must be writable.
+    #[inline(always)]
+    unsafe fn receive_short(&mut self, arguments: &ReceiveArguments) -> Option<Status> {
+        let room = short_bytes(arguments.count, arguments.datatype)?;
+        if arguments.tag < 0 || !self.waiting.is_empty() {
+            return None;
+        }
+        let communicator = self.communicator(arguments.communicator).ok()?;
+        let peer = *communicator.members.get(arguments.source as usize)?;
+        let label = Label::new(communicator.context, arguments.tag);
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { self.transport.receive_short(peer, label, arguments.address, room)? } as u64;
+        Some(Status { source: arguments.source, tag: arguments.tag, bytes, ..Status::EMPTY })
+    }
+
+    /// Receives whatever it is.
+    ///
+    /// # Safety
+    /// As for [`Engine::receive`].
+    #[inline(never)]
+    unsafe fn receive_any(&mut self, arguments: &ReceiveArguments) -> Result<Status> {
         let communicator = self.communicator(arguments.communicator)?;
         let target = self.region(arguments.address, arguments.count, arguments.datatype)?;
         if arguments.tag < 0 && arguments.tag != ANY_TAG {
@@ -147,7 +188,7 @@ impl Engine {
             let mut poll = Poll::new();
             let mut round = 0u32;
             // While nothing waits in the queues, the message is the next of its sender or has not come.
-            while self.waiting.unexpected.is_empty() && self.waiting.posted.is_empty() {
+            while self.waiting.is_empty() {
                 if let Some(arrival) = self.transport.front(peer) {
                     if arrival.label != label {
                         break;

@@ -2,6 +2,7 @@
 
 use crate::abi::{ANY_TAG, TAG_UB};
 use crate::communicator::Place;
+use crate::datatypes::short_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -35,6 +36,34 @@ impl Engine {
     /// The buffer must be readable.
     #[inline(always)]
     pub unsafe fn send(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
+        // SAFETY: the caller's promise, for both.
+        unsafe { if self.send_short(arguments, mode) { Ok(()) } else { self.send_any(arguments, mode) } }
+    }
+
+    /// Sends a short block in standard mode if nothing stands in the way; false if nothing has happened. What it refuses, for
+    /// whatever reason, goes the long way, which finds the errors.
+    ///
+    /// # Safety
+    /// The buffer must be readable.
+    #[inline(always)]
+    pub(crate) unsafe fn send_short(&mut self, arguments: &SendArguments, mode: Mode) -> bool {
+        let Some(bytes) = short_bytes(arguments.count, arguments.datatype) else { return false };
+        if !matches!(mode, Mode::Standard | Mode::Ready) || arguments.tag < 0 || self.deferred_count > 0 {
+            return false;
+        }
+        let Ok(communicator) = self.communicator(arguments.communicator) else { return false };
+        let Some(peer) = communicator.members.get(arguments.target as usize) else { return false };
+        let (peer, label) = (*peer, Label::new(communicator.context, arguments.tag));
+        // SAFETY: the caller's promise.
+        unsafe { self.transport.send_short(peer, label, arguments.address, bytes) }
+    }
+
+    /// Sends whatever it is.
+    ///
+    /// # Safety
+    /// As for [`Engine::send`].
+    #[inline(never)]
+    unsafe fn send_any(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
         let Some(send) = self.check_send(arguments, mode)? else { return Ok(()) };
         if mode == Mode::Buffered {
             return self.send_buffered(&send);
@@ -104,7 +133,16 @@ impl Engine {
     ///
     /// # Safety
     /// The buffer must be readable until the request is complete.
+    #[inline(always)]
     pub unsafe fn isend(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
+        // SAFETY: the caller's promise, for both.
+        unsafe { if self.send_short(arguments, mode) { Ok(DONE) } else { self.isend_any(arguments, mode) } }
+    }
+
+    /// # Safety
+    /// As for [`Engine::isend`].
+    #[inline(never)]
+    unsafe fn isend_any(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
         let Some(send) = self.check_send(arguments, mode)? else { return Ok(DONE) };
         if mode == Mode::Buffered {
             self.send_buffered(&send)?;

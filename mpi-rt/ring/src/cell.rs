@@ -39,6 +39,14 @@ impl Default for Cell {
     }
 }
 
+/// The cell at a position of a ring, whose length is a power of two.
+#[inline(always)]
+pub(crate) fn cell_at(cells: &[Cell], position: u64) -> &Cell {
+    debug_assert!(cells.len().is_power_of_two());
+    // SAFETY: the length is a power of two (both ends check it when they are made), so the mask is below it.
+    unsafe { cells.get_unchecked(position as usize & (cells.len() - 1)) }
+}
+
 /// The credit word: how many cells the consumer has freed since the beginning, as far as it has told. A line to itself.
 #[repr(C, align(64))]
 pub struct Credit(pub(crate) AtomicU64);

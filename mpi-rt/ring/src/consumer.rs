@@ -1,7 +1,7 @@
 //! The receiving end.
 
 use crate::CREDIT_SHARE;
-use crate::cell::{Cell, Credit, DATA_WORDS};
+use crate::cell::{Cell, Credit, DATA_WORDS, cell_at};
 use crate::primitive::Ordering;
 
 /// The receiving end of a ring. `cells.len()` is a power of two.
@@ -26,7 +26,7 @@ impl<'a> Consumer<'a> {
     /// Whether a message has arrived.
     #[inline(always)]
     pub fn has_message(&self) -> bool {
-        let cell = &self.cells[self.head as usize & (self.cells.len() - 1)];
+        let cell = cell_at(self.cells, self.head);
         // Acquire: pairs with the release store in `Producer::publish`.
         cell.sequence.load(Ordering::Acquire) == self.head + 1
     }
@@ -38,7 +38,7 @@ impl<'a> Consumer<'a> {
     /// `index` cells.
     #[inline(always)]
     pub unsafe fn read<R>(&self, index: u64, read: impl FnOnce(*const [u64; DATA_WORDS]) -> R) -> R {
-        let cell = &self.cells[(self.head + index) as usize & (self.cells.len() - 1)];
+        let cell = cell_at(self.cells, self.head + index);
         cell.data.with(read)
     }
 

@@ -1,6 +1,6 @@
 //! The sending end.
 
-use crate::cell::{Cell, Credit, DATA_WORDS};
+use crate::cell::{Cell, Credit, DATA_WORDS, cell_at};
 use crate::primitive::Ordering;
 
 /// The sending end of a ring. `cells.len()` is a power of two.
@@ -43,7 +43,7 @@ impl<'a> Producer<'a> {
     /// must write nothing but the array it is given.
     #[inline(always)]
     pub unsafe fn write<R>(&mut self, index: u64, write: impl FnOnce(*mut [u64; DATA_WORDS]) -> R) -> R {
-        let cell = &self.cells[(self.tail + index) as usize & (self.cells.len() - 1)];
+        let cell = cell_at(self.cells, self.tail + index);
         cell.data.with_mut(write)
     }
 
@@ -54,7 +54,7 @@ impl<'a> Producer<'a> {
     /// been written.
     #[inline(always)]
     pub unsafe fn publish(&mut self, cells: u64) {
-        let cell = &self.cells[self.tail as usize & (self.cells.len() - 1)];
+        let cell = cell_at(self.cells, self.tail);
         // Release: pairs with the acquire load in `Consumer::has_message`; carries the data of all the message's cells.
         cell.sequence.store(self.tail + 1, Ordering::Release);
         self.tail += cells;

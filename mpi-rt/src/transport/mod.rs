@@ -95,6 +95,9 @@ pub struct Memory {
     pub dynamic: usize,
 }
 
+/// The most bytes of a message that [`Transport::send_short`] is asked to send.
+pub const SHORT: usize = 40;
+
 /// A way to move messages between the ranks of a node. Peers are node ranks.
 pub trait Transport {
     /// The name by which it is chosen.
@@ -106,6 +109,32 @@ pub trait Transport {
     /// The message's bytes must be readable and its layout's datatype live; after [`Started::Underway`], until
     /// [`Transport::advance`] says done.
     unsafe fn start(&mut self, peer: u32, message: &Outgoing) -> Started;
+
+    /// Sends a message of at most [`SHORT`] bytes that lie in one block, if that can be done at once and completely; false if
+    /// nothing has happened, and then [`Transport::start`] does it. A way around everything that only longer messages need.
+    ///
+    /// # Safety
+    /// The bytes must be readable.
+    #[inline(always)]
+    unsafe fn send_short(&mut self, _peer: u32, _label: Label, _address: *const u8, _bytes: usize) -> bool {
+        false
+    }
+
+    /// Receives the front message of a peer if it has this label, came by [`Transport::send_short`] and fits `room` bytes at
+    /// `target`; how many it has. `None` if nothing has happened.
+    ///
+    /// # Safety
+    /// `target` must be writable for `room` bytes.
+    #[inline(always)]
+    unsafe fn receive_short(
+        &mut self,
+        _peer: u32,
+        _label: Label,
+        _target: *mut u8,
+        _room: usize,
+    ) -> Option<usize> {
+        None
+    }
 
     /// Does what this rank can do for a send under way; true when it is done, after which the ticket is void.
     ///

@@ -10,7 +10,7 @@
 
 mod rendezvous;
 
-use super::{Arrival, Held, Label, Memory, Outgoing, Started, Ticket, Transport, seen_from_here};
+use super::{Arrival, Held, Label, Memory, Outgoing, SHORT, Started, Ticket, Transport, seen_from_here};
 use crate::copy::small;
 use crate::error::{Error, Result};
 use crate::region::{Region, copy_part, copy_regions};
@@ -64,6 +64,9 @@ struct Link {
 fn cells_for(bytes: usize) -> u64 {
     if bytes <= INLINE { 1 } else { 1 + (bytes - INLINE).div_ceil(DATA_BYTES) as u64 }
 }
+
+// Short messages take one cell.
+const _: () = assert!(SHORT == INLINE);
 
 // The longest eager message fits half a ring, so that two can follow each other.
 const _: () = assert!((EAGER_LIMIT - INLINE).div_ceil(DATA_BYTES) < CELLS / 2);
@@ -278,6 +281,53 @@ impl Transport for Smartmap {
             link.producer.publish(1);
         }
         Started::Underway(ticket)
+    }
+
+    #[inline(always)]
+    unsafe fn send_short(&mut self, peer: u32, label: Label, address: *const u8, bytes: usize) -> bool {
+        let link = self.link(peer);
+        if !link.producer.has_room(1) {
+            return false;
+        }
+        // SAFETY: there is room for one cell, which takes that many bytes; all the receiver reads of it is written.
+        unsafe {
+            link.producer.write(0, |data| {
+                let data = data.cast::<u64>();
+                data.write(label.0);
+                data.add(1).write(bytes as u64);
+                small(address, data.add(2).cast(), bytes);
+            });
+            link.producer.publish(1);
+        }
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn receive_short(
+        &mut self,
+        peer: u32,
+        label: Label,
+        target: *mut u8,
+        room: usize,
+    ) -> Option<usize> {
+        let link = self.link(peer);
+        if !link.consumer.has_message() {
+            return None;
+        }
+        // SAFETY: there is a message, and its first cell begins with the envelope; what is short lies behind it.
+        unsafe {
+            let (matches, bytes) = link.consumer.read(0, |data| {
+                let data = data.cast::<u64>();
+                (data.read() == label.0, data.add(1).read() as usize)
+            });
+            // A message that is at the sender counts as longer than any buffer.
+            if !matches || bytes > INLINE.min(room) {
+                return None;
+            }
+            link.consumer.read(0, |data| small(data.cast::<u64>().add(2).cast(), target, bytes));
+            link.consumer.advance(1);
+            Some(bytes)
+        }
     }
 
     #[inline]
