@@ -44,6 +44,9 @@ impl Language {
     }
 }
 
+/// `libsma.a` is a linker script: OpenSHMEM is in `libmpi.a`, which every program is linked with anyway, so that a program can use both.
+const LIBSMA: &[u8] = b"/* OpenSHMEM is in libmpi.a. */\nINPUT(-lmpi)\n";
+
 /// Where the headers, libraries and wrappers of this tree are laid.
 pub fn prefix(tree: &Tree) -> PathBuf {
     tree.root().join("target/margay")
@@ -122,7 +125,9 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
     }
     let source = tree.root().join("mpi-rt/c");
     copy_tree(&source.join("include"), &include)?;
+    copy_tree(&tree.root().join("mpi-rt/shmem/c/include"), &include)?;
     copy(&library, &lib.join("libmpi.a"))?;
+    replace(&lib.join("libsma.a"), LIBSMA)?;
     let script = source.join("margay-cc");
     let script = fs::read_to_string(&script).doing(|| format!("read {}", script.display()))?;
     let script = script.replace("@VERSION@", env!("CARGO_PKG_VERSION"));

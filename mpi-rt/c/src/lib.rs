@@ -11,6 +11,8 @@
 )]
 
 extern crate alloc;
+// Its functions are symbols of this library, too: `libsma.a` only refers to it.
+extern crate lwk_shmem_c as _;
 
 mod allocator;
 mod arch;

@@ -35,6 +35,7 @@ pub use access::{addr_accessible, pe_accessible, ptr};
 pub use atomic::*;
 pub use collective::*;
 pub use context::*;
+pub use fatal::MISUSE_STATUS;
 pub use element::{And, Complex, Element, LongDouble, Max, Min, Operation, Or, Prod, Sum, Xor};
 pub use heap::*;
 pub use info::*;

@@ -1,0 +1,2 @@
+/* The old place of shmem.h. */
+#include "../shmem.h"

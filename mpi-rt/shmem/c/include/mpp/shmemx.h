@@ -1,0 +1,2 @@
+/* The old place of shmemx.h. */
+#include "../shmemx.h"

@@ -1,0 +1,2 @@
+/* Extensions of OpenSHMEM: there are none. */
+#include "shmem.h"
