@@ -16,7 +16,6 @@ extern "C" fn sync(start: c_int, log_stride: c_int, size: c_int, _sync: *mut c_l
 }
 export!("shmem_sync", sync);
 
-#[expect(clippy::too_many_arguments, reason = "the standard's, here and below")]
 unsafe extern "C" fn broadcast<T: Copy>(
     dest: *mut T,
     source: *const T,
@@ -50,7 +49,6 @@ blocks! {
     alltoall is alltoall_active;
 }
 
-#[expect(clippy::too_many_arguments, reason = "the standard's")]
 unsafe extern "C" fn alltoalls<T: Copy>(
     dest: *mut T,
     source: *const T,
@@ -79,7 +77,6 @@ sized!("32", u32);
 sized!("64", u64);
 
 /// A negative count reduces nothing.
-#[expect(clippy::too_many_arguments, reason = "the standard's")]
 unsafe extern "C" fn to_all<T: Element, O: Operation<T>>(
     dest: *mut T,
     source: *const T,

@@ -176,7 +176,6 @@ macro_rules! with_and_without_context {
         }
         pub mod on_context {
             $(
-                #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
                 pub unsafe extern "C" fn $name<T: $bound>(
                     ctx: crate::handle::Ctx, $($argument: $type,)* pe: core::ffi::c_int,
                 ) $(-> $result)? {

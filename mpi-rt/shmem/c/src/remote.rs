@@ -11,7 +11,6 @@ with_and_without_context! {
     iget<Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, count: usize);
 }
 
-
 macro_rules! blocks {
     ($name:literal, $type:ty) => {
         export_both!(concat!($name, "_put"), remote put::<$type>);

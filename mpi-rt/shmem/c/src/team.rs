@@ -47,7 +47,6 @@ unsafe extern "C" fn team_split_strided(
 }
 export!("shmem_team_split_strided", team_split_strided);
 
-#[expect(clippy::too_many_arguments, reason = "the standard's")]
 unsafe extern "C" fn team_split_2d(
     parent: Team,
     xrange: c_int,
