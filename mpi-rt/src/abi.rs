@@ -22,10 +22,71 @@ pub const COMM_NULL: u64 = 0x100;
 pub const COMM_WORLD: u64 = 0x101;
 pub const COMM_SELF: u64 = 0x102;
 
+/// Predefined groups.
+pub const GROUP_NULL: u64 = 0x108;
+pub const GROUP_EMPTY: u64 = 0x109;
+
+/// Null handles of other kinds.
+pub const WIN_NULL: u64 = 0x110;
+pub const FILE_NULL: u64 = 0x118;
+pub const SESSION_NULL: u64 = 0x120;
+pub const MESSAGE_NULL: u64 = 0x128;
+pub const MESSAGE_NO_PROC: u64 = 0x129;
+
+/// Predefined info objects.
+pub const INFO_NULL: u64 = 0x130;
+pub const INFO_ENV: u64 = 0x131;
+
+/// Predefined error handlers.
+pub const ERRHANDLER_NULL: u64 = 0x140;
+pub const ERRORS_ARE_FATAL: u64 = 0x141;
+pub const ERRORS_ABORT: u64 = 0x142;
+pub const ERRORS_RETURN: u64 = 0x143;
+
 /// No request.
 pub const REQUEST_NULL: u64 = 0x180;
 /// A send that was complete when it began; the engine's own number, in the range of predefined requests.
 pub const REQUEST_DONE: u64 = 0x181;
+
+/// Addresses with a meaning of their own in place of an array of weights.
+pub const UNWEIGHTED: usize = 10;
+pub const WEIGHTS_EMPTY: usize = 11;
+
+/// Keys of the predefined attributes.
+pub mod attribute {
+    pub const INVALID: i32 = 0;
+    pub const TAG_UB: i32 = 501;
+    pub const IO: i32 = 502;
+    pub const HOST: i32 = 503;
+    pub const WTIME_IS_GLOBAL: i32 = 504;
+    pub const APPNUM: i32 = 505;
+    pub const LASTUSEDCODE: i32 = 506;
+    pub const UNIVERSE_SIZE: i32 = 507;
+    pub const WIN_BASE: i32 = 601;
+    pub const WIN_DISP_UNIT: i32 = 602;
+    pub const WIN_SIZE: i32 = 603;
+    pub const WIN_CREATE_FLAVOR: i32 = 604;
+    pub const WIN_MODEL: i32 = 605;
+}
+
+/// Kinds of topology, and how communicators are split by hardware.
+pub mod topology {
+    pub const CART: i32 = 211;
+    pub const GRAPH: i32 = 212;
+    pub const DIST_GRAPH: i32 = 213;
+    pub const SHARED: i32 = 221;
+    pub const HW_UNGUIDED: i32 = 222;
+    pub const HW_GUIDED: i32 = 223;
+    pub const RESOURCE_GUIDED: i32 = 224;
+}
+
+/// Levels of thread support.
+pub mod thread {
+    pub const SINGLE: i32 = 0;
+    pub const FUNNELED: i32 = 1024;
+    pub const SERIALIZED: i32 = 2048;
+    pub const MULTIPLE: i32 = 4096;
+}
 
 /// Predefined operations.
 pub mod op {

@@ -1,22 +1,72 @@
 //! Communicators: a context, members, and the shared memory of their collectives.
+//!
+//! An intracommunicator's messages go between its members; an intercommunicator's (MPI-5.0, section 7.6) between two groups: members are
+//! this rank's own group, peers the other one. Beside them an intercommunicator has two hidden intracommunicators, of its local group
+//! and of both groups, on which its collectives and everything that is made from it are built.
 
 use crate::abi::{ANY_SOURCE, PROC_NULL};
-use crate::collective::{Area, Shared};
+use crate::collective::Shared;
 use crate::error::{Error, Result};
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 /// A communicator of ranks of this node.
 pub struct Communicator {
-    /// What separates its messages from those of others: even for point to point.
+    /// What separates its messages from those of others, in [`Plane::Program`].
     pub context: u32,
-    /// This rank in it.
+    /// This rank in it (in its local group).
     pub rank: u32,
-    /// Node rank of each member.
-    pub members: Box<[u32]>,
-    /// Rank in it of each node rank, or [`PROC_NULL`]; `None` if the numbers are the same.
+    /// Node rank of each member (of its local group).
+    pub members: Rc<[u32]>,
+    /// Node rank of those its messages go to: the members, or the remote group.
+    peers: Rc<[u32]>,
+    /// Rank among the peers of each node rank, or [`PROC_NULL`]; `None` if the numbers are the same.
     ranks: Option<Box<[i32]>>,
+    /// The members' areas; of an intercommunicator, none: see [`Intercommunicator`].
     pub(crate) shared: Shared,
+    pub(crate) inter: Option<Intercommunicator>,
+}
+
+/// What an intercommunicator has beside.
+pub(crate) struct Intercommunicator {
+    /// The local group.
+    pub local: Rc<Communicator>,
+    /// Both groups, the first one's ranks before the second's.
+    pub union: Rc<Communicator>,
+    /// Whether the local group is the first.
+    pub is_first: bool,
+}
+
+/// Kinds of messages of one communicator, which must not match each other. The plane stands in a context's highest bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Plane {
+    /// Messages of the program.
+    Program = 0,
+    /// Of non-blocking and persistent collectives.
+    Collective = 1,
+    /// Of the making of communicators by the ranks of a group.
+    Group = 2,
+    /// Between the leaders of an intercommunicator to be.
+    Leaders = 3,
+    /// Of communicators made without a parent.
+    NoParent = 4,
+    /// Of non-blocking duplication.
+    Duplication = 5,
+    /// Between the groups of an intercommunicator.
+    Inter = 6,
+}
+
+/// Bits of a context below the plane: the rank that has given it out, and its number there.
+const PLANE_SHIFT: u32 = 28;
+
+impl Plane {
+    /// A communicator's context for these messages.
+    #[inline]
+    pub fn of(self, context: u32) -> u32 {
+        context | (self as u32) << PLANE_SHIFT
+    }
 }
 
 /// Where a message goes to, or may come from.
@@ -32,35 +82,61 @@ impl Communicator {
     pub const WORLD_CONTEXT: u32 = 0;
     pub const SELF_CONTEXT: u32 = 1;
 
-    /// A communicator whose context all members have agreed on. Every member must call this; it waits for the others. `area` is one
-    /// that nobody uses any more, if there is one.
-    pub(crate) fn new(
-        context: u32,
-        me: u32,
-        members: Box<[u32]>,
-        area: Option<&'static Area>,
-    ) -> Result<Communicator> {
-        let rank = members.iter().position(|member| *member == me).ok_or(Error::INTERN)? as u32;
-        let shared = Shared::set_up(context, rank, &members, area)?;
-        let identity = members.iter().enumerate().all(|(rank, member)| rank as u32 == *member);
-        let ranks = (!identity).then(|| {
-            let count = members.iter().max().map_or(0, |last| *last as usize + 1);
-            let mut ranks: Vec<i32> = (0..count).map(|_| PROC_NULL).collect();
-            for (rank, member) in members.iter().enumerate() {
-                ranks[*member as usize] = rank as i32;
-            }
-            ranks.into_boxed_slice()
-        });
-        Ok(Communicator { context, rank, members, ranks, shared })
+    /// An intracommunicator: a context that all members have agreed on, and their areas.
+    pub(crate) fn new(context: u32, rank: u32, members: Rc<[u32]>, shared: Shared) -> Communicator {
+        let ranks = ranks_of(&members);
+        let peers = members.clone();
+        Communicator { context, rank, members, peers, ranks, shared, inter: None }
     }
 
-    /// Ranks in it.
+    /// An intercommunicator. `inter` has the groups.
+    pub(crate) fn between(inter: Intercommunicator) -> Communicator {
+        let (local, union) = (&inter.local, &inter.union);
+        let first =
+            if inter.is_first { local.members.len() } else { union.members.len() - local.members.len() };
+        let peers: Rc<[u32]> =
+            if inter.is_first { union.members[first..].into() } else { union.members[..first].into() };
+        Communicator {
+            context: Plane::Inter.of(union.context),
+            rank: local.rank,
+            members: local.members.clone(),
+            ranks: ranks_of(&peers),
+            peers,
+            shared: Shared::none(),
+            inter: Some(inter),
+        }
+    }
+
+    /// What stands for a communicator while ranks exchange messages to make one: `of` with a context of its own, or ranks that have none in
+    /// common yet. It has no collectives.
+    pub(crate) fn for_messages(
+        context: u32,
+        rank: u32,
+        members: Rc<[u32]>,
+        peers: Rc<[u32]>,
+    ) -> Communicator {
+        let ranks = ranks_of(&peers);
+        Communicator { context, rank, members, peers, ranks, shared: Shared::none(), inter: None }
+    }
+
+    /// Ranks in it (in its local group).
     #[inline]
     pub fn size(&self) -> u32 {
         self.members.len() as u32
     }
 
-    /// Rank in it of a node rank that is a member.
+    /// Node ranks of those its messages go to: its members, or the remote group.
+    #[inline]
+    pub fn peers(&self) -> &Rc<[u32]> {
+        &self.peers
+    }
+
+    /// The node ranks of the remote group. Errors: `COMM` if it is not an intercommunicator.
+    pub fn remote(&self) -> Result<&Rc<[u32]>> {
+        if self.inter.is_some() { Ok(&self.peers) } else { Err(Error::COMM) }
+    }
+
+    /// Rank among the peers of a node rank that is one.
     #[inline]
     pub(crate) fn rank_of(&self, node_rank: u32) -> i32 {
         match &self.ranks {
@@ -72,7 +148,7 @@ impl Communicator {
     /// The target of a send. Errors: `RANK`.
     #[inline(always)]
     pub(crate) fn target(&self, rank: i32) -> Result<Place> {
-        match self.members.get(rank as usize) {
+        match self.peers.get(rank as usize) {
             Some(member) => Ok(Place::Peer(*member)),
             None if rank == PROC_NULL => Ok(Place::Nobody),
             None => Err(Error::RANK),
@@ -89,4 +165,17 @@ impl Communicator {
     pub(crate) fn root(&self, rank: i32) -> Result<u32> {
         u32::try_from(rank).ok().filter(|rank| *rank < self.size()).ok_or(Error::ROOT)
     }
+}
+
+/// The rank of each node rank; `None` if the numbers are the same.
+fn ranks_of(peers: &[u32]) -> Option<Box<[i32]>> {
+    if peers.iter().enumerate().all(|(rank, peer)| rank as u32 == *peer) {
+        return None;
+    }
+    let count = peers.iter().max().map_or(0, |last| *last as usize + 1);
+    let mut ranks: Vec<i32> = (0..count).map(|_| PROC_NULL).collect();
+    for (rank, peer) in peers.iter().enumerate() {
+        ranks[*peer as usize] = rank as i32;
+    }
+    Some(ranks.into_boxed_slice())
 }

@@ -1,19 +1,25 @@
-//! Making communicators from others (MPI-4.1, section 7.4.2), and freeing them.
+//! Making communicators from others (MPI-5.0, section 7.4.2), comparing and freeing them.
+//!
+//! [`duplicate`] and [`free`] are functions, not the engine's calls: they call the program's attribute functions, which may call the
+//! engine.
 
 use crate::abi::{COMM_SELF, COMM_WORLD, UNDEFINED};
-use crate::communicator::Communicator;
-use crate::engine::Engine;
+use crate::attribute;
+use crate::communicator::{Communicator, Intercommunicator};
+use crate::engine::{Engine, with};
 use crate::error::{Error, Result};
+use crate::error_handler;
+use crate::group::Group;
 use crate::handle::Handle;
-use alloc::boxed::Box;
+use crate::object::{self, Object};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
-/// How two communicators compare (MPI-4.1, section 7.4.1); the numbers are the binary interface's.
+/// How two communicators or groups compare (MPI-5.0, sections 7.3.1 and 7.4.1); the numbers are the binary interface's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(i32)]
 pub enum Comparison {
-    /// The same communicator.
+    /// The same communicator; of groups, the same members in the same order.
     Identical = 201,
     /// The same members in the same order.
     Congruent = 202,
@@ -22,64 +28,253 @@ pub enum Comparison {
     Unequal = 204,
 }
 
+/// A communicator of the same groups, with attributes as their copy functions say. All members must call it. Errors: `COMM`,
+/// `NO_MEM`; what a copy function returns, and then this rank has no new communicator.
+pub fn duplicate(parent: Handle) -> Result<Handle> {
+    with(|engine| engine.communicator(parent).map(|_| ()))?;
+    let from = Object::communicator(parent);
+    let copies = attribute::copies(from);
+    // The others do not know whether the copy functions have failed here: this rank takes part all the same.
+    let made = with(|engine| {
+        let parent = engine.communicator(parent)?.clone();
+        engine.duplicate_hidden(&parent)
+    })?;
+    let copies = match copies {
+        Ok(copies) => copies,
+        Err(error) => {
+            with(|engine| engine.retire_communicator(Rc::new(made)))?;
+            return Err(error);
+        }
+    };
+    let handle = with(|engine| Ok(engine.communicators.insert(Rc::new(made))))?;
+    attribute::adopt(Object::communicator(handle), copies)?;
+    error_handler::inherit(from, Object::communicator(handle));
+    Ok(handle)
+}
+
+/// Frees a communicator; requests begun on it still complete. All members must call it; it waits for nobody. Errors: `COMM`, also for
+/// predefined ones; what the delete function of an attribute returns, and then the communicator stays.
+pub fn free(communicator: Handle) -> Result<()> {
+    with(|engine| engine.communicator(communicator).map(|_| ()))?;
+    if matches!(communicator.0, COMM_WORLD | COMM_SELF) {
+        return Err(Error::COMM);
+    }
+    attribute::delete_all(Object::communicator(communicator))?;
+    object::forget(Object::communicator(communicator));
+    with(|engine| {
+        let it = engine.communicators.remove(communicator).ok_or(Error::COMM)?;
+        engine.retire_communicator(it)
+    })
+}
+
 impl Engine {
-    /// A communicator of the same members. All of them must call it. Errors: `COMM`, `NO_MEM`.
-    pub fn duplicate(&mut self, parent: Handle) -> Result<Handle> {
-        let parent = self.communicator(parent)?.clone();
-        let context = self.agree_on_context(&parent)?;
-        self.make_communicator(context, parent.members.clone())
+    /// A communicator of the same groups without a handle, for the runtime's own messages; whoever has it gives it back with
+    /// [`Engine::retire_communicator`]. All members must call it. Errors: `NO_MEM`.
+    pub(crate) fn duplicate_hidden(&mut self, parent: &Communicator) -> Result<Communicator> {
+        match &parent.inter {
+            Some(inter) => {
+                let remote = parent.peers().clone();
+                self.make_inter(&inter.union, parent.members.clone(), remote, inter.is_first)
+            }
+            None => self.make_intra(parent, Some(parent.members.clone()))?.ok_or(Error::INTERN),
+        }
     }
 
     /// Divides a communicator: ranks of the same color come together, ordered by key, then by rank. `None` for ranks whose color is
-    /// undefined. All must call it. Errors: `COMM`, `NO_MEM`; `ARG` for a negative color.
+    /// undefined, and for those whose color nobody of the other group of an intercommunicator has. All must call it. Errors: `COMM`, `NO_MEM`;
+    /// `ARG` for a negative color.
     pub fn split(&mut self, parent: Handle, color: i32, key: i32) -> Result<Option<Handle>> {
-        let parent = self.communicator(parent)?.clone();
         if color < 0 && color != UNDEFINED {
+            self.communicator(parent)?;
             return Err(Error::ARG);
         }
+        let made = self.split_hidden(parent, color, key)?;
+        Ok(made.map(|made| self.insert_child(parent, made)))
+    }
+
+    fn split_hidden(&mut self, parent: Handle, color: i32, key: i32) -> Result<Option<Communicator>> {
+        let parent = self.communicator(parent)?.clone();
+        let all = parent.inter.as_ref().map_or(&parent, |inter| &inter.union).clone();
         let mut ranks: Vec<(i32, i32, u32)> = Vec::new();
-        ranks.try_reserve_exact(parent.size() as usize).map_err(|_| Error::NO_MEM)?;
-        self.exchange_words(&parent, [color, key], |rank, [color, key]| ranks.push((color, key, rank)))?;
-        let context = self.agree_on_context(&parent)?;
-        if color == UNDEFINED {
-            self.return_context(context);
-            return Ok(None);
-        }
-        ranks.retain(|rank| rank.0 == color);
+        ranks.try_reserve_exact(all.size() as usize).map_err(|_| Error::NO_MEM)?;
+        self.exchange_words(&all, [color, key], |rank, [color, key]| ranks.push((color, key, rank)))?;
+        ranks.retain(|rank| rank.0 == color && color != UNDEFINED);
         ranks.sort_unstable();
-        let members = ranks.iter().map(|(_, _, rank)| parent.members[*rank as usize]).collect();
-        self.make_communicator(context, members).map(Some)
+        let of = |group: &[u32]| -> Rc<[u32]> {
+            let members = ranks.iter().map(|(_, _, rank)| all.members[*rank as usize]);
+            members.filter(|member| group.contains(member)).collect()
+        };
+        let Some(inter) = &parent.inter else {
+            let members = of(&parent.members);
+            return self.make_intra(&parent, (!members.is_empty()).then_some(members));
+        };
+        let (local, remote) = (of(&parent.members), of(parent.peers()));
+        self.make_inter_if(&all, local, remote, inter.is_first)
     }
 
-    /// Frees a communicator; requests begun on it still complete. All members must call it. Errors: `COMM`, also for predefined ones.
-    pub fn free_communicator(&mut self, communicator: Handle) -> Result<()> {
-        if matches!(communicator.0, COMM_WORLD | COMM_SELF) {
-            return Err(Error::COMM);
+    /// A communicator of the members of a group, of which all in it name the same group; `None` for ranks that are not in theirs. All members of the
+    /// parent must call it. Of an intercommunicator, an intercommunicator of both sides' groups. Errors: `COMM`; `GROUP` if the group is invalid or
+    /// has others than members; `NO_MEM`.
+    pub fn create(&mut self, parent: Handle, group: Handle) -> Result<Option<Handle>> {
+        let it = self.communicator(parent)?.clone();
+        let group = self.group(group)?.clone();
+        if group.members().iter().any(|member| !it.members.contains(member)) {
+            return Err(Error::GROUP);
         }
-        let it = self.communicators.remove(communicator).ok_or(Error::COMM)?;
-        self.retire_communicator(it)
+        let made = match &it.inter {
+            None => {
+                let within = group.members().contains(&self.me);
+                self.make_intra(&it, within.then(|| group.members().into()))?
+            }
+            Some(inter) => {
+                let union = inter.union.clone();
+                let mine = if group.members().contains(&self.me) { group.members() } else { &[] };
+                let mut theirs: Vec<Vec<u32>> = Vec::new();
+                self.share_all(&union, mine, |rank, words| {
+                    if it.peers().contains(&union.members[rank as usize]) && !words.is_empty() {
+                        theirs.push(words.to_vec());
+                    }
+                })?;
+                // All groups of the other side are disjoint; MPI pairs one group of each side.
+                let remote = theirs.into_iter().next().unwrap_or_default();
+                self.make_inter_if(&union, mine.into(), remote.into(), inter.is_first)?
+            }
+        };
+        Ok(made.map(|made| self.insert_child(parent, made)))
     }
 
-    /// Compares two communicators. Errors: `COMM`.
+    /// Gives a new communicator a handle and its parent's error handler.
+    pub(crate) fn insert_child(&mut self, parent: Handle, made: Communicator) -> Handle {
+        let handle = self.communicators.insert(Rc::new(made));
+        error_handler::inherit(Object::communicator(parent), Object::communicator(handle));
+        handle
+    }
+
+    /// Compares two communicators: by both groups, if they are intercommunicators. Errors: `COMM`.
     pub fn compare_communicators(&self, left: Handle, right: Handle) -> Result<Comparison> {
         let (first, second) = (self.communicator(left)?, self.communicator(right)?);
         if left == right {
             return Ok(Comparison::Identical);
         }
-        if first.members == second.members {
-            return Ok(Comparison::Congruent);
+        if first.inter.is_some() != second.inter.is_some() {
+            return Ok(Comparison::Unequal);
         }
-        let sorted = |it: &Communicator| {
-            let mut members: Vec<u32> = it.members.to_vec();
-            members.sort_unstable();
-            members
+        let compare = |left: &Rc<[u32]>, right: &Rc<[u32]>| match Group::new(left.clone())
+            .compare(&Group::new(right.clone()))
+        {
+            Comparison::Identical => Comparison::Congruent,
+            other => other,
         };
-        Ok(if sorted(first) == sorted(second) { Comparison::Similar } else { Comparison::Unequal })
+        let local = compare(&first.members, &second.members);
+        let remote = compare(first.peers(), second.peers());
+        Ok(if local as i32 > remote as i32 { local } else { remote })
     }
 
-    fn make_communicator(&mut self, context: u32, members: Box<[u32]>) -> Result<Handle> {
-        let area = self.contexts.used_area();
-        let made = Communicator::new(context, self.me, members, area)?;
-        Ok(self.communicators.insert(Rc::new(made)))
+    /// Whether it is an intercommunicator. Errors: `COMM`.
+    pub fn is_inter(&self, communicator: Handle) -> Result<bool> {
+        self.communicator(communicator).map(|it| it.inter.is_some())
+    }
+
+    /// Ranks in the remote group. Errors: `COMM`, also if it is not an intercommunicator.
+    pub fn remote_size(&self, communicator: Handle) -> Result<u32> {
+        Ok(self.communicator(communicator)?.remote()?.len() as u32)
+    }
+
+    /// An intracommunicator of the members that this rank names, which all of them must do alike, or of none. All ranks of the parent, an
+    /// intracommunicator, must call it. Errors: `NO_MEM`.
+    pub(crate) fn make_intra(
+        &mut self,
+        parent: &Communicator,
+        members: Option<Rc<[u32]>>,
+    ) -> Result<Option<Communicator>> {
+        let announced = self.announce_among(parent, members.as_deref())?;
+        match members {
+            Some(members) => self.bear(announced, members).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The announcement that the first of `members` makes, of which this rank is one, or not. All ranks of the parent must call it.
+    fn announce_among(&mut self, parent: &Communicator, members: Option<&[u32]>) -> Result<u64> {
+        let first = members.and_then(|members| members.first().copied());
+        let announcement =
+            if first == Some(self.me) { self.announce(members.map_or(0, <[u32]>::len)) } else { 0 };
+        let mut announced = 0;
+        self.exchange_word(parent, announcement, |rank, word| {
+            if Some(parent.members[rank as usize]) == first {
+                announced = word;
+            }
+        })?;
+        Ok(announced)
+    }
+
+    /// An intercommunicator of two groups. All ranks of `parent`, an intracommunicator, must call it, each with its own group and the
+    /// other, unless both are empty. Errors: `NO_MEM`.
+    pub(crate) fn make_inter(
+        &mut self,
+        parent: &Communicator,
+        local: Rc<[u32]>,
+        remote: Rc<[u32]>,
+        is_first: bool,
+    ) -> Result<Communicator> {
+        self.make_inter_if(parent, local, remote, is_first)?.ok_or(Error::INTERN)
+    }
+
+    /// The same, and `None` for ranks that are in neither group or have no counterpart.
+    pub(crate) fn make_inter_if(
+        &mut self,
+        parent: &Communicator,
+        local: Rc<[u32]>,
+        remote: Rc<[u32]>,
+        is_first: bool,
+    ) -> Result<Option<Communicator>> {
+        let within = !local.is_empty() && !remote.is_empty();
+        let (first, second) = if is_first { (&local, &remote) } else { (&remote, &local) };
+        let union: Rc<[u32]> = first.iter().chain(second.iter()).copied().collect();
+        let union = self.make_intra(parent, within.then_some(union));
+        let local = self.make_intra(parent, within.then_some(local));
+        match (union?, local?) {
+            (Some(union), Some(local)) => {
+                let (union, local) = (Rc::new(union), Rc::new(local));
+                Ok(Some(Communicator::between(Intercommunicator { local, union, is_first })))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Tells all ranks of an intracommunicator a word of each.
+    pub(crate) fn exchange_word(
+        &mut self,
+        communicator: &Communicator,
+        word: u64,
+        mut each: impl FnMut(u32, u64),
+    ) -> Result<()> {
+        let halves = [word as u32 as i32, (word >> 32) as u32 as i32];
+        self.exchange_words(communicator, halves, |rank, [low, high]| {
+            each(rank, low as u32 as u64 | (high as u32 as u64) << 32)
+        })
+    }
+
+    /// Shows all ranks of an intracommunicator some words of each, which they read where they are.
+    pub(crate) fn share_all(
+        &mut self,
+        communicator: &Communicator,
+        words: &[u32],
+        mut each: impl FnMut(u32, &[u32]),
+    ) -> Result<()> {
+        // A count and the words, at an address that means the same in every rank.
+        let mut counted: Vec<u32> = Vec::new();
+        counted.try_reserve_exact(words.len() + 1).map_err(|_| Error::NO_MEM)?;
+        counted.push(words.len() as u32);
+        counted.extend_from_slice(words);
+        let me = lwk_user::smartmap::Peer::me();
+        let address = lwk_user::smartmap::remote_address(me, counted.as_ptr()).expose_provenance();
+        self.exchange_word(communicator, address as u64, |rank, address| {
+            let first: *const u32 = core::ptr::with_exposed_provenance(address as usize);
+            // SAFETY: every rank has posted the address of a count and as many words, which stay until the barrier that ends the
+            // exchange.
+            let words = unsafe { core::slice::from_raw_parts(first.add(1), first.read() as usize) };
+            each(rank, words);
+        })
     }
 }

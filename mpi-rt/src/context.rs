@@ -1,98 +1,148 @@
-//! Contexts: numbers that keep the messages and the shared areas of communicators apart.
+//! Contexts: numbers that keep the messages of communicators apart; and what freed communicators leave behind.
 //!
-//! The members of a communicator to be agree on the lowest number that is free in all ranks of its parent. A number is free again when
-//! nothing of its communicator is left in this rank, not even a request that was begun on it.
+//! A context is given out by one member of the communicator to be, from numbers of its own, so that no agreement is needed. It is free
+//! again when nothing of the communicator is left in any member, not even a request that was begun on it; every member counts itself
+//! out in the others' areas.
 
-use crate::abi::{datatype, op};
-use crate::collective::{Area, CONTEXTS};
+use crate::collective::Area;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
+/// Bits of a context's number: how many communicators that are alive at once one rank can have given contexts to.
+const NUMBER_BITS: u32 = 13;
+/// Contexts of one rank.
+pub const CONTEXTS: usize = 1 << NUMBER_BITS;
 const WORDS: usize = CONTEXTS / 64;
 
-/// The contexts of this rank, and what freed communicators have left.
+/// The contexts this rank gives out, and what freed communicators have left.
 pub(crate) struct Contexts {
+    /// This rank on its node.
+    me: u32,
     free: [u64; WORDS],
     /// Freed communicators that requests may still name.
     retired: Vec<Rc<Communicator>>,
-    /// Areas of freed communicators, and how many members must have left each before it can be used again.
-    areas: Vec<(&'static Area, u64)>,
+    /// Areas of communicators that this rank has left, and that others may not have.
+    left: Vec<Left>,
+    /// Areas that nobody uses any more.
+    areas: Vec<&'static Area>,
+}
+
+struct Left {
+    area: &'static Area,
+    members: u64,
+    /// The context, if this rank has given it out.
+    own: Option<u32>,
 }
 
 impl Contexts {
     /// All free but the predefined communicators'.
-    pub fn new() -> Contexts {
+    pub fn new(me: u32) -> Contexts {
         let mut free = [u64::MAX; WORDS];
-        free[0] &= !(1 << Communicator::WORLD_CONTEXT | 1 << Communicator::SELF_CONTEXT);
-        Contexts { free, retired: Vec::new(), areas: Vec::new() }
+        if me == 0 {
+            free[0] &= !(1 << Communicator::WORLD_CONTEXT | 1 << Communicator::SELF_CONTEXT);
+        }
+        Contexts { me, free, retired: Vec::new(), left: Vec::new(), areas: Vec::new() }
     }
 
-    /// The lowest context in a set.
-    fn lowest(set: &[u64; WORDS]) -> Option<u32> {
-        let word = set.iter().position(|word| *word != 0)?;
-        Some(word as u32 * 64 + set[word].trailing_zeros())
+    /// Gives out a context. `None` if none is free.
+    pub fn take(&mut self) -> Option<u32> {
+        let word = self.free.iter().position(|word| *word != 0)?;
+        let bit = self.free[word].trailing_zeros();
+        self.free[word] &= !(1 << bit);
+        Some(self.me << NUMBER_BITS | (word as u32 * 64 + bit))
     }
 
-    /// An area that all members of its former communicator have left.
+    /// Takes back a context that this rank has given out.
+    pub fn give_back(&mut self, context: u32) {
+        let number = context as usize % CONTEXTS;
+        self.free[number / 64] |= 1 << (number % 64);
+    }
+
+    fn is_own(&self, context: u32) -> bool {
+        context >> NUMBER_BITS == self.me
+    }
+
+    /// An area that nobody uses.
     pub fn used_area(&mut self) -> Option<&'static Area> {
-        let place = self.areas.iter().position(|(area, members)| area.departed() == *members)?;
-        Some(self.areas.swap_remove(place).0)
+        self.areas.pop()
     }
 
-    fn reclaim(&mut self) {
-        let free = &mut self.free;
-        self.retired.retain(|communicator| {
-            let in_use = Rc::strong_count(communicator) > 1;
-            if !in_use {
-                free[communicator.context as usize / 64] |= 1 << (communicator.context % 64);
+    /// Keeps a communicator that has been freed until no request names it.
+    pub fn retire(&mut self, communicator: Rc<Communicator>) {
+        self.retired.push(communicator);
+        self.reclaim();
+    }
+
+    /// Leaves communicators that no request names any more; takes back contexts and areas that all members have left.
+    pub fn reclaim(&mut self) {
+        while let Some(place) = self.retired.iter().position(|it| Rc::strong_count(it) == 1) {
+            if let Ok(communicator) = Rc::try_unwrap(self.retired.swap_remove(place)) {
+                self.leave(communicator);
             }
-            in_use
-        });
+        }
+        let mut place = 0;
+        while let Some(left) = self.left.get(place) {
+            if left.area.departed() < left.members {
+                place += 1;
+                continue;
+            }
+            let left = self.left.swap_remove(place);
+            self.areas.push(left.area);
+            if let Some(context) = left.own {
+                self.give_back(context);
+            }
+        }
+    }
+
+    fn leave(&mut self, communicator: Communicator) {
+        if let Some(area) = communicator.shared.leave() {
+            let own = self.is_own(communicator.context).then_some(communicator.context);
+            self.left.push(Left { area, members: communicator.size() as u64, own });
+        }
+        if let Some(inter) = communicator.inter {
+            self.retired.push(inter.local);
+            self.retired.push(inter.union);
+        }
     }
 }
 
 impl Engine {
-    /// Agrees with all ranks of `parent` on a context, and takes it. Errors: `NO_MEM` if none is free in all.
-    pub(crate) fn agree_on_context(&mut self, parent: &Communicator) -> Result<u32> {
-        self.contexts.reclaim();
-        let mut common = self.contexts.free;
-        let address = (&raw mut common).cast::<u8>();
-        let reduction = crate::collective::Reduction::new(WORDS as i64, datatype::UINT64, op::BAND)?;
-        // SAFETY: in place on an array of this function.
-        unsafe { self.allreduce_shares(parent, &reduction, address, address)? };
-        let context = Contexts::lowest(&common).ok_or(Error::NO_MEM)?;
-        self.contexts.free[context as usize / 64] &= !(1 << (context % 64));
-        Ok(context)
-    }
-
-    /// Gives back a context that this rank has taken and not used.
-    pub(crate) fn return_context(&mut self, context: u32) {
-        self.contexts.free[context as usize / 64] |= 1 << (context % 64);
-    }
-
-    /// Frees a communicator after all its members have come here.
+    /// Frees a communicator. It is left when no request names it any more; its context and its area are used again when all members
+    /// have left it. Waits for nobody.
     pub(crate) fn retire_communicator(&mut self, communicator: Rc<Communicator>) -> Result<()> {
-        self.barrier(&communicator)?;
-        let area = communicator.shared.leave(communicator.context);
-        self.contexts.areas.push((area, communicator.size() as u64));
-        self.contexts.retired.push(communicator);
+        self.contexts.retire(communicator);
         Ok(())
+    }
+
+    /// Gives out a context. Errors: `NO_MEM` if none is free.
+    pub(crate) fn take_context(&mut self) -> Result<u32> {
+        self.contexts.reclaim();
+        self.contexts.take().ok_or(Error::NO_MEM)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::collections::BTreeSet;
 
     #[test]
-    fn the_lowest_context_that_is_not_predefined_comes_first() {
-        let mut contexts = Contexts::new();
-        assert_eq!(Contexts::lowest(&contexts.free), Some(2));
-        contexts.free[0] = 0;
-        assert_eq!(Contexts::lowest(&contexts.free), Some(64));
-        assert_eq!(Contexts::lowest(&[0; WORDS]), None);
+    fn contexts_of_all_ranks_are_distinct_and_come_back() {
+        let mut seen = BTreeSet::from([Communicator::WORLD_CONTEXT, Communicator::SELF_CONTEXT]);
+        for me in [0, 1, 254] {
+            let mut contexts = Contexts::new(me);
+            let count = CONTEXTS - if me == 0 { 2 } else { 0 };
+            let taken: Vec<u32> = core::iter::from_fn(|| contexts.take()).collect();
+            assert_eq!(taken.len(), count);
+            assert!(taken.iter().all(|context| seen.insert(*context)));
+            assert!(taken.iter().all(|context| contexts.is_own(*context)));
+            contexts.give_back(taken[100]);
+            assert_eq!((contexts.take(), contexts.take()), (Some(taken[100]), None));
+        }
+        // The largest context leaves the plane's bits alone.
+        assert!(seen.last().is_some_and(|last| *last < 1 << 28));
     }
 }

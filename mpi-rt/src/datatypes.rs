@@ -7,7 +7,7 @@
 use crate::abi::datatype as number;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table};
+use crate::handle::{Handle, Kind, Table};
 use crate::region::Region;
 use crate::transport::SHORT;
 use alloc::boxed::Box;
@@ -71,7 +71,7 @@ pub(crate) struct Datatypes {
 impl Datatypes {
     pub fn new() -> Datatypes {
         let predefined = (0..PREDEFINED).map(|_| OnceCell::new()).collect();
-        Datatypes { predefined, derived: Table::new(), parameterized: Vec::new() }
+        Datatypes { predefined, derived: Table::of(Kind::Datatype), parameterized: Vec::new() }
     }
 
     /// Errors: `TYPE`.

@@ -1,29 +1,36 @@
 //! The engine: one object in each rank, behind [`with`].
 
 use crate::abi;
+use crate::birth::Announcements;
 use crate::buffered::Attached;
+use crate::collective::{Area, Shared};
 use crate::communicator::Communicator;
 use crate::context::Contexts;
 use crate::datatypes::Datatypes;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table};
+use crate::group::Group;
+use crate::handle::{Handle, Kind, Table};
 use crate::local::RankLocal;
+use crate::object::Object;
 use crate::probe::Taken;
 use crate::receive::Waiting;
 use crate::request::Request;
-use crate::transport::smartmap::Smartmap;
-use crate::transport::{Memory, Transport};
+use crate::transport::smartmap::{Smartmap, peer};
+use crate::transport::{Memory, Transport, seen_from_here};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_user::barrier::NodeBarrier;
-use lwk_user::job;
+use lwk_user::smartmap::Symmetric;
+use lwk_user::{job, wait};
 
 /// All that the runtime knows in this rank.
 pub struct Engine {
     pub(crate) transport: Smartmap,
-    /// This rank, and how many there are, on this node.
     pub(crate) contexts: Contexts,
+    pub(crate) announcements: Announcements,
     /// This rank on its node.
     pub(crate) me: u32,
     /// Ranks on this node.
@@ -43,6 +50,9 @@ pub struct Engine {
     pub(crate) world: Rc<Communicator>,
     pub(crate) alone: Rc<Communicator>,
     pub(crate) communicators: Table<Rc<Communicator>>,
+    /// The empty group.
+    pub(crate) no_ranks: Group,
+    pub(crate) groups: Table<Group>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one static, and no pointer to follow on every call")]
@@ -103,6 +113,51 @@ pub fn with<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
         .unwrap_or(Err(Error::INTERN))
 }
 
+/// Whether there is such an object. Errors: the class of an invalid handle of its kind; before the runtime starts and after it has
+/// ended, `OTHER`.
+pub fn exists(object: Object) -> Result<()> {
+    with(|engine| {
+        let found = match object.kind {
+            Kind::Communicator => engine.communicator(object.handle).is_ok(),
+            Kind::Group => engine.group(object.handle).is_ok(),
+            Kind::Datatype => engine.datatypes.get(object.handle.0).is_ok(),
+            Kind::Request => engine.requests.get(object.handle).is_some(),
+            _ => false,
+        };
+        if found { Ok(()) } else { Err(object.invalid()) }
+    })
+}
+
+/// The value of a predefined attribute of a window, as in the C binding: the base itself, or the address of the number. Errors: `WIN`,
+/// `KEYVAL`.
+pub(crate) fn window_attribute(window: Handle, key: i32) -> Result<Option<usize>> {
+    exists(Object::window(window))?;
+    let _ = key;
+    Err(Error::KEYVAL)
+}
+
+/// The address of this rank's area for the collectives of all ranks.
+static WORLD_AREA: Symmetric<AtomicU64> = Symmetric::new(AtomicU64::new(0));
+
+/// Every rank's area for the collectives of all. Every rank must call it; it waits for the others.
+fn world_areas(members: &[u32]) -> Result<Box<[&'static Area]>> {
+    let mine = Area::renewed(None);
+    // Release: pairs with the acquire load below, in the others.
+    WORLD_AREA.here().store(core::ptr::from_ref(mine).expose_provenance() as u64, Ordering::Release);
+    let mut areas: Vec<&'static Area> = Vec::new();
+    areas.try_reserve_exact(members.len()).map_err(|_| Error::NO_MEM)?;
+    for member in members {
+        let member = peer(*member).ok_or(Error::INTERN)?;
+        let address = WORLD_AREA.at(member).get();
+        // Acquire: pairs with the release store above, in the member.
+        wait::spin_until(|| address.load(Ordering::Acquire) != 0);
+        let address = address.load(Ordering::Acquire) as usize;
+        // SAFETY: a rank publishes the address of an initialised area that it leaks; areas are shared through atomics.
+        areas.push(unsafe { &*seen_from_here::<Area>(member, address) });
+    }
+    Ok(areas.into_boxed_slice())
+}
+
 impl Engine {
     fn start_up() -> Result<Engine> {
         let job = job();
@@ -111,11 +166,15 @@ impl Engine {
         }
         let (me, size) = (job.node_rank().0, job.node_size());
         let transport = Smartmap::start_up()?;
-        let world = Communicator::new(Communicator::WORLD_CONTEXT, me, (0..size).collect(), None)?;
-        let alone = Communicator::new(Communicator::SELF_CONTEXT, me, [me].into(), None)?;
+        let members: Rc<[u32]> = (0..size).collect();
+        let shared = Shared::new(me, &members, world_areas(&members)?);
+        let world = Communicator::new(Communicator::WORLD_CONTEXT, me, members, shared);
+        let shared = Shared::new(0, &[me], Box::new([Area::renewed(None)]));
+        let alone = Communicator::new(Communicator::SELF_CONTEXT, 0, [me].into(), shared);
         Ok(Engine {
             transport,
-            contexts: Contexts::new(),
+            contexts: Contexts::new(me),
+            announcements: Announcements::new(),
             me,
             size,
             waiting: Waiting::new(size),
@@ -124,11 +183,13 @@ impl Engine {
             deferred_count: 0,
             underway: Vec::new(),
             attached: None,
-            taken: Table::new(),
+            taken: Table::of(Kind::Message),
             datatypes: Datatypes::new(),
             world: Rc::new(world),
             alone: Rc::new(alone),
-            communicators: Table::new(),
+            communicators: Table::of(Kind::Communicator),
+            no_ranks: Group::new([].into()),
+            groups: Table::of(Kind::Group),
         })
     }
 
@@ -142,12 +203,18 @@ impl Engine {
         }
     }
 
-    /// This rank in a communicator.
+    /// The same, for calls that have no meaning on an intercommunicator. Errors: `COMM`.
+    #[inline(always)]
+    pub(crate) fn intracommunicator(&self, handle: Handle) -> Result<&Rc<Communicator>> {
+        self.communicator(handle).and_then(|it| if it.inter.is_none() { Ok(it) } else { Err(Error::COMM) })
+    }
+
+    /// This rank in a communicator (in its local group).
     pub fn rank(&self, communicator: Handle) -> Result<u32> {
         self.communicator(communicator).map(|it| it.rank)
     }
 
-    /// Ranks of a communicator.
+    /// Ranks of a communicator (of its local group).
     pub fn size(&self, communicator: Handle) -> Result<u32> {
         self.communicator(communicator).map(|it| it.members.len() as u32)
     }

@@ -1,9 +1,12 @@
-//! Errors: MPI's classes (MPI-4.1, section 9.4), numbered as in the MPI-5.0 binary interface. A code of the engine's own is
-//! its class.
+//! Errors: MPI's classes (MPI-5.0, section 9.4), numbered as in the MPI-5.0 binary interface. A code of the engine's own is
+//! its class; programs add classes and codes of theirs above [`LAST_CODE`] ([`crate::error_code`]).
 
 use core::fmt;
 
-/// An error class. Never zero, which is success.
+/// The largest class of the standard's own, `MPI_ERR_LASTCODE`.
+pub const LAST_CODE: i32 = 0x3fff;
+
+/// An error code. Never zero, which is success.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Error(i32);
 
@@ -54,28 +57,71 @@ classes! {
     INTERN = 17, "internal error";
     PENDING = 18, "request still pending";
     IN_STATUS = 19, "the error is in the status";
+    ACCESS = 20, "permission denied";
+    AMODE = 21, "invalid access mode of a file";
+    ASSERT = 22, "invalid assertion";
+    BAD_FILE = 23, "invalid file name";
+    BASE = 24, "invalid base address";
+    CONVERSION = 25, "a user's data conversion failed";
+    DISP = 26, "invalid displacement";
+    DUP_DATAREP = 27, "data representation already defined";
+    FILE_EXISTS = 28, "file exists";
+    FILE_IN_USE = 29, "file in use";
+    FILE = 30, "invalid file handle";
+    INFO_KEY = 31, "info key too long or empty";
+    INFO_NOKEY = 32, "no such info key";
+    INFO_VALUE = 33, "info value too long";
+    INFO = 34, "invalid info object";
+    IO = 35, "input or output failed";
     KEYVAL = 36, "invalid attribute key";
+    LOCKTYPE = 37, "invalid lock type";
+    NAME = 38, "no such service name";
     NO_MEM = 39, "out of memory: give each rank more (--mem)";
+    NOT_SAME = 40, "arguments of a collective call differ between ranks";
+    NO_SPACE = 41, "no space left";
+    NO_SUCH_FILE = 42, "no such file";
+    PORT = 43, "invalid port name";
+    QUOTA = 44, "quota exceeded";
+    READ_ONLY = 45, "read-only file or file system";
+    RMA_ATTACH = 46, "memory cannot be attached";
+    RMA_CONFLICT = 47, "conflicting accesses to a window";
+    RMA_RANGE = 48, "target memory is not part of the window";
+    RMA_SHARED = 49, "memory cannot be shared";
+    RMA_SYNC = 50, "wrong synchronisation of one-sided calls";
+    SERVICE = 51, "no such published service";
+    SIZE = 52, "invalid size";
+    SPAWN = 53, "processes cannot be spawned";
+    UNSUPPORTED_DATAREP = 54, "unsupported data representation";
     UNSUPPORTED_OPERATION = 55, "unsupported operation";
+    WIN = 56, "invalid window";
+    RMA_FLAVOR = 57, "wrong flavor of window";
+    PROC_ABORTED = 58, "a peer has aborted";
     VALUE_TOO_LARGE = 59, "value too large";
+    SESSION = 60, "invalid session";
     ERRHANDLER = 61, "invalid error handler";
+    ABI = 62, "wrong use of the binary interface";
 }
 
 impl Error {
+    /// The error with that code, a class or one that a program has added; `None` for success.
+    pub const fn from_code(code: i32) -> Option<Error> {
+        if code == 0 { None } else { Some(Error(code)) }
+    }
+
     /// The code, as a C program sees it.
     pub const fn code(self) -> i32 {
         self.0
     }
 
-    /// The class of the code.
-    pub const fn class(self) -> i32 {
-        self.0
+    /// The class of the code: the engine's codes are classes, a program's are looked up.
+    pub fn class(self) -> i32 {
+        crate::error_code::class_of(self.0).unwrap_or(Error::UNKNOWN.0)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{} (MPI error class {})", self.text(), self.0)
+        write!(f, "{} (MPI error class {})", self.text(), self.class())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::abi::{self, datatype, op};
 use crate::collective::Area;
+use crate::communicators;
 use crate::engine::{self, with};
 use crate::error::Result;
 use crate::handle::Handle;
@@ -187,7 +188,7 @@ impl<'mpi> Communicator<'mpi> {
 
     /// A communicator of the same ranks, whose messages are its own; all ranks must call it. Errors: `NO_MEM`.
     pub fn duplicate(&self) -> Result<Communicator<'mpi>> {
-        with(|engine| engine.duplicate(self.handle)).map(|handle| Communicator { handle, mpi: PhantomData })
+        communicators::duplicate(self.handle).map(|handle| Communicator { handle, mpi: PhantomData })
     }
 
     /// Divides the ranks: those of one color come together, ordered by key. `None` is no color, and gets none. Errors: `ARG` for a color
@@ -203,7 +204,7 @@ impl<'mpi> Communicator<'mpi> {
 
     /// Frees it; all its ranks must call it. Copies of it are void. Errors: `COMM` if it is predefined or void.
     pub fn free(self) -> Result<()> {
-        with(|engine| engine.free_communicator(self.handle))
+        communicators::free(self.handle)
     }
 
     /// Waits for all ranks.

@@ -25,7 +25,7 @@ impl Engine {
         operation: u64,
         communicator: Handle,
     ) -> Result<()> {
-        let communicator = self.communicator(communicator)?.clone();
+        let communicator = self.intracommunicator(communicator)?.clone();
         let reduction = Reduction::new(count, datatype, operation)?;
         let send = if send.addr() == IN_PLACE { receive.cast_const() } else { send };
         // SAFETY: the caller's promise.

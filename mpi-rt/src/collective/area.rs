@@ -1,24 +1,16 @@
-//! The shared memory of a communicator's collectives: an area in each member, found by context.
+//! The shared memory of a communicator's collectives: an area in each member, which the others learn of when it is made.
 
-use crate::error::{Error, Result};
 use crate::transport::seen_from_here;
 use crate::transport::smartmap::peer;
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
 use core::sync::atomic::{AtomicU64, Ordering};
-use lwk_user::smartmap::{CacheLine, Symmetric};
-use lwk_user::wait;
+use lwk_user::smartmap::CacheLine;
 
-/// The most communicators a rank can be a member of at once.
-pub const CONTEXTS: usize = 1024;
 /// Rounds of the dissemination barrier for the largest node (255 ranks).
 const ROUNDS: usize = 8;
 /// Bytes of content that fit the line of a small operation.
 pub const SMALL_BYTES: usize = 56;
-
-/// By context: the address of this rank's area, in its own addresses; 0 if it is not a member.
-static AREAS: Symmetric<[AtomicU64; CONTEXTS]> = Symmetric::new([const { AtomicU64::new(0) }; CONTEXTS]);
 
 /// One member's area. Every line has one writer or is said to have several.
 pub struct Area {
@@ -174,6 +166,13 @@ impl Area {
         }
     }
 
+    /// An area for a new communicator: one that all members of its former one have left, if there is one.
+    pub(crate) fn renewed(used: Option<&'static Area>) -> &'static Area {
+        let area: &'static Area = used.unwrap_or_else(|| Box::leak(Box::new(Area::new())));
+        area.renew();
+        area
+    }
+
     /// Makes an area new that all members of its former communicator have left.
     fn renew(&self) {
         // Relaxed, all: nobody else touches it until the release store that publishes its address again.
@@ -202,46 +201,31 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Publishes this rank's area and finds the others'. Every member must call it. Errors: `NO_MEM`, `INTERN`.
-    ///
-    /// `area` is one to use again; its former members have all left it.
-    pub fn set_up(context: u32, rank: u32, members: &[u32], area: Option<&'static Area>) -> Result<Shared> {
-        let slot = AREAS.here().get(context as usize).ok_or(Error::INTERN)?;
-        let mine: &'static Area = area.unwrap_or_else(|| Box::leak(Box::new(Area::new())));
-        mine.renew();
-        // Release: pairs with the acquire load below, in the other members.
-        slot.store(core::ptr::from_ref(mine).expose_provenance() as u64, Ordering::Release);
-        let mut areas = Vec::new();
-        areas.try_reserve_exact(members.len()).map_err(|_| Error::NO_MEM)?;
-        for member in members {
-            let member = peer(*member).ok_or(Error::INTERN)?;
-            let slot = &AREAS.at(member).get()[context as usize];
-            // Acquire: pairs with the release store above, in the member.
-            wait::spin_until(|| slot.load(Ordering::Acquire) != 0);
-            // SAFETY: a member publishes an initialised area that it leaks; areas are shared through atomics.
-            areas.push(unsafe { &*seen_from_here::<Area>(member, slot.load(Ordering::Acquire) as usize) });
-        }
+    /// What this rank, number `rank` of the members, knows of a new communicator: every member's area.
+    pub fn new(rank: u32, members: &[u32], areas: Box<[&'static Area]>) -> Shared {
         let numbers = || Cell::new(0);
-        Ok(Shared {
-            areas: areas.into_boxed_slice(),
+        Shared {
+            areas,
             members: members.into(),
             rank,
             barriers: numbers(),
             smalls: numbers(),
             posts: numbers(),
-        })
+        }
     }
 
-    /// Leaves the areas for good, after the last barrier; this rank's own, which the others may not have left yet.
-    pub fn leave(&self, context: u32) -> &'static Area {
-        // Relaxed: all members have read it (they have passed a barrier since), and it is read again only after an agreement on
-        // the same context, in which this rank takes part.
-        AREAS.here()[context as usize].store(0, Ordering::Relaxed);
+    /// Of a communicator that has no collectives of its own.
+    pub fn none() -> Shared {
+        Shared::new(0, &[], Box::new([]))
+    }
+
+    /// Leaves the areas for good; this rank's own, which the others may not have left yet.
+    pub fn leave(&self) -> Option<&'static Area> {
         for area in &self.areas {
             // Release: pairs with the acquire load in `Area::departed`.
             area.departed.fetch_add(1, Ordering::Release);
         }
-        self.mine()
+        self.areas.get(self.rank as usize).copied()
     }
 
     /// Ranks in the communicator.

@@ -11,7 +11,7 @@ use core::sync::atomic::Ordering;
 impl Engine {
     /// Waits until all ranks of the communicator have called it. Errors: `COMM`.
     pub fn barrier_on(&mut self, communicator: Handle) -> Result<()> {
-        let communicator = self.communicator(communicator)?.clone();
+        let communicator = self.intracommunicator(communicator)?.clone();
         self.barrier(&communicator)
     }
 

@@ -20,7 +20,7 @@ impl Engine {
         root: i32,
         communicator: Handle,
     ) -> Result<()> {
-        let communicator = self.communicator(communicator)?.clone();
+        let communicator = self.intracommunicator(communicator)?.clone();
         let bytes = datatype::extent(count, datatype::predefined(datatype)?)?;
         let root = communicator.root(root)?;
         let shared = &communicator.shared;

@@ -14,8 +14,8 @@ mod broadcast;
 pub mod personalised;
 mod reduce;
 
+pub use area::Area;
 pub(crate) use area::Shared;
-pub use area::{Area, CONTEXTS};
 
 use crate::communicator::Communicator;
 use crate::datatype::{self, Datatype};

@@ -96,7 +96,7 @@ impl Engine {
         root: i32,
         communicator: Handle,
     ) -> Result<()> {
-        let communicator = self.communicator(communicator)?.clone();
+        let communicator = self.intracommunicator(communicator)?.clone();
         let root = communicator.root(root)?;
         let rank = communicator.rank;
         let places = (rank == root).then(|| receive.places(communicator.size())).transpose()?;
@@ -126,7 +126,7 @@ impl Engine {
         root: i32,
         communicator: Handle,
     ) -> Result<()> {
-        let communicator = self.communicator(communicator)?.clone();
+        let communicator = self.intracommunicator(communicator)?.clone();
         let root = communicator.root(root)?;
         let rank = communicator.rank;
         let places = (rank == root).then(|| send.places(communicator.size())).transpose()?;
@@ -149,7 +149,7 @@ impl Engine {
     /// # Safety
     /// `send` must be readable, or [`IN_PLACE`]: then it is this rank's part of `receive`, which must be writable as its division says.
     pub unsafe fn allgather(&mut self, send: &Part, receive: &Parts, communicator: Handle) -> Result<()> {
-        let communicator = self.communicator(communicator)?.clone();
+        let communicator = self.intracommunicator(communicator)?.clone();
         let places = receive.places(communicator.size())?;
         let rank = communicator.rank as usize;
         let own = receive.address.wrapping_add(places.offsets[rank] as usize);
@@ -177,7 +177,7 @@ impl Engine {
     /// # Safety
     /// `send` must be readable as its division says, or [`IN_PLACE`]: then it is `receive`, which must be writable as its division says.
     pub unsafe fn alltoall(&mut self, send: &Parts, receive: &Parts, communicator: Handle) -> Result<()> {
-        let communicator = self.communicator(communicator)?.clone();
+        let communicator = self.intracommunicator(communicator)?.clone();
         let into = receive.places(communicator.size())?;
         let rank = communicator.rank;
         // In place, what is to be sent must survive what is received.

@@ -78,7 +78,7 @@ impl Engine {
         root: i32,
         communicator: Handle,
     ) -> Result<()> {
-        let communicator = self.communicator(communicator)?.clone();
+        let communicator = self.intracommunicator(communicator)?.clone();
         let reduction = Reduction::new(count, datatype, operation)?;
         let root = communicator.root(root)?;
         let shared = &communicator.shared;

@@ -1,0 +1,141 @@
+//! How a communicator comes about: one member, who gives out the context, announces it; all leave the addresses of their areas in the
+//! announcement and take the others' from there.
+//!
+//! An announcement is a few words in its maker's memory, and its address, which means the same in every rank, is all that has to
+//! reach the others: through a collective of a parent, or in a message where there is none. Nobody waits for more than the members'
+//! arrival, and a member that has arrived can do something else meanwhile.
+
+use crate::collective::{Area, Shared};
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::transport::seen_from_here;
+use crate::transport::smartmap::peer;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_user::smartmap::{Peer, remote_address};
+
+/// Words of an announcement before the areas' addresses.
+const READERS: usize = 0;
+const CONTEXT: usize = 1;
+const HEADER: usize = 2;
+
+/// Announcements of this rank: their memory, and how many members will have read each when it can be used again.
+pub(crate) struct Announcements(Vec<(&'static [AtomicU64], u64)>);
+
+/// A communicator to be, after this rank has left its own area's address.
+pub(crate) struct Birth {
+    words: &'static [AtomicU64],
+    rank: u32,
+    members: Rc<[u32]>,
+    context: u32,
+}
+
+impl Announcements {
+    pub const fn new() -> Announcements {
+        Announcements(Vec::new())
+    }
+
+    /// Memory for an announcement to that many members. Errors: `NO_MEM`.
+    fn make(&mut self, members: usize, context: u32) -> Result<&'static [AtomicU64]> {
+        let needed = HEADER + members;
+        // Acquire: pairs with the release addition in `Birth::complete`: the readers are done.
+        let unused = self.0.iter().position(|(words, readers)| {
+            words.len() >= needed && words[READERS].load(Ordering::Acquire) == *readers
+        });
+        let words = match unused {
+            Some(place) => {
+                self.0[place].1 = members as u64;
+                self.0[place].0
+            }
+            None => {
+                let mut words: Vec<AtomicU64> = Vec::new();
+                let room = needed.next_power_of_two();
+                words.try_reserve_exact(room).map_err(|_| Error::NO_MEM)?;
+                words.extend((0..room).map(|_| AtomicU64::new(0)));
+                let words: &'static [AtomicU64] = Box::leak(words.into_boxed_slice());
+                self.0.push((words, members as u64));
+                words
+            }
+        };
+        // Relaxed: whatever carries the address to the others orders these before.
+        words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+        words[CONTEXT].store(context as u64, Ordering::Relaxed);
+        Ok(words)
+    }
+}
+
+impl Birth {
+    /// The areas of all members, when all have arrived.
+    pub fn is_complete(&self) -> bool {
+        // Acquire: pairs with the release store in `Engine::join`.
+        self.words.iter().all(|word| word.load(Ordering::Acquire) != 0)
+    }
+
+    /// The communicator, after [`Birth::is_complete`] has said yes. Errors: `NO_MEM`, `INTERN`.
+    pub fn complete(self, readers: &AtomicU64) -> Result<Communicator> {
+        let mut areas: Vec<&'static Area> = Vec::new();
+        areas.try_reserve_exact(self.members.len()).map_err(|_| Error::NO_MEM)?;
+        for (word, member) in self.words.iter().zip(self.members.iter()) {
+            let member = peer(*member).ok_or(Error::INTERN)?;
+            // Relaxed: `is_complete` has acquired it.
+            let address = word.load(Ordering::Relaxed) as usize;
+            // SAFETY: a member leaves the address of an initialised area that it leaks; areas are shared through atomics.
+            areas.push(unsafe { &*seen_from_here::<Area>(member, address) });
+        }
+        // Release: pairs with the acquire load in `Announcements::make`.
+        readers.fetch_add(1, Ordering::Release);
+        let shared = Shared::new(self.rank, &self.members, areas.into_boxed_slice());
+        Ok(Communicator::new(self.context, self.rank, self.members, shared))
+    }
+}
+
+impl Engine {
+    /// Announces a communicator of that many members; this rank must be one of them, and all must join it. The number for
+    /// [`Engine::join`], which means the same in every rank; 0 if no context or no memory is free, which they learn by it.
+    pub(crate) fn announce(&mut self, members: usize) -> u64 {
+        let Ok(context) = self.take_context() else { return 0 };
+        match self.announcements.make(members, context) {
+            Ok(words) => {
+                let address: *mut AtomicU64 = words.as_ptr().cast_mut();
+                remote_address(Peer::me(), address).expose_provenance() as u64
+            }
+            Err(_) => {
+                self.contexts.give_back(context);
+                0
+            }
+        }
+    }
+
+    /// Joins an announced communicator. Errors: `NO_MEM` if the announcement says so; `INTERN` if this rank is no member.
+    pub(crate) fn join(
+        &mut self,
+        announcement: u64,
+        members: Rc<[u32]>,
+    ) -> Result<(Birth, &'static AtomicU64)> {
+        if announcement == 0 {
+            return Err(Error::NO_MEM);
+        }
+        let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)?;
+        let first: *const AtomicU64 = core::ptr::with_exposed_provenance(announcement as usize);
+        // SAFETY: an announcement has that many words for so many members, is never given back, and is shared through atomics.
+        let words = unsafe { core::slice::from_raw_parts(first, HEADER + members.len()) };
+        // Relaxed: whatever carried the announcement here ordered the store of the context before.
+        let context = words[CONTEXT].load(Ordering::Relaxed) as u32;
+        let area = Area::renewed(self.contexts.used_area());
+        let address = core::ptr::from_ref(area).expose_provenance() as u64;
+        // Release: pairs with the acquire load in `Birth::is_complete`, in the other members.
+        words[HEADER + rank].store(address, Ordering::Release);
+        let birth = Birth { words: &words[HEADER..], rank: rank as u32, members, context };
+        Ok((birth, &words[READERS]))
+    }
+
+    /// Joins an announced communicator and waits for the other members. Errors: as for [`Engine::join`].
+    pub(crate) fn bear(&mut self, announcement: u64, members: Rc<[u32]>) -> Result<Communicator> {
+        let (birth, readers) = self.join(announcement, members)?;
+        self.wait_until(|| birth.is_complete());
+        birth.complete(readers)
+    }
+}
