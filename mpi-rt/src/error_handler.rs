@@ -4,7 +4,8 @@
 //! handler of that object. Handlers outlive the runtime: they may be made before it starts and freed after it has ended.
 
 use crate::abi::{
-    COMM_SELF, ERRHANDLER_NULL, ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, FIRST_DYNAMIC_HANDLE,
+    COMM_SELF, COMM_WORLD, ERRHANDLER_NULL, ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN,
+    FIRST_DYNAMIC_HANDLE,
 };
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Table};
@@ -166,7 +167,7 @@ pub fn raise(object: Object, call: &str, error: Error) -> i32 {
             // SAFETY: the program has given the function for this; both addresses are of this function's variables.
             unsafe { function(&raw mut handle, &raw mut code) };
         }
-        Action::Fatal | Action::Abort => end_job(call, error),
+        Action::Fatal | Action::Abort => end_job(object, call, error),
     }
     error.code()
 }
@@ -180,11 +181,22 @@ pub fn call(object: Object, code: i32) -> Result<()> {
     Ok(())
 }
 
-fn end_job(call: &str, error: Error) -> ! {
+fn end_job(object: Object, call: &str, error: Error) -> ! {
+    let rank = job().rank();
     let text = crate::error_code::text(error.code()).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    eprintln!("rank {}: {call}: {text} (MPI error class {})", job().rank(), error.class());
-    syscall::abort(u8::try_from(error.class()).map_or(1, i32::from))
+    let class = error.class();
+    match (object.kind, object.handle.0) {
+        (Kind::Communicator, COMM_SELF) => eprintln!("rank {rank}: {call}: {text} (MPI error class {class})"),
+        (Kind::Communicator, COMM_WORLD) => {
+            eprintln!("rank {rank}: {call}: {text} (MPI error class {class}), on MPI_COMM_WORLD")
+        }
+        (kind, handle) => {
+            eprintln!("rank {rank}: {call}: {text} (MPI error class {class}), on {kind} {handle:#x}")
+        }
+    }
+    // The class as the status: what a shell sees is below 256, and the standard's classes are.
+    syscall::abort(u8::try_from(class).map_or(1, i32::from))
 }
 
 // The predefined handlers are below every handle that a table gives out.

@@ -27,6 +27,25 @@ pub enum Kind {
     Other,
 }
 
+impl core::fmt::Display for Kind {
+    fn fmt(&self, f: &mut core::fmt::Formatter) -> core::fmt::Result {
+        f.write_str(match self {
+            Kind::Request => "request",
+            Kind::Communicator => "communicator",
+            Kind::Group => "group",
+            Kind::Datatype => "datatype",
+            Kind::Operation => "operation",
+            Kind::Window => "window",
+            Kind::File => "file",
+            Kind::Session => "session",
+            Kind::Message => "message",
+            Kind::Info => "info object",
+            Kind::ErrorHandler => "error handler",
+            Kind::Other => "object",
+        })
+    }
+}
+
 /// Bits of a place in a handle; the kind follows.
 const PLACE_BITS: u32 = 28;
 
