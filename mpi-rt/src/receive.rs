@@ -164,7 +164,7 @@ impl Engine {
             return None;
         }
         let communicator = self.communicator(arguments.communicator).ok()?;
-        let peer = *communicator.members.get(arguments.source as usize)?;
+        let peer = *communicator.peers().get(arguments.source as usize)?;
         let label = Label::new(communicator.context, arguments.tag);
         // SAFETY: the caller's promise.
         let bytes = unsafe { self.transport.receive_short(peer, label, arguments.address, room)? } as u64;

@@ -52,7 +52,7 @@ impl Engine {
             return false;
         }
         let Ok(communicator) = self.communicator(arguments.communicator) else { return false };
-        let Some(peer) = communicator.members.get(arguments.target as usize) else { return false };
+        let Some(peer) = communicator.peers().get(arguments.target as usize) else { return false };
         let (peer, label) = (*peer, Label::new(communicator.context, arguments.tag));
         // SAFETY: the caller's promise.
         unsafe { self.transport.send_short(peer, label, arguments.address, bytes) }
