@@ -7,6 +7,7 @@
 use crate::abi::{ANY_SOURCE, PROC_NULL};
 use crate::collective::Shared;
 use crate::error::{Error, Result};
+use crate::topology::Topology;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -26,6 +27,7 @@ pub struct Communicator {
     /// The members' areas; of an intercommunicator, none: see [`Intercommunicator`].
     pub(crate) shared: Shared,
     pub(crate) inter: Option<Intercommunicator>,
+    pub(crate) topology: Option<Rc<Topology>>,
 }
 
 /// What an intercommunicator has beside.
@@ -86,7 +88,7 @@ impl Communicator {
     pub(crate) fn new(context: u32, rank: u32, members: Rc<[u32]>, shared: Shared) -> Communicator {
         let ranks = ranks_of(&members);
         let peers = members.clone();
-        Communicator { context, rank, members, peers, ranks, shared, inter: None }
+        Communicator { context, rank, members, peers, ranks, shared, inter: None, topology: None }
     }
 
     /// An intercommunicator. `inter` has the groups.
@@ -104,6 +106,7 @@ impl Communicator {
             peers,
             shared: Shared::none(),
             inter: Some(inter),
+            topology: None,
         }
     }
 
@@ -116,7 +119,16 @@ impl Communicator {
         peers: Rc<[u32]>,
     ) -> Communicator {
         let ranks = ranks_of(&peers);
-        Communicator { context, rank, members, peers, ranks, shared: Shared::none(), inter: None }
+        Communicator {
+            context,
+            rank,
+            members,
+            peers,
+            ranks,
+            shared: Shared::none(),
+            inter: None,
+            topology: None,
+        }
     }
 
     /// Ranks in it (in its local group).

@@ -28,7 +28,7 @@ pub enum Comparison {
     Unequal = 204,
 }
 
-/// A communicator of the same groups, with attributes as their copy functions say. All members must call it. Errors: `COMM`,
+/// A communicator of the same groups, with attributes as their copy functions say, and topology. All members must call it. Errors: `COMM`,
 /// `NO_MEM`; what a copy function returns, and then this rank has no new communicator.
 pub fn duplicate(parent: Handle) -> Result<Handle> {
     with(|engine| engine.communicator(parent).map(|_| ()))?;
@@ -71,13 +71,15 @@ impl Engine {
     /// A communicator of the same groups without a handle, for the runtime's own messages; whoever has it gives it back with
     /// [`Engine::retire_communicator`]. All members must call it. Errors: `NO_MEM`.
     pub(crate) fn duplicate_hidden(&mut self, parent: &Communicator) -> Result<Communicator> {
-        match &parent.inter {
+        let mut made = match &parent.inter {
             Some(inter) => {
                 let remote = parent.peers().clone();
-                self.make_inter(&inter.union, parent.members.clone(), remote, inter.is_first)
+                self.make_inter(&inter.union, parent.members.clone(), remote, inter.is_first)?
             }
-            None => self.make_intra(parent, Some(parent.members.clone()))?.ok_or(Error::INTERN),
-        }
+            None => self.make_intra(parent, Some(parent.members.clone()))?.ok_or(Error::INTERN)?,
+        };
+        made.topology = parent.topology.clone();
+        Ok(made)
     }
 
     /// Divides a communicator: ranks of the same color come together, ordered by key, then by rank. `None` for ranks whose color is

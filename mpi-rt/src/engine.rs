@@ -15,6 +15,7 @@ use crate::object::Object;
 use crate::probe::Taken;
 use crate::receive::Waiting;
 use crate::request::Request;
+use crate::session;
 use crate::transport::smartmap::{Smartmap, peer};
 use crate::transport::{Memory, Transport, seen_from_here};
 use alloc::boxed::Box;
@@ -55,11 +56,11 @@ pub struct Engine {
     pub(crate) groups: Table<Group>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "one static, and no pointer to follow on every call")]
 enum Life {
     Before,
     Running(Engine),
-    After,
+    /// Neither the world model nor a session is in use.
+    Asleep(Engine),
 }
 
 static ENGINE: RankLocal<Life> = RankLocal::new(Life::Before);
@@ -67,39 +68,54 @@ static ENGINE: RankLocal<Life> = RankLocal::new(Life::Before);
 /// Ranks meet here when the runtime starts and when it ends.
 static GATE: NodeBarrier = NodeBarrier::new();
 
-/// Starts the runtime. Every rank of the job calls it once. Errors: `OTHER` the second time, `UNSUPPORTED_OPERATION` if the job
-/// has more than one node, `NO_MEM`.
-pub fn initialize() -> Result<()> {
+/// Starts the engine, or wakes it up; a running one stays as it is. The first time it waits until every rank of the job has called it.
+/// Errors: `UNSUPPORTED_OPERATION` if the job has more than one node, `NO_MEM`.
+pub(crate) fn wake() -> Result<()> {
     ENGINE
-        .try_with(|life| match life {
-            Life::Before => {
-                *life = Life::Running(Engine::start_up()?);
-                GATE.wait();
-                Ok(())
-            }
-            _ => Err(Error::OTHER),
+        .try_with(|life| {
+            *life = match core::mem::replace(life, Life::Before) {
+                Life::Before => {
+                    let engine = Engine::start_up()?;
+                    GATE.wait();
+                    Life::Running(engine)
+                }
+                Life::Running(engine) | Life::Asleep(engine) => Life::Running(engine),
+            };
+            Ok(())
         })
         .unwrap_or(Err(Error::INTERN))
 }
 
-/// Ends the runtime, after all ranks have come here. Errors: `OTHER` if it is not running.
+/// Puts the engine to sleep: every call is an error from now on. Peers still find this rank's memory.
+pub(crate) fn sleep() -> Result<()> {
+    ENGINE
+        .try_with(|life| {
+            *life = match core::mem::replace(life, Life::Before) {
+                Life::Before => Life::Before,
+                Life::Running(engine) | Life::Asleep(engine) => Life::Asleep(engine),
+            };
+        })
+        .ok_or(Error::INTERN)
+}
+
+/// Starts the world model ([`session::initialize_world`]) with one thread.
+pub fn initialize() -> Result<()> {
+    session::initialize_world(abi::thread::SINGLE).map(|_| ())
+}
+
+/// Ends the world model ([`session::finalize_world`]).
 pub fn finalize() -> Result<()> {
-    with(|engine| {
-        engine.finish_sends();
-        let world = engine.world.clone();
-        engine.barrier(&world)
-    })?;
-    ENGINE.try_with(|life| *life = Life::After).ok_or(Error::INTERN)
+    session::finalize_world()
 }
 
-/// Whether [`initialize`] has been called.
+/// Whether the world model has been started.
 pub fn is_initialized() -> bool {
-    ENGINE.try_with(|life| !matches!(life, Life::Before)).unwrap_or(true)
+    session::is_initialized()
 }
 
-/// Whether [`finalize`] has been called.
+/// Whether the world model has ended.
 pub fn is_finalized() -> bool {
-    ENGINE.try_with(|life| matches!(life, Life::After)).unwrap_or(false)
+    session::is_finalized()
 }
 
 /// Lets `call` use the engine. Errors: `OTHER` before start and after end, `INTERN` from inside another call.
@@ -121,6 +137,7 @@ pub fn exists(object: Object) -> Result<()> {
             Kind::Communicator => engine.communicator(object.handle).is_ok(),
             Kind::Group => engine.group(object.handle).is_ok(),
             Kind::Datatype => engine.datatypes.get(object.handle.0).is_ok(),
+            Kind::Session => session::exists(object.handle),
             Kind::Request => engine.requests.get(object.handle).is_some(),
             _ => false,
         };

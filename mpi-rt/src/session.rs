@@ -1,0 +1,187 @@
+//! Sessions and the world model: two ways to start the runtime (MPI-5.0, chapter 11), which may be used together.
+//!
+//! The engine starts with the first of them, in all ranks of the job together, and sleeps when none is left. After the world model has
+//! ended it does not come back; sessions may come and go.
+
+use crate::abi::{COMM_SELF, COMM_WORLD, thread};
+use crate::attribute;
+use crate::engine::{self, Engine, with};
+use crate::error::{Error, Result};
+use crate::error_handler;
+use crate::group::Group;
+use crate::handle::{Handle, Kind, Table};
+use crate::info::Info;
+use crate::local::RankLocal;
+use crate::object::{self, Object};
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+/// The process sets that always exist (MPI-5.0, section 11.3.2).
+pub const WORLD_SET: &[u8] = b"mpi://WORLD";
+pub const SELF_SET: &[u8] = b"mpi://SELF";
+const SETS: [&[u8]; 2] = [WORLD_SET, SELF_SET];
+
+/// Bytes of a set's name, with the NUL that ends it: the binary interface's `MPI_MAX_PSET_NAME_LEN`.
+pub const MAX_SET_NAME: usize = 1024;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum World {
+    Before,
+    /// With the level of thread support provided.
+    Running(i32),
+    After,
+}
+
+struct Models {
+    world: World,
+    sessions: Table<Info>,
+}
+
+static MODELS: RankLocal<Models> =
+    RankLocal::new(Models { world: World::Before, sessions: Table::of(Kind::Session) });
+
+fn models<R>(call: impl FnOnce(&mut Models) -> Result<R>) -> Result<R> {
+    MODELS.try_with(call).unwrap_or(Err(Error::INTERN))
+}
+
+impl Models {
+    fn in_use(&self) -> bool {
+        matches!(self.world, World::Running(_)) || !self.sessions.is_empty()
+    }
+}
+
+/// Starts the world model; every rank of the job must. The level of thread support that is provided: the one asked for, since a rank is one
+/// thread and can have no other. Errors: `OTHER` the second time, `ARG` for an unknown level, those of [`engine::wake`].
+pub fn initialize_world(required: i32) -> Result<i32> {
+    let levels = [thread::SINGLE, thread::FUNNELED, thread::SERIALIZED, thread::MULTIPLE];
+    if !levels.contains(&required) {
+        return Err(Error::ARG);
+    }
+    models(|it| if it.world == World::Before { Ok(()) } else { Err(Error::OTHER) })?;
+    engine::wake()?;
+    models(|it| {
+        it.world = World::Running(required);
+        Ok(required)
+    })
+}
+
+/// Ends the world model: deletes the attributes of `MPI_COMM_SELF` (the last one set first), then of `MPI_COMM_WORLD`, and waits for all
+/// ranks. Errors: `OTHER` if it is not running; what a delete function returns, after all is done.
+pub fn finalize_world() -> Result<()> {
+    models(|it| if matches!(it.world, World::Running(_)) { Ok(()) } else { Err(Error::OTHER) })?;
+    let mut outcome = Ok(());
+    for communicator in [COMM_SELF, COMM_WORLD] {
+        outcome = outcome.and(attribute::delete_all(Object::communicator(Handle(communicator))));
+    }
+    with(Engine::meet_at_the_end)?;
+    let last = models(|it| {
+        it.world = World::After;
+        Ok(!it.in_use())
+    })?;
+    if last {
+        engine::sleep()?;
+    }
+    outcome
+}
+
+/// Whether the world model has been started, whatever has become of it.
+pub fn is_initialized() -> bool {
+    models(|it| Ok(it.world != World::Before)).unwrap_or(false)
+}
+
+/// Whether the world model has ended.
+pub fn is_finalized() -> bool {
+    models(|it| Ok(it.world == World::After)).unwrap_or(false)
+}
+
+/// The level of thread support of the world model. Errors: `OTHER` if it is not running.
+pub fn thread_level() -> Result<i32> {
+    models(|it| if let World::Running(level) = it.world { Ok(level) } else { Err(Error::OTHER) })
+}
+
+/// Starts a session with an error handler. The first one, if the world model has not been started, waits until every rank of the job has started
+/// one of the two. Errors: `ERRHANDLER`, those of [`engine::wake`].
+pub fn initialize(hints: Info, handler: Handle) -> Result<Handle> {
+    let first = models(|it| Ok(!it.in_use()))?;
+    engine::wake()?;
+    let session = models(|it| Ok(it.sessions.insert(hints)))?;
+    error_handler::set(Object::session(session), handler).inspect_err(|_| {
+        let _ = models(|it| Ok(it.sessions.remove(session)));
+        if first {
+            let _ = engine::sleep();
+        }
+    })?;
+    Ok(session)
+}
+
+/// Ends a session, after its sends are gone. Errors: `SESSION`.
+pub fn finalize(session: Handle) -> Result<()> {
+    models(|it| it.sessions.get(session).map(|_| ()).ok_or(Error::SESSION))?;
+    with(|engine| {
+        engine.finish_sends();
+        Ok(())
+    })?;
+    object::forget(Object::session(session));
+    let last = models(|it| {
+        it.sessions.remove(session);
+        Ok(!it.in_use())
+    })?;
+    if last { engine::sleep() } else { Ok(()) }
+}
+
+/// Whether there is such a session.
+pub(crate) fn exists(session: Handle) -> bool {
+    models(|it| Ok(it.sessions.get(session).is_some())).unwrap_or(false)
+}
+
+/// What a session was started with, and its level of thread support. Errors: `SESSION`.
+pub fn info(session: Handle) -> Result<Info> {
+    let mut info = models(|it| it.sessions.get(session).cloned().ok_or(Error::SESSION))?;
+    if info.get(b"thread_level")?.is_none() {
+        info.set(b"thread_level", b"MPI_THREAD_SINGLE")?;
+    }
+    Ok(info.only(&[b"thread_level"]))
+}
+
+/// How many process sets there are. Errors: `SESSION`.
+pub fn set_count(session: Handle) -> Result<usize> {
+    if exists(session) { Ok(SETS.len()) } else { Err(Error::SESSION) }
+}
+
+/// The name of a process set. Errors: `SESSION`, `ARG`.
+pub fn set_name(session: Handle, number: i32) -> Result<&'static [u8]> {
+    set_count(session)?;
+    usize::try_from(number).ok().and_then(|number| SETS.get(number)).copied().ok_or(Error::ARG)
+}
+
+/// What is known of a process set: its size. Errors: `SESSION`, `ARG`.
+pub fn set_info(session: Handle, name: &[u8]) -> Result<Info> {
+    let mut info = Info::new();
+    let size = with(|engine| engine.set_members(session, name))?.len();
+    info.set(b"mpi_size", size.to_string().as_bytes())?;
+    Ok(info)
+}
+
+impl Engine {
+    fn set_members(&self, session: Handle, name: &[u8]) -> Result<Vec<u32>> {
+        set_count(session)?;
+        match name {
+            WORLD_SET => Ok((0..self.size).collect()),
+            SELF_SET => Ok([self.me].to_vec()),
+            _ => Err(Error::ARG),
+        }
+    }
+
+    /// The ranks of a process set. Errors: `SESSION`, `ARG`.
+    pub fn group_from_set(&mut self, session: Handle, name: &[u8]) -> Result<Handle> {
+        let members = self.set_members(session, name)?;
+        Ok(self.insert_group(Group::new(members.into())))
+    }
+
+    /// Waits for this rank's sends, then for all ranks.
+    fn meet_at_the_end(&mut self) -> Result<()> {
+        self.finish_sends();
+        let world = self.world.clone();
+        self.barrier(&world)
+    }
+}

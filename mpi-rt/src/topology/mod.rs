@@ -1,0 +1,181 @@
+//! Virtual topologies (MPI-5.0, chapter 8): who is whose neighbour in a communicator. Ranks keep their order whatever `reorder` says:
+//! on one node every rank is as near as any other, but for caches that the kernel has dealt out in order.
+
+pub mod cartesian;
+pub mod dims;
+pub mod distributed_graph;
+pub mod graph;
+
+pub use cartesian::Cartesian;
+pub use distributed_graph::DistributedGraph;
+pub use graph::Graph;
+
+use crate::abi::{UNDEFINED, topology};
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+
+/// The topology of a communicator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Topology {
+    Cartesian(Cartesian),
+    Graph(Graph),
+    Distributed(DistributedGraph),
+}
+
+impl Topology {
+    /// Its number in the binary interface.
+    pub fn kind(&self) -> i32 {
+        match self {
+            Topology::Cartesian(_) => topology::CART,
+            Topology::Graph(_) => topology::GRAPH,
+            Topology::Distributed(_) => topology::DIST_GRAPH,
+        }
+    }
+
+    /// The neighbours of a rank, as neighbourhood collectives count them (MPI-5.0, section 8.6): those it receives from and those it
+    /// sends to, each in the order of its buffers. Beside the edges of a grid stand null processes. Errors: `RANK`.
+    pub fn neighbours(&self, rank: u32) -> Result<(Vec<i32>, Vec<i32>)> {
+        match self {
+            Topology::Cartesian(it) => it.neighbours(rank as i32).map(|all| (all.clone(), all)),
+            Topology::Graph(it) => it.neighbours(rank as i32).map(|all| (all.to_vec(), all.to_vec())),
+            Topology::Distributed(it) => Ok((it.sources.clone(), it.destinations.clone())),
+        }
+    }
+}
+
+impl Engine {
+    /// Which kind of topology a communicator has, or `UNDEFINED`. Errors: `COMM`.
+    pub fn topology_kind(&self, communicator: Handle) -> Result<i32> {
+        Ok(self.communicator(communicator)?.topology.as_ref().map_or(UNDEFINED, |it| it.kind()))
+    }
+
+    /// The topology of a communicator. Errors: `COMM`; `TOPOLOGY` if it has none.
+    pub fn topology(&self, communicator: Handle) -> Result<&Topology> {
+        self.communicator(communicator)?.topology.as_deref().ok_or(Error::TOPOLOGY)
+    }
+
+    /// Errors: `COMM`; `TOPOLOGY` if it is not a grid.
+    pub fn cartesian(&self, communicator: Handle) -> Result<&Cartesian> {
+        match self.topology(communicator)? {
+            Topology::Cartesian(it) => Ok(it),
+            _ => Err(Error::TOPOLOGY),
+        }
+    }
+
+    /// Errors: `COMM`; `TOPOLOGY` if it is not a graph.
+    pub fn graph(&self, communicator: Handle) -> Result<&Graph> {
+        match self.topology(communicator)? {
+            Topology::Graph(it) => Ok(it),
+            _ => Err(Error::TOPOLOGY),
+        }
+    }
+
+    /// Errors: `COMM`; `TOPOLOGY` if it is not a distributed graph.
+    pub fn distributed_graph(&self, communicator: Handle) -> Result<&DistributedGraph> {
+        match self.topology(communicator)? {
+            Topology::Distributed(it) => Ok(it),
+            _ => Err(Error::TOPOLOGY),
+        }
+    }
+
+    /// A communicator of the first `count` ranks of the parent with a topology; `None` for the others. All ranks of the parent must call it.
+    fn make_with_topology(
+        &mut self,
+        parent: Handle,
+        it: &Communicator,
+        count: usize,
+        topology: Topology,
+    ) -> Result<Option<Handle>> {
+        let members = it.members.get(..count).ok_or(Error::INTERN)?;
+        let within = (it.rank as usize) < count;
+        let Some(mut made) = self.make_intra(it, within.then(|| members.into()))? else { return Ok(None) };
+        made.topology = Some(Rc::new(topology));
+        Ok(Some(self.insert_child(parent, made)))
+    }
+
+    /// A communicator of the first ranks of the parent as a grid; `None` for ranks that are left over. All ranks of the parent must call it. Errors:
+    /// `COMM`, also for an intercommunicator; `DIMS` if a dimension is not positive or the grid is larger than the parent; `NO_MEM`.
+    pub fn cart_create(&mut self, parent: Handle, dims: &[i32], periods: &[bool]) -> Result<Option<Handle>> {
+        let it = self.intracommunicator(parent)?.clone();
+        let grid = Cartesian::new(dims, periods)?;
+        if grid.size() > it.size() as i64 {
+            return Err(Error::DIMS);
+        }
+        let count = grid.size() as usize;
+        self.make_with_topology(parent, &it, count, Topology::Cartesian(grid))
+    }
+
+    /// Divides a grid into grids of fewer dimensions, of which this rank gets its own: those dimensions stay for which `remain` is true. All
+    /// ranks must call it. Errors: `COMM`, `TOPOLOGY`, `NO_MEM`; `ARG` if `remain` is too short.
+    pub fn cart_sub(&mut self, communicator: Handle, remain: &[bool]) -> Result<Handle> {
+        let it = self.communicator(communicator)?.clone();
+        let grid = self.cartesian(communicator)?.clone();
+        let (part, ranks) = grid.part(it.rank as i32, remain)?;
+        let members = ranks.iter().map(|rank| it.members[*rank as usize]).collect();
+        let mut made = self.make_intra(&it, Some(members))?.ok_or(Error::INTERN)?;
+        made.topology = Some(Rc::new(Topology::Cartesian(part)));
+        Ok(self.insert_child(communicator, made))
+    }
+
+    /// The rank that this one would have in such a grid, or `UNDEFINED`. Errors: as for [`Engine::cart_create`].
+    pub fn cart_map(&self, communicator: Handle, dims: &[i32], periods: &[bool]) -> Result<i32> {
+        let it = self.intracommunicator(communicator)?;
+        let size = Cartesian::new(dims, periods)?.size();
+        if size > it.size() as i64 {
+            return Err(Error::DIMS);
+        }
+        Ok(if (it.rank as i64) < size { it.rank as i32 } else { UNDEFINED })
+    }
+
+    /// A communicator of the first ranks of the parent as a graph; `None` for ranks that are left over. All ranks of the parent must call it, with the
+    /// same arguments. Errors: `COMM`, also for an intercommunicator; `ARG` for a wrong graph or one larger than the parent; `NO_MEM`.
+    pub fn graph_create(&mut self, parent: Handle, index: &[i32], edges: &[i32]) -> Result<Option<Handle>> {
+        let it = self.intracommunicator(parent)?.clone();
+        let graph = Graph::new(index, edges)?;
+        if graph.nodes() > it.size() as usize {
+            return Err(Error::ARG);
+        }
+        let count = graph.nodes();
+        self.make_with_topology(parent, &it, count, Topology::Graph(graph))
+    }
+
+    /// The rank that this one would have in such a graph, or `UNDEFINED`. Errors: as for [`Engine::graph_create`].
+    pub fn graph_map(&self, communicator: Handle, index: &[i32], edges: &[i32]) -> Result<i32> {
+        let it = self.intracommunicator(communicator)?;
+        let nodes = Graph::new(index, edges)?.nodes();
+        if nodes > it.size() as usize {
+            return Err(Error::ARG);
+        }
+        Ok(if (it.rank as usize) < nodes { it.rank as i32 } else { UNDEFINED })
+    }
+
+    /// A communicator of the same ranks, of which each names its own neighbours. All ranks must call it. Errors: `COMM`, also for an
+    /// intercommunicator; `RANK` for a neighbour that does not exist; `ARG` for weights of another number or below 0; `NO_MEM`.
+    pub fn dist_graph_create_adjacent(&mut self, parent: Handle, own: DistributedGraph) -> Result<Handle> {
+        let it = self.intracommunicator(parent)?.clone();
+        own.check(it.size())?;
+        let count = it.size() as usize;
+        self.make_with_topology(parent, &it, count, Topology::Distributed(own))?.ok_or(Error::INTERN)
+    }
+
+    /// A communicator of the same ranks, of which each names any edges. All ranks must call it. Errors: as for
+    /// [`Engine::dist_graph_create_adjacent`].
+    pub fn dist_graph_create(
+        &mut self,
+        parent: Handle,
+        edges: &[distributed_graph::Edge],
+        weighted: bool,
+    ) -> Result<Handle> {
+        let it = self.intracommunicator(parent)?.clone();
+        distributed_graph::check_edges(edges, it.size())?;
+        let words = distributed_graph::to_words(edges, weighted);
+        let mut own = DistributedGraph::none();
+        self.share_all(&it, &words, |_, words| own.add(it.rank, words))?;
+        let count = it.size() as usize;
+        self.make_with_topology(parent, &it, count, Topology::Distributed(own))?.ok_or(Error::INTERN)
+    }
+}
