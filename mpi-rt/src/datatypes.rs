@@ -43,7 +43,7 @@ const fn dense() -> [u8; PREDEFINED] {
 
 /// Bytes of a predefined type without holes; 0 for any other handle.
 #[inline(always)]
-fn dense_bytes(handle: u64) -> usize {
+pub(crate) fn dense_bytes(handle: u64) -> usize {
     match DENSE.get(handle.wrapping_sub(number::NULL) as usize) {
         Some(bytes) => *bytes as usize,
         None => 0,

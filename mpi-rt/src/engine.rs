@@ -3,15 +3,16 @@
 use crate::abi;
 use crate::birth::Announcements;
 use crate::buffered::Attached;
-use crate::collective::{Area, Shared};
+use crate::collective::{Area, Run, Shared};
 use crate::communicator::Communicator;
 use crate::context::Contexts;
 use crate::datatypes::Datatypes;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::handle::{Handle, Kind, Table};
-use crate::local::RankLocal;
+use crate::local::{Lent, RankLocal};
 use crate::object::Object;
+use crate::operation::{LastKernel, UserOperation};
 use crate::probe::Taken;
 use crate::receive::Waiting;
 use crate::request::Request;
@@ -48,6 +49,11 @@ pub struct Engine {
     /// Messages that matched probes have taken out.
     pub(crate) taken: Table<Taken>,
     pub(crate) datatypes: Datatypes,
+    /// Collectives under way, in the order in which they were begun.
+    pub(crate) collectives: Vec<(Handle, Box<Run>)>,
+    /// Operations that the program made.
+    pub(crate) operations: Table<Rc<UserOperation>>,
+    pub(crate) last_kernel: LastKernel,
     pub(crate) world: Rc<Communicator>,
     pub(crate) alone: Rc<Communicator>,
     pub(crate) communicators: Table<Rc<Communicator>>,
@@ -64,6 +70,9 @@ enum Life {
 }
 
 static ENGINE: RankLocal<Life> = RankLocal::new(Life::Before);
+
+/// The engine while a call runs a callback of the program: see [`Engine::lend`].
+static LENT: Lent<Engine> = Lent::nothing();
 
 /// Ranks meet here when the runtime starts and when it ends.
 static GATE: NodeBarrier = NodeBarrier::new();
@@ -118,15 +127,23 @@ pub fn is_finalized() -> bool {
     session::is_finalized()
 }
 
-/// Lets `call` use the engine. Errors: `OTHER` before start and after end, `INTERN` from inside another call.
+/// Lets `call` use the engine. Errors: `OTHER` before start and after end, `INTERN` from inside another call that has not lent the
+/// engine to a callback.
 #[inline(always)]
 pub fn with<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
-    ENGINE
-        .try_with(|life| match life {
-            Life::Running(engine) => call(engine),
-            _ => Err(Error::OTHER),
-        })
-        .unwrap_or(Err(Error::INTERN))
+    let mut call = Some(call);
+    let outcome = ENGINE.try_with(|life| match (life, call.take()) {
+        (Life::Running(engine), Some(call)) => call(engine),
+        _ => Err(Error::OTHER),
+    });
+    outcome.unwrap_or_else(|| with_lent(call))
+}
+
+/// The same from inside a callback.
+#[cold]
+fn with_lent<R>(call: Option<impl FnOnce(&mut Engine) -> Result<R>>) -> Result<R> {
+    let outcome = LENT.try_with(|engine| call.map(|call| call(engine)));
+    outcome.flatten().unwrap_or(Err(Error::INTERN))
 }
 
 /// Whether there is such an object. Errors: the class of an invalid handle of its kind; before the runtime starts and after it has
@@ -138,6 +155,7 @@ pub fn exists(object: Object) -> Result<()> {
             Kind::Group => engine.group(object.handle).is_ok(),
             Kind::Datatype => engine.datatypes.get(object.handle.0).is_ok(),
             Kind::Session => session::exists(object.handle),
+            Kind::Operation => engine.op_commutes(object.handle.0).is_ok(),
             Kind::Request => engine.requests.get(object.handle).is_some(),
             _ => false,
         };
@@ -176,6 +194,12 @@ fn world_areas(members: &[u32]) -> Result<Box<[&'static Area]>> {
 }
 
 impl Engine {
+    /// Runs a callback of the program, which may use the engine by [`with`] until it returns. (What the engine was doing is not done: a
+    /// callback must not wait for this very call.)
+    pub(crate) fn lend<R>(&mut self, callback: impl FnOnce() -> R) -> R {
+        LENT.lend(self, callback)
+    }
+
     fn start_up() -> Result<Engine> {
         let job = job();
         if job.nodes() > 1 {
@@ -202,6 +226,9 @@ impl Engine {
             attached: None,
             taken: Table::of(Kind::Message),
             datatypes: Datatypes::new(),
+            collectives: Vec::new(),
+            operations: Table::of(Kind::Operation),
+            last_kernel: LastKernel::new(None),
             world: Rc::new(world),
             alone: Rc::new(alone),
             communicators: Table::of(Kind::Communicator),

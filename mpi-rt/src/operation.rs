@@ -1,65 +1,263 @@
-//! Predefined reduction operations (MPI-4.1, section 6.9.2) on the predefined datatypes.
+//! Reduction operations (MPI-5.0, sections "Predefined Reduction Operations" and "User-Defined Reduction Operations").
 //!
-//! A [`Kernel`] computes `out[i] = left[i] op right[i]`; the collectives fold from the last rank to the first, so that the
-//! result is that of the ranks' order. Each kernel exists for two widths of vectors and is chosen with the copy loops.
+//! The predefined operations on the common types are [`Kernel`]s: loops for three widths of vectors that read two arrays and write
+//! one or two, so that a result for two ranks is written in one pass. Rare types (long double, 16-byte integers, pairs …) go
+//! through `lwk-datatype`, the program's own operations through [`UserFunction`]. Whoever computes, contributions are combined
+//! from the last rank to the first, so that the result is that of the ranks' order.
 
-use crate::abi::op;
 use crate::arch::Vectors;
-use crate::copy;
-use crate::datatype::Element;
+use crate::copy::{self, copy};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::handle::Handle;
+use alloc::rc::Rc;
+use core::cell::Cell;
+use lwk_datatype::op::{Op, combine as combine_rare};
+use lwk_datatype::{Predefined, Scalar};
 
-/// Combines `count` elements. Buffers may be in a peer's slot and need no alignment; `out` is one of the others or overlaps
-/// neither.
-pub type Kernel = unsafe fn(left: *const u8, right: *const u8, out: *mut u8, count: usize);
+/// `out[i] = left[i] op right[i]` for `count` elements, and the same into `twin` unless that is null. Buffers may be in a peer's
+/// slot and need no alignment; each target is one of the sources or overlaps neither.
+pub type Kernel = unsafe fn(left: *const u8, right: *const u8, out: *mut u8, twin: *mut u8, count: usize);
 
-/// A value with its place, for `MINLOC` and `MAXLOC`: the layout of a C structure of both.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Located<V, I>(V, I);
+/// The predefined operation and datatype that were used last, and their kernel. (Fortran's parameterized types are never freed,
+/// nor are predefined ones, so their handles stay theirs.)
+pub(crate) type LastKernel = Cell<Option<((u64, u64), Kernel)>>;
 
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Complex<F>(F, F);
+/// A reduction function of the program.
+pub trait UserFunction {
+    /// `inout[i] = input[i] op inout[i]` for `count` items of the datatype with that handle. It may use the engine, but must not
+    /// communicate.
+    ///
+    /// # Safety
+    /// The items are valid, the input's for reading, the others for both; they do not overlap.
+    unsafe fn call(&self, input: *mut u8, inout: *mut u8, count: i64, datatype: u64);
+}
+
+/// An operation that the program made.
+pub struct UserOperation {
+    function: Rc<dyn UserFunction>,
+    commutes: bool,
+}
+
+/// What combines elements of one datatype.
+#[derive(Clone)]
+pub(crate) enum Combiner {
+    Fast(Kernel),
+    Rare(Op, Predefined),
+    User(Rc<UserOperation>),
+}
+
+/// An operation on a datatype.
+#[derive(Clone)]
+pub(crate) struct Operation {
+    pub combiner: Combiner,
+    /// Handle of the datatype, for the program's functions.
+    pub datatype: u64,
+}
+
+impl Operation {
+    /// Whether the program's function is called: its argument is both operand and result, and is memory of this rank.
+    pub fn is_users(&self) -> bool {
+        matches!(self.combiner, Combiner::User(_))
+    }
+
+    /// `inout[i] = left[i] op inout[i]`.
+    ///
+    /// # Safety
+    /// `count` items of the datatype at both addresses, as [`Kernel`] and [`UserFunction::call`] need them.
+    pub unsafe fn apply(&self, engine: &mut Engine, left: *const u8, inout: *mut u8, count: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match &self.combiner {
+                Combiner::User(user) => engine.lend(|| {
+                    user.function.call(left.cast_mut(), inout, count as i64, self.datatype);
+                }),
+                _ => self.combine(left, inout, inout, core::ptr::null_mut(), count),
+            }
+        }
+    }
+
+    /// As [`Kernel`]; does nothing for the program's operations, which have [`Operation::apply`].
+    ///
+    /// # Safety
+    /// That of [`Kernel`].
+    #[inline]
+    pub unsafe fn combine(
+        &self,
+        left: *const u8,
+        right: *const u8,
+        out: *mut u8,
+        twin: *mut u8,
+        count: usize,
+    ) {
+        match &self.combiner {
+            // SAFETY: the caller's promise.
+            Combiner::Fast(kernel) => unsafe { kernel(left, right, out, twin, count) },
+            Combiner::Rare(op, on) => {
+                let [a, b] = [left, right].map(|it| it.expose_provenance());
+                // SAFETY: the caller's promise. It fails only for what `Engine::operation` has refused.
+                unsafe {
+                    let _ = combine_rare(*op, *on, a, b, out.expose_provenance(), count);
+                    if !twin.is_null() {
+                        copy(out, twin, count * on.extent());
+                    }
+                }
+            }
+            Combiner::User(_) => {}
+        }
+    }
+}
+
+impl Engine {
+    /// An operation of the program; `commutes` allows operands to change places (`MPI_OP_CREATE`).
+    pub fn op_create(&mut self, function: Rc<dyn UserFunction>, commutes: bool) -> Handle {
+        self.operations.insert(Rc::new(UserOperation { function, commutes }))
+    }
+
+    /// Gives an operation up; what uses it is not affected (`MPI_OP_FREE`). Errors: `OP`, also for predefined ones.
+    pub fn op_free(&mut self, operation: u64) -> Result<()> {
+        self.operations.remove(Handle(operation)).map(drop).ok_or(Error::OP)
+    }
+
+    /// Whether operands may change places (`MPI_OP_COMMUTATIVE`). Errors: `OP`.
+    pub fn op_commutes(&self, operation: u64) -> Result<bool> {
+        match Op::from_handle(operation as usize) {
+            Some(op) => Ok(!matches!(op, Op::Replace | Op::NoOp)),
+            None => self.operations.get(Handle(operation)).map(|it| it.commutes).ok_or(Error::OP),
+        }
+    }
+
+    /// An operation on a datatype. Errors: `OP` if there is no such operation, or not on this type; `TYPE`.
+    #[inline]
+    pub(crate) fn operation(&self, operation: u64, datatype: u64) -> Result<Operation> {
+        match self.last_kernel.get() {
+            Some(((op, on), kernel)) if (op, on) == (operation, datatype) => {
+                Ok(Operation { combiner: Combiner::Fast(kernel), datatype })
+            }
+            _ => self.find_operation(operation, datatype),
+        }
+    }
+
+    #[inline(never)]
+    fn find_operation(&self, operation: u64, datatype: u64) -> Result<Operation> {
+        let combiner = match Op::from_handle(operation as usize) {
+            Some(op) => {
+                let predefined = match Predefined::from_handle(datatype as usize) {
+                    Some(predefined) => predefined,
+                    // Fortran's parameterized types are predefined ones under other handles.
+                    None => self.datatype(datatype)?.as_predefined().ok_or(Error::OP)?,
+                };
+                predefined_combiner(op, predefined)?
+            }
+            None => {
+                let user = self.operations.get(Handle(operation)).ok_or(Error::OP)?;
+                self.datatype(datatype)?.layout()?;
+                Combiner::User(user.clone())
+            }
+        };
+        if let Combiner::Fast(kernel) = combiner {
+            self.last_kernel.set(Some(((operation, datatype), kernel)));
+        }
+        Ok(Operation { combiner, datatype })
+    }
+
+    /// `inout[i] = input[i] op inout[i]` in this rank alone (`MPI_REDUCE_LOCAL`). Errors: `COUNT`, `TYPE`, `OP`.
+    ///
+    /// # Safety
+    /// `count` items must be readable at `input`, and writable at `inout`; they must not overlap.
+    pub unsafe fn reduce_local(
+        &mut self,
+        input: *const u8,
+        inout: *mut u8,
+        count: i64,
+        datatype: u64,
+        operation: u64,
+    ) -> Result<()> {
+        self.region(input, count, datatype)?;
+        let operation = self.operation(operation, datatype)?;
+        // SAFETY: the caller's promise.
+        unsafe { operation.apply(self, input, inout, count as usize) };
+        Ok(())
+    }
+}
+
+/// What combines elements of a predefined type. Errors: `OP` if the operation is not defined for it, or is one of one-sided
+/// communication only.
+pub(crate) fn predefined_combiner(op: Op, on: Predefined) -> Result<Combiner> {
+    if matches!(op, Op::Replace | Op::NoOp) || !op.allows(on) {
+        return Err(Error::OP);
+    }
+    Ok(kernel(op, on).map_or(Combiner::Rare(op, on), Combiner::Fast))
+}
+
+/// Bytes that a kernel loads from each source before it stores any: no store then stands between a load and its use, whichever
+/// arrays are the same, and the compiler needs no check for overlap to use vectors.
+const CHUNK: usize = 128;
 
 /// # Safety
-/// That of [`Kernel`], for elements of type `T`.
+/// That of [`Kernel`], for elements of type `T`, of which any bytes are a value.
 #[inline(always)]
-unsafe fn combine<T: Copy>(
+unsafe fn combine<T: Copy, const LANES: usize>(
     left: *const u8,
     right: *const u8,
     out: *mut u8,
+    twin: *mut u8,
     count: usize,
     operation: impl Fn(T, T) -> T,
 ) {
     let (left, right, out) = (left.cast::<T>(), right.cast::<T>(), out.cast::<T>());
-    for index in 0..count {
-        // SAFETY: below `count` (the caller's promise); unaligned accesses, since users' buffers may be unaligned.
-        unsafe {
-            let value = operation(left.add(index).read_unaligned(), right.add(index).read_unaligned());
-            out.add(index).write_unaligned(value);
+    let (twin, doubled) = (twin.cast::<T>(), !twin.is_null());
+    let mut done = 0;
+    // SAFETY: below `count` (the caller's promise); unaligned accesses, since users' buffers may be unaligned.
+    unsafe {
+        while done + LANES <= count {
+            let a = left.add(done).cast::<[T; LANES]>().read_unaligned();
+            let b = right.add(done).cast::<[T; LANES]>().read_unaligned();
+            let result: [T; LANES] = core::array::from_fn(|lane| operation(a[lane], b[lane]));
+            out.add(done).cast::<[T; LANES]>().write_unaligned(result);
+            if doubled {
+                twin.add(done).cast::<[T; LANES]>().write_unaligned(result);
+            }
+            done += LANES;
+        }
+        while done < count {
+            let result = operation(left.add(done).read_unaligned(), right.add(done).read_unaligned());
+            out.add(done).write_unaligned(result);
+            if doubled {
+                twin.add(done).write_unaligned(result);
+            }
+            done += 1;
         }
     }
 }
 
 macro_rules! kernel {
     ($type:ty, $combine:expr) => {{
+        const LANES: usize = CHUNK / size_of::<$type>();
         /// # Safety
         /// That of [`Kernel`].
-        unsafe fn narrow(left: *const u8, right: *const u8, out: *mut u8, count: usize) {
+        unsafe fn narrow(left: *const u8, right: *const u8, out: *mut u8, twin: *mut u8, count: usize) {
             // SAFETY: the caller's promise.
-            unsafe { combine::<$type>(left, right, out, count, $combine) }
+            unsafe { combine::<$type, LANES>(left, right, out, twin, count, $combine) }
         }
         /// # Safety
         /// That of [`Kernel`], on a processor with AVX2.
         #[target_feature(enable = "avx,avx2")]
-        unsafe fn wide(left: *const u8, right: *const u8, out: *mut u8, count: usize) {
+        unsafe fn wide(left: *const u8, right: *const u8, out: *mut u8, twin: *mut u8, count: usize) {
             // SAFETY: the caller's promise.
-            unsafe { combine::<$type>(left, right, out, count, $combine) }
+            unsafe { combine::<$type, LANES>(left, right, out, twin, count, $combine) }
+        }
+        /// # Safety
+        /// That of [`Kernel`], on a processor with AVX-512.
+        #[target_feature(enable = "avx512f")]
+        unsafe fn widest(left: *const u8, right: *const u8, out: *mut u8, twin: *mut u8, count: usize) {
+            // SAFETY: the caller's promise.
+            unsafe { combine::<$type, LANES>(left, right, out, twin, count, $combine) }
         }
         match copy::vectors() {
             Vectors::Sse2 => narrow as Kernel,
-            Vectors::Avx | Vectors::Avx512 => wide as Kernel,
+            Vectors::Avx => wide as Kernel,
+            Vectors::Avx512 => widest as Kernel,
         }
     }};
 }
@@ -67,17 +265,14 @@ macro_rules! kernel {
 macro_rules! integer {
     ($type:ty, $operation:expr) => {
         match $operation {
-            op::SUM => kernel!($type, |a: $type, b| a.wrapping_add(b)),
-            op::PROD => kernel!($type, |a: $type, b| a.wrapping_mul(b)),
-            op::MIN => kernel!($type, |a: $type, b| a.min(b)),
-            op::MAX => kernel!($type, |a: $type, b| a.max(b)),
-            op::BAND => kernel!($type, |a: $type, b| a & b),
-            op::BOR => kernel!($type, |a: $type, b| a | b),
-            op::BXOR => kernel!($type, |a: $type, b| a ^ b),
-            op::LAND => kernel!($type, |a: $type, b| (a != 0 && b != 0) as $type),
-            op::LOR => kernel!($type, |a: $type, b| (a != 0 || b != 0) as $type),
-            op::LXOR => kernel!($type, |a: $type, b| ((a != 0) != (b != 0)) as $type),
-            _ => return Err(Error::OP),
+            Op::Sum => kernel!($type, |a: $type, b| a.wrapping_add(b)),
+            Op::Prod => kernel!($type, |a: $type, b| a.wrapping_mul(b)),
+            Op::Min => kernel!($type, |a: $type, b| a.min(b)),
+            Op::Max => kernel!($type, |a: $type, b| a.max(b)),
+            Op::Band => kernel!($type, |a: $type, b| a & b),
+            Op::Bor => kernel!($type, |a: $type, b| a | b),
+            Op::Bxor => kernel!($type, |a: $type, b| a ^ b),
+            _ => return None,
         }
     };
 }
@@ -85,11 +280,11 @@ macro_rules! integer {
 macro_rules! float {
     ($type:ty, $operation:expr) => {
         match $operation {
-            op::SUM => kernel!($type, |a: $type, b| a + b),
-            op::PROD => kernel!($type, |a: $type, b| a * b),
-            op::MIN => kernel!($type, |a: $type, b| if b < a { b } else { a }),
-            op::MAX => kernel!($type, |a: $type, b| if b > a { b } else { a }),
-            _ => return Err(Error::OP),
+            Op::Sum => kernel!($type, |a: $type, b| a + b),
+            Op::Prod => kernel!($type, |a: $type, b| a * b),
+            Op::Min => kernel!($type, |a: $type, b| if b < a { b } else { a }),
+            Op::Max => kernel!($type, |a: $type, b| if b > a { b } else { a }),
+            _ => return None,
         }
     };
 }
@@ -97,78 +292,33 @@ macro_rules! float {
 macro_rules! complex {
     ($float:ty, $operation:expr) => {
         match $operation {
-            op::SUM => kernel!(Complex<$float>, |a: Complex<$float>, b: Complex<$float>| Complex(
-                a.0 + b.0,
-                a.1 + b.1
-            )),
-            op::PROD => kernel!(Complex<$float>, |a: Complex<$float>, b: Complex<$float>| Complex(
-                a.0 * b.0 - a.1 * b.1,
-                a.0 * b.1 + a.1 * b.0
-            )),
-            _ => return Err(Error::OP),
+            Op::Sum => kernel!([$float; 2], |a: [$float; 2], b: [$float; 2]| [a[0] + b[0], a[1] + b[1]]),
+            Op::Prod => kernel!([$float; 2], |a: [$float; 2], b: [$float; 2]| [
+                a[0] * b[0] - a[1] * b[1],
+                a[0] * b[1] + a[1] * b[0]
+            ]),
+            _ => return None,
         }
     };
 }
 
-macro_rules! located {
-    ($value:ty, $index:ty, $operation:expr) => {
-        match $operation {
-            op::MINLOC => kernel!(
-                Located<$value, $index>,
-                |a: Located<$value, $index>, b: Located<$value, $index>| {
-                    if a.0 < b.0 || (a.0 == b.0 && a.1 <= b.1) { a } else { b }
-                }
-            ),
-            op::MAXLOC => kernel!(
-                Located<$value, $index>,
-                |a: Located<$value, $index>, b: Located<$value, $index>| {
-                    if a.0 > b.0 || (a.0 == b.0 && a.1 <= b.1) { a } else { b }
-                }
-            ),
-            _ => return Err(Error::OP),
-        }
-    };
-}
-
-/// The kernel of a predefined operation. Errors: `OP` if there is no such operation, or not on such elements.
-pub fn predefined(operation: u64, element: Element) -> Result<Kernel> {
-    if operation == op::NO_OP || operation == op::REPLACE {
-        // Only accumulating one-sided calls take these.
-        return Err(Error::OP);
-    }
-    Ok(match element {
-        Element::I8 => integer!(i8, operation),
-        Element::I16 => integer!(i16, operation),
-        Element::I32 => integer!(i32, operation),
-        Element::I64 => integer!(i64, operation),
-        Element::U8 => integer!(u8, operation),
-        Element::U16 => integer!(u16, operation),
-        Element::U32 => integer!(u32, operation),
-        Element::U64 => integer!(u64, operation),
-        Element::F32 => float!(f32, operation),
-        Element::F64 => float!(f64, operation),
-        Element::ComplexF32 => complex!(f32, operation),
-        Element::ComplexF64 => complex!(f64, operation),
-        Element::Bool => match operation {
-            op::LAND | op::LOR | op::LXOR => integer!(u8, operation),
-            _ => return Err(Error::OP),
-        },
-        Element::Logical => match operation {
-            op::LAND | op::LOR | op::LXOR => integer!(i32, operation),
-            _ => return Err(Error::OP),
-        },
-        Element::Byte => match operation {
-            op::BAND | op::BOR | op::BXOR => integer!(u8, operation),
-            _ => return Err(Error::OP),
-        },
-        Element::FloatInt => located!(f32, i32, operation),
-        Element::DoubleInt => located!(f64, i32, operation),
-        Element::LongInt => located!(i64, i32, operation),
-        Element::TwoInt => located!(i32, i32, operation),
-        Element::ShortInt => located!(i16, i32, operation),
-        Element::TwoF32 => located!(f32, f32, operation),
-        Element::TwoF64 => located!(f64, f64, operation),
-        Element::Opaque => return Err(Error::OP),
+/// The loop for an operation on a type that has one.
+fn kernel(op: Op, on: Predefined) -> Option<Kernel> {
+    let Predefined::Basic(basic) = on else { return None };
+    Some(match basic.scalar() {
+        Scalar::I8 => integer!(i8, op),
+        Scalar::I16 => integer!(i16, op),
+        Scalar::I32 => integer!(i32, op),
+        Scalar::I64 => integer!(i64, op),
+        Scalar::U8 | Scalar::Raw => integer!(u8, op),
+        Scalar::U16 => integer!(u16, op),
+        Scalar::U32 => integer!(u32, op),
+        Scalar::U64 => integer!(u64, op),
+        Scalar::F32 => float!(f32, op),
+        Scalar::F64 => float!(f64, op),
+        Scalar::C32 => complex!(f32, op),
+        Scalar::C64 => complex!(f64, op),
+        _ => return None,
     })
 }
 
@@ -176,42 +326,74 @@ pub fn predefined(operation: u64, element: Element) -> Result<Kernel> {
 mod tests {
     extern crate std;
     use super::*;
+    use lwk_datatype::Basic;
+    use std::vec;
     use std::vec::Vec;
 
-    fn apply<T: Copy>(operation: u64, element: Element, input: &[T], inout: &[T]) -> Vec<T> {
-        let mut result = inout.to_vec();
-        let kernel = predefined(operation, element).unwrap();
-        let out = result.as_mut_ptr().cast::<u8>();
-        // SAFETY: both slices hold as many elements of the kind.
-        unsafe { kernel(input.as_ptr().cast(), out, out, input.len()) };
+    fn operation(op: Op, basic: Basic) -> Operation {
+        let combiner = predefined_combiner(op, basic.into()).unwrap();
+        Operation { combiner, datatype: basic.handle().into() }
+    }
+
+    fn apply<T: Copy>(op: Op, basic: Basic, left: &[T], right: &[T]) -> Vec<T> {
+        let (mut result, mut twin) = (right.to_vec(), left.to_vec());
+        let (out, copy) = (result.as_mut_ptr().cast::<u8>(), twin.as_mut_ptr().cast::<u8>());
+        // SAFETY: all slices hold as many elements of the kind; the results go over the operands.
+        unsafe { operation(op, basic).combine(copy, out, out, copy, left.len()) };
+        let bytes = |it: &[T]| {
+            // SAFETY: numbers are bytes.
+            unsafe { core::slice::from_raw_parts(it.as_ptr().cast::<u8>(), size_of_val(it)).to_vec() }
+        };
+        assert_eq!(bytes(&result), bytes(&twin));
         result
     }
 
     #[test]
     fn arithmetic_is_the_languages_own_and_integers_wrap() {
-        assert_eq!(apply(op::SUM, Element::I32, &[1, i32::MAX], &[2, 1]), [3, i32::MIN]);
-        assert_eq!(apply(op::PROD, Element::F64, &[1.5, -2.0], &[2.0, 4.0]), [3.0, -8.0]);
-        assert_eq!(apply(op::MIN, Element::I8, &[-1i8, 5], &[1, -5]), [-1, -5]);
-        assert_eq!(apply(op::MAX, Element::U8, &[255u8, 5], &[1, 6]), [255, 6]);
-        assert_eq!(apply(op::LXOR, Element::I32, &[7, 0, 3], &[0, 0, 9]), [1, 0, 0]);
-        assert_eq!(apply(op::PROD, Element::ComplexF32, &[0f32, 1.0], &[0.0, 1.0])[..1], [-1.0]);
+        assert_eq!(apply(Op::Sum, Basic::Int, &[1, i32::MAX], &[2, 1]), [3, i32::MIN]);
+        assert_eq!(apply(Op::Prod, Basic::Double, &[1.5, -2.0], &[2.0, 4.0]), [3.0, -8.0]);
+        assert_eq!(apply(Op::Min, Basic::Int8, &[-1i8, 5], &[1, -5]), [-1, -5]);
+        assert_eq!(apply(Op::Max, Basic::Uint8, &[255u8, 5], &[1, 6]), [255, 6]);
+        assert_eq!(apply(Op::Lxor, Basic::Int, &[7, 0, 3], &[0, 0, 9]), [1, 0, 0]);
+        assert_eq!(apply(Op::Prod, Basic::CFloatComplex, &[0f32, 1.0], &[0.0, 1.0])[..1], [-1.0]);
     }
 
     #[test]
-    fn equal_values_keep_the_lower_place() {
-        let pair = |value: f64, place: i32| (value, place, 0i32);
-        let left = [pair(1.0, 3), pair(2.0, 1)];
-        let right = [pair(1.0, 2), pair(5.0, 0)];
-        let least = apply(op::MINLOC, Element::DoubleInt, &left, &right);
-        assert_eq!((least[0].0, least[0].1, least[1].0, least[1].1), (1.0, 2, 2.0, 1));
+    fn kernels_agree_with_the_rare_path_at_every_length() {
+        for basic in Basic::ALL.iter().copied() {
+            for op in Op::ALL {
+                let Ok(Combiner::Fast(_)) = predefined_combiner(op, basic.into()) else { continue };
+                let width = basic.size();
+                for count in [0, 1, 7, 15, 16, 17, 64, 131] {
+                    // Small numbers in every representation: low bytes only, so that floats are tiny and finite.
+                    let fill = |seed: usize| -> Vec<u8> {
+                        (0..count * width)
+                            .map(|i| if i % width < 2 { (i * seed % 251) as u8 } else { 0 })
+                            .collect()
+                    };
+                    let (left, right) = (fill(7), fill(13));
+                    let (mut fast, mut rare) = (vec![0u8; count * width], vec![0u8; count * width]);
+                    let null = core::ptr::null_mut();
+                    let operation = operation(op, basic);
+                    // SAFETY: all vectors hold `count` elements.
+                    unsafe {
+                        operation.combine(left.as_ptr(), right.as_ptr(), fast.as_mut_ptr(), null, count);
+                        let rare_one = Operation { combiner: Combiner::Rare(op, basic.into()), ..operation };
+                        rare_one.combine(left.as_ptr(), right.as_ptr(), rare.as_mut_ptr(), null, count);
+                    }
+                    assert_eq!(fast, rare, "{op:?} of {count} {}", basic.name());
+                }
+            }
+        }
     }
 
     #[test]
     fn operations_that_mean_nothing_on_a_type_are_refused() {
-        assert_eq!(predefined(op::BAND, Element::F64).err(), Some(Error::OP));
-        assert_eq!(predefined(op::SUM, Element::Opaque).err(), Some(Error::OP));
-        assert_eq!(predefined(op::MAX, Element::ComplexF64).err(), Some(Error::OP));
-        assert_eq!(predefined(op::REPLACE, Element::I32).err(), Some(Error::OP));
-        assert_eq!(predefined(0x7777, Element::I32).err(), Some(Error::OP));
+        let refused = |op, basic: Basic| matches!(predefined_combiner(op, basic.into()), Err(Error::OP));
+        assert!(refused(Op::Band, Basic::Double));
+        assert!(refused(Op::Sum, Basic::Char));
+        assert!(refused(Op::Max, Basic::CDoubleComplex));
+        assert!(refused(Op::Replace, Basic::Int));
+        assert!(!refused(Op::Sum, Basic::LongDouble));
     }
 }

@@ -37,7 +37,12 @@ impl Engine {
         if !it.persistent || it.state != State::Inactive {
             return Err(Error::REQUEST);
         }
-        match &it.operation {
+        match &mut it.operation {
+            Operation::Collective(run) => {
+                let run = run.take().ok_or(Error::REQUEST)?;
+                // SAFETY: whoever made the request vouches for the buffers whenever it is active.
+                unsafe { self.start_collective(request, run) };
+            }
             Operation::Send(send) => {
                 let send = *send;
                 if send.mode == Mode::Buffered {

@@ -26,6 +26,7 @@ impl Engine {
         if self.deferred_count > 0 {
             self.start_deferred();
         }
+        self.progress_collectives();
     }
 
     /// Takes in messages of one peer.

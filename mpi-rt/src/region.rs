@@ -102,6 +102,15 @@ impl Region {
         Region { address: address as usize, bytes, layout, slot }
     }
 
+    /// The region of `bytes` bytes that this rank describes by these words.
+    #[inline(always)]
+    pub fn of_words(words: [u64; 4], bytes: usize) -> Region {
+        let [address, layout, length, count] = words;
+        let layout =
+            NonZeroUsize::new(layout as usize).map(|words| Layout { words, length: length as usize, count });
+        Region { address: address as usize, bytes, layout, slot: 0 }
+    }
+
     /// # Safety
     /// The layout's datatype lives, here or in the peer that described it.
     unsafe fn walk(&self) -> Result<lwk_datatype::Region<'static>> {

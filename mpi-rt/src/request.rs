@@ -1,9 +1,11 @@
 //! Requests: operations that have begun and are completed by waiting or testing (MPI-4.1, section 3.7).
 
+use crate::collective::Run;
 use crate::communicator::Communicator;
 use crate::region::Region;
 use crate::status::Status;
 use crate::transport::{Label, Ticket};
+use alloc::boxed::Box;
 use alloc::rc::Rc;
 use lwk_datatype::Datatype;
 use lwk_matching::{Pattern, Token};
@@ -26,6 +28,8 @@ pub struct Request {
 pub(crate) enum Operation {
     Send(SendOperation),
     Receive(ReceiveOperation),
+    /// A collective; a persistent one that is not active.
+    Collective(Option<Box<Run>>),
     /// Nothing: to or from nobody.
     Nothing,
 }
@@ -67,6 +71,8 @@ pub(crate) enum State {
     Underway(Ticket),
     /// A receive that waits for its message.
     Posted(Token),
+    /// A collective under way.
+    Collective,
     Complete,
 }
 

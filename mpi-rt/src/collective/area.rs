@@ -1,11 +1,13 @@
 //! The shared memory of a communicator's collectives: an area in each member, which the others learn of when it is made.
 
+use super::channel::{Channel, SLOTS, Slot};
+use super::oneway::{ONEWAY, Oneway};
 use crate::transport::seen_from_here;
 use crate::transport::smartmap::peer;
 use alloc::boxed::Box;
 use core::cell::{Cell, UnsafeCell};
 use core::sync::atomic::{AtomicU64, Ordering};
-use lwk_user::smartmap::CacheLine;
+use lwk_user::smartmap::{CacheLine, Peer};
 
 /// Rounds of the dissemination barrier for the largest node (255 ranks).
 const ROUNDS: usize = 8;
@@ -24,8 +26,16 @@ pub struct Area {
     pub(super) pair: Pair,
     /// The barrier of two ranks: a line of both, in the first one's area.
     pub(super) meeting: CacheLine<[AtomicU64; 2]>,
-    /// This rank's buffers in a larger operation.
-    pub(super) post: CacheLine<Post>,
+    /// This rank's buffers in larger operations: see `channel`.
+    pub(super) slots: [Slot; SLOTS],
+    /// The number of the last operation on such buffers in which this rank has done its part.
+    pub(super) finished: CacheLine<AtomicU64>,
+    /// The same of two ranks, of both in the first one's area.
+    pub(super) both_finished: CacheLine<[AtomicU64; 2]>,
+    /// What this rank gives in small operations with one direction: see `oneway`.
+    pub(super) oneway: [Small; ONEWAY],
+    /// The number of the last one-way operation that this rank is done with.
+    pub(super) taken: CacheLine<AtomicU64>,
     /// Members that will not touch this area again.
     departed: CacheLine<AtomicU64>,
 }
@@ -42,6 +52,10 @@ pub(super) struct Small {
 unsafe impl Sync for Small {}
 
 impl Small {
+    const fn new() -> Small {
+        Small { number: AtomicU64::new(0), content: UnsafeCell::new([0; SMALL_BYTES]) }
+    }
+
     /// Publishes up to [`SMALL_BYTES`] bytes.
     ///
     /// # Safety
@@ -124,44 +138,18 @@ impl Pair {
     }
 }
 
-/// Where a rank's buffers are, in its own addresses.
-pub(super) struct Post {
-    number: AtomicU64,
-    send: AtomicU64,
-    receive: AtomicU64,
-}
-
-impl Post {
-    /// Publishes the buffers of operation `number`.
-    pub fn publish(&self, number: u64, send: *const u8, receive: *mut u8) {
-        // Relaxed, both: the release store publishes them.
-        self.send.store(send.expose_provenance() as u64, Ordering::Relaxed);
-        self.receive.store(receive.expose_provenance() as u64, Ordering::Relaxed);
-        // Release: pairs with the acquire load in `has`; carries the content of the send buffer.
-        self.number.store(number, Ordering::Release);
-    }
-
-    /// Whether the buffers of operation `number` are there.
-    #[inline]
-    pub fn has(&self, number: u64) -> bool {
-        // Acquire: pairs with the release store in `publish`. A later number cannot be: operations that post end with a barrier.
-        self.number.load(Ordering::Acquire) == number
-    }
-}
-
 impl Area {
     fn new() -> Area {
         Area {
             arrivals: [const { CacheLine(AtomicU64::new(0)) }; ROUNDS],
-            small: [const { Small { number: AtomicU64::new(0), content: UnsafeCell::new([0; SMALL_BYTES]) } };
-                2],
+            small: [const { Small::new() }; 2],
             pair: Pair::new(),
             meeting: CacheLine([const { AtomicU64::new(0) }; 2]),
-            post: CacheLine(Post {
-                number: AtomicU64::new(0),
-                send: AtomicU64::new(0),
-                receive: AtomicU64::new(0),
-            }),
+            slots: [const { Slot::new() }; SLOTS],
+            finished: CacheLine(AtomicU64::new(0)),
+            both_finished: CacheLine([const { AtomicU64::new(0) }; 2]),
+            oneway: [const { Small::new() }; ONEWAY],
+            taken: CacheLine(AtomicU64::new(0)),
             departed: CacheLine(AtomicU64::new(0)),
         }
     }
@@ -178,8 +166,11 @@ impl Area {
         // Relaxed, all: nobody else touches it until the release store that publishes its address again.
         let pair = self.pair.0.iter().flatten().map(|half| &half.number);
         let words = self.arrivals.iter().map(|line| &line.0).chain(self.meeting.iter()).chain(pair);
-        let numbers = self.small.iter().map(|line| &line.number).chain([&self.post.number, &self.departed.0]);
-        words.chain(numbers).for_each(|word| word.store(0, Ordering::Relaxed));
+        let numbers = self.small.iter().chain(&self.oneway).map(|line| &line.number);
+        let slots = self.slots.iter().map(Slot::number);
+        let counters =
+            [&self.finished.0, &self.taken.0, &self.departed.0].into_iter().chain(self.both_finished.iter());
+        words.chain(numbers).chain(slots).chain(counters).for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
     /// How many members have left it.
@@ -197,7 +188,8 @@ pub(crate) struct Shared {
     /// Operations of each sort that this rank has entered.
     pub barriers: Cell<u64>,
     pub smalls: Cell<u64>,
-    pub posts: Cell<u64>,
+    pub(super) channel: Channel,
+    pub(super) oneway: Oneway,
 }
 
 impl Shared {
@@ -210,7 +202,8 @@ impl Shared {
             rank,
             barriers: numbers(),
             smalls: numbers(),
-            posts: numbers(),
+            channel: Channel::new(),
+            oneway: Oneway::new(),
         }
     }
 
@@ -240,25 +233,20 @@ impl Shared {
         self.areas[rank as usize]
     }
 
+    /// A member as a peer.
+    pub fn peer(&self, rank: u32) -> Option<Peer> {
+        peer(self.members[rank as usize])
+    }
+
     /// This rank's own.
     #[inline(always)]
     pub fn mine(&self) -> &'static Area {
         self.of(self.rank)
     }
 
-    /// A member's send buffer of the operation it has posted, as seen from here.
-    pub fn send_buffer(&self, rank: u32) -> *const u8 {
-        // Relaxed: ordered by `Post::has`.
-        self.seen(rank, self.of(rank).post.send.load(Ordering::Relaxed))
-    }
-
-    /// A member's receive buffer of the operation it has posted, as seen from here.
-    pub fn receive_buffer(&self, rank: u32) -> *mut u8 {
-        // Relaxed: ordered by `Post::has`.
-        self.seen(rank, self.of(rank).post.receive.load(Ordering::Relaxed))
-    }
-
-    fn seen(&self, rank: u32, address: u64) -> *mut u8 {
+    /// What a member calls `address`, as seen from here.
+    #[inline]
+    pub fn seen(&self, rank: u32, address: u64) -> *mut u8 {
         match peer(self.members[rank as usize]) {
             // This rank's own memory needs no detour through its slot.
             Some(member) if rank != self.rank => seen_from_here(member, address as usize),

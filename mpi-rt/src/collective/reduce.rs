@@ -1,69 +1,22 @@
-//! Folding the ranks' contributions together.
-//!
-//! Contributions are folded from the last rank to the first, so that the result is `x0 op (x1 op (… op xn))` whoever computes
-//! it: operations that do not commute are right, and every rank gets the same bits.
+//! Reduce: small contributions come in lines and are folded by the root; of larger ones every rank folds a share of the items,
+//! straight into the root's buffer.
 
-use super::{Reduction, Shared};
+use super::Reduction;
+use super::area::SMALL_BYTES;
+use super::channel::{Kind, check};
+use super::fold::{One, share};
+use super::run::{CONTRIBUTION, RESULT};
 use crate::abi::IN_PLACE;
-use crate::copy::copy;
+use crate::communicator::Communicator;
+use crate::copy::small;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::handle::Handle;
-use core::mem::MaybeUninit;
-
-/// Bytes that are folded at a time, on the stack: well inside the first-level cache.
-const BLOCK: usize = 4 << 10;
-
-/// Folds `count` elements that start at element `from` of every source, and hands each block of results to `store` (bytes from
-/// the beginning of the buffers, pointer, length).
-///
-/// # Safety
-/// `source(rank)` must be readable for these elements, for every rank below `ranks`, until they have been stored.
-pub(super) unsafe fn fold(
-    reduction: &Reduction,
-    ranks: u32,
-    from: usize,
-    count: usize,
-    source: impl Fn(u32) -> *const u8,
-    mut store: impl FnMut(usize, *const u8, usize),
-) {
-    let width = reduction.datatype.bytes;
-    let mut block = MaybeUninit::<[u8; BLOCK]>::uninit();
-    let block = block.as_mut_ptr().cast::<u8>();
-    let at_once = BLOCK / width;
-    let mut done = 0;
-    while done < count {
-        let part = (count - done).min(at_once);
-        let start = (from + done) * width;
-        // SAFETY: `part` elements fit the block and lie inside the sources, which are not the block.
-        unsafe {
-            // The last two give the first result, in one pass over both.
-            if ranks == 1 {
-                copy(source(0).add(start), block, part * width);
-            } else {
-                let (left, right) = (source(ranks - 2), source(ranks - 1));
-                (reduction.kernel)(left.add(start), right.add(start), block, part);
-            }
-            for rank in (0..ranks.saturating_sub(2)).rev() {
-                (reduction.kernel)(source(rank).add(start), block, block, part);
-            }
-        }
-        store(start, block, part * width);
-        done += part;
-    }
-}
-
-/// Elements of rank `rank`'s share when `count` are divided among `ranks`: first and number.
-pub(super) fn share(count: usize, ranks: u32, rank: u32) -> (usize, usize) {
-    let (ranks, rank) = (ranks as usize, rank as usize);
-    let (each, more) = (count / ranks, count % ranks);
-    (each * rank + more.min(rank), each + (rank < more) as usize)
-}
+use core::ptr::null_mut;
 
 impl Engine {
-    /// Combines all ranks' send buffers into the root's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`.
-    ///
-    /// Every rank folds its own share of the elements, straight into the root's buffer.
+    /// Combines all ranks' send buffers into the root's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `BUFFER` for in
+    /// place in another rank; `NO_MEM`; `OTHER`, `ROOT`, `COUNT` where calls do not match and it is seen.
     ///
     /// # Safety
     /// `send` must be readable, or [`IN_PLACE`] in the root; `receive` must be writable in the root, and not overlap `send`.
@@ -79,49 +32,97 @@ impl Engine {
         communicator: Handle,
     ) -> Result<()> {
         let communicator = self.intracommunicator(communicator)?.clone();
-        let reduction = Reduction::new(count, datatype, operation)?;
+        let reduction = self.reduction(count, datatype, operation)?;
         let root = communicator.root(root)?;
-        let shared = &communicator.shared;
-        let send = if send.addr() == IN_PLACE { receive.cast_const() } else { send };
-        let number = Shared::next(&shared.posts);
-        shared.mine().post.publish(number, send, receive);
-        self.wait_for_posts(&communicator, number);
-        let (from, count) = share(reduction.count, shared.size(), shared.rank);
-        let target = shared.receive_buffer(root);
-        // SAFETY: all buffers are posted and stay until the barrier; shares do not overlap, so each byte of the root's buffer has one
-        // writer, which has read it before if it is the root's contribution as well.
-        unsafe {
-            fold(
-                &reduction,
-                shared.size(),
-                from,
-                count,
-                |rank| shared.send_buffer(rank),
-                |start, result, bytes| {
-                    copy(result, target.add(start), bytes);
-                },
-            );
+        let in_place = send.addr() == IN_PLACE;
+        if in_place && communicator.rank != root {
+            return Err(Error::BUFFER);
         }
-        self.barrier(&communicator)
+        let send = if in_place { receive.cast_const() } else { send };
+        // SAFETY: the caller's promise.
+        unsafe {
+            match reduction.line_bytes() {
+                Some(bytes) => self.reduce_line(&communicator, &reduction, bytes, send, receive, root),
+                None => return self.reduce_shares(&communicator, &reduction, send, receive, root),
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As for [`Engine::reduce`]; `bytes`, at most [`SMALL_BYTES`], are the contribution's.
+    unsafe fn reduce_line(
+        &mut self,
+        communicator: &Communicator,
+        reduction: &Reduction,
+        bytes: usize,
+        send: *const u8,
+        receive: *mut u8,
+        root: u32,
+    ) {
+        let shared = &communicator.shared;
+        let number = shared.call_oneway();
+        // SAFETY: lines and result hold `bytes`; a line is read only after it has its number; the caller vouches for the buffers.
+        unsafe {
+            if shared.rank != root {
+                self.give(shared, number, send, bytes);
+                shared.take(number);
+                return;
+            }
+            let mut result = [0u128; SMALL_BYTES.div_ceil(16)];
+            let result = result.as_mut_ptr().cast::<u8>();
+            for rank in (0..shared.size()).rev() {
+                let content = if rank == root {
+                    send
+                } else {
+                    self.wait_until(|| shared.is_given(rank, number));
+                    shared.given(rank, number)
+                };
+                if rank == shared.size() - 1 {
+                    small(content, result, bytes);
+                } else {
+                    reduction.operation.combine(content, result, result, null_mut(), reduction.count);
+                }
+            }
+            small(result, receive, bytes);
+        }
+        shared.take(number);
+    }
+
+    /// # Safety
+    /// As for [`Engine::reduce`].
+    unsafe fn reduce_shares(
+        &mut self,
+        communicator: &Communicator,
+        reduction: &Reduction,
+        send: *const u8,
+        receive: *mut u8,
+        root: u32,
+    ) -> Result<()> {
+        let shared = &communicator.shared;
+        let check = check(Kind::Reduce, root, reduction.count as u64);
+        let words = [send.expose_provenance() as u64, receive.expose_provenance() as u64];
+        let number = self.open(shared, check, &words);
+        let mut outcome = self.await_posts(shared, number, check);
+        if outcome.is_ok() {
+            let size = shared.size();
+            let part = share(reduction.count, size, shared.rank);
+            let source = |rank| shared.posted_address(rank, number, CONTRIBUTION).cast_const();
+            let target = One(shared.posted_address(root, number, RESULT));
+            // SAFETY: all buffers are posted and stay until all have finished; shares do not overlap, so each byte of the root's buffer has
+            // one writer, which has read it before if it is the root's contribution as well.
+            outcome = unsafe { self.fold(reduction, 0..size, part, source, target) };
+        }
+        self.close(shared, number);
+        outcome
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::share;
-
-    #[test]
-    fn shares_cover_every_element_once() {
-        for count in [0, 1, 2, 7, 64, 1000] {
-            for ranks in 1..9 {
-                let mut next = 0;
-                for rank in 0..ranks {
-                    let (from, length) = share(count, ranks, rank);
-                    assert_eq!(from, next);
-                    next += length;
-                }
-                assert_eq!(next, count);
-            }
-        }
+impl Reduction {
+    /// Bytes of a contribution that travels in a line: small, without gaps, and not for the program's functions, which may need
+    /// alignment.
+    #[inline(always)]
+    pub(super) fn line_bytes(&self) -> Option<usize> {
+        self.dense_bytes().filter(|bytes| *bytes <= SMALL_BYTES && !self.operation.is_users())
     }
 }

@@ -8,6 +8,8 @@ extern crate alloc;
 
 #[path = "../mpi/parts.rs"]
 mod parts;
+#[path = "../mpi/sequences.rs"]
+mod sequences;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -32,6 +34,7 @@ fn main(env: &Env) -> Result<i32> {
             "parts" => parts::run(world)?,
             "split" => split(world)?,
             "many" => many(world)?,
+            "sequences" => sequences::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
             _ => return Ok(2),
         }
     }

@@ -2,8 +2,8 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use lwk_mpi_rt::abi::{COMM_WORLD, IN_PLACE, datatype};
-use lwk_mpi_rt::collective::personalised::{Division, Part, Parts};
+use lwk_mpi_rt::abi::{COMM_WORLD, IN_PLACE, datatype, op};
+use lwk_mpi_rt::collective::{Call, Division, Numbers, Part, Parts, Reducing};
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::Communicator;
@@ -43,7 +43,12 @@ pub fn run(world: Communicator) -> Result<()> {
         let equal_places: Vec<i64> = (0..size).map(|peer| (peer * each) as i64).collect();
         let forms = [
             (Division::Equal(each as i64), &equal_counts, &equal_places, size * each),
-            (Division::Varying(&counts, &displacements), &counts, &displacements, total),
+            (
+                Division::Varying(Numbers::Wide(&counts), Numbers::Wide(&displacements)),
+                &counts,
+                &displacements,
+                total,
+            ),
         ];
         for (division, counts, places, total) in forms {
             let length = |peer: usize| counts[peer] as usize;
@@ -64,23 +69,55 @@ pub fn run(world: Communicator) -> Result<()> {
             let mut receive = vec![u32::MAX; total];
             let (mine, all) = (part(&mut send), parts(&mut receive, division));
             // SAFETY: above.
-            with(|engine| unsafe { engine.allgather(&mine, &all, WORLD) })?;
+            with(|engine| unsafe {
+                engine.collective(&Call::Allgather { send: mine, receive: all }, WORLD)
+            })?;
             assert!(receive == expected(0), "allgather of {each}");
             let mut receive = vec![u32::MAX; total];
             receive[places[rank] as usize..][..length(rank)].copy_from_slice(&send);
             let all = parts(&mut receive, division);
             // SAFETY: above.
-            with(|engine| unsafe { engine.allgather(&Part { address: in_place(), ..mine }, &all, WORLD) })?;
+            with(|engine| unsafe {
+                engine.collective(
+                    &Call::Allgather { send: Part { address: in_place(), ..mine }, receive: all },
+                    WORLD,
+                )
+            })?;
             assert!(receive == expected(0), "allgather of {each} in place");
         }
         alltoall(rank, size, each)?;
     }
     let mut none = [0u32];
     let (one, all) = (part(&mut none), parts(&mut [], Division::Equal(-1)));
-    // SAFETY: the arguments are refused before the buffers are touched.
-    assert_eq!(with(|engine| unsafe { engine.allgather(&one, &all, WORLD) }), Err(Error::COUNT));
-    // SAFETY: as above.
-    assert_eq!(with(|engine| unsafe { engine.gather(&one, &all, -1, WORLD) }), Err(Error::ROOT));
+    let refused = |call: Call| {
+        // SAFETY: the arguments are refused before the buffers are touched.
+        let outcomes = with(|engine| unsafe {
+            Ok((engine.collective(&call, WORLD).err(), engine.begin_collective(&call, WORLD).err()))
+        });
+        outcomes.map_or_else(Some, |(blocking, begun)| if blocking == begun { begun } else { None })
+    };
+    assert_eq!(refused(Call::Allgather { send: one, receive: all }), Some(Error::COUNT));
+    assert_eq!(refused(Call::Gather { send: one, receive: all, root: -1 }), Some(Error::ROOT));
+    assert_eq!(refused(Call::Gather { send: one, receive: all, root: size as i32 }), Some(Error::ROOT));
+    let short = Numbers::Int(&[]);
+    let all = parts(&mut [], Division::Varying(short, short));
+    assert_eq!(refused(Call::Alltoall { send: all, receive: all }), Some(Error::ARG));
+    let reducing = Reducing {
+        send: none.as_ptr().cast(),
+        receive: none.as_mut_ptr().cast(),
+        count: 1,
+        datatype: datatype::UINT32,
+        operation: op::MINLOC,
+    };
+    assert_eq!(refused(Call::Scan { reducing }), Some(Error::OP));
+    assert_eq!(refused(Call::Allreduce { reducing }), Some(Error::OP));
+    let unknown = Reducing { datatype: 0x7777, operation: op::SUM, ..reducing };
+    assert_eq!(refused(Call::Reduce { reducing: unknown, root: 0 }), Some(Error::TYPE));
+    let unknown = Reducing { operation: 0x7777, ..reducing };
+    assert_eq!(refused(Call::Exscan { reducing: unknown }), Some(Error::OP));
+    // In place where the standard does not allow it.
+    let gather = Call::Gather { send: Part { address: in_place(), ..one }, receive: all, root: 0 };
+    assert!(rank == 0 || refused(gather) == Some(Error::BUFFER));
     Ok(())
 }
 
@@ -96,21 +133,29 @@ fn gather_and_scatter(
     let (mut send, mut receive) = (content.clone(), vec![u32::MAX; if rank == root { total } else { 0 }]);
     let (mine, all) = (part(&mut send), parts(&mut receive, division));
     // SAFETY: the buffers live until the call returns; the root's is as long as the division says.
-    with(|engine| unsafe { engine.gather(&mine, &all, root as i32, WORLD) })?;
+    with(|engine| unsafe {
+        engine.collective(&Call::Gather { send: mine, receive: all, root: root as i32 }, WORLD)
+    })?;
     assert!(rank != root || receive == expected(root), "gather to {root}");
     let mut back = vec![u32::MAX; own];
     let (mine, all) = (part(&mut back), parts(&mut receive, division));
     // SAFETY: as above.
-    with(|engine| unsafe { engine.scatter(&all, &mine, root as i32, WORLD) })?;
+    with(|engine| unsafe {
+        engine.collective(&Call::Scatter { send: all, receive: mine, root: root as i32 }, WORLD)
+    })?;
     assert!(back == content, "scatter from {root}");
     // In place: the root's part stays where it is.
     let own_part = if rank == root { Part { address: in_place(), ..mine } } else { mine };
     back.fill(u32::MAX);
     // SAFETY: as above.
-    with(|engine| unsafe { engine.scatter(&all, &own_part, root as i32, WORLD) })?;
+    with(|engine| unsafe {
+        engine.collective(&Call::Scatter { send: all, receive: own_part, root: root as i32 }, WORLD)
+    })?;
     assert!(rank == root || back == content, "scatter from {root} in place");
     // SAFETY: as above.
-    with(|engine| unsafe { engine.gather(&own_part, &all, root as i32, WORLD) })?;
+    with(|engine| unsafe {
+        engine.collective(&Call::Gather { send: own_part, receive: all, root: root as i32 }, WORLD)
+    })?;
     assert!(rank != root || receive == expected(root), "gather to {root} in place");
     Ok(())
 }
@@ -132,14 +177,16 @@ fn alltoall(rank: usize, size: usize, each: usize) -> Result<()> {
     let expected = fill(&|peer| (peer, rank));
     let mut receive = vec![u32::MAX; send.len()];
     // Lengths are symmetric, so both sides have the same division.
-    let division = Division::Varying(&counts, &places);
+    let division = Division::Varying(Numbers::Wide(&counts), Numbers::Wide(&places));
     let (from, to) = (parts(&mut send, division), parts(&mut receive, division));
     // SAFETY: the buffers live until the call returns and are as long as the division says.
-    with(|engine| unsafe { engine.alltoall(&from, &to, WORLD) })?;
+    with(|engine| unsafe { engine.collective(&Call::Alltoall { send: from, receive: to }, WORLD) })?;
     assert!(receive == expected, "alltoall of {each}");
     let to = parts(&mut send, division);
     // SAFETY: as above.
-    with(|engine| unsafe { engine.alltoall(&Parts { address: in_place(), ..from }, &to, WORLD) })?;
+    with(|engine| unsafe {
+        engine.collective(&Call::Alltoall { send: Parts { address: in_place(), ..from }, receive: to }, WORLD)
+    })?;
     assert!(send == expected, "alltoall of {each} in place");
     Ok(())
 }

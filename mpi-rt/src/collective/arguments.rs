@@ -1,0 +1,192 @@
+//! Arguments of collectives, as the standard lists them: buffers, buffers divided among ranks, and the calls themselves.
+
+use crate::abi::IN_PLACE;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::region::Region;
+use alloc::vec::Vec;
+use lwk_datatype::Datatype;
+
+/// One buffer of a collective.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    pub address: *mut u8,
+    pub count: i64,
+    /// Handle.
+    pub datatype: u64,
+}
+
+/// A buffer divided among the ranks, or among the neighbours.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    pub address: *mut u8,
+    pub division: Division<'a>,
+    /// Handle; not looked at if each part has its own.
+    pub datatype: u64,
+}
+
+/// How it is divided.
+#[derive(Clone, Copy, Debug)]
+pub enum Division<'a> {
+    /// So many items for each, one after another.
+    Equal(i64),
+    /// Counts, and displacements in items.
+    Varying(Numbers<'a>, Numbers<'a>),
+    /// Counts, displacements in bytes, and datatypes.
+    Typed(Numbers<'a>, Numbers<'a>, &'a [u64]),
+}
+
+/// An array of the caller: of `int`, or of `MPI_Count` or `MPI_Aint`.
+#[derive(Clone, Copy, Debug)]
+pub enum Numbers<'a> {
+    Int(&'a [i32]),
+    Wide(&'a [i64]),
+}
+
+impl Numbers<'_> {
+    /// Errors: `ARG` if the array is too short.
+    pub fn get(&self, index: usize) -> Result<i64> {
+        match self {
+            Numbers::Int(numbers) => numbers.get(index).map(|number| *number as i64),
+            Numbers::Wide(numbers) => numbers.get(index).copied(),
+        }
+        .ok_or(Error::ARG)
+    }
+}
+
+/// The buffers of a reduction.
+#[derive(Clone, Copy, Debug)]
+pub struct Reducing {
+    pub send: *const u8,
+    pub receive: *mut u8,
+    /// Items; of all blocks together where the result is scattered.
+    pub count: i64,
+    /// Handles.
+    pub datatype: u64,
+    pub operation: u64,
+}
+
+/// A collective operation with its arguments. A root is a rank, or on an intercommunicator `MPI_ROOT` or `MPI_PROC_NULL`.
+#[derive(Clone, Copy, Debug)]
+pub enum Call<'a> {
+    Barrier,
+    Broadcast {
+        buffer: Part,
+        root: i32,
+    },
+    /// Also the v-form.
+    Gather {
+        send: Part,
+        receive: Parts<'a>,
+        root: i32,
+    },
+    Scatter {
+        send: Parts<'a>,
+        receive: Part,
+        root: i32,
+    },
+    Allgather {
+        send: Part,
+        receive: Parts<'a>,
+    },
+    /// Also the v- and w-forms.
+    Alltoall {
+        send: Parts<'a>,
+        receive: Parts<'a>,
+    },
+    Reduce {
+        reducing: Reducing,
+        root: i32,
+    },
+    Allreduce {
+        reducing: Reducing,
+    },
+    /// Items of each rank's block; the reduction's own count is not looked at.
+    ReduceScatter {
+        reducing: Reducing,
+        blocks: Numbers<'a>,
+    },
+    /// Every block has the reduction's count.
+    ReduceScatterBlock {
+        reducing: Reducing,
+    },
+    Scan {
+        reducing: Reducing,
+    },
+    Exscan {
+        reducing: Reducing,
+    },
+}
+
+impl Part {
+    /// Whether the caller has named no buffer but the other one.
+    pub fn is_in_place(&self) -> bool {
+        self.address.addr() == IN_PLACE
+    }
+}
+
+impl Parts<'_> {
+    /// As for [`Part::is_in_place`].
+    pub fn is_in_place(&self) -> bool {
+        self.address.addr() == IN_PLACE
+    }
+}
+
+impl Engine {
+    /// The region of a part; its datatype is kept in `kept`. Errors: `COUNT`, `TYPE`.
+    pub(super) fn part(&self, part: &Part, kept: &mut Vec<Datatype>) -> Result<Region> {
+        let region = self.region(part.address, part.count, part.datatype)?;
+        self.keep(part.datatype, kept);
+        Ok(region)
+    }
+
+    /// The regions of so many parts; datatypes are kept in `kept`. Errors: `COUNT`, `TYPE`, `NO_MEM`, `ARG` if an array is too short.
+    pub(super) fn parts(
+        &self,
+        parts: &Parts,
+        number: usize,
+        kept: &mut Vec<Datatype>,
+    ) -> Result<Vec<Region>> {
+        let mut regions = Vec::new();
+        regions.try_reserve_exact(number).map_err(|_| Error::NO_MEM)?;
+        let extent = match parts.division {
+            Division::Typed(..) => 1,
+            _ => self.extent(parts.datatype)?,
+        };
+        for index in 0..number {
+            let (count, displacement, datatype) = match parts.division {
+                Division::Equal(count) => {
+                    (count, count.checked_mul(index as i64).ok_or(Error::COUNT)?, parts.datatype)
+                }
+                Division::Varying(counts, places) => (counts.get(index)?, places.get(index)?, parts.datatype),
+                Division::Typed(counts, places, types) => {
+                    (counts.get(index)?, places.get(index)?, *types.get(index).ok_or(Error::ARG)?)
+                }
+            };
+            let offset = displacement.checked_mul(extent).ok_or(Error::VALUE_TOO_LARGE)?;
+            // Displacements may be negative, and the address absolute: the sum wraps, as addresses do.
+            let address = parts.address.wrapping_offset(offset as isize);
+            let region = self.region(address, count, datatype)?;
+            if index == 0 || matches!(parts.division, Division::Typed(..)) {
+                self.keep(datatype, kept);
+            }
+            regions.push(region);
+        }
+        Ok(regions)
+    }
+
+    /// Keeps a datatype, if regions of it need its layout.
+    fn keep(&self, datatype: u64, kept: &mut Vec<Datatype>) {
+        if crate::datatypes::dense_bytes(datatype) == 0 {
+            kept.extend(self.datatype(datatype).ok().cloned());
+        }
+    }
+
+    /// Bytes from one item to the next. Errors: `TYPE`.
+    pub(super) fn extent(&self, datatype: u64) -> Result<i64> {
+        match crate::datatypes::dense_bytes(datatype) {
+            0 => self.datatype(datatype).map(Datatype::extent),
+            width => Ok(width as i64),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Folding the ranks' contributions together.
+//!
+//! Contributions are folded from the last rank to the first, so that the result is `x0 op (x1 op (… op xn))` whoever computes
+//! it: operations that do not commute are right, and every rank gets the same bits.
+
+use crate::copy::copy;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::operation::Operation;
+use crate::region::{Region, copy_regions};
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+use core::ops::Range;
+use core::ptr::{null, null_mut};
+use lwk_datatype::Datatype;
+
+/// Bytes that are folded at a time: well inside the first-level cache.
+pub(super) const BLOCK: usize = 4 << 10;
+
+/// Arguments of a reduction: items and what to do with them.
+#[derive(Clone)]
+pub(crate) struct Reduction {
+    pub count: usize,
+    pub items: Items,
+    pub operation: Operation,
+}
+
+/// Items of one datatype at equal distances.
+#[derive(Clone)]
+pub(crate) struct Items {
+    /// Bytes from one item to the next.
+    pub extent: i64,
+    /// From an item's address to its lowest byte and past its highest one.
+    reach: (i64, i64),
+    /// For items that are not bytes next to each other without a gap.
+    layout: Option<Datatype>,
+}
+
+impl Items {
+    /// Errors: `TYPE` for a type that is not committed.
+    pub fn of(datatype: &Datatype) -> Result<Items> {
+        let reach = (datatype.true_lb(), datatype.true_lb() + datatype.true_extent());
+        let dense = datatype.contiguous(2) == Some((0, 2 * datatype.size() as u64));
+        // A predefined type's holes may be copied.
+        let layout = (!dense && datatype.as_predefined().is_none()).then(|| datatype.clone());
+        datatype.layout()?;
+        Ok(Items { extent: datatype.extent(), reach, layout })
+    }
+
+    /// Address of item `index` of those that begin at `base`.
+    #[inline(always)]
+    pub fn at(&self, base: *const u8, index: usize) -> *const u8 {
+        base.wrapping_offset(self.extent as isize * index as isize)
+    }
+
+    /// The same of a buffer that is written.
+    #[inline(always)]
+    pub fn at_mut(&self, base: *mut u8, index: usize) -> *mut u8 {
+        base.wrapping_offset(self.extent as isize * index as isize)
+    }
+
+    /// Whether items are bytes next to each other.
+    #[inline(always)]
+    pub fn are_dense(&self) -> bool {
+        self.layout.is_none()
+    }
+
+    /// From the address of the first of `count` items to their lowest byte, and the number of bytes up to the highest.
+    fn span(&self, count: usize) -> (i64, usize) {
+        let last = self.extent * count.saturating_sub(1) as i64;
+        let low = self.reach.0 + last.min(0);
+        (low, (self.reach.1 + last.max(0) - low).max(0) as usize)
+    }
+
+    /// Copies `count` items.
+    ///
+    /// # Safety
+    /// The items must be readable and writable, and not overlap.
+    pub unsafe fn copy(&self, from: *const u8, to: *mut u8, count: usize) -> Result<()> {
+        let Some(datatype) = &self.layout else {
+            // SAFETY: the caller's promise.
+            unsafe { copy(from, to, self.extent as usize * count) };
+            return Ok(());
+        };
+        let (source, target) = (
+            Region::items(from, count as u64, datatype.layout()?)?,
+            Region::items(to, count as u64, datatype.layout()?)?,
+        );
+        // SAFETY: the caller's promise; the datatype lives, and addresses are this rank's own view already.
+        unsafe { copy_regions(&source, &target) }.map(drop)
+    }
+}
+
+/// Memory for items that no rank's buffer holds.
+pub(super) struct Scratch {
+    memory: Vec<u8>,
+    low: i64,
+}
+
+impl Scratch {
+    /// Room for `count` items. Errors: `NO_MEM`.
+    pub fn new(items: &Items, count: usize) -> Result<Scratch> {
+        let (low, bytes) = items.span(count);
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
+        Ok(Scratch { memory, low })
+    }
+
+    /// Address of the first item.
+    pub fn address(&mut self) -> *mut u8 {
+        self.memory.as_mut_ptr().wrapping_offset(-self.low as isize)
+    }
+}
+
+impl Reduction {
+    /// Bytes of a contribution, if it is bytes next to each other.
+    #[inline(always)]
+    pub fn dense_bytes(&self) -> Option<usize> {
+        if self.items.are_dense() { Some(self.count * self.items.extent as usize) } else { None }
+    }
+}
+
+/// Where results go: addresses of item 0 of the buffers that get them.
+pub(super) trait Targets {
+    /// The only two, or the only one and null, if there are no more.
+    fn pair(&self) -> Option<[*mut u8; 2]>;
+    /// Calls `each` with every one.
+    fn each(&self, each: impl FnMut(*mut u8) -> Result<()>) -> Result<()>;
+}
+
+/// One buffer.
+pub(super) struct One(pub *mut u8);
+
+impl Targets for One {
+    fn pair(&self) -> Option<[*mut u8; 2]> {
+        Some([self.0, null_mut()])
+    }
+
+    fn each(&self, mut each: impl FnMut(*mut u8) -> Result<()>) -> Result<()> {
+        each(self.0)
+    }
+}
+
+/// A buffer of each of these ranks.
+pub(super) struct Every<F>(pub Range<u32>, pub F);
+
+impl<F: Fn(u32) -> *mut u8> Targets for Every<F> {
+    fn pair(&self) -> Option<[*mut u8; 2]> {
+        let first = self.0.start;
+        match self.0.len() {
+            1 => Some([(self.1)(first), null_mut()]),
+            2 => Some([(self.1)(first), (self.1)(first + 1)]),
+            _ => None,
+        }
+    }
+
+    fn each(&self, mut each: impl FnMut(*mut u8) -> Result<()>) -> Result<()> {
+        self.0.clone().try_for_each(|rank| each((self.1)(rank)))
+    }
+}
+
+impl Engine {
+    /// The operation and its items. Errors: `COUNT`, `TYPE`, `OP`.
+    #[inline]
+    pub(crate) fn reduction(&self, count: i64, datatype: u64, operation: u64) -> Result<Reduction> {
+        let operation = self.operation(operation, datatype)?;
+        let bytes = self.region(null(), count, datatype)?.bytes();
+        let count = count as usize;
+        let items = match crate::datatypes::dense_bytes(datatype) {
+            0 => Items::of(self.datatype(datatype)?)?,
+            width => Items { extent: width as i64, reach: (0, width as i64), layout: None },
+        };
+        // The bytes with gaps must fit as well.
+        (items.extent.unsigned_abs() as usize).checked_mul(count).ok_or(Error::VALUE_TOO_LARGE)?;
+        let _ = bytes;
+        Ok(Reduction { count, items, operation })
+    }
+
+    /// Folds items `part` of the contributions of `ranks`, which must not be empty, into the same items of the targets.
+    /// Errors: `NO_MEM`.
+    ///
+    /// # Safety
+    /// `source(rank)` and the targets, addresses of the items 0, must be readable and writable for these items. A target may be
+    /// a source; otherwise no two overlap.
+    pub(super) unsafe fn fold(
+        &mut self,
+        reduction: &Reduction,
+        ranks: Range<u32>,
+        part: Range<usize>,
+        source: impl Fn(u32) -> *const u8,
+        targets: impl Targets,
+    ) -> Result<()> {
+        let (items, operation) = (&reduction.items, &reduction.operation);
+        let users = operation.is_users();
+        if !users
+            && ranks.len() == 2
+            && let Some([out, twin]) = targets.pair()
+        {
+            let (left, right) = (source(ranks.start), source(ranks.start + 1));
+            let at = |base: *mut u8| if base.is_null() { base } else { items.at_mut(base, part.start) };
+            // SAFETY: the caller's promise; one pass, no block.
+            unsafe {
+                let (left, right) = (items.at(left, part.start), items.at(right, part.start));
+                operation.combine(left, right, at(out), at(twin), part.len());
+            }
+            return Ok(());
+        }
+        let width = items.extent.unsigned_abs().max(1) as usize;
+        let at_once = (BLOCK / width).max(1);
+        let mut stack = MaybeUninit::<[u64; BLOCK / 8]>::uninit();
+        let mut heap;
+        let block = if items.are_dense() && width <= BLOCK {
+            stack.as_mut_ptr().cast::<u8>()
+        } else {
+            heap = Scratch::new(items, at_once)?;
+            heap.address()
+        };
+        let mut first = part.start;
+        while first < part.end {
+            let count = (part.end - first).min(at_once);
+            let from = |rank: u32| items.at(source(rank), first);
+            // SAFETY: the block holds `count` items; the sources hold these ones, the caller says.
+            unsafe {
+                let mut rank = ranks.end - 1;
+                if users || ranks.len() == 1 {
+                    items.copy(from(rank), block, count)?;
+                } else {
+                    // The last two give the first result, in one pass over both.
+                    rank -= 1;
+                    operation.combine(from(rank), from(rank + 1), block, null_mut(), count);
+                }
+                while rank > ranks.start {
+                    rank -= 1;
+                    operation.apply(self, from(rank), block, count);
+                }
+                targets.each(|target| items.copy(block, items.at_mut(target, first), count))?;
+            }
+            first += count;
+        }
+        Ok(())
+    }
+}
+
+/// Items of rank `rank`'s share when `count` are divided among `ranks`.
+pub(super) fn share(count: usize, ranks: u32, rank: u32) -> Range<usize> {
+    let (ranks, rank) = (ranks as usize, rank as usize);
+    let (each, more) = (count / ranks, count % ranks);
+    let first = each * rank + more.min(rank);
+    first..first + each + (rank < more) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_cover_every_element_once() {
+        for count in [0, 1, 2, 7, 64, 1000] {
+            for ranks in 1..9 {
+                let mut next = 0;
+                for rank in 0..ranks {
+                    let part = share(count, ranks, rank);
+                    assert_eq!(part.start, next);
+                    next = part.end;
+                }
+                assert_eq!(next, count);
+            }
+        }
+    }
+}

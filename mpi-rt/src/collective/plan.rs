@@ -1,0 +1,508 @@
+//! Plans: what one rank has to do in a collective, worked out from its arguments before anything begins.
+//!
+//! A collective of buffers is a list of moves, each between a region of this rank and one that a peer has posted; a reduction is a
+//! fold of the contributions that the peers have posted, into the buffers they have posted. With that every operation has the
+//! same three steps (`channel`), and blocking, non-blocking and persistent forms differ only in who drives them (`run`).
+//!
+//! On an intercommunicator contributions come from the other group; with both groups the same it is the intracommunicator's operation.
+
+use super::arguments::{Call, Numbers, Part, Parts, Reducing};
+use super::channel::{Kind, check};
+use super::fold::{Reduction, Scratch, share};
+use super::sides::{Sides, channel_of};
+use crate::abi::{IN_PLACE, PROC_NULL, ROOT};
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::region::{Region, copy_regions};
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::ops::Range;
+use lwk_datatype::Datatype;
+
+/// A region as a peer reads it.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Piece {
+    pub words: [u64; 4],
+    pub bytes: u64,
+}
+
+impl Piece {
+    pub fn of(region: &Region) -> Piece {
+        Piece { words: region.words(), bytes: region.bytes() as u64 }
+    }
+}
+
+/// Which of a peer's pieces a move is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    At(u32),
+    /// Of the neighbour's pieces for this rank, so many come before.
+    #[expect(dead_code, reason = "used by neighbourhoods, which need topologies")]
+    Occurrence(u32),
+}
+
+/// A copy between a region of this rank and a peer's piece.
+#[derive(Clone, Copy)]
+pub(super) struct Move {
+    /// The peer: its place in the shared areas.
+    pub peer: u32,
+    pub place: Place,
+    pub mine: Region,
+    /// Into the peer's receive buffer; otherwise from its send buffer.
+    pub push: bool,
+}
+
+/// The reduction that a rank does.
+#[derive(Clone)]
+pub(super) struct Fold {
+    pub reduction: Reduction,
+    /// Ranks whose contributions are folded.
+    pub sources: Range<u32>,
+    /// Items of the contributions.
+    pub part: Range<usize>,
+    pub target: Target,
+}
+
+/// Where the result goes.
+#[derive(Clone)]
+pub(super) enum Target {
+    /// The same items of what these ranks have posted.
+    Posted(Range<u32>),
+    /// A buffer of this rank: address of item 0.
+    Own(*mut u8),
+}
+
+/// What the caller's buffer holds when the operation begins, for those who read it after it has been overwritten.
+pub(super) enum Snapshot {
+    /// The parts of an alltoall in place, one after another.
+    Parts(Vec<Region>, Vec<u8>),
+    /// A contribution to a reduction.
+    Items(Reduction, *const u8, Scratch),
+}
+
+/// One rank's part of a collective.
+pub(crate) struct Plan {
+    /// The one whose shared areas are used.
+    pub communicator: Rc<Communicator>,
+    pub(super) check: u64,
+    /// What this rank posts: pieces, or addresses of a reduction.
+    pub(super) sends: Vec<Piece>,
+    pub(super) receives: Vec<Piece>,
+    /// Whom the pieces are for, in a neighbourhood.
+    pub(super) partners: Vec<u32>,
+    pub(super) addresses: Option<[u64; 2]>,
+    pub(super) snapshot: Option<Snapshot>,
+    pub(super) moves: Vec<Move>,
+    pub(super) fold: Option<Fold>,
+    /// Ranks that must have posted.
+    pub(super) awaited: Range<u32>,
+    /// Ranks that use what this rank has posted.
+    pub(super) users: Users,
+    /// Keeps layouts alive.
+    pub(super) kept: Vec<Datatype>,
+}
+
+/// Ranks that use what a rank has posted.
+#[derive(Clone)]
+pub(super) enum Users {
+    Range(Range<u32>),
+    #[expect(dead_code, reason = "used by neighbourhoods, which need topologies")]
+    These(Vec<u32>),
+}
+
+/// Who gives and who gets in a rooted operation.
+enum Role {
+    Root,
+    /// The root is this one, by its place in the shared areas.
+    Of(u32),
+    /// In the root's group of an intercommunicator, and not the root.
+    Beside,
+}
+
+impl Plan {
+    /// A plan of nothing; `communicator` is the caller's.
+    pub(super) fn new(communicator: &Rc<Communicator>, check: u64) -> Plan {
+        Plan {
+            communicator: channel_of(communicator).clone(),
+            check,
+            sends: Vec::new(),
+            receives: Vec::new(),
+            partners: Vec::new(),
+            addresses: None,
+            snapshot: None,
+            moves: Vec::new(),
+            fold: None,
+            awaited: 0..0,
+            users: Users::Range(0..0),
+            kept: Vec::new(),
+        }
+    }
+}
+
+fn pieces(regions: &[Region]) -> Vec<Piece> {
+    regions.iter().map(Piece::of).collect()
+}
+
+/// Who the root is to this rank; the root's place in the shared areas where this rank can know it. Errors: `ROOT`.
+fn role(communicator: &Communicator, sides: &Sides, root: i32) -> Result<(Role, u32)> {
+    if !sides.inter {
+        let root = communicator.root(root)?;
+        return Ok((if root == sides.me { Role::Root } else { Role::Of(root) }, root));
+    }
+    match root {
+        ROOT => Ok((Role::Root, 0)),
+        PROC_NULL => Ok((Role::Beside, 0)),
+        rank => {
+            let rank = u32::try_from(rank).map_err(|_| Error::ROOT)?;
+            if rank >= sides.remote.len() as u32 {
+                return Err(Error::ROOT);
+            }
+            Ok((Role::Of(sides.remote.start + rank), 0))
+        }
+    }
+}
+
+impl Engine {
+    /// Works out this rank's part. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `ARG`, `NO_MEM`; `BUFFER` for `MPI_IN_PLACE` where the
+    /// standard does not allow it; `TOPOLOGY` for a neighbourhood that is none.
+    pub(super) fn plan(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Plan> {
+        let sides = Sides::of(communicator);
+        match *call {
+            Call::Barrier => {
+                let mut plan = Plan::new(communicator, check(Kind::Barrier, 0, 0));
+                plan.awaited = sides.all();
+                Ok(plan)
+            }
+            Call::Broadcast { ref buffer, root } => self.plan_broadcast(communicator, &sides, buffer, root),
+            Call::Gather { ref send, ref receive, root } => {
+                self.plan_gather(communicator, &sides, send, receive, root)
+            }
+            Call::Scatter { ref send, ref receive, root } => {
+                self.plan_scatter(communicator, &sides, send, receive, root)
+            }
+            Call::Allgather { ref send, ref receive } => {
+                self.plan_allgather(communicator, &sides, send, receive)
+            }
+            Call::Alltoall { ref send, ref receive } => {
+                self.plan_alltoall(communicator, &sides, send, receive)
+            }
+            Call::Reduce { ref reducing, root } => self.plan_reduce(communicator, &sides, reducing, root),
+            Call::Allreduce { ref reducing } => self.plan_allreduce(communicator, &sides, reducing),
+            Call::ReduceScatter { ref reducing, blocks } => {
+                self.plan_reduce_scatter(communicator, &sides, reducing, Some(blocks))
+            }
+            Call::ReduceScatterBlock { ref reducing } => {
+                self.plan_reduce_scatter(communicator, &sides, reducing, None)
+            }
+            Call::Scan { ref reducing } => self.plan_scan(communicator, &sides, reducing, false),
+            Call::Exscan { ref reducing } => self.plan_scan(communicator, &sides, reducing, true),
+        }
+    }
+
+    fn plan_broadcast(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        sides: &Sides,
+        buffer: &Part,
+        root: i32,
+    ) -> Result<Plan> {
+        let (role, agreed) = role(communicator, sides, root)?;
+        let mut plan = Plan::new(communicator, check(Kind::Broadcast, agreed, 0));
+        match role {
+            Role::Root => {
+                let region = self.part(buffer, &mut plan.kept)?;
+                plan.sends = pieces(&[region]);
+                plan.users = Users::Range(sides.remote.clone());
+            }
+            Role::Of(root) => {
+                let mine = self.part(buffer, &mut plan.kept)?;
+                plan.moves.push(Move { peer: root, place: Place::At(0), mine, push: false });
+            }
+            Role::Beside => {}
+        }
+        Ok(plan)
+    }
+
+    fn plan_gather(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        sides: &Sides,
+        send: &Part,
+        receive: &Parts,
+        root: i32,
+    ) -> Result<Plan> {
+        let (role, agreed) = role(communicator, sides, root)?;
+        let mut plan = Plan::new(communicator, check(Kind::Gather, agreed, 0));
+        let place = Place::At(sides.rank);
+        match role {
+            Role::Root => {
+                let regions = self.parts(receive, sides.remote.len(), &mut plan.kept)?;
+                plan.receives = pieces(&regions);
+                plan.users = Users::Range(sides.remote.clone());
+                if !sides.inter && !send.is_in_place() {
+                    let mine = self.part(send, &mut plan.kept)?;
+                    plan.moves.push(Move { peer: sides.me, place, mine, push: true });
+                }
+            }
+            Role::Of(_) if send.is_in_place() => return Err(Error::BUFFER),
+            Role::Of(root) => {
+                let mine = self.part(send, &mut plan.kept)?;
+                plan.moves.push(Move { peer: root, place, mine, push: true });
+            }
+            Role::Beside => {}
+        }
+        Ok(plan)
+    }
+
+    fn plan_scatter(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        sides: &Sides,
+        send: &Parts,
+        receive: &Part,
+        root: i32,
+    ) -> Result<Plan> {
+        let (role, agreed) = role(communicator, sides, root)?;
+        let mut plan = Plan::new(communicator, check(Kind::Scatter, agreed, 0));
+        let place = Place::At(sides.rank);
+        match role {
+            Role::Root => {
+                let regions = self.parts(send, sides.remote.len(), &mut plan.kept)?;
+                plan.sends = pieces(&regions);
+                plan.users = Users::Range(sides.remote.clone());
+                if !sides.inter && !receive.is_in_place() {
+                    let mine = self.part(receive, &mut plan.kept)?;
+                    plan.moves.push(Move { peer: sides.me, place, mine, push: false });
+                }
+            }
+            Role::Of(_) if receive.is_in_place() => return Err(Error::BUFFER),
+            Role::Of(root) => {
+                let mine = self.part(receive, &mut plan.kept)?;
+                plan.moves.push(Move { peer: root, place, mine, push: false });
+            }
+            Role::Beside => {}
+        }
+        Ok(plan)
+    }
+
+    fn plan_allgather(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        sides: &Sides,
+        send: &Part,
+        receive: &Parts,
+    ) -> Result<Plan> {
+        let mut plan = Plan::new(communicator, check(Kind::Allgather, 0, 0));
+        let regions = self.parts(receive, sides.remote.len(), &mut plan.kept)?;
+        let in_place = send.is_in_place();
+        let own = if !in_place {
+            self.part(send, &mut plan.kept)?
+        } else if sides.inter {
+            return Err(Error::BUFFER);
+        } else {
+            regions[sides.rank as usize]
+        };
+        plan.sends = pieces(&[own]);
+        for peer in sides.nearest_first().filter(|peer| !(in_place && *peer == sides.me)) {
+            let mine = regions[(peer - sides.remote.start) as usize];
+            plan.moves.push(Move { peer, place: Place::At(0), mine, push: false });
+        }
+        plan.users = Users::Range(sides.remote.clone());
+        Ok(plan)
+    }
+
+    fn plan_alltoall(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        sides: &Sides,
+        send: &Parts,
+        receive: &Parts,
+    ) -> Result<Plan> {
+        let mut plan = Plan::new(communicator, check(Kind::Alltoall, 0, 0));
+        let regions = self.parts(receive, sides.remote.len(), &mut plan.kept)?;
+        if send.is_in_place() {
+            if sides.inter {
+                return Err(Error::BUFFER);
+            }
+            let bytes = regions.iter().map(Region::bytes).sum();
+            let mut memory: Vec<u8> = Vec::new();
+            memory.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
+            let mut end = 0;
+            for region in &regions {
+                let place = memory.as_ptr().wrapping_add(end);
+                plan.sends.push(Piece::of(&Region::block(place, region.bytes())));
+                end += region.bytes();
+            }
+            plan.snapshot = Some(Snapshot::Parts(regions.clone(), memory));
+        } else {
+            plan.sends = pieces(&self.parts(send, sides.remote.len(), &mut plan.kept)?);
+        }
+        for peer in sides.nearest_first() {
+            let mine = regions[(peer - sides.remote.start) as usize];
+            plan.moves.push(Move { peer, place: Place::At(sides.rank), mine, push: false });
+        }
+        plan.users = Users::Range(sides.remote.clone());
+        Ok(plan)
+    }
+
+    fn plan_reduce(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        sides: &Sides,
+        reducing: &Reducing,
+        root: i32,
+    ) -> Result<Plan> {
+        let (role, agreed) = role(communicator, sides, root)?;
+        if matches!(role, Role::Beside) {
+            return Ok(Plan::new(communicator, check(Kind::Reduce, agreed, 0)));
+        }
+        let reduction = self.reduction(reducing.count, reducing.datatype, reducing.operation)?;
+        let mut plan = Plan::new(communicator, check(Kind::Reduce, agreed, reduction.count as u64));
+        let in_place = reducing.send.addr() == IN_PLACE;
+        let send = if in_place { reducing.receive.cast_const() } else { reducing.send };
+        let root = match role {
+            Role::Root if sides.inter => {
+                // The result comes from the other group.
+                if in_place {
+                    return Err(Error::BUFFER);
+                }
+                plan.addresses = Some([0, address(reducing.receive)]);
+                plan.users = Users::Range(sides.remote.clone());
+                return Ok(plan);
+            }
+            Role::Beside => return Ok(plan),
+            Role::Of(_) if in_place => return Err(Error::BUFFER),
+            Role::Root => sides.me,
+            Role::Of(root) => root,
+        };
+        plan.addresses = Some([address(send), address(reducing.receive)]);
+        let part = share(reduction.count, sides.local.len() as u32, sides.rank);
+        let target = Target::Posted(root..root + 1);
+        plan.fold = Some(Fold { reduction, sources: sides.local.clone(), part, target });
+        plan.users = Users::Range(sides.local.clone());
+        Ok(plan)
+    }
+
+    fn plan_allreduce(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        sides: &Sides,
+        reducing: &Reducing,
+    ) -> Result<Plan> {
+        let reduction = self.reduction(reducing.count, reducing.datatype, reducing.operation)?;
+        let mut plan = Plan::new(communicator, check(Kind::Allreduce, 0, reduction.count as u64));
+        let send = contribution(reducing, sides)?;
+        plan.addresses = Some([address(send), address(reducing.receive)]);
+        let part = share(reduction.count, sides.local.len() as u32, sides.rank);
+        let target = Target::Posted(sides.remote.clone());
+        plan.fold = Some(Fold { reduction, sources: sides.local.clone(), part, target });
+        plan.users = Users::Range(sides.all());
+        Ok(plan)
+    }
+
+    fn plan_reduce_scatter(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        sides: &Sides,
+        reducing: &Reducing,
+        blocks: Option<Numbers>,
+    ) -> Result<Plan> {
+        let (mut count, mut part) = (0i64, 0..0);
+        for rank in 0..sides.local.len() {
+            let block = blocks.map_or(Ok(reducing.count), |blocks| blocks.get(rank))?;
+            if block < 0 {
+                return Err(Error::COUNT);
+            }
+            let end = count.checked_add(block).ok_or(Error::VALUE_TOO_LARGE)?;
+            if rank == sides.rank as usize {
+                part = count as usize..end as usize;
+            }
+            count = end;
+        }
+        let reduction = self.reduction(count, reducing.datatype, reducing.operation)?;
+        let mut plan = Plan::new(communicator, check(Kind::ReduceScatter, 0, reduction.count as u64));
+        let send = contribution(reducing, sides)?;
+        let send = if reducing.send.addr() == IN_PLACE { plan.snapshot(&reduction, send)? } else { send };
+        plan.addresses = Some([address(send), 0]);
+        // The block's first item is the receive buffer's.
+        let offset = (part.start as i64).wrapping_mul(reduction.items.extent) as isize;
+        let target = Target::Own(reducing.receive.wrapping_offset(offset.wrapping_neg()));
+        plan.fold = Some(Fold { reduction, sources: sides.remote.clone(), part, target });
+        plan.users = Users::Range(sides.remote.clone());
+        Ok(plan)
+    }
+
+    fn plan_scan(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        sides: &Sides,
+        reducing: &Reducing,
+        exclusive: bool,
+    ) -> Result<Plan> {
+        if sides.inter {
+            return Err(Error::COMM);
+        }
+        let reduction = self.reduction(reducing.count, reducing.datatype, reducing.operation)?;
+        let kind = if exclusive { Kind::Exscan } else { Kind::Scan };
+        let mut plan = Plan::new(communicator, check(kind, 0, reduction.count as u64));
+        let send = contribution(reducing, sides)?;
+        let send = if reducing.send.addr() == IN_PLACE { plan.snapshot(&reduction, send)? } else { send };
+        plan.addresses = Some([address(send), 0]);
+        let sources = 0..sides.me + !exclusive as u32;
+        if !sources.is_empty() {
+            let part = 0..reduction.count;
+            plan.fold = Some(Fold { reduction, sources, part, target: Target::Own(reducing.receive) });
+        }
+        plan.users = Users::Range(sides.me + 1..communicator.shared.size());
+        Ok(plan)
+    }
+}
+
+impl Plan {
+    /// Has the contribution at `from` copied when the operation begins; where to.
+    fn snapshot(&mut self, reduction: &Reduction, from: *const u8) -> Result<*const u8> {
+        let mut scratch = Scratch::new(&reduction.items, reduction.count)?;
+        let copied = scratch.address().cast_const();
+        self.snapshot = Some(Snapshot::Items(reduction.clone(), from, scratch));
+        Ok(copied)
+    }
+
+    /// Takes what must be as it is now.
+    ///
+    /// # Safety
+    /// The caller's buffers must be readable.
+    pub(super) unsafe fn take_snapshot(&mut self) -> Result<()> {
+        match &mut self.snapshot {
+            None => Ok(()),
+            Some(Snapshot::Parts(regions, memory)) => {
+                let mut end = 0;
+                for region in regions.iter() {
+                    let place = memory.as_mut_ptr().wrapping_add(end);
+                    // SAFETY: the memory was reserved for all regions, which the caller vouches for.
+                    unsafe { copy_regions(region, &Region::block(place, region.bytes()))? };
+                    end += region.bytes();
+                }
+                Ok(())
+            }
+            Some(Snapshot::Items(reduction, from, scratch)) => {
+                // SAFETY: the scratch has room for all items; the caller vouches for the contribution.
+                unsafe { reduction.items.copy(*from, scratch.address(), reduction.count) }
+            }
+        }
+    }
+}
+
+fn address(pointer: *const u8) -> u64 {
+    pointer.expose_provenance() as u64
+}
+
+/// This rank's contribution. Errors: `BUFFER` for in place between groups.
+fn contribution(reducing: &Reducing, sides: &Sides) -> Result<*const u8> {
+    match (reducing.send.addr() == IN_PLACE, sides.inter) {
+        (true, true) => Err(Error::BUFFER),
+        (true, false) => Ok(reducing.receive.cast_const()),
+        (false, _) => Ok(reducing.send),
+    }
+}

@@ -1,0 +1,271 @@
+//! Blocking broadcast, gather, scatter, allgather and alltoall with equal parts, without a plan: each rank posts a row, which is one
+//! region for each rank at equal distances, in one line.
+
+use super::area::SMALL_BYTES;
+use super::arguments::{Division, Part, Parts};
+use super::channel::{Kind, check};
+use super::{Exchange, Shared};
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::region::{Region, copy_regions};
+
+/// As many regions as there are ranks: the first, and the bytes from one to the next.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    first: Region,
+    stride: i64,
+}
+
+impl Row {
+    /// The same region for all.
+    pub fn same(region: Region) -> Row {
+        Row { first: region, stride: 0 }
+    }
+
+    /// The words of a post.
+    pub fn words(&self) -> [u64; 6] {
+        let [address, layout, length, count] = self.first.words();
+        [address, layout, length, count, self.first.bytes() as u64, self.stride as u64]
+    }
+
+    /// The region for `rank`.
+    pub fn part(&self, rank: u32) -> Region {
+        let [address, layout, length, count] = self.first.words();
+        let address = address.wrapping_add((self.stride as u64).wrapping_mul(rank as u64));
+        Region::of_words([address, layout, length, count], self.first.bytes())
+    }
+}
+
+impl Shared {
+    /// The region for `rank` of the row that `owner` has posted.
+    pub(super) fn posted_part(&self, owner: u32, number: u64, rank: u32) -> Result<Region> {
+        let [address, layout, length, count, bytes, stride] =
+            [0, 1, 2, 3, 4, 5].map(|index| self.posted_word(owner, number, index));
+        let words = [address.wrapping_add(stride.wrapping_mul(rank as u64)), layout, length, count];
+        if owner == self.rank {
+            return Ok(Region::of_words(words, bytes as usize));
+        }
+        Ok(Region::of_peer(self.peer(owner).ok_or(Error::INTERN)?, words, bytes as usize))
+    }
+}
+
+/// Copies all of `from`. Errors: `TRUNCATE` if `to` is shorter.
+///
+/// # Safety
+/// As for [`copy_regions`].
+pub(super) unsafe fn copy_whole(from: &Region, to: &Region) -> Result<()> {
+    if from.bytes() > to.bytes() {
+        return Err(Error::TRUNCATE);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { copy_regions(from, to).map(drop) }
+}
+
+impl Engine {
+    /// The row of a buffer that is divided equally. Errors: `COUNT`, `TYPE`.
+    pub(super) fn row(&self, parts: &Parts, count: i64) -> Result<Row> {
+        let first = self.region(parts.address, count, parts.datatype)?;
+        let stride = count.checked_mul(self.extent(parts.datatype)?).ok_or(Error::VALUE_TOO_LARGE)?;
+        Ok(Row { first, stride })
+    }
+
+    /// Every rank stores its part into the root's buffer. Errors: `COUNT`, `TYPE`, `BUFFER`, and `OTHER`, `ROOT`, `TRUNCATE` where calls do
+    /// not match.
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`].
+    pub(super) unsafe fn gather_row(
+        &mut self,
+        communicator: &Communicator,
+        send: &Part,
+        receive: &Parts,
+        count: i64,
+        root: u32,
+    ) -> Result<()> {
+        let shared = &communicator.shared;
+        let at_root = shared.rank == root;
+        if send.is_in_place() && !at_root {
+            return Err(Error::BUFFER);
+        }
+        let row = if at_root { Some(self.row(receive, count)?) } else { None };
+        let mine = if send.is_in_place() {
+            None
+        } else {
+            Some(self.region(send.address, send.count, send.datatype)?)
+        };
+        let check = check(Kind::GatherRow, root, 0);
+        let number = self.open(shared, check, row.map_or([0; 6], |row| row.words()).as_slice());
+        let mut outcome = Ok(());
+        if let Some(mine) = mine {
+            outcome = self.await_post(shared, root, number, check);
+            if outcome.is_ok() {
+                // SAFETY: the root has posted its row and keeps it until all have finished; parts do not overlap.
+                outcome = shared
+                    .posted_part(root, number, shared.rank)
+                    .and_then(|part| unsafe { copy_whole(&mine, &part) });
+            }
+        }
+        self.end_rooted(shared, root, number);
+        outcome
+    }
+
+    /// Every rank loads its part of the root's buffer. Errors: as for [`Engine::gather_row`].
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`].
+    pub(super) unsafe fn scatter_row(
+        &mut self,
+        communicator: &Communicator,
+        send: &Parts,
+        count: i64,
+        receive: &Part,
+        root: u32,
+    ) -> Result<()> {
+        let shared = &communicator.shared;
+        let at_root = shared.rank == root;
+        if receive.is_in_place() && !at_root {
+            return Err(Error::BUFFER);
+        }
+        let row = if at_root { Some(self.row(send, count)?) } else { None };
+        let mine = if receive.is_in_place() {
+            None
+        } else {
+            Some(self.region(receive.address, receive.count, receive.datatype)?)
+        };
+        let check = check(Kind::ScatterRow, root, 0);
+        let number = self.open(shared, check, row.map_or([0; 6], |row| row.words()).as_slice());
+        let mut outcome = Ok(());
+        if let Some(mine) = mine {
+            outcome = self.await_post(shared, root, number, check);
+            if outcome.is_ok() {
+                // SAFETY: as for `gather_row`.
+                outcome = shared
+                    .posted_part(root, number, shared.rank)
+                    .and_then(|part| unsafe { copy_whole(&part, &mine) });
+            }
+        }
+        self.end_rooted(shared, root, number);
+        outcome
+    }
+
+    /// Ends a rooted operation: the root waits for all, the others for nobody.
+    pub(super) fn end_rooted(&mut self, shared: &Shared, root: u32, number: u64) {
+        if shared.rank == root { self.close(shared, number) } else { shared.finish(number) }
+    }
+
+    /// Every rank loads every rank's part. Errors: as for [`Engine::gather_row`].
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`].
+    pub(super) unsafe fn allgather_row(
+        &mut self,
+        communicator: &Communicator,
+        send: &Part,
+        receive: &Parts,
+        count: i64,
+    ) -> Result<()> {
+        let shared = &communicator.shared;
+        let row = self.row(receive, count)?;
+        let in_place = send.is_in_place();
+        let own = row.part(shared.rank);
+        let mine = if in_place { own } else { self.region(send.address, send.count, send.datatype)? };
+        if mine.bytes() <= SMALL_BYTES {
+            if mine.bytes() != own.bytes() {
+                return Err(if mine.bytes() > own.bytes() { Error::TRUNCATE } else { Error::COUNT });
+            }
+            let exchange = Exchange::begin(self, shared, |line| {
+                // SAFETY: the line takes that many bytes; the caller vouches for the buffer.
+                unsafe { copy_whole(&mine, &Region::block(line, SMALL_BYTES)) }
+            })?;
+            for peer in 0..shared.size() {
+                let line = exchange.content(self, shared, peer);
+                let from = Region::block(line, own.bytes());
+                if !(in_place && peer == shared.rank) {
+                    // SAFETY: the line holds that many bytes; the caller vouches for the buffer.
+                    unsafe { copy_whole(&from, &row.part(peer))? };
+                }
+            }
+            return Ok(());
+        }
+        let check = check(Kind::AllgatherRow, 0, 0);
+        let number = self.open(shared, check, &Row::same(mine).words());
+        let (rank, size) = (shared.rank, shared.size());
+        let mut outcome = Ok(());
+        for peer in (rank..size).chain(0..rank).filter(|peer| !(in_place && *peer == rank)) {
+            let moved = self.await_post(shared, peer, number, check).and_then(|()| {
+                let part = shared.posted_part(peer, number, rank)?;
+                // SAFETY: the peer has posted its part and keeps it until all have finished; the caller vouches for the buffer.
+                unsafe { copy_whole(&part, &row.part(peer)) }
+            });
+            outcome = outcome.and(moved);
+        }
+        self.close(shared, number);
+        outcome
+    }
+
+    /// Every rank stores what it has for every other into that one's buffer (`push`), or loads what others have for it. Errors: as
+    /// for [`Engine::gather_row`].
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`].
+    pub(super) unsafe fn alltoall_row(
+        &mut self,
+        communicator: &Communicator,
+        send: &Parts,
+        receive: &Parts,
+        counts: (i64, i64),
+        push: bool,
+    ) -> Result<()> {
+        let shared = &communicator.shared;
+        let (from, to) = (self.row(send, counts.0)?, self.row(receive, counts.1)?);
+        let (rank, size) = (shared.rank, shared.size());
+        let each = from.first.bytes();
+        if each * size as usize <= SMALL_BYTES {
+            if each != to.first.bytes() {
+                return Err(if each > to.first.bytes() { Error::TRUNCATE } else { Error::COUNT });
+            }
+            let exchange = Exchange::begin(self, shared, |line| {
+                (0..size).try_for_each(|peer| {
+                    let target = Region::block(line.wrapping_add(peer as usize * each), each);
+                    // SAFETY: the line takes all parts; the caller vouches for the buffer.
+                    unsafe { copy_whole(&from.part(peer), &target) }
+                })
+            })?;
+            for peer in 0..size {
+                let line = exchange.content(self, shared, peer);
+                let source = Region::block(line.wrapping_add(rank as usize * each), each);
+                // SAFETY: the line holds all parts; the caller vouches for the buffer.
+                unsafe { copy_whole(&source, &to.part(peer))? };
+            }
+            return Ok(());
+        }
+        let check = check(if push { Kind::AlltoallPush } else { Kind::AlltoallRow }, 0, 0);
+        let number = self.open(shared, check, &if push { to.words() } else { from.words() });
+        let mut outcome = Ok(());
+        for peer in (rank..size).chain(0..rank) {
+            let moved = self.await_post(shared, peer, number, check).and_then(|()| {
+                let theirs = shared.posted_part(peer, number, rank)?;
+                // SAFETY: the peer has posted its row and keeps it until all have finished; parts do not overlap.
+                unsafe {
+                    if push {
+                        copy_whole(&from.part(peer), &theirs)
+                    } else {
+                        copy_whole(&theirs, &to.part(peer))
+                    }
+                }
+            });
+            outcome = outcome.and(moved);
+        }
+        self.close(shared, number);
+        outcome
+    }
+}
+
+/// The number of items of each part, if the division is equal.
+pub(super) fn equal(division: &Division) -> Option<i64> {
+    match division {
+        Division::Equal(count) => Some(*count),
+        _ => None,
+    }
+}

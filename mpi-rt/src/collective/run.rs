@@ -1,0 +1,320 @@
+//! Collectives under way: a plan, and how far it is. Driven by the engine's progress, or by the blocking call itself.
+
+use super::arguments::Call;
+use super::fold::{Every, One};
+use super::plan::{Fold, Move, Piece, Place, Plan, Target, Users};
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::region::{Region, copy_regions};
+use crate::request::{Operation, Request, State};
+use crate::status::Status;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use core::mem::take;
+use lwk_user::wait::Poll;
+
+/// Words of a post of pieces: addresses of the pieces to be read and to be written and of the partners, and how many of each.
+const SENDS: usize = 0;
+const RECEIVES: usize = 1;
+const PARTNERS: usize = 2;
+const NUMBERS: usize = 3;
+/// Words of a post of a reduction: addresses of the contribution and of the result.
+pub(super) const CONTRIBUTION: usize = 0;
+pub(super) const RESULT: usize = 1;
+
+/// One collective of this rank under way, or to be started again.
+pub(crate) struct Run {
+    plan: Plan,
+    number: u64,
+    stage: Stage,
+    /// Moves that are done.
+    moved: usize,
+    outcome: Result<()>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Not posted yet.
+    Called,
+    /// Posted; this rank's part is not done.
+    Posted,
+    /// Its part is done; peers may still use its buffers.
+    Finished,
+    Complete,
+}
+
+impl Run {
+    fn new(plan: Plan) -> Run {
+        Run { plan, number: 0, stage: Stage::Complete, moved: 0, outcome: Ok(()) }
+    }
+
+    fn communicator(&self) -> Rc<Communicator> {
+        self.plan.communicator.clone()
+    }
+
+    /// Begins: takes the operation's number.
+    ///
+    /// # Safety
+    /// The buffers of the plan must be valid, as the call says, until it is complete.
+    unsafe fn begin(&mut self) {
+        self.number = self.plan.communicator.shared.call();
+        self.stage = Stage::Called;
+        self.moved = 0;
+        // SAFETY: the caller's promise.
+        self.outcome = unsafe { self.plan.take_snapshot() };
+    }
+
+    fn post(&self) {
+        let plan = &self.plan;
+        let shared = &plan.communicator.shared;
+        if let Some([contribution, result]) = plan.addresses {
+            return shared.post(self.number, plan.check, &[contribution, result]);
+        }
+        let address = |pieces: &[Piece]| pieces.as_ptr().expose_provenance() as u64;
+        let numbers = [plan.sends.len(), plan.receives.len(), plan.partners.len()];
+        let numbers = numbers.iter().rev().fold(0, |word, number| word << PLACE_BITS | *number as u64);
+        let partners = plan.partners.as_ptr().expose_provenance() as u64;
+        shared.post(
+            self.number,
+            plan.check,
+            &[address(&plan.sends), address(&plan.receives), partners, numbers],
+        );
+    }
+
+    /// Does what can be done now; true when the operation is complete.
+    ///
+    /// # Safety
+    /// As for [`Run::begin`].
+    unsafe fn advance(&mut self, engine: &mut Engine) -> bool {
+        let communicator = self.communicator();
+        let shared = &communicator.shared;
+        if self.stage == Stage::Called {
+            if !shared.may_post(self.number) {
+                return false;
+            }
+            self.post();
+            self.stage = Stage::Posted;
+        }
+        if self.stage == Stage::Posted {
+            // SAFETY: the caller's promise.
+            if !shared.is_next(self.number) || !unsafe { self.do_part(engine) } {
+                return false;
+            }
+            shared.finish(self.number);
+            self.stage = Stage::Finished;
+        }
+        if self.stage == Stage::Finished {
+            let done = |rank: u32| shared.finished_by(rank) >= self.number;
+            let left = match &self.plan.users {
+                Users::Range(range) => range.clone().all(done),
+                Users::These(ranks) => ranks.iter().copied().all(done),
+            };
+            if !left {
+                return false;
+            }
+            self.stage = Stage::Complete;
+        }
+        true
+    }
+
+    /// This rank's part; true when it is done.
+    ///
+    /// # Safety
+    /// As for [`Run::begin`].
+    unsafe fn do_part(&mut self, engine: &mut Engine) -> bool {
+        let communicator = self.communicator();
+        let shared = &communicator.shared;
+        while let Some(step) = self.plan.moves.get(self.moved) {
+            if !shared.has_posted(step.peer, self.number) {
+                return false;
+            }
+            let step = *step;
+            self.moved += 1;
+            // SAFETY: the peer has posted its buffers and keeps them until this rank has finished; the caller's promise.
+            let moved = unsafe { self.carry_out(&communicator, &step) };
+            self.outcome = self.outcome.and(moved);
+        }
+        let posted = |rank: u32| shared.has_posted(rank, self.number);
+        if !self.plan.awaited.clone().all(posted) {
+            return false;
+        }
+        let Some(fold) = &self.plan.fold else { return true };
+        let targets = match &fold.target {
+            Target::Posted(ranks) => ranks.clone(),
+            Target::Own(_) => 0..0,
+        };
+        if !fold.sources.clone().chain(targets.clone()).all(posted) {
+            return false;
+        }
+        let agree = |rank: u32| shared.agree(rank, self.number, self.plan.check);
+        let agreed = fold.sources.clone().chain(targets).map(agree).fold(Ok(()), Result::and);
+        self.outcome = self.outcome.and(agreed);
+        if self.outcome.is_ok() {
+            let fold = fold.clone();
+            // SAFETY: all have posted buffers of as many items; parts do not overlap.
+            self.outcome = unsafe { self.fold(engine, &communicator, fold) };
+        }
+        true
+    }
+
+    /// # Safety
+    /// Contributions and targets must have been posted, for the reduction's items.
+    unsafe fn fold(&self, engine: &mut Engine, communicator: &Communicator, fold: Fold) -> Result<()> {
+        let Fold { reduction, sources, part, target } = fold;
+        let shared = &communicator.shared;
+        let source = |rank: u32| shared.posted_address(rank, self.number, CONTRIBUTION).cast_const();
+        // SAFETY: the caller's promise.
+        unsafe {
+            match target {
+                Target::Own(own) => engine.fold(&reduction, sources, part, source, One(own)),
+                Target::Posted(ranks) => {
+                    let result = |rank: u32| shared.posted_address(rank, self.number, RESULT);
+                    engine.fold(&reduction, sources, part, source, Every(ranks, result))
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The peer must have posted; its regions and this rank's must be valid.
+    unsafe fn carry_out(&self, communicator: &Communicator, step: &Move) -> Result<()> {
+        let shared = &communicator.shared;
+        shared.agree(step.peer, self.number, self.plan.check)?;
+        let numbers = shared.posted_word(step.peer, self.number, NUMBERS);
+        let [sends, receives, partners] = [0, 1, 2].map(|place| numbers >> (place * PLACE_BITS) & PLACES);
+        let place = match step.place {
+            Place::At(place) => place,
+            Place::Occurrence(before) => {
+                let list = shared.posted_address(step.peer, self.number, PARTNERS).cast::<u32>();
+                // SAFETY: the peer has posted that many partners.
+                let partner = |index: u64| unsafe { list.add(index as usize).read() };
+                let mut places = (0..partners).filter(|index| partner(*index) == shared.rank);
+                // No such edge at the peer: the graph's two sides do not match.
+                places.nth(before as usize).ok_or(Error::TOPOLOGY)? as u32
+            }
+        };
+        let (word, number) = if step.push { (RECEIVES, receives) } else { (SENDS, sends) };
+        if place as u64 >= number {
+            return Err(Error::ARG);
+        }
+        let list = shared.posted_address(step.peer, self.number, word).cast::<Piece>();
+        // SAFETY: the peer has posted that many pieces.
+        let piece = unsafe { list.add(place as usize).read() };
+        let theirs = if step.peer == shared.rank {
+            Region::of_words(piece.words, piece.bytes as usize)
+        } else {
+            let peer = shared.peer(step.peer).ok_or(Error::INTERN)?;
+            Region::of_peer(peer, piece.words, piece.bytes as usize)
+        };
+        let (from, to) = if step.push { (&step.mine, &theirs) } else { (&theirs, &step.mine) };
+        if from.bytes() > to.bytes() {
+            return Err(Error::TRUNCATE);
+        }
+        // SAFETY: the caller's promise; datatypes are kept by the plans.
+        unsafe { copy_regions(from, to).map(drop) }
+    }
+}
+
+/// Numbers of pieces share a word.
+const PLACE_BITS: u32 = 21;
+const PLACES: u64 = (1 << PLACE_BITS) - 1;
+
+impl Engine {
+    /// Carries out a collective by a plan. Errors: as for [`Engine::collective`].
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`].
+    pub(super) unsafe fn run_collective(
+        &mut self,
+        call: &Call,
+        communicator: &Rc<Communicator>,
+    ) -> Result<()> {
+        let mut run = Run::new(self.plan(call, communicator)?);
+        // SAFETY: the caller's promise; this waits until the operation is complete.
+        unsafe {
+            run.begin();
+            let mut poll = Poll::new();
+            while !run.advance(self) {
+                self.progress();
+                poll.pause();
+            }
+        }
+        run.outcome
+    }
+
+    /// Begins a collective. Errors: those of its arguments; others are the request's.
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`], until the request is complete.
+    pub unsafe fn begin_collective(&mut self, call: &Call, communicator: Handle) -> Result<Handle> {
+        let communicator = self.communicator(communicator)?.clone();
+        let run = Box::new(Run::new(self.plan(call, &communicator)?));
+        let request = self.requests.insert(Request::new(Operation::Collective(None)));
+        // SAFETY: the caller's promise.
+        unsafe { self.start_collective(request, run) };
+        Ok(request)
+    }
+
+    /// A collective that is started by [`Engine::start`]. All ranks must call it, in the same order as others. Errors: as for
+    /// [`Engine::begin_collective`].
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`], whenever the request is active.
+    pub unsafe fn collective_init(&mut self, call: &Call, communicator: Handle) -> Result<Handle> {
+        let communicator = self.communicator(communicator)?.clone();
+        let run = Box::new(Run::new(self.plan(call, &communicator)?));
+        let operation = Operation::Collective(Some(run));
+        Ok(self.requests.insert(Request { persistent: true, ..Request::new(operation) }))
+    }
+
+    /// Starts a collective of a request.
+    ///
+    /// # Safety
+    /// As for [`Engine::begin_collective`].
+    pub(crate) unsafe fn start_collective(&mut self, request: Handle, mut run: Box<Run>) {
+        // SAFETY: the caller's promise.
+        unsafe { run.begin() };
+        self.set_state(request, State::Collective);
+        self.collectives.push((request, run));
+        self.progress_collectives();
+    }
+
+    /// Pushes on all collectives under way, in the order in which they were begun.
+    #[inline(always)]
+    pub(crate) fn progress_collectives(&mut self) {
+        if !self.collectives.is_empty() {
+            self.advance_collectives();
+        }
+    }
+
+    #[inline(never)]
+    fn advance_collectives(&mut self) {
+        // A reduction of the program may come back here: it finds an empty list.
+        let mut list = take(&mut self.collectives);
+        list.retain_mut(|(request, run)| {
+            // SAFETY: whoever began the operation vouches for its buffers until it is complete.
+            if !unsafe { run.advance(self) } {
+                return true;
+            }
+            let status = Status { error: run.outcome.err(), ..Status::EMPTY };
+            self.complete_collective(*request, status, run);
+            false
+        });
+        list.append(&mut self.collectives);
+        self.collectives = list;
+    }
+
+    /// Completes the request of a collective; a persistent one keeps its plan.
+    fn complete_collective(&mut self, request: Handle, status: Status, run: &mut Box<Run>) {
+        if let Some(it) = self.requests.get_mut(request)
+            && it.persistent
+            && let Operation::Collective(kept) = &mut it.operation
+        {
+            let nothing = Plan::new(&run.plan.communicator, 0);
+            *kept = Some(core::mem::replace(run, Box::new(Run::new(nothing))));
+        }
+        self.complete(request, status);
+    }
+}

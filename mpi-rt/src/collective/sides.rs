@@ -1,0 +1,49 @@
+//! The groups of a communicator, as places in its shared areas: who gives to whom.
+
+use crate::communicator::Communicator;
+use alloc::rc::Rc;
+use core::ops::Range;
+
+/// The communicator whose shared areas the collectives of `communicator` use: of an intercommunicator, the one of both groups.
+pub(super) fn channel_of(communicator: &Rc<Communicator>) -> &Rc<Communicator> {
+    communicator.inter.as_ref().map_or(communicator, |inter| &inter.union)
+}
+
+/// This rank's group and the one it exchanges with, which on an intracommunicator is the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Sides {
+    pub inter: bool,
+    /// This rank's place.
+    pub me: u32,
+    /// This rank in its group.
+    pub rank: u32,
+    pub local: Range<u32>,
+    pub remote: Range<u32>,
+}
+
+impl Sides {
+    pub fn of(communicator: &Rc<Communicator>) -> Sides {
+        let channel = channel_of(communicator);
+        let (all, me, rank) = (0..channel.shared.size(), channel.shared.rank, communicator.rank);
+        match &communicator.inter {
+            None => Sides { inter: false, me, rank, local: all.clone(), remote: all },
+            Some(inter) => {
+                let (own, other) = (communicator.size(), communicator.peers().len() as u32);
+                let (local, remote) =
+                    if inter.is_first { (0..own, own..own + other) } else { (other..other + own, 0..other) };
+                Sides { inter: true, me, rank, local, remote }
+            }
+        }
+    }
+
+    /// The remote group, beginning near this rank's own place, so that no two ranks begin with the same peer.
+    pub fn nearest_first(&self) -> impl Iterator<Item = u32> + use<> {
+        let first = self.remote.start + self.rank.min(self.remote.len() as u32);
+        (first..self.remote.end).chain(self.remote.start..first)
+    }
+
+    /// Both groups.
+    pub fn all(&self) -> Range<u32> {
+        self.local.start.min(self.remote.start)..self.local.end.max(self.remote.end)
+    }
+}
