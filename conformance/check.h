@@ -50,6 +50,10 @@ static inline void outcome_(int code, int wanted, const char *what, const char *
 /* The call fails with an error of that class. */
 #define FAILS(class, call) outcome_((call), (class), #call, __FILE__, __LINE__)
 
+/* As CHECK and OK, but not counted: for loops that go round as often as it takes. */
+#define HOLDS(condition) (checks_--, CHECK(condition))
+#define MUST(call) (checks_--, OK(call))
+
 static inline void begin(int *argc, char ***argv)
 {
     MPI_Init(argc, argv);

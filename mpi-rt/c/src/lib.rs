@@ -28,4 +28,5 @@ mod processes;
 mod report;
 mod requests;
 mod statuses;
+mod tools;
 mod types;

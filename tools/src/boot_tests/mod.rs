@@ -7,6 +7,7 @@
 
 mod case;
 pub mod command;
+mod conformance;
 mod host;
 mod judge;
 mod real_machine;
@@ -61,6 +62,7 @@ struct Count {
 pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     let mut tests = case::load(tree)?;
     tests.extend(special::all());
+    tests.extend(conformance::all(tree)?);
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
     tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host));
     let with_host = wanted(HOST_TESTS);
@@ -78,6 +80,9 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     }
     if !tests.is_empty() {
         build_all(tree, options.verbose, &tests)?;
+        if let Some(line) = conformance::left_out(&tests) {
+            println!("{line}");
+        }
         let lwk = Lwk::new(tree)?;
         let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
         for (tests, workers) in [(together, WORKERS), (alone, 1)] {
