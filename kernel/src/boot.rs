@@ -10,7 +10,7 @@ use crate::memory::LINEAR_MAP;
 /// [`LINEAR_MAP`].
 pub static CONFIG: BootloaderConfig = {
     let mut config = BootloaderConfig::new_default();
-    config.kernel_stack_size = 64 * 1024;
+    config.kernel_stack_size = 128 * 1024;
     config.mappings.physical_memory = Some(Mapping::FixedAddress(LINEAR_MAP));
     config.mappings.dynamic_range_start = Some(0xffff_c000_0000_0000);
     config.mappings.dynamic_range_end = Some(0xffff_ff00_0000_0000);

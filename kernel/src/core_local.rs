@@ -71,6 +71,11 @@ impl Counters {
         add_one(&self.syscalls);
     }
 
+    /// The system call just counted will be made again.
+    pub fn uncount_syscall(&self) {
+        self.syscalls.store(self.syscalls.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+    }
+
     /// Forgets what happened before the core's first program.
     pub fn reset(&self) {
         self.vectors.iter().chain([&self.syscalls]).for_each(|count| count.store(0, Ordering::Relaxed));

@@ -15,7 +15,7 @@ use tar_no_std::TarArchiveRef;
 use crate::arch::{clock, interrupt_controller, interrupts};
 use crate::core_local::{self, Core};
 use crate::rank::Rank;
-use crate::{node, process, report};
+use crate::{files, node, process, report};
 
 /// Why a job cannot be run; each is one line that says what to do.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub enum Problem {
     TooManyRanks { ranks: usize, cores: usize },
     NoMemory { ranks: usize, bytes: u64, free: u64 },
     NoKernelMemory,
+    BadFiles,
+    NoFileMemory,
     Stack(TooLong),
 }
 
@@ -54,6 +56,10 @@ impl fmt::Display for Problem {
             ),
             Problem::NoKernelMemory => {
                 write!(out, "the node's memory does not suffice for the kernel's own tables")
+            }
+            Problem::BadFiles => write!(out, "the boot image's files are damaged: make it again"),
+            Problem::NoFileMemory => {
+                write!(out, "the job's files do not fit in the node's memory: give it fewer or smaller ones")
             }
             Problem::Stack(problem) => write!(out, "{problem}"),
         }
@@ -81,13 +87,16 @@ impl Archive {
 pub struct Description {
     pub file: lwk_job::Job<'static>,
     pub program: &'static [u8],
+    /// The image of the file system, if the job is given files.
+    pub files: Option<&'static [u8]>,
 }
 
 impl Description {
     /// Reads the job file; the program is looked at by [`launch`].
     pub fn read(archive: &Archive) -> Result<Description, Problem> {
         let file = lwk_job::Job::parse(archive.member(job_file::JOB)?).map_err(Problem::File)?;
-        Ok(Description { file, program: archive.member(job_file::PROGRAM)? })
+        let files = archive.member(job_file::FILES).ok();
+        Ok(Description { file, program: archive.member(job_file::PROGRAM)?, files })
     }
 }
 
@@ -98,8 +107,10 @@ pub struct Job {
     /// Cores that have ranks: rank `r` runs on the `r mod n`-th of them.
     cores: arrayvec::ArrayVec<usize, MAX_RANKS>,
     program: Program<'static>,
+    program_name: &'static [u8],
     reported: bool,
     end: End,
+    out: bool,
     /// Ranks whose image is in place; all must be before any runs, because any may look at any.
     loaded: AtomicUsize,
     /// Ranks that have not ended.
@@ -136,8 +147,10 @@ pub fn launch(description: &Description, cores: usize) -> Result<(), Problem> {
         size,
         cores: indices.take(size).collect(),
         program,
+        program_name: file.arguments().next().unwrap_or_default(),
         reported: file.report,
         end: file.end,
+        out: file.out,
         loaded: AtomicUsize::new(0),
         live: AtomicUsize::new(size),
         failed: AtomicBool::new(false),
@@ -146,6 +159,7 @@ pub fn launch(description: &Description, cores: usize) -> Result<(), Problem> {
         first_entry_ticks: AtomicU64::new(0),
     })
     .ok_or(Problem::NoKernelMemory)?;
+    files::init(description.files, file.file_space)?;
     process::create_ranks(job, file)?;
     // Release: whoever finds the job finds its ranks.
     CURRENT.store(core::ptr::from_ref(job).cast_mut(), Ordering::Release);
@@ -164,6 +178,11 @@ impl Job {
 
     pub fn program(&self) -> &Program<'static> {
         &self.program
+    }
+
+    /// The program's first argument.
+    pub fn program_name(&self) -> &'static [u8] {
+        self.program_name
     }
 
     /// Whether ranks share cores.
@@ -259,8 +278,9 @@ impl Job {
         self.stopping.load(Ordering::Acquire)
     }
 
-    pub fn end_action(&self) -> End {
-        self.end
+    /// What the node does when the job has ended, and whether the host tool fetches the files before.
+    pub fn end_action(&self) -> (End, bool) {
+        (self.end, self.out)
     }
 
     /// A rank has ended. With the last one the job ends, and so does the node.
@@ -270,7 +290,7 @@ impl Job {
             if self.reported {
                 report::print(self);
             }
-            node::end(self.status.load(Ordering::Relaxed), self.end);
+            node::end(self.status.load(Ordering::Relaxed), self.end_action());
         }
     }
 }

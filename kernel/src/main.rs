@@ -24,6 +24,7 @@ mod console;
 mod core_local;
 mod drivers;
 mod failure;
+mod files;
 mod initial_stack;
 mod inject;
 mod job;

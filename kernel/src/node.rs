@@ -12,7 +12,7 @@ use crate::arch::trap_frame::TrapFrame;
 use crate::arch::{clock, interrupts, ports};
 use crate::boot::Machine;
 use crate::core_local::{self, Core};
-use crate::{console, failure, job};
+use crate::{console, failure, files, job};
 
 /// Facts for the exit report; written once at boot, before any rank runs.
 static ENTRY_TICKS: AtomicU64 = AtomicU64::new(0);
@@ -45,11 +45,14 @@ pub fn kernel_bytes() -> u64 {
 /// Ends a node that cannot run its job: one line says why.
 pub fn refuse(reason: fmt::Arguments<'_>) -> ! {
     console::record_text(KERNEL, 1, reason);
-    end(exit::USAGE, End::Exit)
+    end(exit::USAGE, (End::Exit, false))
 }
 
-/// Ends the node: the status is the last record.
-pub fn end(status: i32, how: End) -> ! {
+/// Ends the node: the status is the last record. If the host tool fetches the files it is told where they are first.
+pub fn end(status: i32, (how, out): (End, bool)) -> ! {
+    if out {
+        files::announce();
+    }
     console::record_urgently(END, status as usize, format_args!(""));
     if how == End::Wait {
         console::wait_for_byte();
@@ -75,6 +78,6 @@ pub fn report_where(core: &'static Core, frame: &TrapFrame) {
     failure::trace_waiting_ranks(core);
     // AcqRel: the last core to come has seen every other's records written.
     if SAID_WHERE.fetch_add(1, Ordering::AcqRel) + 1 == core_local::count() {
-        end(exit::TIMEOUT, job::current().map_or(End::Exit, |job| job.end_action()));
+        end(exit::TIMEOUT, job::current().map_or((End::Exit, false), |job| job.end_action()));
     }
 }

@@ -7,6 +7,7 @@ use lwk_abi::job_page::{
     FLAG_EMULATED, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
 };
 use lwk_elf::Program;
+use lwk_linux::Process;
 use lwk_mm::Access;
 use lwk_mm::address::{PhysAddr, VirtAddr};
 use lwk_mm::layout::{ImageRange, Layout};
@@ -110,12 +111,19 @@ fn create_rank(job: &'static Job, number: usize, layout: Layout, segment: PhysAd
         map(region.start, physical, region.end - region.start, region.access)?;
     }
     let core = job.core_of(number);
+    let process = place_process(&layout).ok_or(Problem::NoKernelMemory)?;
     let rank: &'static Rank =
-        memory::place(Rank::new(Parts { job, number, core, layout, segment, root, job_page }))
+        memory::place(Rank::new(Parts { job, number, core, layout, segment, root, job_page, process }))
             .ok_or(Problem::NoKernelMemory)?;
     rank.set_page_table_bytes(tables.tables * PAGE_BYTES);
     job.set_rank(rank);
     Ok(())
+}
+
+/// What the system keeps for a rank's calls. A function of its own, because the boot loader's stack holds few such values.
+#[inline(never)]
+fn place_process(layout: &Layout) -> Option<&'static spin::Mutex<Process>> {
+    memory::place(spin::Mutex::new(Process::new(layout, false))).map(|process| &*process)
 }
 
 /// SMARTMAP: each rank's slot 0 becomes slot `r + 1` of every rank, its own included. One entry of 8 bytes a peer.

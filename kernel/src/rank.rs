@@ -3,8 +3,8 @@
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use lwk_abi::console::{LINE_BYTES, STDERR, STDERR_PART, STDOUT, STDOUT_PART};
+use lwk_linux::{Process, Stream};
 use lwk_mm::address::PhysAddr;
-use lwk_mm::heap::Heap;
 use lwk_mm::layout::Layout;
 
 use crate::arch::extended_state::ExtendedState;
@@ -14,17 +14,8 @@ use crate::arch::user_state::ThreadPointers;
 use crate::console;
 use crate::job::Job;
 
-/// The most areas a rank can map; more is `ENOMEM`, as with Linux's `vm.max_map_count`.
-pub const AREAS_MAX: usize = 512;
 /// Status of a rank that has not ended, or was stopped because of another.
 const NO_STATUS: i32 = -1;
-
-/// A rank's output stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    Out,
-    Error,
-}
 
 /// The start of a line that has not ended yet.
 struct Line {
@@ -37,7 +28,6 @@ struct Private {
     frame: TrapFrame,
     pointers: ThreadPointers,
     extended: ExtendedState,
-    heap: Heap<AREAS_MAX>,
     lines: [Line; 2],
 }
 
@@ -55,6 +45,8 @@ pub struct Rank {
     status: AtomicI32,
     /// Locked by the rank's own core only, so never waited for; a non-maskable interrupt tries and does without.
     private: spin::Mutex<Private>,
+    /// What the system keeps for its calls. Locked by the rank's own core only.
+    process: &'static spin::Mutex<Process>,
 }
 
 /// What a rank is made of.
@@ -66,13 +58,13 @@ pub struct Parts {
     pub segment: PhysAddr,
     pub root: PhysAddr,
     pub job_page: PhysAddr,
+    pub process: &'static spin::Mutex<Process>,
 }
 
 impl Rank {
     /// A rank that has not run; [`Rank::prepare`] makes it ready.
     pub fn new(parts: Parts) -> Rank {
-        let Parts { job, number, core, layout, segment, root, job_page } = parts;
-        let heap = Heap::stale(layout.heap_start, layout.heap_end);
+        let Parts { job, number, core, layout, segment, root, job_page, process } = parts;
         const EMPTY: Line = Line { bytes: [0; LINE_BYTES], used: 0 };
         Rank {
             job,
@@ -89,9 +81,9 @@ impl Rank {
                 frame: TrapFrame::default(),
                 pointers: ThreadPointers::default(),
                 extended: ExtendedState::empty(),
-                heap,
                 lines: [EMPTY; 2],
             }),
+            process,
         }
     }
 
@@ -172,9 +164,9 @@ impl Rank {
         self.private.try_lock().map(|private| private.frame)
     }
 
-    /// Works on the rank's heap.
-    pub fn with_heap<R>(&self, work: impl FnOnce(&mut Heap<AREAS_MAX>) -> R) -> R {
-        work(&mut self.private.lock().heap)
+    /// Works on what the system keeps for the rank's calls.
+    pub fn with_process<R>(&self, work: impl FnOnce(&mut Process) -> R) -> R {
+        work(&mut self.process.lock())
     }
 
     /// Adds to an output stream. Whole lines go out at once; the rest waits for its end.

@@ -36,11 +36,6 @@ impl UserSlice {
         UserSlice { address, bytes }
     }
 
-    /// At most the first `bytes` bytes of it.
-    pub fn at_most(self, bytes: u64) -> UserSlice {
-        UserSlice { bytes: self.bytes.min(bytes), ..self }
-    }
-
     /// Checks that `rank` may read all of it.
     pub fn readable(self, rank: &Rank) -> Result<UserMemory<'_>, Errno> {
         let (owner, local) = self.owner(rank)?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lwk_abi::exit::{KERNEL_PANIC, TIMEOUT};
-use lwk_home::{Home, Tools, Valgrind};
+use lwk_home::{Home, Tools, Valgrind, Volume};
 
 use crate::build::Builder;
 use crate::catalog::Named;
@@ -43,7 +43,9 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         (None, true) => None,
         (seconds, _) => Some(Duration::from_secs(seconds.unwrap_or(RunOptions::TIMEOUT))),
     };
-    let mut home = Home::start(&program, &job.encode(), &tools).doing(|| "start the host home".into())?;
+    let files = Volume::new(8192).doing(|| "make the job's file system".into())?;
+    let mut home =
+        Home::start(&program, &job.encode(), &tools, &files).doing(|| "start the host home".into())?;
     if options.verbose {
         eprintln!("lwk: the node is process {}", home.process());
     }

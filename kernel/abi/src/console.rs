@@ -40,5 +40,8 @@ pub const PANIC_FRAME: u8 = b'q';
 /// * `core core=… syscalls=… faults=… interrupts=… vectors=V:N,V:N,…` (`vectors=-` if there were none)
 /// * `unsupported number=… count=…` (a system call that was answered `-ENOSYS`)
 pub const REPORT: u8 = b'r';
+/// Where a piece of the file system is in the node's memory, for the host tool to fetch; in the order of its pages, before
+/// [`END`]. Number: pages of 4 KiB. Text: `address=0x…`, physical, and `sum=0x…`, by `lwk_files::checksum`.
+pub const FILES: u8 = b'd';
 /// The job's end, the last record; number: exit status of the host command.
 pub const END: u8 = b'x';

@@ -1,13 +1,17 @@
 //! The job file: how the host tells a node what to run.
 //!
-//! The boot image's RAM disk is a POSIX (ustar) archive with two members. [`PROGRAM`] is the static ELF file. [`JOB`] is
-//! a sequence of `key=value` records, each ended by a NUL byte (as in Linux's `/proc/self/environ`, so that any argument
+//! The boot image's RAM disk is a POSIX (ustar) archive of two or three members. [`PROGRAM`] is the static ELF file. [`FILES`],
+//! if it is there, is the image of a file system (crate `lwk-files`) with the files that the job is given. [`JOB`] is a
+//! sequence of `key=value` records, each ended by a NUL byte (as in Linux's `/proc/self/environ`, so that any argument
 //! can be carried as it is). Keys may repeat only where said. Numbers are decimal.
 
 /// Name of the archive member that holds the job file.
 pub const JOB: &str = "job";
 /// Name of the archive member that holds the program.
 pub const PROGRAM: &str = "program";
+
+/// Name of the archive member that holds the image of the file system.
+pub const FILES: &str = "files";
 
 /// Ranks on this node, 1 to 255. Required.
 pub const RANKS: &str = "ranks";
@@ -30,6 +34,12 @@ pub const CONSOLE: &str = "console";
 /// What the node does when the job has ended: `exit` (default, the debug-exit device), `wait` (for a byte on the serial
 /// line, then as `exit`; used to look at the screen) or `halt` (real machines).
 pub const END: &str = "end";
+/// Bytes that files may take beside those the job is given, rounded up to pages. [`FILE_SPACE_DEFAULT`] if absent.
+pub const FILE_SPACE: &str = "file_space";
+/// See [`FILE_SPACE`].
+pub const FILE_SPACE_DEFAULT: u64 = 32 << 20;
+/// `1`: at the end the host tool fetches the files (see `lwk_abi::console::FILES`).
+pub const OUT: &str = "out";
 /// For tests of the kernel's own end: the boot core fails in this way when the job has been set going. `panic`,
 /// `page-fault`, `stack-overflow` or `invalid-instruction`. None if absent.
 pub const INJECT: &str = "inject";

@@ -75,6 +75,10 @@ pub struct Job<'a> {
     pub console: Console,
     /// What follows the job's end.
     pub end: End,
+    /// Bytes that files may take beside those the job is given, at least 1; not rounded.
+    pub file_space: u64,
+    /// The host tool fetches the files at the end.
+    pub out: bool,
     /// How the kernel fails once the job runs.
     pub inject: Option<Inject>,
     file: &'a [u8],
@@ -134,6 +138,8 @@ impl<'a> Job<'a> {
         let mut console = None;
         let mut end = None;
         let mut inject = None;
+        let mut file_space = None;
+        let mut out = None;
         let mut has_argument = false;
         if file.last().is_some_and(|&last| last != 0) {
             return Err(JobError::Unterminated);
@@ -158,6 +164,10 @@ impl<'a> Job<'a> {
                 key @ job_file::REPORT => set(&mut report, key, switch(value), "0 or 1")?,
                 key @ job_file::CONSOLE => set(&mut console, key, console_form(value), "framed or plain")?,
                 key @ job_file::END => set(&mut end, key, end_action(value), "exit, wait or halt")?,
+                key @ job_file::FILE_SPACE => {
+                    set(&mut file_space, key, number_to(value, u64::MAX), "a number of bytes")?
+                }
+                key @ job_file::OUT => set(&mut out, key, switch(value), "0 or 1")?,
                 key @ job_file::INJECT => {
                     set(
                         &mut inject,
@@ -186,6 +196,8 @@ impl<'a> Job<'a> {
             cores: cores.map(|cores| cores as u32),
             console: console.unwrap_or(Console::Framed),
             end: end.unwrap_or(End::Exit),
+            file_space: file_space.unwrap_or(job_file::FILE_SPACE_DEFAULT),
+            out: out.unwrap_or(false),
             inject,
             file,
         })
@@ -206,7 +218,7 @@ const RANK_COUNT: &str = "a number from 1 to 255";
 const _: () = assert!(MAX_RANKS == 255, "RANK_COUNT says 255");
 
 /// Every key of the format.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     job_file::RANKS,
     job_file::MEMORY,
     job_file::ARGUMENT,
@@ -217,6 +229,8 @@ const KEYS: [&str; 11] = [
     job_file::CORES,
     job_file::CONSOLE,
     job_file::END,
+    job_file::FILE_SPACE,
+    job_file::OUT,
     job_file::INJECT,
 ];
 
@@ -337,11 +351,12 @@ mod tests {
     fn every_key_is_read() {
         let file =
             b"env=A=1\0log=trace\0arg=x\0oversubscribe=1\0report=1\0cores=64\0console=plain\0end=wait\0\
-                     env=B=\0arg=\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0";
+                     env=B=\0arg=\0file_space=4096\0out=1\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0";
         let job = Job::parse(file).expect("a job");
         assert_eq!((job.ranks, job.memory, job.log), (255, u64::MAX, LogLevel::Trace));
         assert_eq!((job.oversubscribe, job.report, job.cores), (true, true, Some(64)));
         assert_eq!((job.console, job.end), (Console::Plain, End::Wait));
+        assert_eq!((job.file_space, job.out), (4096, true));
         let arguments: Vec<&[u8]> = job.arguments().collect();
         assert_eq!(arguments, [&b"x"[..], b"", b"\xff a=b\nc"]);
         assert_eq!(job.environment().collect::<Vec<_>>(), [&b"A=1"[..], b"B="]);
@@ -376,6 +391,8 @@ mod tests {
         bad_value(with(b"oversubscribe=yes\0"), "oversubscribe");
         bad_value(with(b"report=2\0"), "report");
         bad_value(with(b"console=\0"), "console");
+        bad_value(with(b"file_space=0\0"), "file_space");
+        bad_value(with(b"out=yes\0"), "out");
         bad_value(with(b"end=EXIT\0"), "end");
     }
 

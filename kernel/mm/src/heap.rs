@@ -182,6 +182,12 @@ impl<const N: usize> Heap<N> {
         Ok(())
     }
 
+    /// The first page above the break: what is below it, from the heap's start, belongs to the program.
+    #[must_use]
+    pub fn break_end(&self) -> u64 {
+        self.break_page()
+    }
+
     /// The mapped areas, lowest first.
     #[must_use]
     pub fn areas(&self) -> &[Span] {

@@ -1,70 +1,58 @@
-//! System calls: Linux's numbers and meaning for those it has, Margay's own from `0x1000`. An unknown one is answered
-//! `ENOSYS` and counted.
+//! System calls: Linux's numbers and meaning for those it has (crate `lwk-linux`), Margay's own from `0x1000`. An unknown one is
+//! answered `ENOSYS` and counted.
 
-mod identity;
-mod memory;
-mod output;
-mod time;
+mod counters;
+mod machine;
 pub mod unsupported;
 
-use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, errno, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, linux};
+use lwk_linux::{Answer, Outcome};
+
+pub use lwk_linux::Errno;
 
 use crate::arch::trap_frame::TrapFrame;
 use crate::core_local::Core;
 use crate::failure;
 use crate::rank::Rank;
 use crate::scheduler;
-use crate::user_memory::UserSlice;
+use machine::NodeMachine;
 
-/// A Linux error number, positive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Errno(pub i64);
-
-/// What a system call answers: a value, or an error number.
-pub type Answer = Result<u64, Errno>;
+/// Bytes of the `syscall` instruction.
+const SYSCALL_BYTES: u64 = 2;
 
 /// Called by the entry code, on the core's kernel stack.
 pub extern "C" fn syscall_entered(frame: &mut TrapFrame) {
     let core = Core::current();
-    core.counters.count_syscall();
     let rank = core.running().expect("a system call comes from the rank that runs on the core");
     let (number, arguments) = frame.syscall();
-    if number == linux::SCHED_YIELD {
-        frame.rax = 0;
-        return scheduler::yield_core(core, rank, frame);
-    }
-    let answer = match number {
+    core.counters.count_syscall();
+    let outcome = match number {
+        linux::SCHED_YIELD => {
+            frame.rax = 0;
+            return scheduler::yield_core(core, rank, frame);
+        }
         linux::EXIT | linux::EXIT_GROUP => exit(core, rank, arguments[0]),
         JOB_ABORT => abort(core, rank, frame, arguments[0]),
-        _ => dispatch(core, rank, number, arguments),
+        CORE_COUNTERS => Outcome::Done(counters::core_counters(core, rank, arguments[0])),
+        _ => rank
+            .with_process(|process| lwk_linux::call(process, &NodeMachine { core, rank }, number, arguments)),
     };
-    frame.rax = match answer {
-        Ok(value) => value,
-        Err(Errno(number)) => number.wrapping_neg() as u64,
-    };
+    match outcome {
+        Outcome::Done(answer) => frame.rax = raw(answer),
+        // The program makes the call again, from user mode, where it can be stopped; it counts once, when it is done.
+        Outcome::Again => {
+            core.counters.uncount_syscall();
+            frame.rip -= SYSCALL_BYTES;
+            scheduler::yield_core(core, rank, frame);
+        }
+    }
 }
 
-fn dispatch(core: &'static Core, rank: &Rank, number: u64, arguments: [u64; 6]) -> Answer {
-    let [first, second, third, fourth, fifth, sixth] = arguments;
-    match number {
-        linux::READ => output::read(rank, first, UserSlice::new(second, third)),
-        linux::WRITE => output::write(rank, first, UserSlice::new(second, third)),
-        linux::WRITEV => output::write_vector(rank, first, second, third),
-        linux::BRK => Ok(memory::brk(rank, first)),
-        linux::MMAP => {
-            memory::map(rank, &memory::MapRequest::new(first, second, third, fourth, fifth, sixth))
-        }
-        linux::MUNMAP => memory::unmap(rank, first, second),
-        linux::CLOCK_GETTIME => time::clock_gettime(rank, first, second),
-        linux::GETRANDOM => identity::getrandom(rank, UserSlice::new(first, second), third),
-        linux::GETPID | linux::GETTID => Ok(identity::process_number(rank)),
-        linux::UNAME => identity::uname(rank, first),
-        linux::ARCH_PRCTL => identity::arch_prctl(rank, first, second),
-        CORE_COUNTERS => identity::core_counters(core, rank, first),
-        _ => {
-            unsupported::count(number);
-            Err(Errno(errno::ENOSYS))
-        }
+/// An answer as it stands in `rax`.
+fn raw(answer: Answer) -> u64 {
+    match answer {
+        Ok(value) => value,
+        Err(Errno(number)) => number.wrapping_neg() as u64,
     }
 }
 

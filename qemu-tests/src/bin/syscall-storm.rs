@@ -104,7 +104,7 @@ struct Call {
 
 impl Call {
     fn random(random: &mut Random) -> Call {
-        let (number, arguments, success) = match random.below(14) {
+        let (number, arguments, success) = match random.below(20) {
             0 => read(random),
             1 => write(random),
             2 => write_vector(random),
@@ -127,6 +127,7 @@ impl Call {
             }
             11 => (random.one_of(&[GETPID, GETTID]), [0; 6].map(|_| random.bits()), Success::UpTo(1 << 22)),
             12 => (SCHED_YIELD, [0; 6].map(|_| random.bits()), Success::UpTo(0)),
+            13..=17 => any_other(random),
             _ => unknown(random),
         };
         Call { number, arguments, success }
@@ -263,27 +264,141 @@ fn thread_pointer(random: &mut Random) -> Arguments {
     (ARCH_PRCTL, [code, unwritable(random), 0, 0, 0, 0], success)
 }
 
+/// Linux's calls that have no generator of their own.
+const OTHERS: [u64; 75] = [
+    OPEN,
+    CLOSE,
+    STAT,
+    FSTAT,
+    LSTAT,
+    POLL,
+    LSEEK,
+    MPROTECT,
+    IOCTL,
+    PREAD64,
+    READV,
+    ACCESS,
+    PIPE,
+    SELECT,
+    MREMAP,
+    MSYNC,
+    MADVISE,
+    DUP,
+    DUP2,
+    NANOSLEEP,
+    FCNTL,
+    FSYNC,
+    FDATASYNC,
+    TRUNCATE,
+    FTRUNCATE,
+    GETCWD,
+    CHDIR,
+    FCHDIR,
+    RENAME,
+    MKDIR,
+    RMDIR,
+    CREAT,
+    UNLINK,
+    READLINK,
+    CHMOD,
+    FCHMOD,
+    UMASK,
+    GETTIMEOFDAY,
+    GETRLIMIT,
+    GETRUSAGE,
+    SYSINFO,
+    TIMES,
+    GETUID,
+    GETGID,
+    GETEUID,
+    GETEGID,
+    GETPPID,
+    GETPGRP,
+    TIME,
+    FUTEX,
+    SCHED_SETAFFINITY,
+    SCHED_GETAFFINITY,
+    GETDENTS64,
+    SET_TID_ADDRESS,
+    CLOCK_GETRES,
+    CLOCK_NANOSLEEP,
+    OPENAT,
+    MKDIRAT,
+    NEWFSTATAT,
+    UNLINKAT,
+    RENAMEAT,
+    READLINKAT,
+    FACCESSAT,
+    PSELECT6,
+    PPOLL,
+    SET_ROBUST_LIST,
+    DUP3,
+    PIPE2,
+    PREADV,
+    PRLIMIT64,
+    GETCPU,
+    RENAMEAT2,
+    STATX,
+    RSEQ,
+    FACCESSAT2,
+];
+
+/// What is called elsewhere here, or not at all.
+const NOT_UNKNOWN: [u64; 27] = [
+    ARCH_PRCTL,
+    BRK,
+    CLOCK_GETTIME,
+    EXIT,
+    EXIT_GROUP,
+    GETPID,
+    GETRANDOM,
+    GETTID,
+    KILL,
+    MMAP,
+    MUNMAP,
+    PWRITE64,
+    PWRITEV,
+    READ,
+    RT_SIGACTION,
+    RT_SIGPENDING,
+    RT_SIGPROCMASK,
+    RT_SIGRETURN,
+    SCHED_YIELD,
+    SIGALTSTACK,
+    TGKILL,
+    TKILL,
+    UNAME,
+    WRITE,
+    WRITEV,
+    JOB_ABORT,
+    CORE_COUNTERS,
+];
+
+/// One of the other calls with arguments that are addresses where nothing can be written, lengths, or small numbers. Nothing
+/// that it waits for or prints is readable, the standard streams stay open, and the heap keeps what is in it.
+fn any_other(random: &mut Random) -> Arguments {
+    let number = random.one_of(&OTHERS);
+    let mut arguments = [0; 6].map(|_| match random.below(4) {
+        0 => random.below(8),
+        1 => length(random),
+        _ => unwritable(random),
+    });
+    let own_descriptor = |random: &mut Random| 3 + random.below(300);
+    match number {
+        NANOSLEEP | CLOCK_NANOSLEEP | POLL | PPOLL | SELECT | PSELECT6 | FUTEX => {
+            arguments = [0; 6].map(|_| unreadable(random));
+        }
+        CLOSE => arguments[0] = own_descriptor(random),
+        DUP2 | DUP3 => arguments[1] = own_descriptor(random),
+        // Not "is needed no more".
+        MADVISE => arguments[2] = random.one_of(&[0, 1, 2, 3, 5, 8, 14, 99, u64::MAX]),
+        _ => {}
+    }
+    (number, arguments, Success::UpTo(1 << 47))
+}
+
 /// A number that is no call: any bits, or close to those that are.
 fn unknown(random: &mut Random) -> Arguments {
-    let known = [
-        READ,
-        WRITE,
-        MMAP,
-        MUNMAP,
-        BRK,
-        WRITEV,
-        SCHED_YIELD,
-        GETPID,
-        EXIT,
-        UNAME,
-        ARCH_PRCTL,
-        GETTID,
-        CLOCK_GETTIME,
-        EXIT_GROUP,
-        GETRANDOM,
-        JOB_ABORT,
-        CORE_COUNTERS,
-    ];
     loop {
         let number = match random.below(3) {
             0 => random.bits(),
@@ -291,7 +406,8 @@ fn unknown(random: &mut Random) -> Arguments {
             _ => 0x1000 + random.below(64),
         };
         // A kernel that looks at the low half only, as Linux does, may take these for the call.
-        if !known.contains(&(number & u64::from(u32::MAX))) {
+        let low = number & u64::from(u32::MAX);
+        if !OTHERS.contains(&low) && !NOT_UNKNOWN.contains(&low) {
             return (number, [0; 6].map(|_| unwritable(random)), Success::Never);
         }
     }

@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
+use crate::files::Volume;
 use crate::node;
 use crate::supervise::TIME_IS_UP;
 use crate::tool::{self, Valgrind};
@@ -39,9 +40,9 @@ pub fn become_node() -> Option<ExitCode> {
     if role != OsStr::new(NODE) {
         return None;
     }
-    let (program, mode) = (arguments.next()?, arguments.next()?);
+    let (program, mode, files) = (arguments.next()?, arguments.next()?, arguments.next()?);
     let valgrind = Valgrind::from_arguments(arguments);
-    Some(node::main(Path::new(&program), mode == OsStr::new(HOLD), valgrind.as_ref()))
+    Some(node::main(Path::new(&program), mode == OsStr::new(HOLD), Path::new(&files), valgrind.as_ref()))
 }
 
 /// A node of the host home. Dropping it ends its job.
@@ -56,15 +57,17 @@ impl Home {
     /// Starts a node with a job, given as the bytes of a job file (`lwk_abi::job_file`); the executable's `main` must call
     /// [`become_node`].
     ///
+    /// The ranks work on `files`, which the caller keeps until the job has ended.
+    ///
     /// What is wrong with the job is said on the console, as an error of the kernel and the job's end.
     ///
     /// # Errors
     /// The process cannot be started.
-    pub fn start(program: &Path, job: &[u8], tools: &Tools) -> io::Result<Home> {
+    pub fn start(program: &Path, job: &[u8], tools: &Tools, files: &Volume) -> io::Result<Home> {
         let started_ns = crate::rank::monotonic_ns();
         let (console, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
-        command.arg(NODE).arg(program).arg(if tools.hold { HOLD } else { GO });
+        command.arg(NODE).arg(program).arg(if tools.hold { HOLD } else { GO }).arg(files.path());
         command.args(tools.valgrind.iter().flat_map(Valgrind::arguments));
         // A group of its own: an interrupt from the terminal is the host tool's, which takes the node along.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::from(OwnedFd::from(theirs)));

@@ -15,7 +15,7 @@
 //! death signal. Memory objects have no name and vanish with the last process.
 //!
 //! The layout of a rank, its heap and its failure report are the kernel's own: crates `lwk-mm`, `lwk-elf`, `lwk-job`,
-//! `lwk-failure`.
+//! `lwk-failure`; so are its system calls and files: `lwk-linux`, `lwk-files`.
 
 pub mod arch;
 pub mod bench;
@@ -25,7 +25,9 @@ mod calls;
 mod clock;
 mod console;
 mod fault;
+mod files;
 mod home;
+mod machine;
 mod node;
 mod pages;
 mod rank;
@@ -35,6 +37,7 @@ mod supervise;
 mod tool;
 mod topology;
 
+pub use files::{SharedPages, Volume};
 pub use home::{Home, Tools, become_node};
 pub use setup::{HOST_LACKS, SetupError};
 pub use tool::Valgrind;

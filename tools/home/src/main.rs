@@ -5,7 +5,10 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lwk_home::{Home, Tools};
+use lwk_home::{Home, Tools, Volume};
+
+/// Pages that the job's files may take.
+const FILE_PAGES: u32 = 8192;
 
 fn main() -> ExitCode {
     if let Some(code) = lwk_home::become_node() {
@@ -29,7 +32,8 @@ fn main() -> ExitCode {
 }
 
 fn run(program: &str, job: &[u8]) -> io::Result<()> {
-    let mut home = Home::start(Path::new(program), job, &Tools::default())?;
+    let files = Volume::new(FILE_PAGES)?;
+    let mut home = Home::start(Path::new(program), job, &Tools::default(), &files)?;
     io::copy(home.console(), &mut io::stdout())?;
     home.stop()
 }

@@ -25,6 +25,7 @@ use nix::unistd::{ForkResult, Pid, fork, getpid, pipe2};
 
 use crate::board::Board;
 use crate::console::record;
+use crate::files::Volume;
 use crate::rank::{self, Start};
 use crate::setup::{HOST_LACKS, Setup, SetupError};
 use crate::supervise::{Child, Supervisor};
@@ -37,13 +38,13 @@ const ERROR: u32 = 1;
 const INFO: u32 = 3;
 
 /// The whole life of the node's process; its status says only whether it could do its part.
-pub fn main(program: &Path, hold: bool, valgrind: Option<&Valgrind>) -> ExitCode {
+pub fn main(program: &Path, hold: bool, files: &Path, valgrind: Option<&Valgrind>) -> ExitCode {
     if let Err(error) = fixed_addresses() {
         eprintln!("margay: error: cannot start the host home again: {error}");
         return ExitCode::from(HOST_LACKS as u8);
     }
     let mut console = standard_stream(1);
-    let status = match run(program, hold, valgrind, &mut console) {
+    let status = match run(program, hold, files, valgrind, &mut console) {
         Ok(status) => status,
         Err(Failure::Setup(error)) => {
             let told = record(&mut *console, kind::KERNEL, ERROR, error.message.as_bytes());
@@ -99,7 +100,13 @@ fn standard_stream(fd: i32) -> ManuallyDrop<File> {
     ManuallyDrop::new(unsafe { File::from_raw_fd(fd) })
 }
 
-fn run(program: &Path, hold: bool, valgrind: Option<&Valgrind>, console: &mut File) -> Result<i32, Failure> {
+fn run(
+    program: &Path,
+    hold: bool,
+    files: &Path,
+    valgrind: Option<&Valgrind>,
+    console: &mut File,
+) -> Result<i32, Failure> {
     let mut control = standard_stream(0);
     let (started_ns, file) = read_job(&mut control)?;
     let job = Job::parse(&file).map_err(|error| SetupError::usage(error.to_string()))?;
@@ -116,6 +123,10 @@ fn run(program: &Path, hold: bool, valgrind: Option<&Valgrind>, console: &mut Fi
     let null = File::open("/dev/null")
         .map_err(|error| SetupError::host(format!("cannot open /dev/null: {error}")))?;
     let (reports, report) = pipe2(OFlag::O_CLOEXEC).map_err(lacking)?;
+    let volume = Volume::open(files)
+        .map_err(|error| SetupError::host(format!("cannot take over the job's files: {error}")))?;
+    // For as long as this process and its ranks live.
+    let volume: &'static Volume = Box::leak(Box::new(volume));
     let mut ranks = Vec::new();
     for rank in 0..job.ranks {
         let (output, write_output) = pipe2(OFlag::O_CLOEXEC).map_err(lacking)?;
@@ -134,6 +145,7 @@ fn run(program: &Path, hold: bool, valgrind: Option<&Valgrind>, console: &mut Fi
             streams,
             report,
             hold,
+            volume,
             valgrind,
         };
         let process = spawn(start)?;

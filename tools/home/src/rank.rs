@@ -11,7 +11,8 @@ use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use lwk_abi::address::{JOB_PAGE, PAGE_BYTES, SEGMENT_START};
-use lwk_mm::heap::Heap;
+use lwk_linux::Process;
+use lwk_mm::Access;
 use lwk_mm::layout::Layout;
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -22,13 +23,12 @@ use nix::unistd::{Pid, getppid};
 use crate::arch::{self, Gate, Handler};
 use crate::board::{Board, RankEntry};
 use crate::call_sites::CallSite;
+use crate::files::Volume;
 use crate::pages::{self, Collapsed, Pages};
 use crate::segment;
 use crate::setup::Setup;
 use crate::tool::{self, Valgrind};
 
-/// Apart areas of `mmap`ed memory a rank can have; areas that touch are one.
-pub const AREAS_MAX: usize = 1024;
 /// Bytes of the handlers' stack: Linux's signal frame takes up to 12 KiB of it.
 const HANDLER_STACK_BYTES: usize = 256 << 10;
 /// Where that stack goes under valgrind: between job page and segment, since callgrind takes a stack above the program's for a
@@ -52,6 +52,8 @@ pub struct Start<'a> {
     pub report: RawFd,
     /// Stop before the first instruction, for a debugger.
     pub hold: bool,
+    /// The node's files.
+    pub volume: &'static Volume,
     /// Run under valgrind; the program's system calls.
     pub valgrind: Option<(&'a Valgrind, &'a [CallSite])>,
 }
@@ -61,6 +63,8 @@ pub struct Start<'a> {
 pub struct Life {
     pub rank: u32,
     pub core: u32,
+    /// Cores of the node.
+    pub cores: u32,
     pub ranks: u32,
     pub layout: Layout,
     pub board: &'static Board,
@@ -72,6 +76,8 @@ pub struct Life {
     pub entry: u64,
     pub stack_pointer: u64,
     pub hold: bool,
+    /// The node's files.
+    pub volume: &'static Volume,
     /// The program's system calls, if they raise `SIGILL` and are not dispatched.
     pub sites: Option<Vec<CallSite>>,
 }
@@ -81,9 +87,15 @@ pub struct Life {
 pub struct Rank {
     pub rank: u32,
     pub core: u32,
+    /// Cores of the node.
+    pub cores: u32,
     pub ranks: u32,
     pub layout: Layout,
     pub board: &'static Board,
+    /// The program's first argument.
+    pub program_name: Vec<u8>,
+    /// The node's files.
+    pub volume: &'static Volume,
     /// The node's process, the only one whose `SIGQUIT` asks where the rank is.
     pub node: i32,
     /// Where the failure report goes: no more open to the program than any other descriptor, since its `write` knows
@@ -91,14 +103,9 @@ pub struct Rank {
     report: RawFd,
     /// Instructions that stand for system calls, by address.
     sites: Vec<CallSite>,
-    memory: UnsafeCell<Memory>,
-}
-
-/// What system calls change.
-#[derive(Debug)]
-pub struct Memory {
-    pub heap: Heap<AREAS_MAX>,
-    pub collapsed: Collapsed,
+    /// What the system keeps for the program's calls.
+    process: UnsafeCell<Process>,
+    collapsed: UnsafeCell<Collapsed>,
 }
 
 /// The process's one rank.
@@ -117,14 +124,24 @@ impl Rank {
         self.board.rank(self.rank)
     }
 
-    /// The memory state.
+    /// What the system keeps for the program's calls.
     ///
     /// # Safety
     /// Only the system call handler may ask, once for each call: it is never interrupted by itself.
     #[allow(clippy::mut_from_ref)]
-    pub unsafe fn memory(&self) -> &mut Memory {
+    pub unsafe fn process(&self) -> &mut Process {
         // SAFETY: the caller's promise: this is the only reference.
-        unsafe { &mut *self.memory.get() }
+        unsafe { &mut *self.process.get() }
+    }
+
+    /// The blocks that are collapsed so far.
+    ///
+    /// # Safety
+    /// As for [`Rank::process`], by one function that keeps no reference.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn collapsed(&self) -> &mut Collapsed {
+        // SAFETY: the caller's promise: this is the only reference.
+        unsafe { &mut *self.collapsed.get() }
     }
 
     /// The system call whose place this instruction has taken.
@@ -189,6 +206,8 @@ pub fn run(start: Start<'_>) -> Result<Infallible, String> {
         entry: setup.entry,
         stack_pointer: setup.stack_pointer,
         hold: start.hold,
+        cores: cores(setup),
+        volume: start.volume,
         sites: None,
     })
 }
@@ -204,7 +223,8 @@ pub fn live(life: Life) -> Result<Infallible, String> {
     let collapsed = Collapsed::new(&layout, life.pages, life.sharing);
     // Relaxed, here and below: the node reads it after it has waited for this process.
     board.rank(rank).huge_bytes.store(collapsed.bytes(), Ordering::Relaxed);
-    let heap = Heap::new(layout.heap_start, layout.heap_end);
+    let process = Process::new(&layout, true);
+    let program_name = first_argument(&layout, life.stack_pointer);
     let dispatched = life.sites.is_none();
     let current = Box::leak(Box::new(Rank {
         rank,
@@ -215,7 +235,11 @@ pub fn live(life: Life) -> Result<Infallible, String> {
         node: life.node.as_raw(),
         report: life.report,
         sites: life.sites.unwrap_or_default(),
-        memory: UnsafeCell::new(Memory { heap, collapsed }),
+        process: UnsafeCell::new(process),
+        collapsed: UnsafeCell::new(collapsed),
+        cores: life.cores,
+        program_name,
+        volume: life.volume,
     }));
     CURRENT.store(current, Ordering::Relaxed);
     handler_stack(if dispatched { 0 } else { LOW_STACK })
@@ -235,6 +259,28 @@ pub fn live(life: Life) -> Result<Infallible, String> {
         dispatch()?;
     }
     enter(current, life.entry, life.stack_pointer)
+}
+
+/// Cores of the node: up to the last one that has a rank, by Linux's numbers.
+pub fn cores(setup: &Setup) -> u32 {
+    setup.places.iter().map(|place| u32::from(place.core) + 1).max().unwrap_or(1)
+}
+
+/// The program's first argument, by its initial stack.
+fn first_argument(layout: &Layout, stack_pointer: u64) -> Vec<u8> {
+    let read = |address: u64, bytes: usize| -> Option<Vec<u8>> {
+        layout.check(address, bytes as u64, Access::R).ok()?;
+        let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
+        // SAFETY: the layout has readable memory there, which is mapped, and the program does not run yet.
+        Some(unsafe { std::slice::from_raw_parts(from, bytes) }.to_vec())
+    };
+    // Above the count of arguments is the first one's address.
+    let pointer =
+        read(stack_pointer + 8, 8).and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
+    let Some(start) = pointer else { return Vec::new() };
+    let bytes =
+        (start..layout.stack_end).map_while(|at| read(at, 1)?.first().copied().filter(|byte| *byte != 0));
+    bytes.collect()
 }
 
 /// Has Linux kill this process when the node's process dies, also if it has died already.

@@ -33,6 +33,7 @@ use crate::arch;
 use crate::board::Board;
 use crate::call_sites::{self, CallSite, Unclear};
 use crate::console::record;
+use crate::files::Volume;
 use crate::pages::Pages;
 use crate::rank::{self, Life, Start};
 use crate::segment::{self, Segment};
@@ -43,7 +44,7 @@ const LOADER_START: u64 = 0x4000_0000;
 /// First argument of the loader under valgrind; the second is the descriptor of the [`Plan`].
 pub const RANK: &str = "--margay-host-rank";
 /// Words of a [`Plan`] before the first descriptor of a segment.
-const FIXED_WORDS: usize = 12;
+const FIXED_WORDS: usize = 14;
 
 /// Valgrind, for some ranks or all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,11 +110,13 @@ impl Valgrind {
 struct Plan {
     rank: u32,
     core: u32,
+    cores: u32,
     ranks: u32,
     node: i32,
     report: RawFd,
     board: RawFd,
     program: RawFd,
+    files: RawFd,
     memory: u64,
     pages: Pages,
     sharing: u64,
@@ -129,11 +132,13 @@ impl Plan {
         let mut words = vec![
             self.rank.into(),
             self.core.into(),
+            self.cores.into(),
             self.ranks.into(),
             self.node as u64,
             fd(self.report),
             fd(self.board),
             fd(self.program),
+            fd(self.files),
             self.memory,
             self.pages as u64,
             self.sharing,
@@ -147,18 +152,34 @@ impl Plan {
 
     fn from_words(words: &[u64]) -> Option<Plan> {
         let (fixed, rest) = words.split_first_chunk::<FIXED_WORDS>()?;
-        let [rank, core, ranks, node, report, board, program, memory, pages, sharing, stack_pointer, sites] =
-            *fixed;
+        let [
+            rank,
+            core,
+            cores,
+            ranks,
+            node,
+            report,
+            board,
+            program,
+            files,
+            memory,
+            pages,
+            sharing,
+            stack_pointer,
+            sites,
+        ] = *fixed;
         let fd = |word: u64| word as RawFd;
         let (segments, rest) = rest.split_at_checked(ranks as usize * 2)?;
         let plan = Plan {
             rank: rank as u32,
             core: core as u32,
+            cores: cores as u32,
             ranks: ranks as u32,
             node: node as i32,
             report: fd(report),
             board: fd(board),
             program: fd(program),
+            files: fd(files),
             memory,
             pages: Pages::from_number(pages)?,
             sharing,
@@ -172,7 +193,7 @@ impl Plan {
     /// Everything that must outlive the change of executable.
     fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         let segments = self.segments.iter().flatten().copied().filter(|fd| *fd >= 0);
-        [self.report, self.board, self.program].into_iter().chain(segments)
+        [self.report, self.board, self.program, self.files].into_iter().chain(segments)
     }
 }
 
@@ -186,11 +207,13 @@ pub fn execute(
     let plan = Plan {
         rank: start.rank,
         core: setup.places[start.rank as usize].core.into(),
+        cores: rank::cores(setup),
         ranks: setup.segments.len() as u32,
         node: start.node.as_raw(),
         report: start.report,
         board: start.board_object,
         program: setup.file.as_raw_fd(),
+        files: start.volume.descriptor(),
         memory: setup.layout.segment_bytes,
         pages: setup.pages,
         sharing: setup.sharing,
@@ -293,6 +316,10 @@ fn become_rank(plan: Plan) -> Result<std::convert::Infallible, String> {
     let owned = |fd: RawFd| unsafe { OwnedFd::from_raw_fd(fd) };
     let board = Board::of(&owned(plan.board)).map_err(say("map the board"))?;
     let program = File::from(owned(plan.program));
+    let volume =
+        Volume::of(owned(plan.files)).map_err(|error| format!("cannot map the job's files: {error}"))?;
+    // For as long as this process lives.
+    let volume: &'static Volume = Box::leak(Box::new(volume));
     let content = whole(&program).map_err(|error| format!("cannot read the program: {error}"))?;
     let parsed = lwk_elf::parse(&content).map_err(|error| error.to_string())?;
     let layout = Layout::new(&setup::ranges(&parsed), plan.memory).map_err(|error| error.to_string())?;
@@ -327,6 +354,7 @@ fn become_rank(plan: Plan) -> Result<std::convert::Infallible, String> {
     let life = Life {
         rank: plan.rank,
         core: plan.core,
+        cores: plan.cores,
         ranks: plan.ranks,
         layout,
         board,
@@ -337,6 +365,7 @@ fn become_rank(plan: Plan) -> Result<std::convert::Infallible, String> {
         entry: parsed.entry,
         stack_pointer: plan.stack_pointer,
         hold: false,
+        volume,
         sites: Some(plan.sites),
     };
     drop(parsed);

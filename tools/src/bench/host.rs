@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lwk_abi::console as kind;
 use lwk_home::bench::{Comparison, Operation};
-use lwk_home::{Home, Tools};
+use lwk_home::{Home, Tools, Volume};
 
 use crate::build::{self, Builder};
 use crate::console::record::Parser;
@@ -16,6 +16,8 @@ use crate::report::Report;
 use crate::tree::Tree;
 
 /// Starts of each kind of job; the median is printed.
+/// Pages that the job's files may take.
+const FILE_PAGES: u32 = 8192;
 const STARTS: usize = 11;
 /// Memory of each rank, in bytes: the default of `run`.
 const MEMORY: u64 = 128 << 20;
@@ -98,8 +100,9 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         at_end: AtEnd::Exit,
         inject: None,
     };
-    let mut home =
-        Home::start(program, &job.encode(), &Tools::default()).doing(|| "start the host home".into())?;
+    let files = Volume::new(FILE_PAGES).doing(|| "make the job's file system".into())?;
+    let mut home = Home::start(program, &job.encode(), &Tools::default(), &files)
+        .doing(|| "start the host home".into())?;
     let mut bytes = Vec::new();
     home.console().read_to_end(&mut bytes).doing(|| "read the node's console".into())?;
     home.stop().doing(|| "wait for the node".into())?;

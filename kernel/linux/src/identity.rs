@@ -1,0 +1,201 @@
+//! Who and where a program is, and facts of the system.
+
+use lwk_abi::address::USER_END;
+use lwk_abi::syscall::errno::{EINVAL, ENOSYS, EPERM, ESRCH};
+
+use crate::descriptors::DESCRIPTORS_MAX;
+use crate::machine::{Clock, Machine, read_u64, write_words};
+use crate::transfer::BYTES_MAX;
+use crate::{Answer, Errno};
+
+/// The number that `getpid` and `gettid` tell: process numbers are positive, ranks start at 0.
+pub fn process_number<M: Machine>(machine: &M) -> u64 {
+    u64::from(machine.facts().rank) + 1
+}
+
+/// Whether a process number of a call means the caller.
+fn is_own<M: Machine>(machine: &M, number: u64) -> bool {
+    number as i32 == 0 || u64::from(number as u32) == process_number(machine)
+}
+
+/// Bytes of each string of `uname(2)`, with its NUL.
+const NAME_BYTES: usize = 65;
+/// System, node, release, version, machine, domain. C libraries compare the release with the oldest Linux they support.
+const NAMES: [&str; 6] =
+    ["Margay", "margay", concat!("6.1.0-margay-", env!("CARGO_PKG_VERSION")), "#1", "x86_64", "(none)"];
+
+/// `uname(2)`.
+pub fn names<M: Machine>(machine: &M, target: u64) -> Answer {
+    let mut bytes = [0; NAME_BYTES * NAMES.len()];
+    for (field, name) in bytes.chunks_exact_mut(NAME_BYTES).zip(NAMES) {
+        field[..name.len()].copy_from_slice(name.as_bytes());
+    }
+    machine.write(target, &bytes)?;
+    Ok(0)
+}
+
+const GRND_NONBLOCK: u32 = 1;
+const GRND_RANDOM: u32 = 2;
+const GRND_INSECURE: u32 = 4;
+/// Most bytes one call gives (random(4)).
+const RANDOM_BYTES_MAX: u64 = 33_554_431;
+
+/// Random bytes are made in pieces of this many.
+const RANDOM_PIECE_BYTES: usize = 256;
+
+/// `getrandom(2)`; `ENOSYS` where there is no generator.
+pub fn random<M: Machine>(machine: &M, target: u64, bytes: u64, flags: u64) -> Answer {
+    let flags = flags as u32;
+    let both = GRND_RANDOM | GRND_INSECURE;
+    if flags & !(GRND_NONBLOCK | both) != 0 || flags & both == both {
+        return Err(Errno(EINVAL));
+    }
+    fill_random(machine, target, bytes.min(RANDOM_BYTES_MAX))
+}
+
+/// Fills memory with random bytes.
+pub fn fill_random<M: Machine>(machine: &M, target: u64, bytes: u64) -> Answer {
+    let bytes = bytes.min(BYTES_MAX);
+    machine.check_writable(target, bytes)?;
+    let mut buffer = [0; RANDOM_PIECE_BYTES];
+    for offset in (0..bytes).step_by(RANDOM_PIECE_BYTES) {
+        let piece = (bytes - offset).min(RANDOM_PIECE_BYTES as u64) as usize;
+        let piece = buffer.get_mut(..piece).unwrap_or_default();
+        if !machine.random(piece) {
+            return Err(Errno(ENOSYS));
+        }
+        machine.write(target + offset, piece)?;
+    }
+    Ok(bytes)
+}
+
+const ARCH_SET_GS: u32 = 0x1001;
+const ARCH_SET_FS: u32 = 0x1002;
+const ARCH_GET_FS: u32 = 0x1003;
+const ARCH_GET_GS: u32 = 0x1004;
+
+/// `arch_prctl(2)`.
+pub fn thread_base<M: Machine>(machine: &M, code: u64, address: u64) -> Answer {
+    let code = code as u32;
+    match code {
+        ARCH_SET_FS | ARCH_SET_GS if address >= USER_END => return Err(Errno(EPERM)),
+        ARCH_SET_FS | ARCH_SET_GS => machine.set_thread_base(code == ARCH_SET_GS, address),
+        ARCH_GET_FS | ARCH_GET_GS => {
+            machine.check_writable(address, 8)?;
+            let base = machine.thread_base(code == ARCH_GET_GS);
+            machine.write(address, &base.to_le_bytes())?;
+        }
+        _ => return Err(Errno(EINVAL)),
+    }
+    Ok(0)
+}
+
+/// `set_robust_list(2)`: a list of locks that are never shared with a thread that could die.
+pub fn robust_list(bytes: u64) -> Answer {
+    /// Bytes of its head.
+    const HEAD_BYTES: u64 = 24;
+    if bytes == HEAD_BYTES { Ok(0) } else { Err(Errno(EINVAL)) }
+}
+
+/// No limit (`RLIM_INFINITY`).
+const UNLIMITED: u64 = u64::MAX;
+
+/// `prlimit64(2)` and, with no new limits, `getrlimit(2)`. Limits are the layout's and cannot be changed; setting them to what they
+/// are, or asking for less than is there, is accepted without effect.
+pub fn limits<M: Machine>(machine: &M, process: u64, resource: u32, new: u64, old: u64) -> Answer {
+    const DATA: u32 = 2;
+    const STACK: u32 = 3;
+    const CORE: u32 = 4;
+    const PROCESSES: u32 = 6;
+    const FILES: u32 = 7;
+    const MEMORY: u32 = 9;
+    const RESOURCES: u32 = 16;
+    if !is_own(machine, process) {
+        return Err(Errno(ESRCH));
+    }
+    let layout = machine.layout();
+    let limit = match resource {
+        DATA => layout.heap_end - layout.heap_start,
+        STACK => layout.stack_end - layout.stack_start,
+        CORE => 0,
+        PROCESSES => 1,
+        FILES => DESCRIPTORS_MAX as u64,
+        MEMORY => layout.segment_bytes,
+        _ if resource < RESOURCES => UNLIMITED,
+        _ => return Err(Errno(EINVAL)),
+    };
+    if new != 0 {
+        let (soft, hard) = (read_u64(machine, new)?, read_u64(machine, new.wrapping_add(8))?);
+        if soft > hard {
+            return Err(Errno(EINVAL));
+        }
+        if hard > limit {
+            return Err(Errno(EPERM));
+        }
+    }
+    if old != 0 {
+        write_words(machine, old, [limit, limit])?;
+    }
+    Ok(0)
+}
+
+/// `sysinfo(2)`.
+pub fn system<M: Machine>(machine: &M, target: u64) -> Answer {
+    let facts = machine.facts();
+    let mut words = [0; 14];
+    words[0] = machine.clock(Clock::Monotonic) / 1_000_000_000;
+    words[4] = facts.memory_bytes;
+    words[5] = facts.free_bytes;
+    // Processes; then, behind the memory that only old machines have, the unit of memory.
+    words[10] = 1;
+    words[13] = 1;
+    write_words(machine, target, words)?;
+    Ok(0)
+}
+
+/// Bytes of the smallest set of cores that holds all the kernel can have.
+const SET_BYTES: u64 = 32;
+
+/// `sched_getaffinity(2)`: the rank's one core. The answer is the bytes written.
+pub fn affinity<M: Machine>(machine: &M, process: u64, bytes: u64, target: u64) -> Answer {
+    if !is_own(machine, process) {
+        return Err(Errno(ESRCH));
+    }
+    let facts = machine.facts();
+    let needed = u64::from(facts.cores.max(facts.core + 1)).div_ceil(64) * 8;
+    let bytes = u64::from(bytes as u32);
+    if bytes < needed || !bytes.is_multiple_of(8) {
+        return Err(Errno(EINVAL));
+    }
+    let mut set = [0; SET_BYTES as usize * 8];
+    let used = needed.min(set.len() as u64) as usize;
+    if let Some(byte) = set.get_mut(facts.core as usize / 8) {
+        *byte = 1 << (facts.core % 8);
+    }
+    machine.write(target, &set[..used])?;
+    Ok(used as u64)
+}
+
+/// `sched_setaffinity(2)`: fine if the rank's core is in the set, since there it stays.
+pub fn set_affinity<M: Machine>(machine: &M, process: u64, bytes: u64, source: u64) -> Answer {
+    if !is_own(machine, process) {
+        return Err(Errno(ESRCH));
+    }
+    let core = u64::from(machine.facts().core);
+    let mut byte = [0];
+    if core / 8 < u64::from(bytes as u32) {
+        machine.read(source.wrapping_add(core / 8), &mut byte)?;
+    }
+    if byte[0] & 1 << (core % 8) != 0 { Ok(0) } else { Err(Errno(EINVAL)) }
+}
+
+/// `getcpu(2)`.
+pub fn core<M: Machine>(machine: &M, core: u64, node: u64) -> Answer {
+    if core != 0 {
+        machine.write(core, &machine.facts().core.to_le_bytes())?;
+    }
+    if node != 0 {
+        machine.write(node, &[0; 4])?;
+    }
+    Ok(0)
+}

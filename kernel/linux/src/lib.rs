@@ -1,0 +1,154 @@
+//! Linux's system calls as pure logic: what a static program built by an ordinary toolchain asks of its system, with Linux's
+//! x86-64 numbers, structures and error numbers, and the same in both homes.
+//!
+//! A rank is a process of one thread that is never interrupted: no fork, no threads, no signals but those it raises itself, no
+//! permissions. What there is behaves as on Linux. What a home knows and this crate does not (memory, time, console, where
+//! the files are kept) comes through [`Machine`]. Calls that this crate does not know are answered `ENOSYS` and counted.
+//!
+//! Every pointer is checked by the machine before it is used, and a peer's memory is as good as one's own. Nothing here
+//! waits: a call whose time has not come is [`Outcome::Again`], and the program makes it once more.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod descriptors;
+mod device;
+mod file;
+mod folder;
+mod futex;
+mod identity;
+mod machine;
+mod memory;
+mod poll;
+mod proc_text;
+mod process;
+mod stat;
+mod time;
+mod transfer;
+
+use lwk_abi::syscall::errno::ENOSYS;
+use lwk_abi::syscall::linux;
+
+pub use lwk_files::Errno;
+pub use machine::{Clock, Facts, Machine, Stream};
+pub use memory::AREAS_MAX;
+pub use process::Process;
+
+/// What a system call answers: a value, or an error number.
+pub type Answer = Result<u64, Errno>;
+
+/// How a call has come out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// With this answer.
+    Done(Answer),
+    /// Its time has not come: the program makes the same call again, after others have had a chance to run.
+    Again,
+}
+
+impl From<Answer> for Outcome {
+    fn from(answer: Answer) -> Outcome {
+        Outcome::Done(answer)
+    }
+}
+
+/// Answers a call. Those that end the rank, yield the core, or are Margay's own are the home's.
+pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, arguments: [u64; 6]) -> Outcome {
+    let [a, b, c, d, e, f] = arguments;
+    // Descriptors, flags and the like are `int`s: the upper half of the register means nothing.
+    let (fd, code) = (a as u32, b as u32);
+    let answer = match number {
+        linux::READ => process.read(machine, fd, b, c),
+        linux::WRITE => process.write(machine, fd, b, c),
+        linux::READV => process.read_vector(machine, fd, b, c, None),
+        linux::WRITEV => process.write_vector(machine, fd, b, c, None),
+        linux::PREAD64 => process.read_at(machine, fd, b, c, d),
+        linux::PWRITE64 => process.write_at(machine, fd, b, c, d),
+        linux::PREADV => process.read_vector(machine, fd, b, c, Some(d)),
+        linux::PWRITEV => process.write_vector(machine, fd, b, c, Some(d)),
+        linux::LSEEK => process.seek(machine, fd, b, c as u32),
+        linux::OPEN => process.open(machine, CURRENT_FOLDER, a, code, c),
+        linux::OPENAT => process.open(machine, fd, b, c as u32, d),
+        linux::CREAT => process.open(machine, CURRENT_FOLDER, a, file::CREATE_TRUNCATED, b),
+        linux::CLOSE => process.close(machine, fd),
+        linux::DUP => process.duplicate(fd, 0, false),
+        linux::DUP2 => process.duplicate_to(machine, fd, code, false, true),
+        linux::DUP3 => process.duplicate_with(machine, fd, code, c as u32),
+        linux::FCNTL => process.control(fd, code, c),
+        linux::IOCTL => process.device_control(fd),
+        linux::FTRUNCATE => process.truncate_open(machine, fd, b),
+        linux::TRUNCATE => process.truncate(machine, a, b),
+        linux::FSYNC | linux::FDATASYNC => process.synchronise(fd),
+        linux::STAT => process.stat(machine, CURRENT_FOLDER, a, b, 0),
+        linux::LSTAT => process.stat(machine, CURRENT_FOLDER, a, b, stat::NO_FOLLOW),
+        linux::FSTAT => process.stat_open(machine, fd, b),
+        linux::NEWFSTATAT => process.stat(machine, fd, b, c, d as u32),
+        linux::ACCESS => process.access(machine, CURRENT_FOLDER, a, code, 0),
+        linux::FACCESSAT => process.access(machine, fd, b, c as u32, 0),
+        linux::FACCESSAT2 => process.access(machine, fd, b, c as u32, d as u32),
+        linux::READLINK => process.read_link(machine, CURRENT_FOLDER, a, b, c),
+        linux::READLINKAT => process.read_link(machine, fd, b, c, d),
+        linux::UNLINK => process.unlink(machine, CURRENT_FOLDER, a, 0),
+        linux::UNLINKAT => process.unlink(machine, fd, b, c as u32),
+        linux::RMDIR => process.unlink(machine, CURRENT_FOLDER, a, folder::REMOVE_FOLDER),
+        linux::MKDIR => process.make_folder(machine, CURRENT_FOLDER, a, b),
+        linux::MKDIRAT => process.make_folder(machine, fd, b, c),
+        linux::RENAME => process.rename(machine, (CURRENT_FOLDER, a), (CURRENT_FOLDER, b), 0),
+        linux::RENAMEAT => process.rename(machine, (fd, b), (c as u32, d), 0),
+        linux::RENAMEAT2 => process.rename(machine, (fd, b), (c as u32, d), e as u32),
+        linux::CHMOD => process.change_mode(machine, a, b),
+        linux::FCHMOD => process.change_mode_open(machine, fd, b),
+        linux::UMASK => Ok(process.set_umask(a)),
+        linux::GETCWD => process.current_folder(machine, a, b),
+        linux::CHDIR => process.change_folder(machine, a),
+        linux::FCHDIR => process.change_folder_open(machine, fd),
+        linux::GETDENTS64 => process.list(machine, fd, b, c),
+        linux::BRK => Ok(process.brk(machine, a)),
+        linux::MMAP => process.map(machine, &memory::MapRequest::new(arguments)),
+        linux::MUNMAP => process.unmap(a, b),
+        linux::MREMAP => process.remap(machine, a, b, c, d as u32, e),
+        linux::MPROTECT => memory::protect(machine, a, b, c),
+        linux::MADVISE => process.advise(machine, a, b, c as u32),
+        linux::MSYNC => memory::synchronise(machine, a, b),
+        linux::CLOCK_GETTIME => time::read_clock(machine, a, b),
+        linux::CLOCK_GETRES => time::resolution(machine, a, b),
+        linux::GETTIMEOFDAY => time::time_of_day(machine, a, b),
+        linux::TIME => time::seconds(machine, a),
+        linux::TIMES => time::process_times(machine, a),
+        linux::GETRUSAGE => time::usage(machine, a, b),
+        linux::NANOSLEEP => return process.sleep(machine, a),
+        linux::CLOCK_NANOSLEEP => return process.sleep_by(machine, a, b, c),
+        linux::POLL => return process.poll(machine, a, b, poll::Patience::Milliseconds(c)),
+        linux::PPOLL => return process.poll(machine, a, b, poll::Patience::Timespec(c)),
+        linux::SELECT => return process.select(machine, a, [b, c, d], poll::Patience::Timeval(e)),
+        linux::PSELECT6 => return process.select(machine, a, [b, c, d], poll::Patience::Timespec(e)),
+        linux::FUTEX => return process.futex(machine, a, code, c as u32, d),
+        linux::GETRANDOM => identity::random(machine, a, b, c),
+        linux::GETPID | linux::GETTID | linux::SET_TID_ADDRESS => Ok(identity::process_number(machine)),
+        linux::GETPPID => Ok(0),
+        linux::GETPGRP => Ok(identity::process_number(machine)),
+        linux::GETUID | linux::GETGID | linux::GETEUID | linux::GETEGID => Ok(0),
+        linux::UNAME => identity::names(machine, a),
+        linux::SYSINFO => identity::system(machine, a),
+        linux::GETRLIMIT => identity::limits(machine, 0, fd, 0, b),
+        linux::PRLIMIT64 => identity::limits(machine, a, code, c, d),
+        linux::SCHED_GETAFFINITY => identity::affinity(machine, a, b, c),
+        linux::SCHED_SETAFFINITY => identity::set_affinity(machine, a, b, c),
+        linux::GETCPU => identity::core(machine, a, b),
+        linux::ARCH_PRCTL => identity::thread_base(machine, a, b),
+        linux::SET_ROBUST_LIST => identity::robust_list(b),
+        // C libraries ask for it at every start and do without: nothing that a user could want to know of.
+        linux::RSEQ => Err(Errno(ENOSYS)),
+        _ => {
+            machine.count_unsupported(number);
+            Err(Errno(ENOSYS))
+        }
+    };
+    let _ = f;
+    Outcome::Done(answer)
+}
+
+/// Linux's `AT_FDCWD`: in the place of a folder's descriptor, the current folder.
+pub(crate) const CURRENT_FOLDER: u32 = -100i32 as u32;

@@ -1,0 +1,117 @@
+//! What a home gives to the calls: memory, time, console, files.
+
+use lwk_files::{Files, Pages};
+use lwk_mm::layout::Layout;
+
+use crate::{Answer, Errno};
+
+/// An output stream of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Error,
+}
+
+/// What time is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Since the Unix epoch.
+    Real,
+    /// Since some moment before the job; never set.
+    Monotonic,
+    /// The process's own.
+    Processor,
+}
+
+/// Facts about a rank and its node.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Rank on the node.
+    pub rank: u32,
+    /// Core the rank is pinned to.
+    pub core: u32,
+    /// Cores of the node.
+    pub cores: u32,
+    /// Memory of the node in bytes, and what of it is free.
+    pub memory_bytes: u64,
+    pub free_bytes: u64,
+    /// Ticks of the time stamp counter in a second.
+    pub ticks_a_second: u64,
+}
+
+/// A home, for one rank.
+pub trait Machine {
+    /// Where the node's files are kept.
+    type Pages: Pages;
+
+    /// The rank's layout; every rank of the job has the same.
+    fn layout(&self) -> &Layout;
+    fn facts(&self) -> Facts;
+    /// The program's first argument.
+    fn program_name(&self) -> &[u8];
+
+    /// Checks that all of this memory, own or a peer's, can be read; `EFAULT`.
+    fn check_readable(&self, address: u64, bytes: u64) -> Result<(), Errno>;
+    /// Checks that all of this memory can be written; `EFAULT`.
+    fn check_writable(&self, address: u64, bytes: u64) -> Result<(), Errno>;
+    /// Copies from memory after the check of [`Machine::check_readable`].
+    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Errno>;
+    /// Copies to memory after the check of [`Machine::check_writable`].
+    fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno>;
+    /// Copies `bytes` bytes of the rank's own heap, from one place to another that does not overlap; both page aligned.
+    fn copy_pages(&self, to: u64, from: u64, bytes: u64);
+    /// The heap hands out `start..end` to the program.
+    fn granted(&self, start: u64, end: u64);
+    /// Sets whole pages of the rank's own heap to zero.
+    fn clear_pages(&self, start: u64, end: u64);
+
+    /// Prints memory that has been checked to be readable.
+    fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer;
+    /// Nanoseconds.
+    fn clock(&self, clock: Clock) -> u64;
+    /// Fills memory of the system's with random bytes; false if there is no generator.
+    fn random(&self, into: &mut [u8]) -> bool;
+    /// The thread pointer in `FS`, or that in `GS`.
+    fn thread_base(&self, gs: bool) -> u64;
+    /// Sets it to a user address.
+    fn set_thread_base(&self, gs: bool, address: u64);
+    /// The rank has nothing to do for so many nanoseconds: an opportunity for others, not a promise.
+    fn idle(&self, nanoseconds: u64);
+
+    /// Works on the node's files, alone.
+    fn files<R>(
+        &self,
+        work: impl FnOnce(&mut Files<'_, Self::Pages>) -> Result<R, Errno>,
+    ) -> Result<R, Errno>;
+    /// A call that there is not was made.
+    fn count_unsupported(&self, number: u64);
+}
+
+/// Reads a little-endian word of the program's.
+pub(crate) fn read_u64<M: Machine>(machine: &M, address: u64) -> Result<u64, Errno> {
+    let mut bytes = [0; 8];
+    machine.read(address, &mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// Reads a little-endian half word of the program's.
+pub(crate) fn read_u32<M: Machine>(machine: &M, address: u64) -> Result<u32, Errno> {
+    let mut bytes = [0; 4];
+    machine.read(address, &mut bytes)?;
+    Ok(u32::from_le_bytes(bytes))
+}
+
+/// Writes little-endian words to the program.
+pub(crate) fn write_words<M: Machine, const N: usize>(
+    machine: &M,
+    address: u64,
+    words: [u64; N],
+) -> Result<(), Errno> {
+    machine.check_writable(address, 8 * N as u64)?;
+    for (index, word) in words.into_iter().enumerate() {
+        machine.write(address + 8 * index as u64, &word.to_le_bytes())?;
+    }
+    Ok(())
+}

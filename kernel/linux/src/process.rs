@@ -1,0 +1,42 @@
+//! What the system keeps for a rank between its calls.
+
+use lwk_files::NodeId;
+use lwk_mm::heap::Heap;
+use lwk_mm::layout::Layout;
+
+use crate::descriptors::Descriptors;
+use crate::memory::AREAS_MAX;
+
+/// Permission bits that new files lack unless the program says otherwise (Linux's usual `umask`).
+const UMASK: u16 = 0o022;
+
+/// The state of one rank.
+#[derive(Debug)]
+pub struct Process {
+    pub(crate) heap: Heap<AREAS_MAX>,
+    pub(crate) descriptors: Descriptors,
+    /// The current folder; open as far as the file system is concerned, unless it is the root.
+    pub(crate) folder: NodeId,
+    pub(crate) umask: u16,
+    /// When the call that the program keeps making has waited long enough, by [`crate::Clock::Monotonic`].
+    pub(crate) deadline: Option<u64>,
+}
+
+impl Process {
+    /// A rank that has not run. Its heap is `cleared`, or is cleared as it is handed out.
+    pub fn new(layout: &Layout, cleared: bool) -> Process {
+        let (start, end) = (layout.heap_start, layout.heap_end);
+        Process {
+            heap: if cleared { Heap::new(start, end) } else { Heap::stale(start, end) },
+            descriptors: Descriptors::standard(),
+            folder: NodeId::ROOT,
+            umask: UMASK,
+            deadline: None,
+        }
+    }
+
+    /// Sets the permission bits that new files lack, and returns the former ones.
+    pub(crate) fn set_umask(&mut self, mask: u64) -> u64 {
+        u64::from(core::mem::replace(&mut self.umask, mask as u16 & 0o777))
+    }
+}

@@ -1,0 +1,126 @@
+//! The node's files: a file system (crate `lwk-files`) in the kernel's memory, which every rank of the job works on under one
+//! lock. Memory is taken as files grow, up to the job's limit, and never given back to anything else.
+
+use arrayvec::ArrayVec;
+use lwk_abi::console::FILES;
+use lwk_abi::syscall::errno::EIO;
+use lwk_files::{Errno, Files, PAGE_BYTES, Page, Pages, checksum};
+use lwk_mm::address::PhysAddr;
+
+use crate::arch::clock;
+use crate::job::Problem;
+use crate::{console, memory};
+
+/// Most pieces of memory. The larger the limit, the larger the pieces.
+const PIECES_MAX: usize = 256;
+/// Least pages of a piece.
+const PIECE_PAGES_MIN: u64 = 16;
+/// How long the node's end waits for a core that works on the files, in ticks, about 0.1 s or more. It is then stopped.
+const PATIENCE_TICKS: u64 = 500_000_000;
+
+/// Pages in pieces of equal size.
+pub struct NodePages {
+    pieces: ArrayVec<PhysAddr, PIECES_MAX>,
+    pages_a_piece: u32,
+    limit: u32,
+}
+
+static NODE: spin::Mutex<NodePages> =
+    spin::Mutex::new(NodePages { pieces: ArrayVec::new_const(), pages_a_piece: 1, limit: 0 });
+
+/// Sets up the files of a job: those of an image, or none, and `space` bytes for more.
+pub fn init(image: Option<&[u8]>, space: u64) -> Result<(), Problem> {
+    let mut node = NODE.lock();
+    let given = image.map_or(0, |image| image.len().div_ceil(PAGE_BYTES) as u64);
+    let limit = given.saturating_add(space.div_ceil(PAGE_BYTES as u64)).min(u32::MAX.into());
+    node.limit = limit as u32;
+    let piece = limit.div_ceil(PIECES_MAX as u64).max(PIECE_PAGES_MIN);
+    // Fits: no more than the limit, or the least.
+    node.pages_a_piece = piece as u32;
+    let made = match image {
+        None => Files::format(&mut *node).map(drop),
+        Some(image) => load(&mut node, image),
+    };
+    made.map_err(|problem| match problem {
+        Errno(EIO) => Problem::BadFiles,
+        _ => Problem::NoFileMemory,
+    })
+}
+
+fn load(node: &mut NodePages, image: &[u8]) -> Result<(), Errno> {
+    for (index, bytes) in image.chunks_exact(PAGE_BYTES).enumerate() {
+        while node.count() as usize <= index {
+            if !node.grow() {
+                return Err(Errno(lwk_abi::syscall::errno::ENOSPC));
+            }
+        }
+        node.page_mut(index as u32).copy_from_slice(bytes);
+    }
+    Files::open(node).map(drop)
+}
+
+/// Works on the files, alone.
+pub fn with<R>(work: impl FnOnce(&mut Files<'_, NodePages>) -> Result<R, Errno>) -> Result<R, Errno> {
+    work(&mut Files::open(&mut *NODE.lock())?)
+}
+
+/// Tells the host tool where in memory the files are. At the node's end: a core that was stopped in the middle of a change keeps
+/// nobody waiting, and what it changed may be in part.
+pub fn announce() {
+    let start = clock::ticks();
+    let mut node = loop {
+        if let Some(node) = NODE.try_lock() {
+            break node;
+        }
+        if clock::ticks() - start > PATIENCE_TICKS {
+            // SAFETY: whoever holds the lock has had time to finish, so its core is stopped for good.
+            unsafe { NODE.force_unlock() };
+        }
+        core::hint::spin_loop();
+    };
+    let Ok(used) = Files::open(&mut *node).map(|files| files.used_pages()) else { return };
+    let mut first = 0;
+    for piece in &node.pieces {
+        let pages = node.pages_a_piece.min(used - first);
+        let sum =
+            (first..first + pages).fold(0, |sum: u64, index| sum.rotate_left(1) ^ checksum(node.page(index)));
+        console::record_urgently(FILES, pages as usize, format_args!("address={:#x} sum={sum:#x}", piece.0));
+        first += pages;
+        if first == used {
+            break;
+        }
+    }
+}
+
+impl NodePages {
+    fn address(&self, index: u32) -> *mut Page {
+        let piece = self.pieces[(index / self.pages_a_piece) as usize];
+        let offset = u64::from(index % self.pages_a_piece) * PAGE_BYTES as u64;
+        memory::linear(PhysAddr(piece.0 + offset)).cast()
+    }
+}
+
+impl Pages for NodePages {
+    fn count(&self) -> u32 {
+        (self.pieces.len() as u32).saturating_mul(self.pages_a_piece).min(self.limit)
+    }
+
+    fn grow(&mut self) -> bool {
+        if self.count() == self.limit || self.pieces.is_full() {
+            return false;
+        }
+        let piece = memory::allocate_kernel(u64::from(self.pages_a_piece) * PAGE_BYTES as u64);
+        piece.is_some_and(|piece| self.pieces.try_push(piece).is_ok())
+    }
+
+    fn page(&self, index: u32) -> &Page {
+        // SAFETY: the index is below the count, so the page lies in a piece of zeroed kernel memory that nobody else has, mapped
+        // for ever; the borrow of the pages stands for that of the memory.
+        unsafe { &*self.address(index) }
+    }
+
+    fn page_mut(&mut self, index: u32) -> &mut Page {
+        // SAFETY: as above, and the borrow is exclusive.
+        unsafe { &mut *self.address(index) }
+    }
+}

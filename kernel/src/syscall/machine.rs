@@ -1,0 +1,142 @@
+//! What this node gives to the calls of `lwk-linux`: a rank's memory through the kernel's linear map, clocks, the console, files.
+
+use lwk_abi::address::SEGMENT_START;
+use lwk_files::Files;
+use lwk_linux::{Answer, Clock, Errno, Facts, Machine, Stream};
+use lwk_mm::layout::Layout;
+
+use crate::arch::user_state::{self, ThreadPointers};
+use crate::arch::{clock, copy, random};
+use crate::core_local::{self, Core};
+use crate::files::{self, NodePages};
+use crate::memory;
+use crate::rank::Rank;
+use crate::user_memory::UserSlice;
+
+/// User memory is printed in pieces of this many bytes, copied first: what is printed is what was checked.
+const PIECE_BYTES: usize = 512;
+
+/// The machine as one rank has it, on the core that runs the rank.
+pub struct NodeMachine<'a> {
+    pub core: &'a Core,
+    pub rank: &'a Rank,
+}
+
+impl NodeMachine<'_> {
+    /// Where the kernel sees an address of the rank's own segment.
+    fn linear(&self, address: u64) -> *mut u8 {
+        memory::linear(self.rank.segment()).wrapping_add((address - SEGMENT_START) as usize)
+    }
+}
+
+impl Machine for NodeMachine<'_> {
+    type Pages = NodePages;
+
+    fn layout(&self) -> &Layout {
+        self.rank.layout()
+    }
+
+    fn facts(&self) -> Facts {
+        let memory = memory::in_use();
+        Facts {
+            rank: self.rank.number() as u32,
+            core: self.core.index() as u32,
+            cores: core_local::count() as u32,
+            memory_bytes: memory.total,
+            free_bytes: memory.free,
+            ticks_a_second: clock::ticks_a_second(),
+        }
+    }
+
+    fn program_name(&self) -> &[u8] {
+        self.rank.job().program_name()
+    }
+
+    fn check_readable(&self, address: u64, bytes: u64) -> Result<(), Errno> {
+        UserSlice::new(address, bytes).readable(self.rank).map(|_| ())
+    }
+
+    fn check_writable(&self, address: u64, bytes: u64) -> Result<(), Errno> {
+        UserSlice::new(address, bytes).writable(self.rank).map(|_| ())
+    }
+
+    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Errno> {
+        UserSlice::new(address, into.len() as u64).readable(self.rank)?.copy_to(into);
+        Ok(())
+    }
+
+    fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno> {
+        UserSlice::new(address, from.len() as u64).writable(self.rank)?.copy_from(from);
+        Ok(())
+    }
+
+    fn copy_pages(&self, to: u64, from: u64, bytes: u64) {
+        // SAFETY: both are areas of the rank's own heap that do not overlap, by the caller's promise; only this rank and its
+        // peers use them, knowingly.
+        unsafe { copy::copy(self.linear(to), self.linear(from), bytes as usize) };
+    }
+
+    fn granted(&self, _start: u64, _end: u64) {}
+
+    fn clear_pages(&self, start: u64, end: u64) {
+        // SAFETY: the heap hands out whole pages of the rank's own segment, which the program does not count on before the
+        // call returns, or has said that it needs no more.
+        unsafe { copy::zero_lines(self.linear(start), (end - start) as usize) };
+    }
+
+    fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer {
+        let memory = UserSlice::new(address, bytes).readable(self.rank)?;
+        let mut buffer = [0; PIECE_BYTES];
+        for offset in (0..memory.bytes()).step_by(PIECE_BYTES) {
+            let piece = memory.piece(offset, PIECE_BYTES);
+            let text = &mut buffer[..piece.bytes()];
+            piece.copy_to(text);
+            self.rank.print(stream, text);
+        }
+        Ok(memory.bytes() as u64)
+    }
+
+    /// A rank has its core to itself, so its processor time is the time since boot.
+    fn clock(&self, which: Clock) -> u64 {
+        let now = clock::ticks();
+        match which {
+            Clock::Real => {
+                let (base, base_ticks) = clock::wall_base();
+                base + clock::nanoseconds(now.saturating_sub(base_ticks))
+            }
+            Clock::Monotonic | Clock::Processor => clock::nanoseconds(now),
+        }
+    }
+
+    fn random(&self, into: &mut [u8]) -> bool {
+        into.chunks_mut(8).all(|chunk| {
+            let word = random::random().map(u64::to_le_bytes);
+            word.is_some_and(|bytes| {
+                chunk.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+                true
+            })
+        })
+    }
+
+    fn thread_base(&self, gs: bool) -> u64 {
+        let pointers = ThreadPointers::read();
+        if gs { pointers.gs } else { pointers.fs }
+    }
+
+    fn set_thread_base(&self, gs: bool, address: u64) {
+        if gs { user_state::write_gs(address) } else { user_state::write_fs(address) }
+    }
+
+    /// The core is the rank's own; ranks that share it get their turn when the call is made again.
+    fn idle(&self, _nanoseconds: u64) {
+        core::hint::spin_loop();
+    }
+
+    fn files<R>(&self, work: impl FnOnce(&mut Files<'_, NodePages>) -> Result<R, Errno>) -> Result<R, Errno> {
+        files::with(work)
+    }
+
+    fn count_unsupported(&self, number: u64) {
+        super::unsupported::count(number);
+    }
+}

@@ -1,0 +1,232 @@
+//! The node's files: a file system (crate `lwk-files`) in a memory object that the ranks' processes and the host tool share.
+//!
+//! The first page holds the lock, the pages of the file system follow. Memory is taken as pages are touched. The lock is a
+//! spinning one that lets others run while it waits, since ranks may share a core; a rank that is killed while it holds it
+//! takes the job along, and nobody waits for the lock after that.
+
+use std::fs::File;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use lwk_files::{Errno, Files, PAGE_BYTES, Page, Pages};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use nix::unistd::ftruncate;
+
+use crate::arch::Gate;
+
+/// Lets others run while a lock is waited for, without libc.
+struct Yield;
+
+impl spin::RelaxStrategy for Yield {
+    fn relax() {
+        // SAFETY: the call names no memory.
+        unsafe { Gate::call(libc::SYS_sched_yield, [0; 6]) };
+    }
+}
+
+/// What the first page holds.
+struct Header {
+    lock: spin::mutex::SpinMutex<(), Yield>,
+    /// Pages in use. Relaxed throughout: the lock orders it.
+    count: AtomicU32,
+    /// The most there may be.
+    limit: u32,
+}
+
+const _: () = assert!(size_of::<Header>() <= PAGE_BYTES);
+
+/// The files of a node, mapped into this process.
+#[derive(Debug)]
+pub struct Volume {
+    object: OwnedFd,
+    start: NonNull<u8>,
+    bytes: NonZeroUsize,
+}
+
+// SAFETY: what is behind the pointer is used under the lock only, whichever process or thread does it.
+unsafe impl Send for Volume {}
+// SAFETY: as above.
+unsafe impl Sync for Volume {}
+
+impl Volume {
+    /// An empty file system that can grow to `limit` pages.
+    ///
+    /// # Errors
+    /// The system refuses the memory object.
+    pub fn new(limit: u32) -> io::Result<Volume> {
+        let limit = limit.max(64);
+        let object = memfd_create(c"margay-files", MFdFlags::MFD_CLOEXEC)?;
+        let bytes = (u64::from(limit) + 1) * PAGE_BYTES as u64;
+        ftruncate(&object, libc::off_t::try_from(bytes).map_err(io::Error::other)?)?;
+        let volume = Volume::of(object)?;
+        // SAFETY: the first page of a new object, which nobody else has yet.
+        unsafe {
+            volume.start.cast::<Header>().write(Header {
+                lock: spin::mutex::SpinMutex::new(()),
+                count: AtomicU32::new(0),
+                limit,
+            });
+        }
+        let formatted = volume.pages(|pages| Files::format(pages).map(drop));
+        formatted.map_err(|Errno(number)| io::Error::from_raw_os_error(number as i32))?;
+        Ok(volume)
+    }
+
+    /// The volume in the memory object at `path`, as [`Volume::path`] names it.
+    ///
+    /// # Errors
+    /// It cannot be opened or mapped.
+    pub fn open(path: &Path) -> io::Result<Volume> {
+        Volume::of(File::options().read(true).write(true).open(path)?.into())
+    }
+
+    /// The volume in this memory object of [`Volume::new`].
+    pub fn of(object: OwnedFd) -> io::Result<Volume> {
+        let length = nix::sys::stat::fstat(&object)?.st_size;
+        let bytes =
+            usize::try_from(length).ok().and_then(NonZeroUsize::new).ok_or(io::ErrorKind::InvalidData)?;
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: a new mapping wherever the system likes harms nothing.
+        let start = unsafe { mmap(None, bytes, access, MapFlags::MAP_SHARED, &object, 0)? };
+        Ok(Volume { object, start: start.cast(), bytes })
+    }
+
+    /// Where another process of the same user finds the memory object while this one lives.
+    pub fn path(&self) -> PathBuf {
+        format!("/proc/{}/fd/{}", std::process::id(), self.descriptor()).into()
+    }
+
+    /// The memory object.
+    pub fn descriptor(&self) -> RawFd {
+        self.object.as_raw_fd()
+    }
+
+    /// Works on the files, alone.
+    ///
+    /// # Errors
+    /// What `work` says; `EIO` if there is no file system.
+    pub fn with<R>(
+        &self,
+        work: impl FnOnce(&mut Files<'_, SharedPages>) -> Result<R, Errno>,
+    ) -> Result<R, Errno> {
+        self.pages(|pages| work(&mut Files::open(pages)?))
+    }
+
+    /// When every rank has ended: one that was killed in the middle of a change keeps nobody waiting.
+    pub fn release_lock(&self) {
+        let lock = &header(self.start).lock;
+        if lock.is_locked() {
+            // SAFETY: the ranks have been waited for, so whoever held the lock is gone.
+            unsafe { lock.force_unlock() };
+        }
+    }
+
+    fn pages<R>(&self, work: impl FnOnce(&mut SharedPages) -> R) -> R {
+        let header = header(self.start);
+        let _alone = header.lock.lock();
+        // What is mapped bounds everything, whatever a damaged header says.
+        let mapped = (self.bytes.get() / PAGE_BYTES - 1) as u32;
+        work(&mut SharedPages { start: self.start, most: header.limit.min(mapped) })
+    }
+}
+
+/// The header of the volume that is mapped at `start`.
+fn header<'a>(start: NonNull<u8>) -> &'a Header {
+    // SAFETY: `Volume::new` has put a header there; what changes in it is atomic. Callers keep it no longer than the volume.
+    unsafe { start.cast::<Header>().as_ref() }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        // SAFETY: nobody can have a reference into it: they live as long as the borrow of the volume. A failure leaves it
+        // mapped, which harms nobody.
+        let _ = unsafe { munmap(self.start.cast(), self.bytes.get()) };
+    }
+}
+
+/// The pages of a volume, while its lock is held.
+#[derive(Debug)]
+pub struct SharedPages {
+    start: NonNull<u8>,
+    most: u32,
+}
+
+impl SharedPages {
+    fn address(&self, index: u32) -> *mut Page {
+        assert!(index < self.count(), "pages are asked for below their count");
+        self.start.as_ptr().wrapping_add((index as usize + 1) * PAGE_BYTES).cast()
+    }
+}
+
+impl Pages for SharedPages {
+    fn count(&self) -> u32 {
+        header(self.start).count.load(Ordering::Relaxed).min(self.most)
+    }
+
+    fn grow(&mut self) -> bool {
+        let grows = self.count() < self.most;
+        header(self.start).count.fetch_add(u32::from(grows), Ordering::Relaxed);
+        grows
+    }
+
+    fn page(&self, index: u32) -> &Page {
+        // SAFETY: below the count, so inside of the mapping; the lock is held, so nobody writes, and the borrow of the pages
+        // stands for that of the memory.
+        unsafe { &*self.address(index) }
+    }
+
+    fn page_mut(&mut self, index: u32) -> &mut Page {
+        // SAFETY: as above, and the borrow is exclusive.
+        unsafe { &mut *self.address(index) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lwk_files::{Kind, NodeId};
+
+    #[test]
+    fn two_mappings_see_the_same_files() {
+        let one = Volume::new(100).unwrap();
+        let other = Volume::open(&one.path()).unwrap();
+        one.with(|files| {
+            let tmp = files.find(NodeId::ROOT, b"/tmp")?;
+            let id = files.create(tmp, b"x", Kind::File, 0o644, 0)?;
+            files.write(id, 0, 2, 0, |piece| {
+                piece.copy_from_slice(b"hi");
+                Ok(())
+            })
+        })
+        .unwrap();
+        let mut text = Vec::new();
+        other
+            .with(|files| {
+                let id = files.find(NodeId::ROOT, b"/tmp/x")?;
+                files.read(id, 0, 10, |piece| {
+                    text.extend_from_slice(piece);
+                    Ok(())
+                })
+            })
+            .unwrap();
+        assert_eq!(text, b"hi");
+    }
+
+    #[test]
+    fn a_volume_is_full_at_its_limit() {
+        let volume = Volume::new(64).unwrap();
+        let full = volume.with(|files| {
+            let tmp = files.find(NodeId::ROOT, b"/tmp")?;
+            let id = files.create(tmp, b"x", Kind::File, 0o644, 0)?;
+            let wrote = files.write(id, 0, 1 << 20, 0, |_| Ok(()))?;
+            assert!(wrote < 64 * PAGE_BYTES as u64 && wrote > 32 * PAGE_BYTES as u64);
+            files.write(id, wrote, 4096, 0, |_| Ok(()))
+        });
+        assert_eq!(full, Err(Errno(lwk_abi::syscall::errno::ENOSPC)));
+    }
+}

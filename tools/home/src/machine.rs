@@ -1,0 +1,186 @@
+//! What the host home gives to the calls of `lwk-linux`: the program's memory at its own addresses, Linux's clocks, the node's
+//! streams and files.
+//!
+//! Runs in a signal handler on its own stack; see [`crate::rank`] for what it may use.
+
+use std::sync::atomic::Ordering;
+
+use lwk_abi::address::{JOB_PAGE, SLOT_BYTES, USER_END, slot_of};
+use lwk_abi::job_page::JobPage;
+use lwk_abi::syscall::errno::EFAULT;
+use lwk_files::Files;
+use lwk_linux::{Answer, Clock, Errno, Facts, Machine, Stream};
+use lwk_mm::Access;
+use lwk_mm::layout::Layout;
+
+use crate::arch::Gate;
+use crate::files::SharedPages;
+use crate::rank::Rank;
+
+/// Linux's codes of `arch_prctl`.
+const SET_GS: u64 = 0x1001;
+const SET_FS: u64 = 0x1002;
+const GET_FS: u64 = 0x1003;
+const GET_GS: u64 = 0x1004;
+
+/// The machine as one rank has it.
+pub struct HostMachine {
+    pub rank: &'static Rank,
+}
+
+impl HostMachine {
+    /// The slot-0 address behind a user address: every rank's segment has the same layout.
+    fn local(&self, address: u64) -> Result<u64, Errno> {
+        if address >= USER_END || slot_of(address) > u64::from(self.rank.ranks) {
+            return Err(Errno(EFAULT));
+        }
+        Ok(address % SLOT_BYTES)
+    }
+}
+
+fn pointer(address: u64) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+impl Machine for HostMachine {
+    type Pages = SharedPages;
+
+    fn layout(&self) -> &Layout {
+        &self.rank.layout
+    }
+
+    fn facts(&self) -> Facts {
+        let page = std::ptr::with_exposed_provenance::<JobPage>(JOB_PAGE as usize);
+        // SAFETY: the rank's job page is mapped there, readable and never written.
+        let ticks_a_second = unsafe { (*page).tsc_hz };
+        let mut system = [0u64; 14];
+        // SAFETY: the call writes 112 bytes, which the array has.
+        unsafe { Gate::call(libc::SYS_sysinfo, [system.as_mut_ptr() as u64, 0, 0, 0, 0, 0]) };
+        let unit = system[13] & u64::from(u32::MAX);
+        Facts {
+            rank: self.rank.rank,
+            core: self.rank.core,
+            cores: self.rank.cores,
+            memory_bytes: system[4].saturating_mul(unit),
+            free_bytes: system[5].saturating_mul(unit),
+            ticks_a_second,
+        }
+    }
+
+    fn program_name(&self) -> &[u8] {
+        &self.rank.program_name
+    }
+
+    fn check_readable(&self, address: u64, bytes: u64) -> Result<(), Errno> {
+        let local = self.local(address)?;
+        self.rank.layout.check_read(local, bytes).map(|_| ()).map_err(|_| Errno(EFAULT))
+    }
+
+    fn check_writable(&self, address: u64, bytes: u64) -> Result<(), Errno> {
+        let local = self.local(address)?;
+        self.rank.layout.check(local, bytes, Access::RW).map(|_| ()).map_err(|_| Errno(EFAULT))
+    }
+
+    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Errno> {
+        self.check_readable(address, into.len() as u64)?;
+        // SAFETY: checked to be readable memory of the program, which no Rust reference leads to; peers may change it, and any
+        // bytes will do.
+        unsafe { into.as_mut_ptr().copy_from_nonoverlapping(pointer(address), into.len()) };
+        Ok(())
+    }
+
+    fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno> {
+        self.check_writable(address, from.len() as u64)?;
+        // SAFETY: as above, and writable.
+        unsafe { pointer(address).copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        Ok(())
+    }
+
+    fn copy_pages(&self, to: u64, from: u64, bytes: u64) {
+        // SAFETY: both are areas of the program's heap that do not overlap, by the caller's promise.
+        unsafe { pointer(to).copy_from_nonoverlapping(pointer(from), bytes as usize) };
+    }
+
+    fn granted(&self, start: u64, end: u64) {
+        // SAFETY: asked once in a call, by this function alone.
+        let collapsed = unsafe { self.rank.collapsed() };
+        collapsed.grant(&self.rank.layout, start, end);
+        // Relaxed: the node reads it after it has waited for this process.
+        self.rank.entry().huge_bytes.store(collapsed.bytes(), Ordering::Relaxed);
+    }
+
+    fn clear_pages(&self, start: u64, end: u64) {
+        // SAFETY: memory of the heap that the program has given up before, or says that it needs no more.
+        unsafe { pointer(start).write_bytes(0, (end - start) as usize) };
+    }
+
+    fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer {
+        self.check_readable(address, bytes)?;
+        let fd = match stream {
+            Stream::Out => 1,
+            Stream::Error => 2,
+        };
+        let mut done = 0;
+        while done < bytes {
+            // SAFETY: the call reads memory that has been checked.
+            let result = unsafe { Gate::call(libc::SYS_write, [fd, address + done, bytes - done, 0, 0, 0]) };
+            match result {
+                0.. => done += result as u64,
+                _ if -result == i64::from(libc::EINTR) => {}
+                error if done == 0 => return Err(Errno(-error)),
+                _ => break,
+            }
+        }
+        Ok(done)
+    }
+
+    fn clock(&self, clock: Clock) -> u64 {
+        let number = match clock {
+            Clock::Real => libc::CLOCK_REALTIME,
+            Clock::Monotonic => libc::CLOCK_MONOTONIC,
+            Clock::Processor => libc::CLOCK_PROCESS_CPUTIME_ID,
+        };
+        let mut time = [0u64; 2];
+        // SAFETY: the call writes one timespec, which the array has room for.
+        unsafe { Gate::call(libc::SYS_clock_gettime, [number as u64, time.as_mut_ptr() as u64, 0, 0, 0, 0]) };
+        time[0].saturating_mul(1_000_000_000).saturating_add(time[1])
+    }
+
+    fn random(&self, into: &mut [u8]) -> bool {
+        let arguments = [into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0, 0];
+        // SAFETY: the call writes into the slice. Up to 256 bytes come as a whole (getrandom(2)).
+        unsafe { Gate::call(libc::SYS_getrandom, arguments) == into.len() as i64 }
+    }
+
+    fn thread_base(&self, gs: bool) -> u64 {
+        let mut base = 0u64;
+        let code = if gs { GET_GS } else { GET_FS };
+        // SAFETY: the call writes one word, into this function's variable.
+        unsafe { Gate::call(libc::SYS_arch_prctl, [code, &raw mut base as u64, 0, 0, 0, 0]) };
+        base
+    }
+
+    fn set_thread_base(&self, gs: bool, address: u64) {
+        let code = if gs { SET_GS } else { SET_FS };
+        // SAFETY: the handlers use no thread-local memory, and the program has asked for it.
+        unsafe { Gate::call(libc::SYS_arch_prctl, [code, address, 0, 0, 0, 0]) };
+    }
+
+    fn idle(&self, nanoseconds: u64) {
+        let time = [nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000];
+        // Not a synchronisation: the program asked for time to pass.
+        // SAFETY: the call reads one timespec.
+        unsafe { Gate::call(libc::SYS_nanosleep, [time.as_ptr() as u64, 0, 0, 0, 0, 0]) };
+    }
+
+    fn files<R>(
+        &self,
+        work: impl FnOnce(&mut Files<'_, SharedPages>) -> Result<R, Errno>,
+    ) -> Result<R, Errno> {
+        self.rank.volume.with(work)
+    }
+
+    fn count_unsupported(&self, number: u64) {
+        self.rank.entry().count_unsupported(number);
+    }
+}
