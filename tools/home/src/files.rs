@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use lwk_files::{Errno, Files, PAGE_BYTES, Page, Pages};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use nix::sys::resource::{Resource, getrlimit};
 use nix::unistd::ftruncate;
 
 use crate::arch::Gate;
@@ -62,6 +63,11 @@ impl Volume {
         let limit = limit.max(64);
         let object = memfd_create(c"margay-files", MFdFlags::MFD_CLOEXEC)?;
         let bytes = (u64::from(limit) + 1) * PAGE_BYTES as u64;
+        let (most, _) = getrlimit(Resource::RLIMIT_FSIZE)?;
+        if bytes > most {
+            // Trying would be answered with a signal.
+            return Err(io::Error::other("the limit on file sizes (ulimit -f) is too small"));
+        }
         ftruncate(&object, libc::off_t::try_from(bytes).map_err(io::Error::other)?)?;
         let volume = Volume::of(object)?;
         // SAFETY: the first page of a new object, which nobody else has yet.

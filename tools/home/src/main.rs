@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use lwk_home::{Home, Tools, Volume};
 
 /// Pages that the job's files may take.
-const FILE_PAGES: u32 = 8192;
+const FILE_PAGES: u32 = 128;
 
 fn main() -> ExitCode {
     if let Some(code) = lwk_home::become_node() {
