@@ -17,7 +17,8 @@ use crate::probe::Taken;
 use crate::receive::Waiting;
 use crate::request::Request;
 use crate::session;
-use crate::transport::smartmap::{Smartmap, peer};
+use crate::transport::chosen::Chosen;
+use crate::transport::smartmap::peer;
 use crate::transport::{Memory, Transport, seen_from_here};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -30,7 +31,7 @@ use lwk_user::{job, wait};
 
 /// All that the runtime knows in this rank.
 pub struct Engine {
-    pub(crate) transport: Smartmap,
+    pub(crate) transport: Chosen,
     pub(crate) contexts: Contexts,
     pub(crate) announcements: Announcements,
     /// This rank on its node.
@@ -44,6 +45,8 @@ pub struct Engine {
     pub(crate) deferred_count: usize,
     /// Sends that the transport has under way.
     pub(crate) underway: Vec<Handle>,
+    /// Receives whose message is on its way, piece by piece.
+    pub(crate) arriving: Vec<Handle>,
     /// The buffer for buffered sends.
     pub(crate) attached: Option<Attached>,
     /// Messages that matched probes have taken out.
@@ -206,7 +209,7 @@ impl Engine {
             return Err(Error::UNSUPPORTED_OPERATION);
         }
         let (me, size) = (job.node_rank().0, job.node_size());
-        let transport = Smartmap::start_up()?;
+        let transport = Chosen::start_up()?;
         let members: Rc<[u32]> = (0..size).collect();
         let shared = Shared::new(me, &members, world_areas(&members)?);
         let world = Communicator::new(Communicator::WORLD_CONTEXT, me, members, shared);
@@ -223,6 +226,7 @@ impl Engine {
             deferred: (0..size).map(|_| VecDeque::new()).collect(),
             deferred_count: 0,
             underway: Vec::new(),
+            arriving: Vec::new(),
             attached: None,
             taken: Table::of(Kind::Message),
             datatypes: Datatypes::new(),

@@ -1,10 +1,11 @@
 //! Progress: taking in what has arrived and pushing on what has begun. Every call that waits makes it.
 
 use crate::engine::Engine;
+use crate::error::Result;
 use crate::handle::Handle;
 use crate::request::{Operation, Request, State};
 use crate::status::Status;
-use crate::transport::{Started, Transport};
+use crate::transport::{Delivery, Started, Transport};
 
 /// Messages taken from one peer before the next one's turn.
 const BATCH: usize = 64;
@@ -22,6 +23,9 @@ impl Engine {
         }
         if !self.underway.is_empty() {
             self.advance_sends();
+        }
+        if !self.arriving.is_empty() {
+            self.advance_receives();
         }
         if self.deferred_count > 0 {
             self.start_deferred();
@@ -53,6 +57,27 @@ impl Engine {
             if unsafe { self.transport.advance(ticket) } {
                 self.underway.remove(index);
                 self.complete(request, Status::EMPTY);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// Pushes on and completes receives whose message is on its way.
+    #[cold]
+    fn advance_receives(&mut self) {
+        let mut index = 0;
+        while index < self.arriving.len() {
+            let request = self.arriving[index];
+            let (ticket, mut status) = match self.requests.get(request) {
+                Some(Request { state: State::Arriving(ticket), status, .. }) => (*ticket, *status),
+                _ => unreachable!("an arriving message without a request"),
+            };
+            // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
+            if let Some(outcome) = unsafe { self.transport.advance_receive(ticket) } {
+                self.arriving.remove(index);
+                status.error = outcome.err().or(status.error);
+                self.complete(request, status);
             } else {
                 index += 1;
             }
@@ -91,6 +116,15 @@ impl Engine {
         if it.detached {
             self.requests.remove(request);
         }
+    }
+
+    /// Completes a receive with a message that is in its buffer, or will be.
+    #[inline]
+    pub(crate) fn settle(&mut self, request: Handle, delivery: Result<Delivery>, status: Status) {
+        let Ok(Delivery::Underway(ticket)) = delivery else { return self.complete(request, status) };
+        let Some(it) = self.requests.get_mut(request) else { return };
+        (it.state, it.status) = (State::Arriving(ticket), status);
+        self.arriving.push(request);
     }
 
     pub(crate) fn set_state(&mut self, request: Handle, state: State) {

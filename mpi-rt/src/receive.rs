@@ -16,7 +16,7 @@ use crate::handle::Handle;
 use crate::region::Region;
 use crate::request::{Operation, ReceiveOperation, Request, State};
 use crate::status::Status;
-use crate::transport::{Arrival, Held, Label, Transport};
+use crate::transport::{Arrival, Delivery, Held, Label, Ticket, Transport};
 use crate::wait::POLLS_PER_PROGRESS;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -103,7 +103,7 @@ impl Message {
         HELD_OVERHEAD
             + match &self.content {
                 Held::Copy(content) => content.len(),
-                Held::AtSender { .. } => 0,
+                Held::AtSender { .. } | Held::Kept(_) => 0,
             }
     }
 }
@@ -127,7 +127,7 @@ fn received(
     tag: i32,
     bytes: usize,
     target: &Region,
-    copied: Result<()>,
+    copied: Result<Delivery>,
 ) -> Status {
     let truncated = (bytes > target.bytes()).then_some(Error::TRUNCATE);
     let error = copied.err().or(truncated);
@@ -196,7 +196,13 @@ impl Engine {
                     // SAFETY: it is the front message; the caller vouches for the buffer.
                     let copied = unsafe { self.transport.deliver(peer, &arrival, &target) };
                     let communicator = self.communicator(arguments.communicator)?;
-                    let status = received(communicator, peer, arguments.tag, arrival.bytes, &target, copied);
+                    let mut status =
+                        received(communicator, peer, arguments.tag, arrival.bytes, &target, copied);
+                    if let Ok(Delivery::Underway(ticket)) = copied {
+                        // SAFETY: the transport has just given it; the caller vouches for the buffer until this returns.
+                        let outcome = unsafe { self.finish_receive(ticket) };
+                        status.error = outcome.err().or(status.error);
+                    }
                     return status.error.map_or(Ok(status), Err);
                 }
                 round = round.wrapping_add(1);
@@ -209,6 +215,26 @@ impl Engine {
         // SAFETY: the caller vouches for the buffer until this returns.
         let request = unsafe { self.irecv(arguments)? };
         self.wait(request)
+    }
+
+    /// Waits until a message that is on its way has come.
+    ///
+    /// # Safety
+    /// The ticket is of a delivery under way, and the receive buffer is writable.
+    #[cold]
+    unsafe fn finish_receive(&mut self, ticket: Ticket) -> Result<()> {
+        let mut poll = Poll::new();
+        for round in 1u32.. {
+            // SAFETY: the caller's promise; it is the last use after the outcome is known.
+            if let Some(outcome) = unsafe { self.transport.advance_receive(ticket) } {
+                return outcome;
+            }
+            if round.is_multiple_of(POLLS_PER_PROGRESS) {
+                self.progress();
+            }
+            poll.pause();
+        }
+        Err(Error::INTERN)
     }
 
     /// Begins a receive. Errors: as for [`Engine::receive`], except `TRUNCATE`.
@@ -261,7 +287,7 @@ impl Engine {
         // SAFETY: whoever made the request vouches for its buffer until it is complete.
         let copied = unsafe { self.transport.deliver_held(key.source, message.content, &receive.target) };
         let status = received(&receive.communicator, key.source, key.tag, bytes, &receive.target, copied);
-        self.complete(request, status);
+        self.settle(request, copied, status);
     }
 
     /// Takes the front message of a peer: into a posted receive, or into the queue. False if it must stay where it is.
@@ -271,7 +297,7 @@ impl Engine {
             self.deliver_posted(request, &key, arrival);
             return true;
         }
-        if !self.waiting.may_hold(peer) {
+        if !self.waiting.may_hold(peer) && !self.transport.must_take(peer) {
             return false;
         }
         // SAFETY: it is the front message.
@@ -291,7 +317,7 @@ impl Engine {
         let copied = unsafe { self.transport.deliver(key.source, arrival, &receive.target) };
         let target = &receive.target;
         let status = received(&receive.communicator, key.source, key.tag, arrival.bytes, target, copied);
-        self.complete(request, status);
+        self.settle(request, copied, status);
     }
 
     /// Takes back a posted receive; false if it has been matched.

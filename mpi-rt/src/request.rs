@@ -73,6 +73,8 @@ pub(crate) enum State {
     Posted(Token),
     /// A collective under way.
     Collective,
+    /// A receive whose message is on its way.
+    Arriving(Ticket),
     Complete,
 }
 

@@ -118,7 +118,7 @@ pub fn initialize(hints: Info, handler: Handle) -> Result<Handle> {
 pub fn finalize(session: Handle) -> Result<()> {
     models(|it| it.sessions.get(session).map(|_| ()).ok_or(Error::SESSION))?;
     with(|engine| {
-        engine.finish_sends();
+        engine.finish_transfers();
         Ok(())
     })?;
     object::forget(Object::session(session));
@@ -180,7 +180,7 @@ impl Engine {
 
     /// Waits for this rank's sends, then for all ranks.
     fn meet_at_the_end(&mut self) -> Result<()> {
-        self.finish_sends();
+        self.finish_transfers();
         let world = self.world.clone();
         self.barrier(&world)
     }

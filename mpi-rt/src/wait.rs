@@ -197,10 +197,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Waits for all sends, also those whose requests have been freed: their buffers are this rank's memory.
-    pub(crate) fn finish_sends(&mut self) {
+    /// Waits for all sends, and receives that have been matched, also those whose requests have been freed: their buffers are this
+    /// rank's memory, and peers wait for their end.
+    pub(crate) fn finish_transfers(&mut self) {
         let mut poll = Poll::new();
-        while !self.underway.is_empty() || self.deferred_count > 0 {
+        while !self.underway.is_empty() || !self.arriving.is_empty() || self.deferred_count > 0 {
             self.progress();
             poll.pause();
         }

@@ -148,6 +148,9 @@ pub struct JobOptions {
     /// Set a variable in the environment of every rank; may be given more than once
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<OsString>,
+    /// Move messages between ranks by this transport [default: smartmap]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(lwk_abi::runtime::TRANSPORTS))]
+    pub transport: Option<String>,
     /// A bundled program (see `cargo lwk list`), or the path of any static ELF file
     #[arg(value_name = "APP")]
     pub app: String,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lwk_abi::address::{MAX_RANKS, SEGMENT_BYTES_MIN};
+use lwk_abi::runtime::TRANSPORT;
 
 use crate::build::{Builder, Kernel};
 use crate::catalog::Named;
@@ -191,11 +192,16 @@ pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
     }
     let mut arguments = vec![OsString::from(&options.app)];
     arguments.extend(options.args.iter().cloned());
+    let mut environment = options.env.clone();
+    if let Some(transport) = &options.transport {
+        // Before what the user sets: the first of two variables of one name counts, and --transport is the more particular.
+        environment.insert(0, format!("{TRANSPORT}={transport}").into());
+    }
     Ok(Job {
         ranks: options.ranks,
         memory,
         arguments,
-        environment: options.env.clone(),
+        environment,
         log: None,
         oversubscribe: options.oversubscribe,
         report: false,

@@ -6,6 +6,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 pub use crate::syscall::{abort, exit};
 
@@ -30,6 +31,7 @@ impl Env {
             let count = stack.read();
             let arguments = stack.add(1).cast::<*const c_char>();
             let environment = arguments.add(count + 1);
+            set_environment(environment);
             let mut variables = 0;
             while !environment.add(variables).read().is_null() {
                 variables += 1;
@@ -63,6 +65,39 @@ impl Env {
     pub fn var(&self, name: &str) -> Option<&'static str> {
         self.vars().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
+}
+
+/// The environment of this program, for libraries that are not handed an [`Env`]: null-terminated, or null before it is known.
+static ENVIRONMENT: AtomicPtr<*const c_char> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Tells libraries the environment. [`entry!`](crate::entry!) has done so before `main`; a program with another start (a C program) does it
+/// with its `environ`.
+///
+/// # Safety
+/// `environment` is null, or a null-terminated array of NUL-terminated texts that are not written any more.
+pub unsafe fn set_environment(environment: *const *const c_char) {
+    // Relaxed: this rank alone reads and writes it.
+    ENVIRONMENT.store(environment.cast_mut(), Ordering::Relaxed);
+}
+
+/// The value of an environment variable.
+pub fn variable(name: &str) -> Option<&'static str> {
+    let mut entry = ENVIRONMENT.load(Ordering::Relaxed).cast_const();
+    if entry.is_null() {
+        return None;
+    }
+    // SAFETY: whoever has set it vouches for the array and its texts, up to the null pointer.
+    unsafe {
+        while !(*entry).is_null() {
+            if let Some((key, value)) = text(CStr::from_ptr(*entry).to_bytes()).split_once('=')
+                && key == name
+            {
+                return Some(value);
+            }
+            entry = entry.add(1);
+        }
+    }
+    None
 }
 
 /// Bytes of the initial stack as text. Replaced text is kept for the life of the program, as the original is.

@@ -10,4 +10,5 @@ pub mod console;
 pub mod exit;
 pub mod job_file;
 pub mod job_page;
+pub mod runtime;
 pub mod syscall;

@@ -4,11 +4,15 @@
 //! asks for the next envelope of a peer ([`Transport::front`]), decides where the content goes, and has it delivered there
 //! ([`Transport::deliver`]) or kept until a receive comes ([`Transport::hold`]).
 
+pub mod chosen;
+pub mod setting;
+pub mod shm;
 pub mod smartmap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::region::Region;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use lwk_user::abi::address::slot_of;
 use lwk_user::smartmap::{Peer, remote_address};
 
@@ -64,6 +68,15 @@ pub enum Started {
     Full,
 }
 
+/// How far a delivery has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Delivery {
+    /// The content is in the receive buffer.
+    Done,
+    /// It is on its way; the transport needs the buffer until [`Transport::advance_receive`] says done.
+    Underway(Ticket),
+}
+
 /// The next message of a peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
@@ -82,6 +95,8 @@ pub enum Held {
     /// It is still at the sender: its region there, and the descriptor that tells the sender when it is done (its address, as this
     /// rank or the sender calls it: the transport's choice).
     AtSender { source: Region, descriptor: usize },
+    /// The transport keeps it under a number of its own.
+    Kept(usize),
 }
 
 /// Memory that a transport uses in this rank, in bytes.
@@ -149,8 +164,9 @@ pub trait Transport {
     /// layout is damaged; the message is gone all the same.
     ///
     /// # Safety
-    /// There must be a front message of that peer, and `target` must be writable for as many bytes, its layout's datatype live.
-    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: &Region) -> Result<()>;
+    /// There must be a front message of that peer, and `target` must be writable for as many bytes, its layout's datatype live;
+    /// after [`Delivery::Underway`], until [`Transport::advance_receive`] says done.
+    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: &Region) -> Result<Delivery>;
 
     /// Removes the front message and keeps what is needed to deliver it later. `None`, and it stays, if there is no memory.
     ///
@@ -163,8 +179,31 @@ pub trait Transport {
     /// # Safety
     /// `held` came from [`Transport::hold`] for that peer; `target` must be writable for the message's bytes or its own, whichever
     /// are fewer.
-    unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<()>;
+    unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<Delivery>;
+
+    /// Does what this rank can do for a delivery under way; its outcome when it is done, after which the ticket is void. Errors: as for
+    /// [`Transport::deliver`].
+    ///
+    /// # Safety
+    /// The ticket must be of a delivery by this transport and not void.
+    unsafe fn advance_receive(&mut self, _: Ticket) -> Option<Result<()>> {
+        Some(Ok(()))
+    }
+
+    /// Whether what this rank waits for may lie behind a peer's messages that no receive wants, so that they must be taken in.
+    #[inline(always)]
+    fn must_take(&self, _: u32) -> bool {
+        false
+    }
 
     /// Memory in use.
     fn memory(&self) -> Memory;
+}
+
+/// Objects that live as long as the job, because peers reach them.
+fn leak<T>(count: usize, new: impl Fn() -> T) -> Result<&'static [T]> {
+    let mut objects = Vec::new();
+    objects.try_reserve_exact(count).map_err(|_| Error::NO_MEM)?;
+    objects.extend((0..count).map(|_| new()));
+    Ok(Box::leak(objects.into_boxed_slice()))
 }

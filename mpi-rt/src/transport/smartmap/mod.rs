@@ -10,11 +10,12 @@
 
 mod rendezvous;
 
-use super::{Arrival, Held, Label, Memory, Outgoing, SHORT, Started, Ticket, Transport, seen_from_here};
+use super::{
+    Arrival, Delivery, Held, Label, Memory, Outgoing, SHORT, Started, Ticket, Transport, leak, seen_from_here,
+};
 use crate::copy::small;
 use crate::error::{Error, Result};
 use crate::region::{Region, copy_part, copy_regions};
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer};
@@ -351,18 +352,19 @@ impl Transport for Smartmap {
     }
 
     #[inline(always)]
-    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: &Region) -> Result<()> {
+    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: &Region) -> Result<Delivery> {
         let link = self.link(peer);
         // SAFETY: the caller promises the front message and the target's room.
         unsafe {
             if arrival.eager {
-                Smartmap::read_eager(link, arrival.bytes, target)
+                Smartmap::read_eager(link, arrival.bytes, target)?;
             } else {
                 let (source, descriptor) = Smartmap::source(link, arrival.bytes);
                 link.consumer.advance(1);
-                rendezvous::receive(link.peer, &source, descriptor, target)
+                rendezvous::receive(link.peer, &source, descriptor, target)?;
             }
         }
+        Ok(Delivery::Done)
     }
 
     unsafe fn hold(&mut self, peer: u32, arrival: &Arrival) -> Option<Held> {
@@ -383,19 +385,21 @@ impl Transport for Smartmap {
         }
     }
 
-    unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<()> {
+    unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<Delivery> {
         match held {
             Held::Copy(content) => {
                 let source = Region::block(content.as_ptr(), content.len());
                 // SAFETY: the box holds the message, `target` takes the lesser of both lengths, and they are distinct.
-                unsafe { copy_regions(&source, target).map(drop) }
+                unsafe { copy_regions(&source, target)? };
             }
             Held::AtSender { source, descriptor } => {
                 let peer = self.link(peer).peer;
                 // SAFETY: the sender keeps buffer and descriptor until it is told that the message is copied.
-                unsafe { rendezvous::receive(peer, &source, descriptor, target) }
+                unsafe { rendezvous::receive(peer, &source, descriptor, target)? };
             }
+            Held::Kept(_) => return Err(Error::INTERN),
         }
+        Ok(Delivery::Done)
     }
 
     fn memory(&self) -> Memory {
@@ -405,14 +409,6 @@ impl Transport for Smartmap {
             dynamic: self.descriptors.bytes(),
         }
     }
-}
-
-/// Objects that live as long as the job, because peers reach them.
-fn leak<T>(count: usize, new: impl Fn() -> T) -> Result<&'static [T]> {
-    let mut objects = Vec::new();
-    objects.try_reserve_exact(count).map_err(|_| Error::NO_MEM)?;
-    objects.extend((0..count).map(|_| new()));
-    Ok(Box::leak(objects.into_boxed_slice()))
 }
 
 /// A node rank that is known to be one.

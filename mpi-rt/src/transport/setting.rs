@@ -1,0 +1,46 @@
+//! Which transport a run uses: `MARGAY_TRANSPORT` in its environment, which `cargo lwk run --transport` sets.
+
+use super::chosen::Kind;
+use alloc::format;
+use alloc::string::String;
+use lwk_user::abi::exit::USAGE;
+use lwk_user::abi::runtime::TRANSPORT as VARIABLE;
+use lwk_user::{NodeRank, eprintln, job, start, wait};
+
+/// A variable whose value makes no sense: one line that says what would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bad(pub String);
+
+/// The transport that the environment names, or the default.
+pub fn kind(find: impl Fn(&str) -> Option<&'static str>) -> Result<Kind, Bad> {
+    let Some(name) = find(VARIABLE) else { return Ok(Kind::Smartmap) };
+    Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+        let names = Kind::ALL.map(Kind::name).join(", ");
+        Bad(format!("{VARIABLE}={name}: there is no such transport; there are {names}"))
+    })
+}
+
+/// Ends the job for wrong use. All ranks come to the same result and call it; the first speaks.
+pub fn refuse(Bad(line): &Bad) -> ! {
+    if job().node_rank() == NodeRank(0) {
+        eprintln!("{line}");
+        start::exit(USAGE);
+    }
+    wait::spin_until(|| false);
+    unreachable!("an endless wait has ended")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transports_are_found_by_name_and_a_wrong_name_tells_the_right_ones() {
+        assert_eq!(kind(|_| None), Ok(Kind::Smartmap));
+        for each in Kind::ALL {
+            assert_eq!(kind(|name| (name == VARIABLE).then_some(each.name())), Ok(each));
+        }
+        let Bad(line) = kind(|_| Some("carrier-pigeon")).unwrap_err();
+        assert!(Kind::ALL.iter().all(|kind| line.contains(kind.name())), "{line}");
+    }
+}

@@ -1,0 +1,179 @@
+//! `shm-advanced`: the dissertation's advanced design (section 3.2). Small messages go through small receive buffers, one for each
+//! peer (32 KiB). Large ones are cut into packets that go through cells (8 KiB) of the sender's one pool (128 cells): loaded, marked busy, put
+//! into the send queue of their receiver, named to it in a control message in its receive buffer, copied out and marked free; the
+//! sender sweeps its queues for marked cells when it needs some. One control message names several cells, which spares
+//! indirection (3.2.4).
+//!
+//! What the dissertation leaves open: messages that nobody receives could take all cells, and with them the way of those that are
+//! received. So a message that has not been matched takes at most the cells of one control message, and none of the last
+//! `reserve`; the rest follows when it has been matched, which the receiver says. A message whose first cells are refused is a bare request.
+
+use super::link::{Link, Placing, Plan};
+use super::packet::{CELLS_MAX, CellList, HEADER, Header, Kind};
+use super::{Design, Entered, Sending, Tunables, copy_in, copy_to, read_payload, write_eager};
+use crate::error::{Error, Result};
+use crate::region::Region;
+use crate::transport::{Label, Outgoing};
+use lwk_shm::{BLOCK, CellNumber, Cells, Pool};
+
+/// The state of the advanced design: the pool, with the send queues.
+pub struct Advanced {
+    pool: Pool<'static>,
+    small: usize,
+    packets: usize,
+    reserve: usize,
+}
+
+/// Room that a control message takes at most.
+const CONTROL: usize = HEADER + CELLS_MAX * size_of::<CellNumber>();
+
+impl Design for Advanced {
+    const NAME: &'static str = "shm-advanced";
+
+    fn plan(tunables: &Tunables) -> Plan {
+        Plan {
+            placing: Placing::AtReceiver,
+            blocks: tunables.receive_buffer / BLOCK,
+            cells: tunables.cells,
+            blocks_per_cell: tunables.cell / BLOCK,
+        }
+    }
+
+    fn new(tunables: &Tunables, cells: Option<Cells<'static>>, peers: usize) -> Result<Advanced> {
+        let cells = cells.ok_or(Error::INTERN)?;
+        // SAFETY: the cells are new, and this rank's; this is called once.
+        let pool = unsafe { Pool::new(cells, peers) };
+        let packets = tunables.packets.min(CELLS_MAX);
+        Ok(Advanced { pool, small: tunables.small, packets, reserve: (tunables.cells / 4).max(1) })
+    }
+
+    unsafe fn start(
+        &mut self,
+        link: &mut Link,
+        peer: u32,
+        message: &Outgoing,
+        number: u32,
+    ) -> Option<Entered> {
+        let bytes = message.source.bytes();
+        if bytes <= self.small && !message.synchronous {
+            if !link.producer.has_room(HEADER + bytes) {
+                return None;
+            }
+            // SAFETY: there is room; the caller vouches for the message.
+            unsafe { write_eager(link, message) };
+            return Some(Entered::Whole);
+        }
+        if !link.producer.has_room(CONTROL) {
+            return None;
+        }
+        let needed = bytes.div_ceil(self.pool.cell_bytes());
+        let usable =
+            self.pool.available(needed.min(self.packets) + self.reserve).saturating_sub(self.reserve);
+        // SAFETY: the caller vouches for the message.
+        let (cells, count, loaded) =
+            unsafe { self.load(peer, &message.source, 0, bytes, usable.min(self.packets)) };
+        let whole = loaded == bytes && !message.synchronous;
+        let kind = if whole { Kind::Loaded } else { Kind::Request };
+        let envelope = Header { kind, label: message.label, bytes, cells: count, own_id: number, peer_id: 0 };
+        // SAFETY: there is room for the longest control message.
+        unsafe { publish(link, &envelope, &cells) };
+        Some(if whole { Entered::Whole } else { Entered::Asked(loaded) })
+    }
+
+    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending) {
+        let Some(wanted) = send.wanted else { return };
+        while send.position < wanted && link.producer.has_room(CONTROL) {
+            let most = self.pool.available(self.packets).min(self.packets);
+            // SAFETY: the caller vouches for the source.
+            let (cells, count, bytes) =
+                unsafe { self.load(send.peer, &send.source, send.position, wanted, most) };
+            if count == 0 {
+                return;
+            }
+            let (kind, label) = (Kind::Data, Label(0));
+            let data = Header { kind, label, bytes, cells: count, own_id: 0, peer_id: send.receive };
+            // SAFETY: there is room for the longest control message.
+            unsafe { publish(link, &data, &cells) };
+            send.position += bytes;
+        }
+    }
+
+    unsafe fn copy_out(
+        &mut self,
+        link: &Link,
+        header: &Header,
+        cells: &CellList,
+        position: usize,
+        target: &Region,
+    ) -> (usize, Result<()>) {
+        if header.kind == Kind::Eager {
+            // SAFETY: the caller's promise.
+            return (header.bytes, unsafe { read_payload(link, header.bytes, position, target) });
+        }
+        let Some(pool) = &link.cells else { return (0, Err(Error::INTERN)) };
+        let (mut done, mut outcome) = (0, Ok(()));
+        // A request names the cells of its first bytes only; the others those of all their bytes.
+        let brought = header.bytes.min(header.cells * pool.cell_bytes());
+        for cell in &cells[..header.cells] {
+            let part = pool.cell_bytes().min(brought - done);
+            // SAFETY: the sender has told the cell's number in a packet, and it is emptied once.
+            let emptied = unsafe {
+                pool.empty(*cell, part, |from, offset, length| {
+                    outcome = outcome.and(copy_to(from, target, position + done + offset, length));
+                })
+            };
+            if !emptied {
+                outcome = Err(Error::INTERN);
+            }
+            done += part;
+        }
+        (done, outcome)
+    }
+
+    fn payload(header: &Header) -> usize {
+        if header.kind == Kind::Eager { header.bytes } else { 0 }
+    }
+}
+
+impl Advanced {
+    /// Loads up to `most` cells with the bytes of a source from `position` to `end`: the cells, how many, and their bytes.
+    ///
+    /// # Safety
+    /// The source is readable.
+    unsafe fn load(
+        &mut self,
+        peer: u32,
+        source: &Region,
+        position: usize,
+        end: usize,
+        most: usize,
+    ) -> (CellList, usize, usize) {
+        let (mut cells, mut count, mut loaded) = (CellList::default(), 0, 0);
+        while count < most && position + loaded < end {
+            let part = self.pool.cell_bytes().min(end - position - loaded);
+            // SAFETY: the piece is as long as it says. This rank's own layout is sound, so that copying in cannot fail.
+            let cell = unsafe {
+                self.pool.load(peer as usize, part, |to, offset, length| {
+                    let _ = copy_in(source, position + loaded + offset, to, length);
+                })
+            };
+            let Some(cell) = cell else { break };
+            cells[count] = cell;
+            count += 1;
+            loaded += part;
+        }
+        (cells, count, loaded)
+    }
+}
+
+/// Writes and publishes a control message.
+///
+/// # Safety
+/// There is room for it.
+unsafe fn publish(link: &mut Link, header: &Header, cells: &CellList) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        header.write(&mut link.producer, cells);
+        link.producer.publish(header.packet_bytes(0));
+    }
+}

@@ -1,0 +1,103 @@
+//! `shm-basic`: the dissertation's basic design (section 3.1). Each pair of ranks has a large FIFO in each direction, and everything
+//! goes through it: P × (P − 1) buffers of 1 MiB.
+//!
+//! *Eager*: a message that fits the buffer. *Rendezvous*: a longer one goes chunk by chunk after request and permission; when the buffer is used
+//! up before its end, the sender requests again and goes on when the receiver, who has then read everything before, permits.
+
+use super::link::{Link, Placing, Plan};
+use super::packet::{CellList, HEADER, Header, Kind};
+use super::{Design, Entered, Sending, Tunables, copy_in, read_payload, write_eager};
+use crate::error::Result;
+use crate::region::Region;
+use crate::transport::{Label, Outgoing};
+use lwk_shm::{BLOCK, Cells};
+
+/// The state of the basic design: none but its sizes.
+pub struct Basic {
+    chunk: usize,
+}
+
+impl Design for Basic {
+    const NAME: &'static str = "shm-basic";
+
+    fn plan(tunables: &Tunables) -> Plan {
+        let blocks = tunables.basic_buffer / BLOCK;
+        Plan { placing: Placing::AtSender, blocks, cells: 0, blocks_per_cell: 0 }
+    }
+
+    fn new(tunables: &Tunables, _: Option<Cells<'static>>, _: usize) -> Result<Basic> {
+        Ok(Basic { chunk: tunables.basic_chunk })
+    }
+
+    unsafe fn start(&mut self, link: &mut Link, _: u32, message: &Outgoing, number: u32) -> Option<Entered> {
+        let bytes = message.source.bytes();
+        if bytes <= link.producer.capacity() - HEADER && !message.synchronous {
+            if !link.producer.has_room(HEADER + bytes) {
+                return None;
+            }
+            // SAFETY: there is room; the caller vouches for the message.
+            unsafe { write_eager(link, message) };
+            return Some(Entered::Whole);
+        }
+        let kind = Kind::Request;
+        let request = Header { kind, label: message.label, bytes, cells: 0, own_id: number, peer_id: 0 };
+        link.control(&request).then_some(Entered::Asked(0))
+    }
+
+    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending) {
+        let Some(wanted) = send.wanted else { return };
+        while send.position < wanted {
+            // A line is left for the request that says that there is more.
+            let room = link.producer.room().saturating_sub(BLOCK);
+            let part = self.chunk.min(wanted - send.position);
+            if room < HEADER + part {
+                let more = Header {
+                    kind: Kind::More,
+                    label: Label(0),
+                    bytes: 0,
+                    cells: 0,
+                    own_id: send.number,
+                    peer_id: send.receive,
+                };
+                send.paused = link.control(&more);
+                return;
+            }
+            let data = Header {
+                kind: Kind::Data,
+                label: Label(0),
+                bytes: part,
+                cells: 0,
+                own_id: 0,
+                peer_id: send.receive,
+            };
+            // SAFETY: there is room; the caller vouches for the source. Its layout is this rank's own and sound.
+            unsafe {
+                data.write(&mut link.producer, &CellList::default());
+                link.producer.write(HEADER, part, |to, offset, length| {
+                    let _ = copy_in(&send.source, send.position + offset, to, length);
+                });
+                link.producer.publish(data.packet_bytes(part));
+            }
+            send.position += part;
+        }
+    }
+
+    unsafe fn copy_out(
+        &mut self,
+        link: &Link,
+        header: &Header,
+        _: &CellList,
+        position: usize,
+        target: &Region,
+    ) -> (usize, Result<()>) {
+        if header.kind == Kind::Request {
+            return (0, Ok(()));
+        }
+        // SAFETY: the caller's promise.
+        (header.bytes, unsafe { read_payload(link, header.bytes, position, target) })
+    }
+
+    fn payload(header: &Header) -> usize {
+        if matches!(header.kind, Kind::Eager | Kind::Data) { header.bytes } else { 0 }
+    }
+}

@@ -1,0 +1,126 @@
+//! Messages of a rank to itself: no buffer is shared with anybody, so short ones wait in a copy and long ones where they are.
+
+use super::Sending;
+use crate::error::{Error, Result};
+use crate::region::{Region, copy_part, copy_regions};
+use crate::transport::{Arrival, Held, Label, Outgoing};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use slab::Slab;
+
+/// Most messages that wait.
+const MESSAGES: usize = 64;
+/// Messages up to this many bytes are copied, so that their sends complete.
+const COPIED: usize = 4096;
+
+/// The queue of a rank's messages to itself.
+pub struct Loopback {
+    queue: VecDeque<Own>,
+}
+
+/// A message, or what is kept of it.
+#[derive(Debug)]
+pub struct Own {
+    label: Label,
+    bytes: usize,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Copy(Box<[u8]>),
+    /// At the sender, which is this rank: the number of its send.
+    Send(usize),
+}
+
+/// What became of a message to oneself.
+pub enum Begun {
+    Done,
+    Underway(usize),
+    Full,
+}
+
+impl Loopback {
+    pub fn new() -> Loopback {
+        Loopback { queue: VecDeque::new() }
+    }
+
+    /// Begins a send to oneself.
+    ///
+    /// # Safety
+    /// As for [`crate::transport::Transport::start`].
+    pub unsafe fn start(&mut self, me: u32, message: &Outgoing, sends: &mut Slab<Sending>) -> Begun {
+        if self.queue.len() == MESSAGES {
+            return Begun::Full;
+        }
+        let bytes = message.source.bytes();
+        if bytes <= COPIED && !message.synchronous {
+            let mut copy = Vec::new();
+            if copy.try_reserve_exact(bytes).is_err() {
+                return Begun::Full;
+            }
+            copy.resize(bytes, 0u8);
+            let target = Region::block(copy.as_mut_ptr(), bytes);
+            // SAFETY: the caller's promise; the copy has as many bytes. This rank's own layout is sound, so that nothing can fail.
+            if unsafe { copy_part(&message.source, 0, &target, 0, bytes) }.is_err() {
+                return Begun::Full;
+            }
+            self.queue.push_back(Own {
+                label: message.label,
+                bytes,
+                content: Content::Copy(copy.into_boxed_slice()),
+            });
+            return Begun::Done;
+        }
+        let place = sends.vacant_entry();
+        let send = place.key();
+        place.insert(Sending::new(send, me, message.source));
+        self.queue.push_back(Own { label: message.label, bytes, content: Content::Send(send) });
+        Begun::Underway(send)
+    }
+
+    /// The next message.
+    pub fn front(&self) -> Option<Arrival> {
+        self.queue.front().map(|own| Arrival {
+            label: own.label,
+            bytes: own.bytes,
+            eager: matches!(own.content, Content::Copy(_)),
+        })
+    }
+
+    /// Takes it out; `None` if there is none.
+    pub fn take(&mut self) -> Option<Own> {
+        self.queue.pop_front()
+    }
+}
+
+impl Own {
+    /// What waits for a receive: the copy, or the message itself.
+    pub fn hold(self) -> core::result::Result<Held, Own> {
+        match self.content {
+            Content::Copy(copy) => Ok(Held::Copy(copy)),
+            Content::Send(_) => Err(self),
+        }
+    }
+
+    /// Copies it, and completes its send.
+    ///
+    /// # Safety
+    /// As for [`crate::transport::Transport::deliver`].
+    pub unsafe fn deliver(self, target: &Region, sends: &mut Slab<Sending>) -> Result<()> {
+        match self.content {
+            // SAFETY: the copy is the message; the caller vouches for the target.
+            Content::Copy(copy) => unsafe {
+                copy_regions(&Region::block(copy.as_ptr(), copy.len()), target).map(drop)
+            },
+            Content::Send(send) => {
+                let send = sends.get_mut(send).ok_or(Error::INTERN)?;
+                // SAFETY: the sender keeps the source until it is told; the caller vouches for the target.
+                let copied = unsafe { copy_regions(&send.source, target) };
+                send.wanted = Some(send.position);
+                copied.map(drop)
+            }
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! The transports of the dissertation's chapter 3 (L. Chai): every byte is copied twice, into a buffer in shared memory by its
+//! sender and out of it by its receiver. [`basic`] and [`advanced`] are its two designs; what they have in common is here.
+//!
+//! * A message that fits is sent at once, *eagerly*; its send completes.
+//! * For a longer one the sender asks (*request to send*). When the message is matched, the receiver permits it (*ok to send*), and the
+//!   sender hands over packet after packet, while the receiver copies out what has come: copying in and copying out overlap.
+//!
+//! Permissions and data travel in the same FIFOs as envelopes. So that they are never stuck behind messages that no receive
+//! wants, the engine takes in everything from a peer with which a transfer is under way ([`Transport::must_take`]).
+
+mod advanced;
+mod basic;
+mod link;
+mod loopback;
+mod packet;
+mod tunables;
+
+pub use advanced::Advanced;
+pub use basic::Basic;
+pub use tunables::Tunables;
+
+use super::{Arrival, Delivery, Held, Memory, Outgoing, Started, Ticket, Transport};
+use crate::error::{Error, Result};
+use crate::region::{Region, copy_part, copy_regions};
+use alloc::vec::Vec;
+use link::{Link, Plan};
+use loopback::{Begun, Loopback, Own};
+use packet::{CellList, HEADER, Header, Kind};
+use slab::Slab;
+
+/// What the two designs do differently: how messages enter and leave the shared memory.
+pub trait Design: Sized {
+    const NAME: &'static str;
+
+    /// How much memory, and where.
+    fn plan(tunables: &Tunables) -> Plan;
+
+    /// The design's own state, after all ranks are connected.
+    fn new(tunables: &Tunables, cells: Option<lwk_shm::Cells<'static>>, peers: usize) -> Result<Self>;
+
+    /// Starts a message. `number` is that of its send, if it needs one; `None` if there is no room.
+    ///
+    /// # Safety
+    /// As for [`Transport::start`].
+    unsafe fn start(
+        &mut self,
+        link: &mut Link,
+        peer: u32,
+        message: &Outgoing,
+        number: u32,
+    ) -> Option<Entered>;
+
+    /// Hands over what there is room for of a message that may go on.
+    ///
+    /// # Safety
+    /// The send's source is readable.
+    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending);
+
+    /// Copies out, up to the end of `target`, what a packet brings, of which `position` is the first byte's place in the message, and how many
+    /// bytes these were. `cells` are those it names. The caller removes the packet.
+    ///
+    /// # Safety
+    /// The header is that of the packet at the front of the link, or its cells have been kept; the target is writable.
+    unsafe fn copy_out(
+        &mut self,
+        link: &Link,
+        header: &Header,
+        cells: &CellList,
+        position: usize,
+        target: &Region,
+    ) -> (usize, Result<()>);
+
+    /// Bytes behind header and cells in a packet of that kind.
+    fn payload(header: &Header) -> usize;
+}
+
+/// How a message has entered the shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entered {
+    Whole,
+    /// A request, with this many bytes of the message.
+    Asked(usize),
+}
+
+/// A send under way.
+#[derive(Debug)]
+pub struct Sending {
+    /// Its own number.
+    number: u32,
+    peer: u32,
+    source: Region,
+    /// Bytes handed over.
+    position: usize,
+    /// Bytes that the receiver wants; known when the message has been matched.
+    wanted: Option<usize>,
+    /// The receiver's number of the transfer.
+    receive: u32,
+    /// The buffer was used up; the receiver will say when to go on.
+    paused: bool,
+}
+
+impl Sending {
+    fn new(number: usize, peer: u32, source: Region) -> Sending {
+        Sending { number: number as u32, peer, source, position: 0, wanted: None, receive: 0, paused: false }
+    }
+
+    fn is_done(&self) -> bool {
+        self.wanted.is_some_and(|wanted| self.position >= wanted)
+    }
+}
+
+/// A receive under way.
+struct Receiving {
+    peer: u32,
+    target: Region,
+    /// Bytes copied out, and to copy.
+    position: usize,
+    wanted: usize,
+    outcome: Result<()>,
+}
+
+/// A matched or waiting message that the engine holds by number.
+enum Kept {
+    Own(Own),
+    Packet(Header, CellList),
+}
+
+/// A shared-memory transport.
+pub struct Shm<D> {
+    me: u32,
+    plan: Plan,
+    /// By node rank; none to this rank itself.
+    links: Vec<Option<Link>>,
+    loopback: Loopback,
+    sends: Slab<Sending>,
+    receives: Slab<Receiving>,
+    kept: Slab<Kept>,
+    design: D,
+}
+
+impl<D: Design> Shm<D> {
+    /// Sets up the buffers between all ranks of the node. Every rank must call it once; it waits for the others. Errors: `NO_MEM`.
+    pub fn start_up(tunables: &Tunables) -> Result<Shm<D>> {
+        let plan = D::plan(tunables);
+        let (links, cells) = link::connect(&plan)?;
+        let design = D::new(tunables, cells, links.len())?;
+        Ok(Shm {
+            me: lwk_user::job().node_rank().0,
+            plan,
+            links,
+            loopback: Loopback::new(),
+            sends: Slab::new(),
+            receives: Slab::new(),
+            kept: Slab::new(),
+            design,
+        })
+    }
+
+    /// The bytes of shared memory that each of `ranks` ranks makes: figure 3.5's formula.
+    pub fn shared_bytes(tunables: &Tunables, ranks: usize) -> usize {
+        let plan = D::plan(tunables);
+        link::bytes_of_pool(&plan) + (ranks - 1) * link::bytes_per_peer(&plan)
+    }
+
+    /// Deals with control and data at the front of a peer's FIFO; then the front is an envelope, if anything.
+    fn look(&mut self, peer: u32) -> Option<Header> {
+        let link = self.links.get_mut(peer as usize)?.as_mut()?;
+        if !link.permissions.is_empty() {
+            link.give_permissions();
+        }
+        while link.front.is_none() && link.consumer.has_packet() {
+            // SAFETY: there is a packet.
+            let Some(header) = (unsafe { Header::read(&link.consumer) }) else {
+                unreachable!("a packet of no kind");
+            };
+            match header.kind {
+                Kind::Eager | Kind::Loaded | Kind::Request => {
+                    link.front = Some(header);
+                    break;
+                }
+                Kind::Go => {
+                    if let Some(send) = self.sends.get_mut(header.peer_id as usize) {
+                        (send.wanted, send.receive, send.paused) = (Some(header.bytes), header.own_id, false);
+                    }
+                }
+                Kind::More => {
+                    if let Some(receive) = self.receives.get(header.peer_id as usize) {
+                        link.permit(header.own_id, header.peer_id, receive.wanted);
+                    }
+                }
+                Kind::Data => {
+                    if let Some(receive) = self.receives.get_mut(header.peer_id as usize) {
+                        // SAFETY: it is the front packet; the receive's target is writable until it is done.
+                        let (bytes, outcome) = unsafe {
+                            let cells = header.read_cells(&link.consumer);
+                            self.design.copy_out(link, &header, &cells, receive.position, &receive.target)
+                        };
+                        receive.position += bytes;
+                        receive.outcome = receive.outcome.and(outcome);
+                    }
+                }
+            }
+            // SAFETY: the packet has been dealt with.
+            unsafe { link.consumer.advance(header.packet_bytes(D::payload(&header))) };
+        }
+        link.front
+    }
+
+    /// Begins to receive what a request announces; `cells` hold the first bytes.
+    ///
+    /// # Safety
+    /// As for [`Transport::deliver`].
+    unsafe fn accept(
+        &mut self,
+        peer: u32,
+        header: &Header,
+        cells: &CellList,
+        target: &Region,
+    ) -> Result<Delivery> {
+        let link = self.links.get_mut(peer as usize).and_then(Option::as_mut).ok_or(Error::INTERN)?;
+        let wanted = header.bytes.min(target.bytes());
+        // SAFETY: the caller's promise.
+        let (position, outcome) = unsafe { self.design.copy_out(link, header, cells, 0, target) };
+        let receive = Receiving { peer, target: *target, position, wanted, outcome };
+        if position >= wanted {
+            link.permit(header.own_id, 0, wanted);
+            return outcome.map(|()| Delivery::Done);
+        }
+        let number = self.receives.insert(receive);
+        link.transfers += 1;
+        link.permit(header.own_id, number as u32, wanted);
+        Ok(Delivery::Underway(Ticket(number)))
+    }
+}
+
+impl<D: Design> Transport for Shm<D> {
+    fn name(&self) -> &'static str {
+        D::NAME
+    }
+
+    unsafe fn start(&mut self, peer: u32, message: &Outgoing) -> Started {
+        let Some(link) = self.links.get_mut(peer as usize).and_then(Option::as_mut) else {
+            // SAFETY: the caller's promise.
+            return match unsafe { self.loopback.start(self.me, message, &mut self.sends) } {
+                Begun::Done => Started::Done,
+                Begun::Underway(number) => Started::Underway(Ticket(number)),
+                Begun::Full => Started::Full,
+            };
+        };
+        let place = self.sends.vacant_entry();
+        // SAFETY: the caller's promise.
+        match unsafe { self.design.start(link, peer, message, place.key() as u32) } {
+            None => Started::Full,
+            Some(Entered::Whole) => Started::Done,
+            Some(Entered::Asked(position)) => {
+                let ticket = Ticket(place.key());
+                place.insert(Sending { position, ..Sending::new(ticket.0, peer, message.source) });
+                link.transfers += 1;
+                Started::Underway(ticket)
+            }
+        }
+    }
+
+    unsafe fn advance(&mut self, ticket: Ticket) -> bool {
+        let Some(peer) = self.sends.get(ticket.0).map(|send| send.peer) else { return true };
+        // The permission may be at the front.
+        self.look(peer);
+        let Some(send) = self.sends.get_mut(ticket.0) else { return true };
+        let link = self.links.get_mut(peer as usize).and_then(Option::as_mut);
+        if let (Some(link), Some(_), false) = (link, send.wanted, send.paused) {
+            // SAFETY: the caller's promise.
+            unsafe { self.design.push(link, send) };
+            if send.is_done() {
+                link.transfers -= 1;
+            }
+        }
+        let done = send.is_done();
+        if done {
+            self.sends.remove(ticket.0);
+        }
+        done
+    }
+
+    fn front(&mut self, peer: u32) -> Option<Arrival> {
+        if peer == self.me {
+            return self.loopback.front();
+        }
+        let header = self.look(peer)?;
+        Some(Arrival { label: header.label, bytes: header.bytes, eager: header.kind != Kind::Request })
+    }
+
+    unsafe fn deliver(&mut self, peer: u32, _: &Arrival, target: &Region) -> Result<Delivery> {
+        if peer == self.me {
+            let own = self.loopback.take().ok_or(Error::INTERN)?;
+            // SAFETY: the caller's promise.
+            return unsafe { own.deliver(target, &mut self.sends) }.map(|()| Delivery::Done);
+        }
+        let link = self.links.get_mut(peer as usize).and_then(Option::as_mut).ok_or(Error::INTERN)?;
+        let header = link.front.take().ok_or(Error::INTERN)?;
+        // SAFETY: it is the front packet; the caller vouches for the target.
+        unsafe {
+            let cells = header.read_cells(&link.consumer);
+            if header.kind == Kind::Request {
+                // The cells outlive the packet that names them.
+                link.consumer.advance(header.packet_bytes(0));
+                return self.accept(peer, &header, &cells, target);
+            }
+            let (_, outcome) = self.design.copy_out(link, &header, &cells, 0, target);
+            link.consumer.advance(header.packet_bytes(D::payload(&header)));
+            outcome.map(|()| Delivery::Done)
+        }
+    }
+
+    unsafe fn hold(&mut self, peer: u32, _: &Arrival) -> Option<Held> {
+        if peer == self.me {
+            return match self.loopback.take()?.hold() {
+                Ok(held) => Some(held),
+                Err(own) => Some(Held::Kept(self.kept.insert(Kept::Own(own)))),
+            };
+        }
+        let link = self.links.get_mut(peer as usize)?.as_mut()?;
+        let header = link.front?;
+        // SAFETY: it is the front packet; a vector's memory is distinct.
+        unsafe {
+            let held = if header.kind == Kind::Eager {
+                let mut content = Vec::new();
+                content.try_reserve_exact(header.bytes).ok()?;
+                content.resize(header.bytes, 0u8);
+                let target = Region::block(content.as_mut_ptr(), header.bytes);
+                let (_, outcome) = self.design.copy_out(link, &header, &CellList::default(), 0, &target);
+                outcome.ok()?;
+                Held::Copy(content.into_boxed_slice())
+            } else {
+                let cells = header.read_cells(&link.consumer);
+                Held::Kept(self.kept.insert(Kept::Packet(header, cells)))
+            };
+            link.front = None;
+            link.consumer.advance(header.packet_bytes(D::payload(&header)));
+            Some(held)
+        }
+    }
+
+    unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<Delivery> {
+        let kept = match held {
+            Held::Copy(content) => {
+                let source = Region::block(content.as_ptr(), content.len());
+                // SAFETY: the box holds the message; the caller vouches for the target.
+                return unsafe { copy_regions(&source, target) }.map(|_| Delivery::Done);
+            }
+            Held::Kept(number) => self.kept.try_remove(number).ok_or(Error::INTERN)?,
+            Held::AtSender { .. } => return Err(Error::INTERN),
+        };
+        // SAFETY: the cells have been kept; the caller vouches for the target.
+        unsafe {
+            match kept {
+                Kept::Own(own) => own.deliver(target, &mut self.sends).map(|()| Delivery::Done),
+                Kept::Packet(header, cells) if header.kind == Kind::Request => {
+                    self.accept(peer, &header, &cells, target)
+                }
+                Kept::Packet(header, cells) => {
+                    let link = self.links.get_mut(peer as usize).and_then(Option::as_mut);
+                    let link = link.ok_or(Error::INTERN)?;
+                    self.design.copy_out(link, &header, &cells, 0, target).1.map(|()| Delivery::Done)
+                }
+            }
+        }
+    }
+
+    unsafe fn advance_receive(&mut self, ticket: Ticket) -> Option<Result<()>> {
+        let Some(peer) = self.receives.get(ticket.0).map(|receive| receive.peer) else {
+            return Some(Err(Error::INTERN));
+        };
+        self.look(peer);
+        let receive = self.receives.get(ticket.0)?;
+        if receive.position < receive.wanted {
+            return None;
+        }
+        let outcome = receive.outcome;
+        self.receives.remove(ticket.0);
+        if let Some(link) = self.links.get_mut(peer as usize).and_then(Option::as_mut) {
+            link.transfers -= 1;
+        }
+        Some(outcome)
+    }
+
+    fn must_take(&self, peer: u32) -> bool {
+        self.links.get(peer as usize).and_then(Option::as_ref).is_some_and(|link| link.transfers > 0)
+    }
+
+    fn memory(&self) -> Memory {
+        Memory {
+            fixed: size_of::<Self>() + link::bytes_of_pool(&self.plan),
+            per_peer: size_of::<Option<Link>>() + link::bytes_per_peer(&self.plan),
+            dynamic: self.sends.capacity() * size_of::<Sending>()
+                + self.receives.capacity() * size_of::<Receiving>()
+                + self.kept.capacity() * size_of::<Kept>(),
+        }
+    }
+}
+
+/// Copies `bytes` bytes of a region, from `position` on, to an address.
+///
+/// # Safety
+/// The region is readable, the address writable for as many bytes.
+unsafe fn copy_in(source: &Region, position: usize, to: *mut u8, bytes: usize) -> Result<()> {
+    // SAFETY: the caller's promise; shared memory overlaps no user's.
+    unsafe { copy_part(source, position, &Region::block(to, bytes), 0, bytes) }
+}
+
+/// Copies `bytes` bytes from an address to a region, from `position` on, up to its end.
+///
+/// # Safety
+/// The address is readable for as many bytes, the region writable.
+unsafe fn copy_to(from: *const u8, target: &Region, position: usize, bytes: usize) -> Result<()> {
+    let bytes = bytes.min(target.bytes().saturating_sub(position));
+    if bytes == 0 {
+        // Behind the end of a truncated message there is no position either.
+        return Ok(());
+    }
+    // SAFETY: the caller's promise; shared memory overlaps no user's.
+    unsafe { copy_part(&Region::block(from, bytes), 0, target, position, bytes) }
+}
+
+/// Writes and publishes a whole message as one packet; there must be room.
+///
+/// # Safety
+/// There is room for header and message, whose bytes are readable.
+unsafe fn write_eager(link: &mut Link, message: &Outgoing) {
+    let bytes = message.source.bytes();
+    let header = Header { kind: Kind::Eager, label: message.label, bytes, cells: 0, own_id: 0, peer_id: 0 };
+    // SAFETY: the caller's promise. This rank's own layout is sound, so that copying in cannot fail.
+    unsafe {
+        header.write(&mut link.producer, &CellList::default());
+        link.producer.write(HEADER, bytes, |to, offset, length| {
+            let _ = copy_in(&message.source, offset, to, length);
+        });
+        link.producer.publish(header.packet_bytes(bytes));
+    }
+}
+
+/// Copies the payload of the front packet, `bytes` bytes, to byte `position` of the target and on.
+///
+/// # Safety
+/// The front packet has so many bytes behind its header; the target is writable.
+unsafe fn read_payload(link: &Link, bytes: usize, position: usize, target: &Region) -> Result<()> {
+    let mut outcome = Ok(());
+    // SAFETY: the caller's promise.
+    unsafe {
+        link.consumer.read(HEADER, bytes, |from, offset, length| {
+            outcome = outcome.and(copy_to(from, target, position + offset, length));
+        });
+    }
+    outcome
+}
