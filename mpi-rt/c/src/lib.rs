@@ -22,6 +22,8 @@ mod communicators;
 mod conversions;
 mod datatypes;
 mod environment;
+mod neighbourhoods;
+mod operations;
 mod packing;
 mod point_to_point;
 mod processes;

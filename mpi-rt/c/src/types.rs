@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 use core::ffi::c_int;
 use lwk_datatype::Form;
+use lwk_mpi_rt::collective::Numbers;
 use lwk_mpi_rt::status::Status as Outcome;
 use lwk_mpi_rt::{Handle, abi};
 
@@ -22,6 +23,9 @@ pub trait Number: Copy {
     fn wide(self) -> i64;
     /// `None` if it does not fit.
     fn narrow(value: i64) -> Option<Self>;
+    fn from_int(value: c_int) -> Self;
+    /// An array of them, as the engine's collectives take it.
+    fn numbers(list: &[Self]) -> Numbers<'_>;
 }
 
 impl Number for c_int {
@@ -35,6 +39,14 @@ impl Number for c_int {
     fn narrow(value: i64) -> Option<c_int> {
         c_int::try_from(value).ok()
     }
+
+    fn from_int(value: c_int) -> c_int {
+        value
+    }
+
+    fn numbers(list: &[c_int]) -> Numbers<'_> {
+        Numbers::Int(list)
+    }
 }
 
 impl Number for i64 {
@@ -47,6 +59,14 @@ impl Number for i64 {
 
     fn narrow(value: i64) -> Option<i64> {
         Some(value)
+    }
+
+    fn from_int(value: c_int) -> i64 {
+        value as i64
+    }
+
+    fn numbers(list: &[i64]) -> Numbers<'_> {
+        Numbers::Wide(list)
     }
 }
 

@@ -116,6 +116,16 @@ pub enum Call<'a> {
     Exscan {
         reducing: Reducing,
     },
+    /// Also the v-form.
+    NeighbourAllgather {
+        send: Part,
+        receive: Parts<'a>,
+    },
+    /// Also the v- and w-forms.
+    NeighbourAlltoall {
+        send: Parts<'a>,
+        receive: Parts<'a>,
+    },
 }
 
 impl Part {

@@ -108,6 +108,8 @@ pub(super) enum Kind {
     ReduceScatter,
     Scan,
     Exscan,
+    NeighbourAllgather,
+    NeighbourAlltoall,
     Exchange,
     // The blocking forms that post a row: they do not match the others.
     BroadcastRow,

@@ -16,6 +16,7 @@ mod barrier;
 mod broadcast;
 mod channel;
 mod fold;
+mod neighbourhood;
 mod oneway;
 mod plan;
 mod reduce;
@@ -45,6 +46,7 @@ impl Engine {
     ///
     /// # Safety
     /// The buffers must be valid as the standard says of the call.
+    #[inline]
     pub unsafe fn collective(&mut self, call: &Call, communicator: Handle) -> Result<()> {
         let it = self.communicator(communicator)?.clone();
         if it.inter.is_some() {

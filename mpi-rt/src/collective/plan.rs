@@ -39,7 +39,6 @@ impl Piece {
 pub(super) enum Place {
     At(u32),
     /// Of the neighbour's pieces for this rank, so many come before.
-    #[expect(dead_code, reason = "used by neighbourhoods, which need topologies")]
     Occurrence(u32),
 }
 
@@ -108,7 +107,6 @@ pub(crate) struct Plan {
 #[derive(Clone)]
 pub(super) enum Users {
     Range(Range<u32>),
-    #[expect(dead_code, reason = "used by neighbourhoods, which need topologies")]
     These(Vec<u32>),
 }
 
@@ -198,6 +196,12 @@ impl Engine {
             }
             Call::Scan { ref reducing } => self.plan_scan(communicator, &sides, reducing, false),
             Call::Exscan { ref reducing } => self.plan_scan(communicator, &sides, reducing, true),
+            Call::NeighbourAllgather { ref send, ref receive } => {
+                self.plan_neighbour_allgather(communicator, send, receive)
+            }
+            Call::NeighbourAlltoall { ref send, ref receive } => {
+                self.plan_neighbour_alltoall(communicator, send, receive)
+            }
         }
     }
 

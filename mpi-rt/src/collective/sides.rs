@@ -1,6 +1,10 @@
 //! The groups of a communicator, as places in its shared areas: who gives to whom.
 
+use crate::abi::ROOT;
 use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::handle::Handle;
 use alloc::rc::Rc;
 use core::ops::Range;
 
@@ -45,5 +49,18 @@ impl Sides {
     /// Both groups.
     pub fn all(&self) -> Range<u32> {
         self.local.start.min(self.remote.start)..self.local.end.max(self.remote.end)
+    }
+}
+
+impl Engine {
+    /// Into how many parts a buffer is divided that is for all: the ranks, or those of the remote group. Errors: `COMM`.
+    pub fn parts_of(&self, communicator: Handle) -> Result<usize> {
+        self.communicator(communicator).map(|it| it.peers().len())
+    }
+
+    /// Whether this rank is the root that a rooted collective names. Errors: `COMM`.
+    pub fn is_root(&self, communicator: Handle, root: i32) -> Result<bool> {
+        let it = self.communicator(communicator)?;
+        Ok(if it.inter.is_some() { root == ROOT } else { i64::from(root) == i64::from(it.rank) })
     }
 }

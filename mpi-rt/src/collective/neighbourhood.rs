@@ -1,0 +1,112 @@
+//! Neighbourhood collectives (MPI-5.0, section 8.6): moves along the edges of a communicator's topology.
+//!
+//! Every rank posts what it has for its destinations, in their order; who receives finds its piece there. Of several edges from one rank to
+//! another the first in the sender's list is the first in the receiver's; in a grid what goes in one direction of a dimension
+//! comes from the other (it matters where a dimension has one or two ranks).
+
+use super::arguments::{Part, Parts};
+use super::channel::{Kind, check};
+use super::plan::{Move, Piece, Place, Plan, Users};
+use crate::abi::PROC_NULL;
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::topology::Topology;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+
+/// The neighbours of a rank. Ranks are [`PROC_NULL`] beside the edges of a grid.
+struct Neighbours {
+    sources: Vec<i32>,
+    destinations: Vec<i32>,
+    grid: bool,
+}
+
+impl Neighbours {
+    /// Errors: `TOPOLOGY` if there is none.
+    fn of(communicator: &Communicator) -> Result<Neighbours> {
+        let topology = communicator.topology.as_deref().ok_or(Error::TOPOLOGY)?;
+        let (sources, destinations) = topology.neighbours(communicator.rank)?;
+        Ok(Neighbours { sources, destinations, grid: matches!(topology, Topology::Cartesian(_)) })
+    }
+
+    /// The rank of source `index`, and its piece for this edge. `None` for a null process.
+    fn source(&self, index: usize) -> Option<(u32, Place)> {
+        let rank = self.sources[index];
+        let peer = u32::try_from(rank).ok()?;
+        if self.grid {
+            // The two directions of a dimension stand next to each other.
+            return Some((peer, Place::At(index as u32 ^ 1)));
+        }
+        let before = self.sources[..index].iter().filter(|source| **source == rank).count();
+        Some((peer, Place::Occurrence(before as u32)))
+    }
+
+    /// The destinations' ranks; null processes are none of any communicator's.
+    fn partners(&self) -> Vec<u32> {
+        self.destinations
+            .iter()
+            .map(|rank| if *rank == PROC_NULL { u32::MAX } else { *rank as u32 })
+            .collect()
+    }
+
+    fn users(&self) -> Users {
+        Users::These(self.destinations.iter().filter_map(|rank| u32::try_from(*rank).ok()).collect())
+    }
+}
+
+impl Engine {
+    /// How many parts a rank of a topology receives and sends. Errors: `COMM`; `TOPOLOGY` if there is none.
+    pub fn neighbour_counts(&self, communicator: Handle) -> Result<(usize, usize)> {
+        let neighbours = Neighbours::of(self.communicator(communicator)?)?;
+        Ok((neighbours.sources.len(), neighbours.destinations.len()))
+    }
+
+    pub(super) fn plan_neighbour_allgather(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        send: &Part,
+        receive: &Parts,
+    ) -> Result<Plan> {
+        let neighbours = Neighbours::of(communicator)?;
+        if send.is_in_place() {
+            return Err(Error::BUFFER);
+        }
+        let mut plan = Plan::new(communicator, check(Kind::NeighbourAllgather, 0, 0));
+        let own = self.part(send, &mut plan.kept)?;
+        let regions = self.parts(receive, neighbours.sources.len(), &mut plan.kept)?;
+        plan.sends.push(Piece::of(&own));
+        for (index, mine) in regions.into_iter().enumerate() {
+            if let Some((peer, _)) = neighbours.source(index) {
+                plan.moves.push(Move { peer, place: Place::At(0), mine, push: false });
+            }
+        }
+        plan.users = neighbours.users();
+        Ok(plan)
+    }
+
+    pub(super) fn plan_neighbour_alltoall(
+        &mut self,
+        communicator: &Rc<Communicator>,
+        send: &Parts,
+        receive: &Parts,
+    ) -> Result<Plan> {
+        let neighbours = Neighbours::of(communicator)?;
+        if send.is_in_place() {
+            return Err(Error::BUFFER);
+        }
+        let mut plan = Plan::new(communicator, check(Kind::NeighbourAlltoall, 0, 0));
+        let own = self.parts(send, neighbours.destinations.len(), &mut plan.kept)?;
+        let regions = self.parts(receive, neighbours.sources.len(), &mut plan.kept)?;
+        plan.sends = own.iter().map(Piece::of).collect();
+        for (index, mine) in regions.into_iter().enumerate() {
+            if let Some((peer, place)) = neighbours.source(index) {
+                plan.moves.push(Move { peer, place, mine, push: false });
+            }
+        }
+        plan.partners = neighbours.partners();
+        plan.users = neighbours.users();
+        Ok(plan)
+    }
+}
