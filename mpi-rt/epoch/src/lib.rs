@@ -1,0 +1,25 @@
+//! What the ranks of a window share, as words in each other's memory (MPI-5.0, section 12.5, "Synchronization Calls").
+//!
+//! * [`TargetLock`]: passive target, shared and exclusive, first come first served.
+//! * [`PairLine`]: general active target: what one rank tells another by post and by complete.
+//! * [`ElementLock`]: makes updates atomic that the processor has no instruction for.
+//! * [`Attachments`]: the memory that a rank has attached to a dynamic window.
+//!
+//! Nothing here waits: callers poll, and make progress on messages meanwhile. Nothing here is on the path of a put or a get.
+//! Written over [`primitive`], so that loom can try the interleavings.
+#![cfg_attr(not(test), no_std)]
+#![deny(unsafe_code)]
+
+mod attachments;
+mod element_lock;
+mod pair_line;
+mod primitive;
+mod target_lock;
+
+pub use attachments::{Attachments, Full};
+pub use element_lock::ElementLock;
+pub use pair_line::{PairLine, Tally};
+pub use target_lock::{TargetLock, Ticket};
+
+#[cfg(all(test, feature = "loom"))]
+mod model;
