@@ -272,12 +272,9 @@ pub enum Predefined {
 
 impl Predefined {
     /// The type with this handle of the standard ABI, if it is one (`MPI_DATATYPE_NULL`, 0x200, is none).
+    #[inline]
     pub fn from_handle(handle: usize) -> Option<Predefined> {
-        let basic =
-            Basic::ALL.iter().find(|b| usize::from(b.handle()) == handle).map(|b| Predefined::Basic(*b));
-        basic.or_else(|| {
-            Pair::ALL.iter().find(|p| usize::from(p.handle()) == handle).map(|p| Predefined::Pair(*p))
-        })
+        *BY_HANDLE.get(handle.wrapping_sub(FIRST_HANDLE))?
     }
 
     /// Every predefined type.
@@ -309,6 +306,27 @@ impl Predefined {
             Predefined::Pair(pair) => pair.extent(),
         }
     }
+}
+
+/// Handles of predefined types have the numbers from this one on.
+const FIRST_HANDLE: usize = 0x200;
+
+/// The types by handle: accumulates look one up each time.
+static BY_HANDLE: [Option<Predefined>; 256] = by_handle();
+
+const fn by_handle() -> [Option<Predefined>; 256] {
+    let mut types = [None; 256];
+    let mut i = 0;
+    while i < Basic::ALL.len() {
+        types[Basic::ALL[i].handle() as usize - FIRST_HANDLE] = Some(Predefined::Basic(Basic::ALL[i]));
+        i += 1;
+    }
+    i = 0;
+    while i < Pair::ALL.len() {
+        types[Pair::ALL[i].handle() as usize - FIRST_HANDLE] = Some(Predefined::Pair(Pair::ALL[i]));
+        i += 1;
+    }
+    types
 }
 
 impl From<Basic> for Predefined {

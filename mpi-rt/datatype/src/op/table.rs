@@ -43,8 +43,9 @@ impl Op {
     ];
 
     /// The operation with this handle of the standard ABI, if it is one.
+    #[inline]
     pub fn from_handle(handle: usize) -> Option<Op> {
-        Op::ALL.into_iter().find(|op| usize::from(op.handle()) == handle)
+        *BY_HANDLE.get(handle.wrapping_sub(FIRST_HANDLE))?
     }
 
     /// Its handle in the standard ABI.
@@ -72,4 +73,20 @@ impl Op {
             Op::Replace | Op::NoOp => true,
         }
     }
+}
+
+/// Handles of the operations have the numbers from this one on.
+const FIRST_HANDLE: usize = 0x20;
+
+/// The operations by handle: accumulates look one up each time.
+static BY_HANDLE: [Option<Op>; 32] = by_handle();
+
+const fn by_handle() -> [Option<Op>; 32] {
+    let mut ops = [None; 32];
+    let mut i = 0;
+    while i < Op::ALL.len() {
+        ops[Op::ALL[i].handle() as usize - FIRST_HANDLE] = Some(Op::ALL[i]);
+        i += 1;
+    }
+    ops
 }
