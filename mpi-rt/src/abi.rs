@@ -88,6 +88,15 @@ pub mod thread {
     pub const MULTIPLE: i32 = 4096;
 }
 
+/// Assertions about windows (MPI-5.0, section 12.5.6); they can be combined.
+pub mod mode {
+    pub const NOCHECK: i32 = 1024;
+    pub const NOPRECEDE: i32 = 2048;
+    pub const NOPUT: i32 = 4096;
+    pub const NOSTORE: i32 = 8192;
+    pub const NOSUCCEED: i32 = 16384;
+}
+
 /// Predefined operations.
 pub mod op {
     pub const NULL: u64 = 0x20;

@@ -20,6 +20,7 @@ use crate::session;
 use crate::transport::chosen::Chosen;
 use crate::transport::smartmap::peer;
 use crate::transport::{Memory, Transport, seen_from_here};
+use crate::window::Window;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
@@ -57,6 +58,9 @@ pub struct Engine {
     /// Operations that the program made.
     pub(crate) operations: Table<Rc<UserOperation>>,
     pub(crate) last_kernel: LastKernel,
+    pub(crate) windows: Table<Window>,
+    /// Flushes, which now and then make progress.
+    pub(crate) flushes: u32,
     pub(crate) world: Rc<Communicator>,
     pub(crate) alone: Rc<Communicator>,
     pub(crate) communicators: Table<Rc<Communicator>>,
@@ -160,6 +164,7 @@ pub fn exists(object: Object) -> Result<()> {
             Kind::Session => session::exists(object.handle),
             Kind::Operation => engine.op_commutes(object.handle.0).is_ok(),
             Kind::Request => engine.requests.get(object.handle).is_some(),
+            Kind::Window => engine.win_check(object.handle).is_ok(),
             _ => false,
         };
         if found { Ok(()) } else { Err(object.invalid()) }
@@ -169,9 +174,18 @@ pub fn exists(object: Object) -> Result<()> {
 /// The value of a predefined attribute of a window, as in the C binding: the base itself, or the address of the number. Errors: `WIN`,
 /// `KEYVAL`.
 pub(crate) fn window_attribute(window: Handle, key: i32) -> Result<Option<usize>> {
-    exists(Object::window(window))?;
-    let _ = key;
-    Err(Error::KEYVAL)
+    with(|engine| {
+        let attributes = engine.win_attributes(window)?;
+        let value = match key {
+            abi::attribute::WIN_BASE => attributes.base.expose_provenance(),
+            abi::attribute::WIN_SIZE => (&raw const attributes.size).expose_provenance(),
+            abi::attribute::WIN_DISP_UNIT => (&raw const attributes.unit).expose_provenance(),
+            abi::attribute::WIN_CREATE_FLAVOR => (&raw const attributes.flavor).expose_provenance(),
+            abi::attribute::WIN_MODEL => (&raw const attributes.model).expose_provenance(),
+            _ => return Err(Error::KEYVAL),
+        };
+        Ok(Some(value))
+    })
 }
 
 /// The address of this rank's area for the collectives of all ranks.
@@ -233,6 +247,8 @@ impl Engine {
             collectives: Vec::new(),
             operations: Table::of(Kind::Operation),
             last_kernel: LastKernel::new(None),
+            windows: Table::of(Kind::Window),
+            flushes: 0,
             world: Rc::new(world),
             alone: Rc::new(alone),
             communicators: Table::of(Kind::Communicator),

@@ -53,6 +53,7 @@ pub mod topology;
 pub mod transport;
 mod type_constructors;
 pub mod wait;
+pub mod window;
 
 pub use error::{Error, Result};
 pub use handle::Handle;

@@ -1,0 +1,306 @@
+//! Accumulate and get_accumulate (MPI-5.0, sections 12.3.3 and 12.3.4), on any layouts of elements of one predefined type.
+//!
+//! Operations of one origin on one target happen in the order in which they are called, which is what the strictest of the ordering rules
+//! asks for.
+
+use super::element::{How, Run, locked, plain, update_run, word_of};
+use super::locate::Items;
+use super::{Buffer, Place};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::region::{Region, copy_part};
+use crate::wait::DONE;
+use lwk_datatype::op::Op;
+use lwk_datatype::{Cursor, Datatype, Predefined};
+
+/// An update's input: the origin's buffer, and where what was there goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    pub buffer: Buffer,
+    pub result: Option<Buffer>,
+}
+
+/// Bytes of each of the two buffers in which elements are updated that have no instruction and lie apart.
+const ASIDE_BYTES: usize = 1024;
+
+/// Elements aside, aligned as any element wants to be.
+#[repr(C, align(16))]
+struct Aside([u8; ASIDE_BYTES]);
+
+impl Engine {
+    /// Combines the origin's elements into the target's (`MPI_ACCUMULATE`). Errors: those of [`Engine::put`]; `OP` if the operation is none
+    /// of the predefined ones, is not defined for the type, or is `MPI_NO_OP`; `TYPE` if the elements are not of one predefined type, the
+    /// same on all sides.
+    ///
+    /// # Safety
+    /// The origin's buffer must be readable; it and the target's must not overlap.
+    #[inline]
+    pub unsafe fn accumulate(
+        &mut self,
+        origin: &Buffer,
+        place: &Place,
+        operation: u64,
+        window: Handle,
+    ) -> Result<()> {
+        let op = operation_of(operation)?;
+        if op == Op::NoOp {
+            return Err(Error::OP);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.update(&Origin { buffer: *origin, result: None }, place, op, window) }
+    }
+
+    /// The same, and the elements that were there before into the result (`MPI_GET_ACCUMULATE`). Errors: as for [`Engine::accumulate`], but
+    /// `MPI_NO_OP` is allowed, and then the origin's buffer is not looked at; `TRUNCATE` if the result has less room than the
+    /// target's items.
+    ///
+    /// # Safety
+    /// As for [`Engine::accumulate`]; the result must be writable and overlap neither.
+    #[inline]
+    pub unsafe fn get_accumulate(
+        &mut self,
+        origin: &Buffer,
+        result: &Buffer,
+        place: &Place,
+        operation: u64,
+        window: Handle,
+    ) -> Result<()> {
+        let op = operation_of(operation)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.update(&Origin { buffer: *origin, result: Some(*result) }, place, op, window) }
+    }
+
+    /// [`Engine::accumulate`] with a request, which is complete at once. Errors: `RMA_SYNC` also in an active target epoch.
+    ///
+    /// # Safety
+    /// As for [`Engine::accumulate`].
+    pub unsafe fn raccumulate(
+        &mut self,
+        origin: &Buffer,
+        place: &Place,
+        operation: u64,
+        window: Handle,
+    ) -> Result<Handle> {
+        self.window(window)?.epochs.check_passive()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.accumulate(origin, place, operation, window) }.map(|()| DONE)
+    }
+
+    /// [`Engine::get_accumulate`] with a request, which is complete at once. Errors: `RMA_SYNC` also in an active target epoch.
+    ///
+    /// # Safety
+    /// As for [`Engine::get_accumulate`].
+    pub unsafe fn rget_accumulate(
+        &mut self,
+        origin: &Buffer,
+        result: &Buffer,
+        place: &Place,
+        operation: u64,
+        window: Handle,
+    ) -> Result<Handle> {
+        self.window(window)?.epochs.check_passive()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.get_accumulate(origin, result, place, operation, window) }.map(|()| DONE)
+    }
+
+    /// # Safety
+    /// As for [`Engine::get_accumulate`].
+    #[inline(always)]
+    unsafe fn update(&mut self, origin: &Origin, place: &Place, op: Op, window: Handle) -> Result<()> {
+        let like = origin.result.unwrap_or(origin.buffer);
+        let same =
+            op == Op::NoOp || (origin.buffer.datatype == like.datatype && origin.buffer.count == like.count);
+        if same
+            && let Some(block) = self.direct(like.count, like.datatype, place, window)
+            && let Some(element) = Predefined::from_handle(like.datatype as usize)
+            && op.allows(element)
+        {
+            let run = Run {
+                origin: origin.buffer.address.expose_provenance(),
+                target: block.address.expose_provenance(),
+                result: origin.result.map(|result| result.address.expose_provenance()),
+                count: block.bytes / element.extent(),
+            };
+            // SAFETY: the caller's promise for the origin's and the result; the block lies in the target's part of the window.
+            return unsafe { update_run(block.how(), op, element, run, block.target.control) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.update_items(origin, place, op, window) }
+    }
+
+    /// Anything that is not blocks of one type, or is wrong.
+    ///
+    /// # Safety
+    /// As for [`Engine::get_accumulate`].
+    #[inline(never)]
+    unsafe fn update_items(&mut self, origin: &Origin, place: &Place, op: Op, window: Handle) -> Result<()> {
+        let Some(items) = self.locate(place, window)? else { return Ok(()) };
+        let element = items.datatype.element_for(op)?;
+        let to = Side::new(self, &items.datatype, items.address, items.count)?;
+        let side = |buffer: &Buffer| -> Result<Side> {
+            let datatype = self.datatype(buffer.datatype)?;
+            if datatype.size() > 0 && datatype.element_for(op)? != element {
+                return Err(Error::TYPE);
+            }
+            Side::new(self, datatype, buffer.address, buffer.count)
+        };
+        let from = if op == Op::NoOp { None } else { Some(side(&origin.buffer)?) };
+        let result = origin.result.as_ref().map(side).transpose()?;
+        let bytes = from.as_ref().map_or(to.bytes(), Side::bytes);
+        if bytes > to.bytes() || result.as_ref().is_some_and(|result| result.bytes() < bytes) {
+            return Err(Error::TRUNCATE);
+        }
+        let work = Work { op, element, from, to, result, bytes, items: &items };
+        // SAFETY: all datatypes live; the caller's promise for the origin's and the result, and the target's lies in its memory.
+        unsafe {
+            match (items.alone, work.word()) {
+                (true, _) => work.aside(),
+                (false, true) => work.words(),
+                (false, false) => locked(items.control, || work.aside()),
+            }
+        }
+    }
+}
+
+/// The predefined operation with that handle. Errors: `OP`.
+#[inline(always)]
+pub(super) fn operation_of(handle: u64) -> Result<Op> {
+    Op::from_handle(handle as usize).ok_or(Error::OP)
+}
+
+/// One side of an update.
+struct Side<'a> {
+    region: Region,
+    datatype: &'a Datatype,
+    address: usize,
+    count: u64,
+}
+
+impl<'a> Side<'a> {
+    fn new(_: &Engine, datatype: &'a Datatype, address: *mut u8, count: i64) -> Result<Side<'a>> {
+        let count = u64::try_from(count).map_err(|_| Error::COUNT)?;
+        let region = Region::items(address, count, datatype.layout()?)?;
+        Ok(Side { region, datatype, address: address.expose_provenance(), count })
+    }
+
+    fn bytes(&self) -> usize {
+        self.region.bytes()
+    }
+
+    fn cursor(&self) -> Result<Walk<'a>> {
+        Ok(Walk { cursor: Cursor::new(self.datatype.layout()?, self.count, 0)?, base: self.address })
+    }
+}
+
+/// The blocks of a side, one after another.
+struct Walk<'a> {
+    cursor: Cursor<'a>,
+    base: usize,
+}
+
+impl Walk<'_> {
+    /// Address and bytes of what is next. Errors: `INTERN` at the end.
+    fn next(&mut self) -> Result<(usize, usize)> {
+        let piece = self.cursor.peek()?.ok_or(Error::INTERN)?;
+        Ok((self.base.wrapping_add_signed(piece.disp as isize), piece.block as usize))
+    }
+}
+
+/// An update of layouts.
+struct Work<'a> {
+    op: Op,
+    element: Predefined,
+    from: Option<Side<'a>>,
+    to: Side<'a>,
+    result: Option<Side<'a>>,
+    bytes: usize,
+    items: &'a Items,
+}
+
+impl Work<'_> {
+    /// Bytes of data of an element.
+    fn size(&self) -> usize {
+        match self.element {
+            Predefined::Basic(basic) => basic.size(),
+            Predefined::Pair(pair) => pair.value().size() + pair.index().size(),
+        }
+    }
+
+    /// Whether the elements are words wherever they lie. A layout may put some of them at odd addresses; then all are treated one by one.
+    fn word(&self) -> bool {
+        word_of(self.element, 0).is_some()
+    }
+
+    /// Walks all sides and updates what they have in common, run by run.
+    ///
+    /// # Safety
+    /// As for [`Engine::get_accumulate`], with all regions valid.
+    unsafe fn words(&self) -> Result<()> {
+        let size = self.size();
+        let mut to = self.to.cursor()?;
+        let mut from = self.from.as_ref().map(Side::cursor).transpose()?;
+        let mut result = self.result.as_ref().map(Side::cursor).transpose()?;
+        let mut left = self.bytes;
+        while left > 0 {
+            let (target, room) = to.next()?;
+            let input = from.as_mut().map(Walk::next).transpose()?;
+            let output = result.as_mut().map(Walk::next).transpose()?;
+            let rooms = [input, output].into_iter().flatten().map(|(_, room)| room);
+            let bytes = rooms.fold(room.min(left), usize::min) / size * size;
+            if bytes == 0 {
+                return Err(Error::INTERN);
+            }
+            let run = Run {
+                origin: input.map_or(0, |(address, _)| address),
+                target,
+                result: output.map(|(address, _)| address),
+                count: bytes / size,
+            };
+            // SAFETY: the run lies in all sides; the caller's promise for those.
+            unsafe { update_run(How::Atomic, self.op, self.element, run, self.items.control)? };
+            for walk in [Some(&mut to), from.as_mut(), result.as_mut()].into_iter().flatten() {
+                walk.cursor.advance(bytes as u64);
+            }
+            left -= bytes;
+        }
+        Ok(())
+    }
+
+    /// Takes elements out of the layouts, updates them aside and puts them back, some at a time.
+    ///
+    /// # Safety
+    /// As for [`Work::words`]; nobody else updates such elements meanwhile.
+    unsafe fn aside(&self) -> Result<()> {
+        let aligned = Datatype::predefined(self.element);
+        let (mut input, mut here) = (Aside([0; ASIDE_BYTES]), Aside([0; ASIDE_BYTES]));
+        let chunk = ASIDE_BYTES / self.element.extent();
+        let (size, total) = (self.size(), self.bytes / self.size());
+        for first in (0..total).step_by(chunk) {
+            let count = chunk.min(total - first);
+            let (position, bytes) = (first * size, count * size);
+            let items =
+                |aside: &mut Aside| Region::items(aside.0.as_mut_ptr(), count as u64, aligned.layout()?);
+            let (inputs, heres) = (items(&mut input)?, items(&mut here)?);
+            // SAFETY: the buffers hold `count` elements of the type; the caller's promise for the layouts.
+            unsafe {
+                copy_part(&self.to.region, position, &heres, 0, bytes)?;
+                if let Some(result) = &self.result {
+                    copy_part(&heres, 0, &result.region, position, bytes)?;
+                }
+                if let Some(from) = &self.from {
+                    copy_part(&from.region, position, &inputs, 0, bytes)?;
+                    let run = Run {
+                        origin: input.0.as_mut_ptr().expose_provenance(),
+                        target: here.0.as_mut_ptr().expose_provenance(),
+                        result: None,
+                        count,
+                    };
+                    plain(self.op, self.element, run)?;
+                    copy_part(&heres, 0, &self.to.region, position, bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Making windows (MPI-5.0, section 12.2), and freeing them.
+//!
+//! A rank whose arguments are wrong takes part all the same and says so, so that all ranks get an error and none waits for it.
+
+use super::attributes::Attributes;
+use super::epoch::{Epochs, Held};
+use super::shared::{Control, Memory, Own, Part, control_of, line_of};
+use super::{Flavor, Target, Window};
+use crate::attribute;
+use crate::communicator::Communicator;
+use crate::engine::{Engine, with};
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::object::{self, Object};
+use crate::transport::seen_from_here;
+use crate::transport::smartmap::peer;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+
+/// Set in a word that is an error class instead of an address.
+const FAILED: u64 = 1 << 63;
+
+/// A window in the making, all of whose ranks have told where their control words are.
+pub(super) struct Draft {
+    pub parent: Rc<Communicator>,
+    pub own: Own,
+    pub controls: Vec<&'static Control>,
+}
+
+/// Frees a window, after the attributes that programs have attached to it; all its ranks must call it. Errors: `WIN`; `RMA_SYNC` while this
+/// rank is in an epoch, or what a callback of an attribute answers, and then the window stays.
+pub fn free(window: Handle) -> Result<()> {
+    with(|engine| if engine.window(window)?.epochs.is_idle() { Ok(()) } else { Err(Error::RMA_SYNC) })?;
+    attribute::delete_all(Object::window(window))?;
+    object::forget(Object::window(window));
+    with(|engine| engine.win_free(window))
+}
+
+impl Engine {
+    /// A window of memory that the caller has: `size` bytes at `base`, with displacements in units of `unit` bytes. All ranks of
+    /// the communicator must call it. Errors: `COMM`, `SIZE`, `DISP`, `NO_MEM`; `ARG` if there is no memory at `base`. If any rank has
+    /// one, all have.
+    ///
+    /// # Safety
+    /// The memory must stay until the window is freed.
+    pub unsafe fn win_create(
+        &mut self,
+        base: *mut u8,
+        size: i64,
+        unit: i64,
+        communicator: Handle,
+    ) -> Result<Handle> {
+        let part = check(size, unit).and_then(|(size, unit)| {
+            let base = base.expose_provenance();
+            if base == 0 && size > 0 { Err(Error::ARG) } else { Ok(Part { base, size, unit }) }
+        });
+        let draft = self.draft(communicator, part)?;
+        let parts: Vec<Part> = draft.controls.iter().map(|control| control.part()).collect();
+        self.finish(draft, Flavor::Create, &parts, None)
+    }
+
+    /// Errors: as for [`free`].
+    fn win_free(&mut self, window: Handle) -> Result<()> {
+        if !self.window(window)?.epochs.is_idle() {
+            return Err(Error::RMA_SYNC);
+        }
+        let it = self.windows.remove(window).ok_or(Error::WIN)?;
+        // After it no rank touches another's control words or memory, and what is left of the window goes.
+        self.barrier(&it.communicator)?;
+        self.retire_communicator(it.communicator.clone())
+    }
+
+    /// Tells all ranks of the communicator where this rank's control words are, or that its arguments are wrong.
+    pub(super) fn draft(&mut self, communicator: Handle, part: Result<Part>) -> Result<Draft> {
+        let parent = self.communicator(communicator)?.clone();
+        if parent.inter.is_some() {
+            return Err(Error::COMM);
+        }
+        let own = part.and_then(|part| Own::new(parent.size(), part));
+        let word = own.as_ref().map(Own::address).map_err(|error| *error);
+        let words = self.exchange_outcomes(&parent, word)?;
+        // Without an error of any rank there is none of this one.
+        let own = own?;
+        let mut controls = Vec::new();
+        controls.try_reserve_exact(words.len()).map_err(|_| Error::NO_MEM)?;
+        for (member, word) in parent.members.iter().zip(words) {
+            let peer = peer(*member).ok_or(Error::INTERN)?;
+            // SAFETY: the peer has just told its address; the reference becomes part of the window.
+            controls.push(unsafe { control_of(peer, word) });
+        }
+        Ok(Draft { parent, own, controls })
+    }
+
+    /// Tells all ranks an address of each, below 2^63. Errors: this rank's, or another's.
+    pub(super) fn exchange_outcomes(
+        &mut self,
+        parent: &Communicator,
+        outcome: Result<u64>,
+    ) -> Result<Vec<u64>> {
+        let word = outcome.unwrap_or_else(|error| FAILED | error.class() as u64);
+        let mut words: Vec<u64> = Vec::new();
+        let room = words.try_reserve_exact(parent.size() as usize);
+        let mut failure = outcome.err();
+        self.exchange_words(parent, [word as i32, (word >> 32) as i32], |_, [low, high]| {
+            let word = low as u32 as u64 | (high as u32 as u64) << 32;
+            if word & FAILED != 0 {
+                let theirs = Error::from_class((word & !FAILED) as i32).unwrap_or(Error::OTHER);
+                failure.get_or_insert(theirs);
+            } else if room.is_ok() {
+                words.push(word);
+            }
+        })?;
+        match failure {
+            Some(error) => Err(error),
+            None => room.map(|()| words).map_err(|_| Error::NO_MEM),
+        }
+    }
+
+    /// Makes the window; all ranks come here, or none.
+    pub(super) fn finish(
+        &mut self,
+        draft: Draft,
+        flavor: Flavor,
+        parts: &[Part],
+        memory: Option<Memory>,
+    ) -> Result<Handle> {
+        let Draft { parent, own, controls } = draft;
+        let rank = parent.rank;
+        let mut targets = Vec::new();
+        targets.try_reserve_exact(parts.len()).map_err(|_| Error::NO_MEM)?;
+        for ((member, control), part) in parent.members.iter().zip(controls).zip(parts) {
+            let peer = peer(*member).ok_or(Error::INTERN)?;
+            let own_part = targets.len() == rank as usize;
+            let base =
+                if own_part { part.base } else { seen_from_here::<u8>(peer, part.base).expose_provenance() };
+            targets.push(Target {
+                base,
+                size: part.size,
+                unit: part.unit,
+                open: false,
+                alone: false,
+                held: Held::Not,
+                accesses: 0,
+                exposures: 0,
+                control,
+                // SAFETY: the control words are the peer's, who has a line for each rank.
+                line: unsafe { line_of(peer, control, rank) },
+                node_rank: *member,
+            });
+        }
+        let mine = parts.get(rank as usize).ok_or(Error::INTERN)?;
+        let attributes = Box::new(Attributes::new(flavor, mine));
+        let communicator = self.duplicate_hidden(&parent)?;
+        Ok(self.windows.insert(Window {
+            communicator: Rc::new(communicator),
+            targets: targets.into_boxed_slice(),
+            epochs: Epochs::new(),
+            flavor,
+            own,
+            _memory: memory,
+            attributes,
+        }))
+    }
+}
+
+/// Size and unit of displacement in bytes. Errors: `SIZE` if negative, `DISP` if there is no such unit.
+pub(super) fn check(size: i64, unit: i64) -> Result<(u64, u64)> {
+    let size = u64::try_from(size).map_err(|_| Error::SIZE)?;
+    let unit = u64::try_from(unit).ok().filter(|unit| *unit > 0).ok_or(Error::DISP)?;
+    Ok((size, unit))
+}

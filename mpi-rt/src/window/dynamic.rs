@@ -1,0 +1,75 @@
+//! Dynamic windows: memory is attached and detached while the window lives (MPI-5.0, section 12.2.4). Displacements are addresses of
+//! the target's.
+//!
+//! The range of every access is looked up in the target's list, which takes time in proportion to how much is attached there.
+
+use super::shared::Part;
+use super::{Flavor, Target};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::transport::seen_from_here;
+use crate::transport::smartmap::peer;
+use alloc::vec::Vec;
+use lwk_epoch::Attachments;
+
+impl Engine {
+    /// A window without memory. All ranks of the communicator must call it. Errors: `COMM`, `NO_MEM`.
+    pub fn win_create_dynamic(&mut self, communicator: Handle) -> Result<Handle> {
+        let draft = self.draft(communicator, Ok(Part { base: 0, size: 0, unit: 1 }))?;
+        let parts: Vec<Part> = draft.controls.iter().map(|control| control.part()).collect();
+        self.finish(draft, Flavor::Dynamic, &parts, None)
+    }
+
+    /// Lets peers access `size` bytes of this rank at `base`. Errors: `WIN`, `SIZE`, `RMA_FLAVOR`; `RMA_ATTACH` if part of it is attached
+    /// already, or there is no memory to remember it.
+    pub fn win_attach(&mut self, window: Handle, base: *mut u8, size: i64) -> Result<()> {
+        let window = self.dynamic_window(window)?;
+        let size = u64::try_from(size).map_err(|_| Error::SIZE)?;
+        let from = base.expose_provenance() as u64;
+        let to = from.checked_add(size).ok_or(Error::SIZE)?;
+        if size == 0 {
+            return Ok(());
+        }
+        if from == 0 || window.own.attachments().any(|piece| piece.overlaps(from, to)) {
+            return Err(Error::RMA_ATTACH);
+        }
+        if window.own.attachments().any(|piece| piece.attach(from, to).is_ok()) {
+            return Ok(());
+        }
+        window.own.add_attachments()?;
+        let last = window.own.attachments().last().ok_or(Error::INTERN)?;
+        last.attach(from, to).map_err(|_| Error::INTERN)
+    }
+
+    /// Ends the peers' access to what was attached at `base`. Errors: `WIN`, `RMA_FLAVOR`; `RMA_ATTACH` if nothing was.
+    pub fn win_detach(&mut self, window: Handle, base: *const u8) -> Result<()> {
+        let window = self.dynamic_window(window)?;
+        let from = base.expose_provenance() as u64;
+        if window.own.attachments().any(|piece| piece.detach(from)) { Ok(()) } else { Err(Error::RMA_ATTACH) }
+    }
+
+    fn dynamic_window(&mut self, window: Handle) -> Result<&mut super::Window> {
+        let window = self.window_mut(window)?;
+        if window.flavor == Flavor::Dynamic { Ok(window) } else { Err(Error::RMA_FLAVOR) }
+    }
+}
+
+impl Target {
+    /// Whether the target has attached all of `from..to`, in its own addresses.
+    pub(super) fn has_attached(&self, from: u64, to: u64) -> bool {
+        let Some(peer) = peer(self.node_rank) else { return false };
+        let mut piece = &self.control.attachments;
+        loop {
+            if piece.covers(from, to) {
+                return true;
+            }
+            let next = piece.next();
+            if next == 0 {
+                return false;
+            }
+            // SAFETY: the target has hung on an initialised piece, which stays as long as the window.
+            piece = unsafe { &*seen_from_here::<Attachments>(peer, next as usize) };
+        }
+    }
+}

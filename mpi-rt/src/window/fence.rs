@@ -1,0 +1,27 @@
+//! Fence: active target synchronisation of all ranks (MPI-5.0, section 12.5.1). It is a barrier.
+
+use super::epoch::{Access, Fence};
+use crate::abi::mode;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+
+impl Engine {
+    /// Ends the epoch of the fence before, and begins one. All ranks of the window must call it. Errors: `WIN`; `ASSERT` for assertions
+    /// that fences do not have; `RMA_SYNC` in an epoch of another sort.
+    pub fn win_fence(&mut self, assertions: i32, window: Handle) -> Result<()> {
+        let it = self.window_mut(window)?;
+        let known = mode::NOSTORE | mode::NOPUT | mode::NOPRECEDE | mode::NOSUCCEED;
+        if assertions & !known != 0 {
+            return Err(Error::ASSERT);
+        }
+        if it.epochs.access != Access::Not || it.epochs.exposed_to.is_some() {
+            return Err(Error::RMA_SYNC);
+        }
+        it.epochs.everyone = false;
+        it.epochs.fence = if assertions & mode::NOSUCCEED != 0 { Fence::Not } else { Fence::Fenced };
+        // Even if nothing precedes: a target's own loads and stores before the fence must come before others' puts after it.
+        let communicator = it.communicator.clone();
+        self.barrier(&communicator)
+    }
+}

@@ -1,0 +1,152 @@
+//! Where an operation goes: from window, rank, displacement, count and datatype to an address in this rank's view of the target, or to
+//! the error that the standard names.
+//!
+//! Almost every operation is on a predefined datatype without holes, the same on both sides, inside the target's memory, in an epoch that is
+//! open: [`Engine::direct`] finds that out with few instructions, or finds out nothing, and then [`Engine::locate`] tells what is the case.
+
+use super::element::How;
+use super::shared::Control;
+use super::{Flavor, Target};
+use crate::abi::PROC_NULL;
+use crate::datatypes::dense_bytes;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use lwk_datatype::Datatype;
+
+/// A buffer of the origin's, as the standard lists it.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    pub address: *mut u8,
+    pub count: i64,
+    pub datatype: u64,
+}
+
+/// A buffer in a target's part of a window, as the standard lists it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub rank: i32,
+    /// In the target's units; of a dynamic window, an address of the target's.
+    pub displacement: i64,
+    pub count: i64,
+    /// A datatype of the origin's.
+    pub datatype: u64,
+}
+
+/// A block in a target's memory.
+pub(super) struct Block<'w> {
+    pub address: *mut u8,
+    pub bytes: usize,
+    pub target: &'w Target,
+}
+
+/// Items in a target's memory.
+pub(super) struct Items {
+    /// Of displacement 0 of the first item, in this rank's addresses.
+    pub address: *mut u8,
+    pub count: i64,
+    pub datatype: Datatype,
+    pub control: &'static Control,
+    pub alone: bool,
+}
+
+impl Engine {
+    /// The block that `count` items of `datatype` of the origin's have as their counterpart at the target; `None` if it takes a closer
+    /// look.
+    #[inline(always)]
+    pub(super) fn direct(
+        &self,
+        count: i64,
+        datatype: u64,
+        place: &Place,
+        window: Handle,
+    ) -> Option<Block<'_>> {
+        let it = self.windows.get(window)?;
+        let target = it.targets.get(place.rank as usize)?;
+        if !(it.epochs.everyone | target.open) || place.datatype != datatype || place.count != count {
+            return None;
+        }
+        // Negative numbers are large ones here. A datatype that takes a closer look has 0 bytes.
+        let bytes = (count as u64).checked_mul(dense_bytes(datatype) as u64)?;
+        let offset = (place.displacement as u64).checked_mul(target.unit)?;
+        if bytes == 0 || offset > target.size || bytes > target.size - offset {
+            return None;
+        }
+        let address = core::ptr::with_exposed_provenance_mut(target.base + offset as usize);
+        Some(Block { address, bytes: bytes as usize, target })
+    }
+
+    /// The items at the target; `None` if it is the null process. Errors: `WIN`, `RANK`, `COUNT`, `TYPE`, `DISP`; `RMA_SYNC` outside an
+    /// epoch; `RMA_RANGE` if they are not all in the target's memory.
+    #[inline(never)]
+    pub(super) fn locate(&mut self, place: &Place, window: Handle) -> Result<Option<Items>> {
+        let it = self.window(window)?;
+        let rank = match usize::try_from(place.rank) {
+            Ok(rank) if rank < it.targets.len() => rank,
+            _ if place.rank == PROC_NULL => return Ok(None),
+            _ => return Err(Error::RANK),
+        };
+        if place.count < 0 {
+            return Err(Error::COUNT);
+        }
+        let datatype = self.datatype(place.datatype)?.clone();
+        // Only committed types communicate.
+        datatype.layout()?.total(place.count as u64)?;
+        let it = self.window_mut(window)?;
+        it.admit(rank)?;
+        let (flavor, target) = (it.flavor, it.targets.get(rank).ok_or(Error::INTERN)?);
+        let offset = target.displaced(place.displacement, flavor)?;
+        if let Some((low, high)) = span(&datatype, place.count)? {
+            let (low, high) = (offset as i128 + low, offset as i128 + high);
+            let inside = match flavor {
+                Flavor::Dynamic => {
+                    let from = u64::try_from(low).map_err(|_| Error::RMA_RANGE)?;
+                    let to = u64::try_from(high).map_err(|_| Error::RMA_RANGE)?;
+                    target.has_attached(from, to)
+                }
+                _ => low >= 0 && high <= target.size as i128,
+            };
+            if !inside {
+                return Err(Error::RMA_RANGE);
+            }
+        }
+        let address = target.base.wrapping_add(offset as usize);
+        Ok(Some(Items {
+            address: core::ptr::with_exposed_provenance_mut(address),
+            count: place.count,
+            datatype,
+            control: target.control,
+            alone: target.alone,
+        }))
+    }
+}
+
+impl Target {
+    /// A displacement in bytes. Errors: `DISP` if negative, `RMA_RANGE` if no memory has it.
+    fn displaced(&self, displacement: i64, flavor: Flavor) -> Result<u64> {
+        let displacement = u64::try_from(displacement).map_err(|_| Error::DISP)?;
+        if flavor == Flavor::Dynamic {
+            return Ok(displacement);
+        }
+        displacement.checked_mul(self.unit).ok_or(Error::RMA_RANGE)
+    }
+}
+
+impl Block<'_> {
+    /// How elements of the target may be updated.
+    #[inline(always)]
+    pub fn how(&self) -> How {
+        if self.target.alone { How::Plain } else { How::Atomic }
+    }
+}
+
+/// First byte of data and first byte behind, from displacement 0 of the first item on; `None` if there is no data. Errors: `COUNT`.
+fn span(datatype: &Datatype, count: i64) -> Result<Option<(i128, i128)>> {
+    if count == 0 || datatype.size() == 0 {
+        return Ok(None);
+    }
+    let last = (count as i128 - 1) * datatype.extent() as i128;
+    let low = datatype.true_lb() as i128;
+    let high = low + datatype.true_extent() as i128;
+    Ok(Some((low + last.min(0), high + last.max(0))))
+}

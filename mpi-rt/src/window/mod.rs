@@ -1,0 +1,117 @@
+//! Windows: one-sided communication (MPI-5.0, chapter 12), by loads, stores and atomics in the peers' memory.
+//!
+//! A window is a piece of memory of each of its ranks. An origin moves data to and from a target's memory itself: a put of a word is a
+//! check and a store, an accumulate one locked instruction for each element, and no target ever has to help. All
+//! operations are complete at the origin when the call returns, so requests of one-sided operations are complete when they are
+//! made, and synchronisation is what is left: barriers for fences, a word for each pair of ranks for post and start, a lock
+//! of each target for passive access.
+//!
+//! What ranks share of a window is in `shared`; what this rank may do at the moment is local state (`epoch`), so an operation outside an
+//! epoch is an error class and costs one load to find out. The memory model is the unified one (section 12.4).
+//!
+//! Loads and stores of this processor are seen in order by all cores, so what a release store publishes, a barrier's for one, also
+//! publishes the puts before it. A flush must do more: a later load of this rank must not overtake its puts, which takes a fence.
+
+mod accumulate;
+mod allocate;
+mod atomic;
+mod attributes;
+mod create;
+mod dynamic;
+mod element;
+mod epoch;
+mod fence;
+mod general;
+mod locate;
+mod passive;
+mod shared;
+mod single;
+mod transfer;
+
+pub use accumulate::Origin;
+pub use attributes::{Attributes, Shape};
+pub use create::free;
+pub use locate::{Buffer, Place};
+pub use passive::LockKind;
+
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use epoch::{Epochs, Held};
+use lwk_epoch::PairLine;
+use shared::{Control, Memory, Own};
+
+/// How a window came by its memory (`MPI_WIN_CREATE_FLAVOR`); the numbers are the binary interface's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(i32)]
+pub enum Flavor {
+    Create = 311,
+    Allocate = 312,
+    Dynamic = 313,
+    Shared = 314,
+}
+
+/// One window.
+pub(crate) struct Window {
+    /// A communicator of its own, for its barriers.
+    communicator: Rc<Communicator>,
+    /// By rank.
+    targets: Box<[Target]>,
+    epochs: Epochs,
+    flavor: Flavor,
+    own: Own,
+    /// What the runtime has allocated for it in this rank.
+    _memory: Option<Memory>,
+    attributes: Box<Attributes>,
+}
+
+/// One rank's part of a window, as this rank sees it.
+struct Target {
+    /// Where it starts, in this rank's addresses. Of a dynamic window: where the target's address 0 is.
+    base: usize,
+    /// Bytes. Of a dynamic window 0, so that no access passes for one that needs no closer look.
+    size: u64,
+    /// Bytes of a unit of displacement.
+    unit: u64,
+    /// This rank may access it, besides what fences allow.
+    open: bool,
+    /// Nobody else may access it now, so that nothing has to be atomic.
+    alone: bool,
+    held: Held,
+    /// Epochs in which this rank has accessed it after start, and been exposed to it by post.
+    accesses: u64,
+    exposures: u64,
+    control: &'static Control,
+    /// The line in the target's memory that this rank writes.
+    line: &'static PairLine,
+    /// Node rank.
+    node_rank: u32,
+}
+
+impl Engine {
+    /// Errors: `WIN`.
+    #[inline(always)]
+    pub(crate) fn window(&self, window: Handle) -> Result<&Window> {
+        self.windows.get(window).ok_or(Error::WIN)
+    }
+
+    #[inline(always)]
+    fn window_mut(&mut self, window: Handle) -> Result<&mut Window> {
+        self.windows.get_mut(window).ok_or(Error::WIN)
+    }
+}
+
+impl Window {
+    /// The rank in the window of each node rank. Errors: `GROUP` if one is none of its ranks.
+    fn rank_of(&self, node_rank: u32) -> Result<usize> {
+        let rank = usize::try_from(self.communicator.rank_of(node_rank)).map_err(|_| Error::GROUP)?;
+        if self.targets.get(rank).is_some_and(|target| target.node_rank == node_rank) {
+            Ok(rank)
+        } else {
+            Err(Error::GROUP)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Fetch-and-op and compare-and-swap: updates of one element (MPI-5.0, sections 12.3.4.2 and 12.3.4.3). On words, one locked instruction
+//! or a loop around one.
+
+use super::atomic::Word;
+use super::element::{How, locked, word_of};
+use super::{Buffer, Place};
+use crate::copy::copy;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use lwk_datatype::{Basic, Group, Predefined};
+
+/// The longest element that is compared: a 128-bit integer.
+const COMPARED_BYTES: usize = 16;
+
+impl Engine {
+    /// Combines one element into the target's, and what was there into the result (`MPI_FETCH_AND_OP`). Errors: as for
+    /// [`Engine::get_accumulate`]; `TYPE` for a derived type.
+    ///
+    /// # Safety
+    /// The origin must be readable unless the operation is `MPI_NO_OP`, the result writable, each for one element.
+    #[expect(clippy::too_many_arguments, reason = "the standard's list")]
+    #[inline]
+    pub unsafe fn fetch_and_op(
+        &mut self,
+        origin: *const u8,
+        result: *mut u8,
+        datatype: u64,
+        rank: i32,
+        displacement: i64,
+        operation: u64,
+        window: Handle,
+    ) -> Result<()> {
+        if Predefined::from_handle(datatype as usize).is_none() {
+            self.window(window)?;
+            return Err(Error::TYPE);
+        }
+        let buffer = |address| Buffer { address, count: 1, datatype };
+        let place = Place { rank, displacement, count: 1, datatype };
+        // SAFETY: the caller's promise.
+        unsafe { self.get_accumulate(&buffer(origin.cast_mut()), &buffer(result), &place, operation, window) }
+    }
+
+    /// Replaces the target's element by the origin's if it equals `compare`; the result is what was there (`MPI_COMPARE_AND_SWAP`). Errors: as for
+    /// [`Engine::put`]; `TYPE` for types other than integers, logicals, bytes, and the standard's own numbers.
+    ///
+    /// # Safety
+    /// Origin and `compare` must be readable, the result writable, each for one element.
+    #[expect(clippy::too_many_arguments, reason = "the standard's list")]
+    #[inline]
+    pub unsafe fn compare_and_swap(
+        &mut self,
+        origin: *const u8,
+        compare: *const u8,
+        result: *mut u8,
+        datatype: u64,
+        rank: i32,
+        displacement: i64,
+        window: Handle,
+    ) -> Result<()> {
+        let place = Place { rank, displacement, count: 1, datatype };
+        let Some(basic) = comparable(datatype) else {
+            self.window(window)?;
+            return Err(Error::TYPE);
+        };
+        let (address, how, control) = match self.direct(1, datatype, &place, window) {
+            Some(block) => (block.address, block.how(), block.target.control),
+            None => match self.locate(&place, window)? {
+                Some(items) if items.alone => (items.address, How::Plain, items.control),
+                Some(items) => (items.address, How::Atomic, items.control),
+                None => return Ok(()),
+            },
+        };
+        let word = word_of(basic.into(), address.addr()).filter(|_| how == How::Atomic);
+        // SAFETY: the caller's promise for elements of that size; the target's lies in its memory, and is aligned where it is a word.
+        unsafe {
+            match word.map(Basic::size) {
+                Some(8) => swap_word::<u64>(origin, compare, result, address),
+                Some(4) => swap_word::<u32>(origin, compare, result, address),
+                Some(2) => swap_word::<u16>(origin, compare, result, address),
+                Some(_) => swap_word::<u8>(origin, compare, result, address),
+                None => {
+                    let swap = || swap_bytes(origin, compare, result, address, basic.size());
+                    if how == How::Plain { swap() } else { locked(control, swap) }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The type, if the standard allows comparing it.
+#[inline]
+fn comparable(datatype: u64) -> Option<Basic> {
+    use Group::*;
+    match Predefined::from_handle(datatype as usize)? {
+        Predefined::Basic(basic)
+            if matches!(basic.group(), CInteger | FortranInteger | Logical | MultiLanguage | Byte) =>
+        {
+            Some(basic)
+        }
+        _ => None,
+    }
+}
+
+/// # Safety
+/// As for [`Engine::compare_and_swap`]; at `target`, aligned, is a word.
+#[inline(always)]
+unsafe fn swap_word<W: Word>(origin: *const u8, compare: *const u8, result: *mut u8, target: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let new = origin.cast::<W>().read_unaligned();
+        let old = compare.cast::<W>().read_unaligned();
+        result.cast::<W>().write_unaligned(W::compare_exchange(target.cast(), old, new));
+    }
+}
+
+/// # Safety
+/// As for [`Engine::compare_and_swap`], for elements of `bytes` bytes that nobody else updates meanwhile.
+unsafe fn swap_bytes(origin: *const u8, compare: *const u8, result: *mut u8, target: *mut u8, bytes: usize) {
+    let (mut old, mut expected) = ([0u8; COMPARED_BYTES], [0u8; COMPARED_BYTES]);
+    let bytes = bytes.min(COMPARED_BYTES);
+    // SAFETY: the caller's promise; the arrays hold the longest element.
+    unsafe {
+        copy(target, old.as_mut_ptr(), bytes);
+        copy(compare, expected.as_mut_ptr(), bytes);
+        if old == expected {
+            copy(origin, target, bytes);
+        }
+        copy(old.as_ptr(), result, bytes);
+    }
+}

@@ -1,0 +1,88 @@
+//! Put and get (MPI-5.0, sections 12.3.1, 12.3.2 and 12.3.5): a copy between the origin's memory and the target's, straight from layout to
+//! layout.
+
+use super::{Buffer, Place};
+use crate::copy::copy;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::region::{Region, copy_regions};
+use crate::wait::DONE;
+
+/// The way of the data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    ToTarget,
+    FromTarget,
+}
+
+impl Engine {
+    /// Stores the origin's buffer at the target. Errors: `WIN`, `RANK`, `COUNT`, `TYPE`, `DISP`; `RMA_SYNC` outside an epoch; `RMA_RANGE` beyond
+    /// the target's memory; `TRUNCATE` if the target's items have less room.
+    ///
+    /// # Safety
+    /// The origin's buffer must be readable; it and the target's must not overlap.
+    #[inline(always)]
+    pub unsafe fn put(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<()> {
+        if let Some(block) = self.direct(origin.count, origin.datatype, place, window) {
+            // SAFETY: as many bytes of the origin's, readable (the caller), and of the target's, which lie in its part of the window.
+            unsafe { copy(origin.address, block.address, block.bytes) };
+            return Ok(());
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.transfer(origin, place, window, Way::ToTarget) }
+    }
+
+    /// Loads the target's memory into the origin's buffer. Errors: as for [`Engine::put`]; `TRUNCATE` if the origin's items have less
+    /// room.
+    ///
+    /// # Safety
+    /// The origin's buffer must be writable; it and the target's must not overlap.
+    #[inline(always)]
+    pub unsafe fn get(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<()> {
+        if let Some(block) = self.direct(origin.count, origin.datatype, place, window) {
+            // SAFETY: as in `put`, the other way.
+            unsafe { copy(block.address, origin.address, block.bytes) };
+            return Ok(());
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.transfer(origin, place, window, Way::FromTarget) }
+    }
+
+    /// A put with a request, which is complete at once. Errors: as for [`Engine::put`]; `RMA_SYNC` also in an active target epoch.
+    ///
+    /// # Safety
+    /// As for [`Engine::put`].
+    pub unsafe fn rput(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<Handle> {
+        self.window(window)?.epochs.check_passive()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.put(origin, place, window) }.map(|()| DONE)
+    }
+
+    /// A get with a request, which is complete at once. Errors: as for [`Engine::rput`].
+    ///
+    /// # Safety
+    /// As for [`Engine::get`].
+    pub unsafe fn rget(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<Handle> {
+        self.window(window)?.epochs.check_passive()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.get(origin, place, window) }.map(|()| DONE)
+    }
+
+    /// Anything that is not a block on both sides, or is wrong.
+    ///
+    /// # Safety
+    /// As for [`Engine::put`] and [`Engine::get`].
+    #[inline(never)]
+    unsafe fn transfer(&mut self, origin: &Buffer, place: &Place, window: Handle, way: Way) -> Result<()> {
+        let Some(items) = self.locate(place, window)? else { return Ok(()) };
+        let here = self.region(origin.address, origin.count, origin.datatype)?;
+        let there = Region::items(items.address, items.count as u64, items.datatype.layout()?)?;
+        let (from, to) = if way == Way::ToTarget { (here, there) } else { (there, here) };
+        if from.bytes() > to.bytes() {
+            return Err(Error::TRUNCATE);
+        }
+        // SAFETY: both datatypes live; the origin's buffer is the caller's promise, the target's lies in its part of the window.
+        unsafe { copy_regions(&from, &to) }.map(drop)
+    }
+}
