@@ -1,0 +1,39 @@
+/* Ways to end, by argument: `main` returns without shmem_finalize, after which all puts have arrived; `zero` and `three` are
+ * shmem_global_exit by one PE, which writes out what is buffered. */
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long word;
+
+static void tell(void)
+{
+    printf("PE %d ends with %ld\n", shmem_my_pe(), word);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    /* Registered before set-up, so it runs after the implicit finalization. */
+    if (strcmp(how, "main") == 0 && atexit(tell) != 0)
+        return 1;
+    shmem_init();
+    int me = shmem_my_pe(), n = shmem_n_pes();
+    if (strcmp(how, "main") == 0) {
+        shmem_long_p(&word, 7, (me + 1) % n);
+        return 0;
+    }
+    if (strcmp(how, "three") == 0) {
+        if (me == n - 1) {
+            printf("buffered");
+            shmem_global_exit(3);
+        }
+        shmem_long_wait_until(&word, SHMEM_CMP_NE, 0);
+    }
+    if (strcmp(how, "zero") == 0) {
+        printf("PE %d buffered\n", me);
+        shmem_global_exit(0);
+    }
+    return 1;
+}
