@@ -124,11 +124,11 @@ fn test_of(case: Case, on_host: bool) -> Result<Test, String> {
     }
     let name = if on_host { format!("{}{ON_HOST}", case.name) } else { case.name.clone() };
     let alone = case.alone;
-    let source = match case.program.as_deref().map(Program::named) {
-        Some(Program::C(source)) => Some(source),
-        _ => None,
+    let sources = match case.program.as_deref().map(Program::named) {
+        Some(Program::C(source)) => vec![source],
+        _ => Vec::new(),
     };
-    Ok(Test { name, alone, on_host, source, run: Box::new(move |lwk| run(lwk, &case, on_host)) })
+    Ok(Test { name, alone, on_host, sources, run: Box::new(move |lwk| run(lwk, &case, on_host)) })
 }
 
 fn run(lwk: &Lwk, case: &Case, on_host: bool) -> Result<(), String> {

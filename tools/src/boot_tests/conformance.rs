@@ -65,7 +65,7 @@ fn tests_of(name: &str) -> Vec<Test> {
             name: format!("conformance-{name}-beside-mpich"),
             alone: false,
             on_host: true,
-            source: Some(source_of(name)),
+            sources: vec![source_of(name)],
             run: Box::new(move |lwk| beside_mpich(lwk, &program)),
         });
     }
@@ -78,7 +78,7 @@ fn test(name: &str, suffix: String, on_host: bool, ranks: u32) -> Test {
         name: format!("conformance-{name}-{suffix}"),
         alone: false,
         on_host,
-        source: Some(source_of(name)),
+        sources: vec![source_of(name)],
         run: Box::new(move |lwk| {
             let ended = run(lwk, &program, on_host, ranks)?;
             judge(&ended, &program, ranks)

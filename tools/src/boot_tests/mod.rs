@@ -12,6 +12,7 @@ mod host;
 mod judge;
 mod real_machine;
 mod screen_text;
+mod shmem_names;
 mod special;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -46,8 +47,8 @@ struct Test {
     alone: bool,
     /// Runs in the host home: needs no node.
     on_host: bool,
-    /// C source of its program, relative to the tree.
-    source: Option<PathBuf>,
+    /// C sources of its programs, relative to the tree.
+    sources: Vec<PathBuf>,
     run: Box<Check>,
 }
 
@@ -63,6 +64,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     let mut tests = case::load(tree)?;
     tests.extend(special::all());
     tests.extend(conformance::all(tree)?);
+    tests.push(shmem_names::test());
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
     tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host));
     let with_host = wanted(HOST_TESTS);
@@ -108,7 +110,7 @@ fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
     }
     builder.programs(build::APPS)?;
     builder.programs(build::BOOT_TESTS)?;
-    let sources: BTreeSet<_> = tests.iter().filter_map(|test| test.source.as_ref()).collect();
+    let sources: BTreeSet<_> = tests.iter().flat_map(|test| &test.sources).collect();
     cc::build_programs(tree, &builder, &sources)
 }
 

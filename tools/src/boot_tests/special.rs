@@ -36,7 +36,7 @@ pub fn all() -> Vec<Test> {
 }
 
 fn test(name: String, run: impl Fn(&Lwk) -> Result<(), String> + Send + Sync + 'static) -> Test {
-    Test { name, alone: false, on_host: false, source: None, run: Box::new(run) }
+    Test { name, alone: false, on_host: false, sources: Vec::new(), run: Box::new(run) }
 }
 
 fn strings(words: &[&str]) -> Vec<String> {
