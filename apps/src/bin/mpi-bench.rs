@@ -1,4 +1,4 @@
-//! MPI benchmarks by OSU's names: latency, bw, mbw_mr, barrier, allreduce; with floors measured in the same run
+//! MPI benchmarks by OSU's names: messages, bandwidth, rates, collectives; with floors measured in the same run
 //!
 //! Each test verifies its data in a pass of its own that is not timed, then alternates short repetitions of the test and of its
 //! floor (the same exchange without the library) and reports the best of each and their ratio: absolute times of a shared
@@ -12,10 +12,14 @@ extern crate alloc;
 mod bench;
 
 use alloc::vec::Vec;
-use bench::{Bench, Table, collective, point_to_point};
+use bench::collective::Form;
+use bench::moving::{Movement, Style};
+use bench::reducing::Reduction;
+use bench::{Bench, Table, asynchronous, collective, moving, patterns, point_to_point, reducing};
 use lwk_apps::cli::{Argument, Cli};
 use lwk_apps::json;
 use lwk_mpi_rt::mpi::Mpi;
+use lwk_user::abi::runtime::TRANSPORTS;
 use lwk_user::{Env, job, println};
 
 const USAGE: &str =
@@ -24,13 +28,78 @@ const USAGE: &str =
 /// A test: its name, the least ranks it needs, and the program.
 type Test = (&'static str, u32, fn(&Bench) -> lwk_mpi_rt::Result<Table>);
 
-const TESTS: [Test; 5] = [
+/// Tests of one function of a few parameters.
+macro_rules! collectives {
+    ($($name:literal: $run:path, $($argument:expr),+;)*) => {
+        [$(($name, 1, |bench| $run(bench, $name, $($argument),+))),*]
+    };
+}
+
+const MESSAGES: [Test; 15] = [
     ("latency", 2, point_to_point::latency),
+    ("pingping", 2, patterns::ping_ping),
+    ("sendrecv", 2, patterns::sendrecv),
+    ("exchange", 2, patterns::exchange),
     ("bw", 2, point_to_point::bandwidth),
+    ("bibw", 2, patterns::both_ways),
     ("mbw_mr", 2, point_to_point::message_rate),
+    ("n_half", 2, patterns::half_length),
+    ("multi_lat", 2, patterns::multi_latency),
+    ("mbw_reuse", 2, patterns::pairs_reusing),
+    ("mbw_no_reuse", 2, patterns::pairs_without_reuse),
+    ("halo", 1, patterns::halo),
+    ("overlap", 2, asynchronous::overlap),
+    ("skew", 2, asynchronous::skew),
+    ("discovery", 3, asynchronous::discovery),
+];
+
+const BARRIERS: [Test; 3] = [
     ("barrier", 1, collective::barrier),
+    ("ibarrier", 1, collective::nonblocking_barrier),
     ("allreduce", 1, collective::allreduce),
 ];
+
+const MOVEMENTS: [Test; 20] = collectives! {
+    "bcast": moving::run, Movement::Broadcast, Style::Equal, Form::Blocking;
+    "gather": moving::run, Movement::Gather, Style::Equal, Form::Blocking;
+    "gatherv": moving::run, Movement::Gather, Style::Varying, Form::Blocking;
+    "scatter": moving::run, Movement::Scatter, Style::Equal, Form::Blocking;
+    "scatterv": moving::run, Movement::Scatter, Style::Varying, Form::Blocking;
+    "allgather": moving::run, Movement::Allgather, Style::Equal, Form::Blocking;
+    "allgatherv": moving::run, Movement::Allgather, Style::Varying, Form::Blocking;
+    "alltoall": moving::run, Movement::Alltoall, Style::Equal, Form::Blocking;
+    "alltoallv": moving::run, Movement::Alltoall, Style::Varying, Form::Blocking;
+    "alltoallw": moving::run, Movement::Alltoall, Style::Typed, Form::Blocking;
+    "ibcast": moving::run, Movement::Broadcast, Style::Equal, Form::Nonblocking;
+    "igather": moving::run, Movement::Gather, Style::Equal, Form::Nonblocking;
+    "igatherv": moving::run, Movement::Gather, Style::Varying, Form::Nonblocking;
+    "iscatter": moving::run, Movement::Scatter, Style::Equal, Form::Nonblocking;
+    "iscatterv": moving::run, Movement::Scatter, Style::Varying, Form::Nonblocking;
+    "iallgather": moving::run, Movement::Allgather, Style::Equal, Form::Nonblocking;
+    "iallgatherv": moving::run, Movement::Allgather, Style::Varying, Form::Nonblocking;
+    "ialltoall": moving::run, Movement::Alltoall, Style::Equal, Form::Nonblocking;
+    "ialltoallv": moving::run, Movement::Alltoall, Style::Varying, Form::Nonblocking;
+    "ialltoallw": moving::run, Movement::Alltoall, Style::Typed, Form::Nonblocking;
+};
+
+const REDUCTIONS: [Test; 11] = collectives! {
+    "reduce": reducing::run, Reduction::Reduce, Form::Blocking;
+    "reduce_scatter": reducing::run, Reduction::Scatter, Form::Blocking;
+    "reduce_scatter_block": reducing::run, Reduction::ScatterBlock, Form::Blocking;
+    "scan": reducing::run, Reduction::Scan, Form::Blocking;
+    "exscan": reducing::run, Reduction::Exscan, Form::Blocking;
+    "ireduce": reducing::run, Reduction::Reduce, Form::Nonblocking;
+    "iallreduce": reducing::run, Reduction::Allreduce, Form::Nonblocking;
+    "ireduce_scatter": reducing::run, Reduction::Scatter, Form::Nonblocking;
+    "ireduce_scatter_block": reducing::run, Reduction::ScatterBlock, Form::Nonblocking;
+    "iscan": reducing::run, Reduction::Scan, Form::Nonblocking;
+    "iexscan": reducing::run, Reduction::Exscan, Form::Nonblocking;
+};
+
+/// All tests.
+fn tests() -> impl Iterator<Item = &'static Test> {
+    MESSAGES.iter().chain(&BARRIERS).chain(&MOVEMENTS).chain(&REDUCTIONS)
+}
 
 lwk_user::entry!(main);
 
@@ -59,19 +128,18 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
         None => cli.refuse(&"which test? `list` shows them"),
         Some("list") => {
             if job().rank().0 == 0 {
-                TESTS.iter().for_each(|(name, ranks, _)| println!("{name:<12} {ranks} ranks or more"));
+                tests().for_each(|(name, ranks, _)| println!("{name:<22} {ranks} ranks or more"));
             }
             return Ok(0);
         }
         Some("transports") => {
-            let mpi = Mpi::init()?;
             if job().rank().0 == 0 {
-                println!("{}", mpi.transport_memory()?.0);
+                TRANSPORTS.iter().for_each(|name| println!("{name}"));
             }
             return Ok(0);
         }
-        Some("all") => TESTS.iter().filter(|test| test.1 <= job().size()).copied().collect(),
-        Some(name) => match TESTS.iter().find(|test| test.0 == name) {
+        Some("all") => tests().filter(|test| test.1 <= job().size()).copied().collect(),
+        Some(name) => match tests().find(|test| test.0 == name) {
             Some(test) if test.1 > job().size() => cli.refuse(&"this test needs more ranks: -n"),
             Some(test) => [*test].into(),
             None => cli.refuse(&"there is no such test; `list` shows them"),

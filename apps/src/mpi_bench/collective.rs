@@ -1,11 +1,13 @@
-//! Collectives among all ranks.
+//! Collectives among all ranks: barrier and allreduce with floors, and what the others share.
 
 use super::point_to_point::table;
 use super::{Bench, Row, Table, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
-use lwk_mpi_rt::Result;
+use lwk_mpi_rt::collective::Call;
+use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::mpi::Operation;
+use lwk_mpi_rt::{Handle, Result, abi};
 
 /// Time of a barrier (`osu_barrier`).
 pub fn barrier(bench: &Bench) -> Result<Table> {
@@ -15,7 +17,7 @@ pub fn barrier(bench: &Bench) -> Result<Table> {
         || exchange(bench, iterations),
     )?;
     let (value, floor) = (microseconds(ours) / iterations as f64, microseconds(floor) / iterations as f64);
-    let rows = vec![Row { bytes: 0, value, floor, ratio: value / floor }];
+    let rows = vec![Row::new(0, value, floor)];
     table(bench, "barrier", "Latency (us)", "one line exchanged by ranks 0 and 1", rows, 0)
 }
 
@@ -50,7 +52,7 @@ pub fn allreduce(bench: &Bench) -> Result<Table> {
         )?;
         let (value, floor) =
             (microseconds(ours) / iterations as f64, microseconds(floor) / iterations as f64);
-        rows.push(Row { bytes, value, floor, ratio: value / floor });
+        rows.push(Row::new(bytes, value, floor));
     }
     let floor = "one line exchanged, and a rank's share of the additions in its own memory";
     table(bench, "allreduce", "Latency (us)", floor, rows, wrong)
@@ -67,4 +69,71 @@ fn add(input: &[f64], sum: &mut [f64]) {
 
 fn value(rank: u32, index: usize) -> f64 {
     ((rank as usize + 1) * (index % 1000 + 1)) as f64
+}
+
+/// How a collective is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    Blocking,
+    /// Begun, then waited for; the floor is the blocking form.
+    Nonblocking,
+}
+
+/// Time of a barrier that is begun and waited for (`osu_ibarrier`); the floor is the blocking one.
+pub fn nonblocking_barrier(bench: &Bench) -> Result<Table> {
+    measure(bench, "ibarrier", vec![0], Form::Nonblocking, |_, act| Ok((act(&Call::Barrier)?, 0)))
+}
+
+/// What a test does with its call: once if it checks the data, else as often as it takes to measure; ticks and the floor's.
+pub type Act<'a> = &'a dyn Fn(&Call) -> Result<(u64, Option<u64>)>;
+
+/// A table by size. `one` makes buffers of so many bytes, has a call acted upon, and counts wrong bytes or elements afterwards; it is
+/// called twice for each size, of which the first time checks the data.
+pub fn measure(
+    bench: &Bench,
+    name: &'static str,
+    sizes: Vec<usize>,
+    form: Form,
+    one: impl Fn(usize, Act) -> Result<((u64, Option<u64>), u64)>,
+) -> Result<Table> {
+    let world = Handle(abi::COMM_WORLD);
+    let blocking = |call: &Call| {
+        // SAFETY: the test's buffers are as its call says, and outlive it.
+        with(|engine| unsafe { engine.collective(call, world) })
+    };
+    let once = |call: &Call| match form {
+        Form::Blocking => blocking(call),
+        Form::Nonblocking => with(|engine| {
+            // SAFETY: as above; the request is complete before the buffers go.
+            let request = unsafe { engine.begin_collective(call, world)? };
+            engine.wait(request).map(drop)
+        }),
+    };
+    let (mut rows, mut wrong) = (Vec::new(), 0);
+    for bytes in sizes {
+        wrong += one(bytes, &|call| once(call).map(|()| (0, None)))?.1;
+        let iterations = bench.iterations(bytes * bench.size as usize);
+        let many = |call: &Call| match form {
+            Form::Blocking => {
+                bench.best(|| (0..iterations).try_for_each(|_| once(call))).map(|ticks| (ticks, None))
+            }
+            Form::Nonblocking => bench
+                .compare(
+                    || (0..iterations).try_for_each(|_| once(call)),
+                    || (0..iterations).try_for_each(|_| blocking(call)),
+                )
+                .map(|(ticks, floor)| (ticks, Some(floor))),
+        };
+        let ((ticks, floor), _) = one(bytes, &many)?;
+        let each = |ticks: u64| microseconds(ticks) / iterations as f64;
+        rows.push(match floor {
+            Some(floor) => Row::new(bytes, each(ticks), each(floor)),
+            None => Row::alone(bytes, each(ticks)),
+        });
+    }
+    let floor = match form {
+        Form::Blocking => "none",
+        Form::Nonblocking => "the blocking form",
+    };
+    table(bench, name, "Latency (us)", floor, rows, wrong)
 }

@@ -1,8 +1,12 @@
 //! What the tests of `mpi-bench` share: options, the clock, and the table of results.
 
+pub mod asynchronous;
 pub mod collective;
 pub mod floor;
+pub mod moving;
+pub mod patterns;
 pub mod point_to_point;
+pub mod reducing;
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -77,6 +81,18 @@ impl<'m> Bench<'m> {
         Ok(ticks_ordered() - start)
     }
 
+    /// Ticks of the best repetition of a test without a floor. Every rank must call it.
+    pub fn best(&self, mut test: impl FnMut() -> Result<()>) -> Result<u64> {
+        let mut best = u64::MAX;
+        for repetition in 0..=self.options.repetitions {
+            let turn = self.time(&mut test)?;
+            if repetition > 0 {
+                best = best.min(turn);
+            }
+        }
+        Ok(best)
+    }
+
     /// Takes turns between test and floor; the best of each, in ticks. Every rank must call it.
     pub fn compare(
         &self,
@@ -113,13 +129,26 @@ pub struct Table {
     pub wrong: u64,
 }
 
-/// Results for one message size. The ratio is above 1 where the library is worse than the floor, whichever way the unit counts.
+/// Results for one message size. The ratio is the value as a multiple of the floor, as everywhere in these benchmarks: of a time it
+/// should be small, of a rate large.
 #[derive(Serialize)]
 pub struct Row {
     pub bytes: usize,
     pub value: f64,
-    pub floor: f64,
-    pub ratio: f64,
+    pub floor: Option<f64>,
+    pub ratio: Option<f64>,
+}
+
+impl Row {
+    /// Value and floor, in the same unit.
+    pub fn new(bytes: usize, value: f64, floor: f64) -> Row {
+        Row { bytes, value, floor: Some(floor), ratio: Some(value / floor) }
+    }
+
+    /// What has no floor.
+    pub fn alone(bytes: usize, value: f64) -> Row {
+        Row { bytes, value, floor: None, ratio: None }
+    }
 }
 
 impl Table {
@@ -128,13 +157,19 @@ impl Table {
         println!("# lwk MPI {} test, {} ranks; floor: {}", self.test, self.ranks, self.floor);
         println!("# {:<10} {:>18} {:>14} {:>10}", "Size", self.unit, "floor", "ratio");
         for row in &self.rows {
-            println!("{:<12} {:>18.3} {:>14.3} {:>10.2}", row.bytes, row.value, row.floor, row.ratio);
+            let (floor, ratio) = (figure(row.floor, 3), figure(row.ratio, 2));
+            println!("{:<12} {:>18.3} {floor:>14} {ratio:>10}", row.bytes, row.value);
         }
         match self.wrong {
             0 => println!("# data verified"),
             wrong => println!("# {wrong} WRONG bytes"),
         }
     }
+}
+
+/// A figure, or a dash where there is none.
+fn figure(figure: Option<f64>, digits: usize) -> alloc::string::String {
+    figure.map_or("-".into(), |figure| alloc::format!("{figure:.digits$}"))
 }
 
 /// The byte at an index of a verified message; different for neighbouring messages and indices.

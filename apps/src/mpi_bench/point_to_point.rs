@@ -7,21 +7,21 @@ use lwk_mpi_rt::Result;
 use lwk_mpi_rt::copy::copy;
 use lwk_mpi_rt::mpi::Operation;
 
-const TAG: i32 = 1;
+pub const TAG: i32 = 1;
 /// Messages in flight, as OSU has it.
-const WINDOW: u32 = 64;
+pub const WINDOW: u32 = 64;
 /// Where the floor changes from bare rings to copying.
-const COPY_FLOOR_FROM: usize = 512;
+pub const COPY_FLOOR_FROM: usize = 512;
 
 /// This rank's part in a test of pairs.
-struct Pair {
-    partner: i32,
-    first: bool,
+pub struct Pair {
+    pub partner: i32,
+    pub first: bool,
     /// Ranks beyond the pairs only take part in barriers.
-    idle: bool,
+    pub idle: bool,
 }
 
-fn pair(bench: &Bench, pairs: u32) -> Pair {
+pub fn pair(bench: &Bench, pairs: u32) -> Pair {
     let rank = bench.rank;
     let first = rank < pairs;
     let partner = if first { rank + pairs } else { rank.wrapping_sub(pairs) };
@@ -52,12 +52,12 @@ pub fn latency(bench: &Bench) -> Result<Table> {
         let floor_messages = if bytes < COPY_FLOOR_FROM { 2 * iterations } else { iterations };
         let value = microseconds(ours) / (2 * iterations) as f64;
         let floor = microseconds(floor) / floor_messages as f64;
-        rows.push(Row { bytes, value, floor, ratio: value / floor });
+        rows.push(Row::new(bytes, value, floor));
     }
     table(bench, "latency", "Latency (us)", "bare ring below 512 B, local copy from there", rows, wrong)
 }
 
-fn ping_pong(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], iterations: u32) -> Result<()> {
+pub fn ping_pong(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], iterations: u32) -> Result<()> {
     let (world, partner) = (&bench.world, pair.partner);
     for _ in 0..iterations {
         if pair.first {
@@ -94,12 +94,12 @@ pub fn bandwidth(bench: &Bench) -> Result<Table> {
         )?;
         let volume = bytes as f64 * (rounds * WINDOW) as f64;
         let (value, floor) = (volume / microseconds(ours), volume / microseconds(floor));
-        rows.push(Row { bytes, value, floor, ratio: floor / value });
+        rows.push(Row::new(bytes, value, floor));
     }
     table(bench, "bw", "Bandwidth (MB/s)", "bare ring below 512 B, local copy from there", rows, wrong)
 }
 
-fn windows(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], rounds: u32) -> Result<()> {
+pub fn windows(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], rounds: u32) -> Result<()> {
     let (world, partner) = (&bench.world, pair.partner);
     let mut answer = [0u8; 4];
     for _ in 0..rounds {
@@ -152,7 +152,7 @@ pub fn message_rate(bench: &Bench) -> Result<Table> {
         )?;
         let messages = (active * rounds * WINDOW) as f64;
         let (value, floor) = (messages / microseconds(ours), messages / microseconds(floor));
-        rows.push(Row { bytes: active as usize, value, floor, ratio: floor / value });
+        rows.push(Row::new(active as usize, value, floor));
     }
     table(bench, "mbw_mr", "Million messages/s", "bare rings; first column: pairs", rows, wrong)
 }
@@ -168,12 +168,12 @@ fn copies(source: &[u8], count: u32) -> Result<()> {
     Ok(())
 }
 
-fn filled(rank: u32, bytes: usize) -> Vec<u8> {
+pub fn filled(rank: u32, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| pattern(rank, index)).collect()
 }
 
 /// Bytes that are not what `sender` has filled in.
-fn mismatches(received: &[u8], sender: u32) -> u64 {
+pub fn mismatches(received: &[u8], sender: u32) -> u64 {
     received.iter().enumerate().filter(|(index, byte)| **byte != pattern(sender, *index)).count() as u64
 }
 

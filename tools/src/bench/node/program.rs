@@ -1,7 +1,7 @@
 //! The benchmark programs: what they offer, and one run of one test.
 //!
 //! A program names its tests when asked for `list` (the first word of each line) and the transports that it can run on when
-//! asked for `transports` (one a line). If there is more than one, `--transport NAME` chooses.
+//! asked for `transports` (one a line). If there is more than one, `--transport NAME` of `run` chooses.
 
 use std::ffi::OsString;
 
@@ -45,7 +45,7 @@ impl Benchmark {
     /// Asks the program. The error is what is wrong.
     pub fn offer(&self, place: &Place<'_>) -> Result<Offer, String> {
         let ask = |word: &str| {
-            let names = first_words(&place.run(self.name, 1, &[word.into()])?.stdout);
+            let names = first_words(&place.run(self.name, 1, None, &[word.into()])?.stdout);
             if names.is_empty() { Err(format!("`{} {word}` names nothing", self.name)) } else { Ok(names) }
         };
         Ok(Offer { tests: ask("list")?, transports: ask("transports")? })
@@ -60,18 +60,15 @@ impl Benchmark {
         transport: &str,
         ranks: u32,
     ) -> Result<Vec<Measurement>, String> {
-        let arguments = self.arguments(test, offer, transport, place.quick);
-        let ended = place.run(self.name, ranks, &arguments)?;
+        let arguments = self.arguments(test, place.quick);
+        let ended = place.run(self.name, ranks, choice(offer, transport), &arguments)?;
         let started = Started { program: self.name, transport, ranks };
         results::read(&ended.stdout, &started).map_err(|why| format!("its JSON is not as expected: {why}"))
     }
 
-    /// The command line of a test. The transport is named where there is a choice.
-    fn arguments(&self, test: &str, offer: &Offer, transport: &str, quick: bool) -> Vec<String> {
+    /// The command line of a test.
+    fn arguments(&self, test: &str, quick: bool) -> Vec<String> {
         let mut arguments: Vec<String> = vec![test.into(), "--json".into()];
-        if offer.transports.len() > 1 {
-            arguments.extend(["--transport".into(), transport.into()]);
-        }
         if quick {
             arguments.extend(self.quick.iter().map(|word| (*word).into()));
         }
@@ -79,9 +76,20 @@ impl Benchmark {
     }
 }
 
+/// The transport, where there is a choice.
+fn choice<'t>(offer: &Offer, transport: &'t str) -> Option<&'t str> {
+    (offer.transports.len() > 1).then_some(transport)
+}
+
 impl Place<'_> {
     /// Runs a program to its end; an error unless its status is 0.
-    fn run(&self, program: &str, ranks: u32, arguments: &[String]) -> Result<Ended, String> {
+    fn run(
+        &self,
+        program: &str,
+        ranks: u32,
+        transport: Option<&str>,
+        arguments: &[String],
+    ) -> Result<Ended, String> {
         let pairs = [
             ("-n", ranks.to_string()),
             ("--mem", self.mem.to_string()),
@@ -89,6 +97,9 @@ impl Place<'_> {
         ];
         let mut options: Vec<String> =
             pairs.into_iter().flat_map(|(name, value)| [name.into(), value]).collect();
+        if let Some(transport) = transport {
+            options.extend(["--transport".into(), transport.into()]);
+        }
         if self.on_host {
             options.push("--host".into());
             if ranks > self.host_cores {
@@ -130,14 +141,14 @@ mod tests {
 
     #[test]
     fn the_transport_is_named_where_there_is_a_choice() {
-        let arguments = |transports: &[&str]| {
+        let chosen = |transports: &[&str]| {
             let transports = transports.iter().map(|name| String::from(*name)).collect();
-            BENCHMARKS[0].arguments("bw", &Offer { tests: Vec::new(), transports }, "b", false)
+            choice(&Offer { tests: Vec::new(), transports }, "b").map(String::from)
         };
-        assert_eq!(arguments(&["b"]), ["bw", "--json"]);
-        assert_eq!(arguments(&["a", "b"]), ["bw", "--json", "--transport", "b"]);
-        let quick =
-            BENCHMARKS[1].arguments("barrier", &Offer { tests: vec![], transports: vec![] }, "a", true);
+        assert_eq!(chosen(&["b"]), None);
+        assert_eq!(chosen(&["a", "b"]), Some("b".into()));
+        assert_eq!(BENCHMARKS[0].arguments("bw", false), ["bw", "--json"]);
+        let quick = BENCHMARKS[1].arguments("barrier", true);
         assert!(quick.len() > 2, "{quick:?}");
     }
 

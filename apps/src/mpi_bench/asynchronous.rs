@@ -1,0 +1,144 @@
+//! What happens beside the messages: computation that overlaps them, ranks that are late, and messages that must be discovered.
+
+use super::point_to_point::{TAG, WINDOW, filled, mismatches, pair, table};
+use super::{Bench, Row, Table, microseconds};
+use alloc::vec;
+use alloc::vec::Vec;
+use lwk_mpi_rt::Result;
+use lwk_mpi_rt::mpi::Request;
+use lwk_user::clock::{ns_to_ticks, ticks, ticks_ordered};
+
+/// The largest message, in bytes.
+const LARGEST: usize = 1 << 20;
+/// Time that the producer of [`skew`] computes for each message; figure 6.5's c1.
+const PRODUCE_NS: u64 = 1_000;
+/// Time that its consumer computes: c2, much longer.
+const CONSUME_NS: u64 = 20_000;
+/// Messages that a peer of [`discovery`] sends before it is the other's turn.
+const BURST: u32 = 16;
+
+/// Computes, that is, does nothing useful, for so many ticks.
+fn compute(time: u64) {
+    let start = ticks();
+    while ticks() - start < time {
+        core::hint::black_box(start);
+    }
+}
+
+/// The share of a message's time that is hidden behind computing as long, in percent: both ranks of a pair send and receive without
+/// blocking, compute, then wait.
+pub fn overlap(bench: &Bench) -> Result<Table> {
+    let pair = pair(bench, 1);
+    let (mut rows, mut wrong) = (Vec::new(), 0);
+    for bytes in bench.sizes(1, LARGEST) {
+        let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
+        let mut round = |times: u32, computing: u64| {
+            for _ in 0..if pair.idle { 0 } else { times } {
+                let received = bench.world.irecv(&mut receive, pair.partner, TAG)?;
+                let sent = bench.world.isend(&send, pair.partner, TAG)?;
+                compute(computing);
+                sent.wait()?;
+                received.wait()?;
+            }
+            Ok(())
+        };
+        round(1, 0)?;
+        let iterations = bench.iterations(bytes);
+        let alone = bench.best(|| round(iterations, 0))?;
+        let computing = alone / iterations as u64;
+        let together = bench.best(|| round(iterations, computing))?;
+        wrong += if pair.idle { 0 } else { mismatches(&receive, pair.partner as u32) };
+        let computed = computing * iterations as u64;
+        let beside = together.saturating_sub(computed) as f64;
+        rows.push(Row::alone(bytes, (100.0 * (1.0 - beside / alone.max(1) as f64)).clamp(0.0, 100.0)));
+    }
+    table(bench, "overlap", "Overlap (%)", "none", rows, wrong)
+}
+
+/// Process skew (dissertation, figure 6.5): the producer computes for 1 us and sends without blocking, the consumer receives and computes
+/// for 20 us, a window long; then the producer waits for its sends. Its time until it can go on, for one message (c3); the floor
+/// is its own computing.
+pub fn skew(bench: &Bench) -> Result<Table> {
+    let pair = pair(bench, 1);
+    let (c1, c2) = (ns_to_ticks(PRODUCE_NS), ns_to_ticks(CONSUME_NS));
+    let (mut rows, mut wrong) = (Vec::new(), 0);
+    for bytes in bench.sizes(1, 64 << 10) {
+        let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
+        let mut best = u64::MAX;
+        for _ in 0..=bench.options.repetitions.min(5) {
+            bench.world.barrier()?;
+            let start = ticks_ordered();
+            if pair.idle {
+                continue;
+            }
+            if pair.first {
+                let mut sent: Vec<Request> = Vec::with_capacity(WINDOW as usize);
+                for _ in 0..WINDOW {
+                    compute(c1);
+                    sent.push(bench.world.isend(&send, pair.partner, TAG)?);
+                }
+                sent.into_iter().try_for_each(|request| request.wait().map(drop))?;
+                best = best.min(ticks_ordered() - start);
+            } else {
+                for _ in 0..WINDOW {
+                    bench.world.receive(&mut receive, pair.partner, TAG)?;
+                    compute(c2);
+                }
+            }
+        }
+        wrong += if pair.idle || pair.first { 0 } else { mismatches(&receive, pair.partner as u32) };
+        let value = microseconds(best) / WINDOW as f64;
+        rows.push(Row::new(bytes, value, PRODUCE_NS as f64 / 1e3));
+    }
+    table(bench, "skew", "Latency (us)", "the producer's own computing", rows, wrong)
+}
+
+/// Message discovery among three ranks (dissertation, figure 7.3, both peers on this node): ranks 1 and 2 send bursts to rank 0 in
+/// turns, each message acknowledged before the next. Rank 0 does not know whose turn it is. Time from a message to its
+/// acknowledgement.
+pub fn discovery(bench: &Bench) -> Result<Table> {
+    use lwk_mpi_rt::mpi::ANY_SOURCE;
+    let (mut rows, mut wrong) = (Vec::new(), 0);
+    for bytes in bench.sizes(1, 64 << 10) {
+        let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
+        let iterations = (bench.iterations(bytes) / (2 * BURST)).max(1);
+        let mut mismatched = 0;
+        let mut round = |times: u32, check: bool| {
+            let mut acknowledgement = [0u8];
+            for _ in 0..times {
+                match bench.rank {
+                    0 => {
+                        for _ in 0..2 * BURST {
+                            let status = bench.world.receive(&mut receive, ANY_SOURCE, TAG)?;
+                            bench.world.send(&acknowledgement, status.source, TAG)?;
+                            if check {
+                                mismatched += mismatches(&receive, status.source as u32);
+                            }
+                        }
+                    }
+                    1 | 2 => {
+                        let other = 3 - bench.rank as i32;
+                        if bench.rank == 2 {
+                            bench.world.receive(&mut acknowledgement, other, TAG + 1)?;
+                        }
+                        for _ in 0..BURST {
+                            bench.world.send(&send, 0, TAG)?;
+                            bench.world.receive(&mut acknowledgement, 0, TAG)?;
+                        }
+                        bench.world.send(&acknowledgement, other, TAG + 1)?;
+                        if bench.rank == 1 {
+                            bench.world.receive(&mut acknowledgement, other, TAG + 1)?;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            Ok(())
+        };
+        round(1, true)?;
+        let best = bench.best(|| round(iterations, false))?;
+        wrong += mismatched;
+        rows.push(Row::alone(bytes, microseconds(best) / (iterations * 2 * BURST) as f64));
+    }
+    table(bench, "discovery", "Latency (us)", "none", rows, wrong)
+}
