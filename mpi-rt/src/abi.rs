@@ -13,6 +13,7 @@ pub const TAG_UB: i32 = i32::MAX;
 /// Buffer addresses with a meaning of their own.
 pub const BOTTOM: usize = 0;
 pub const IN_PLACE: usize = 1;
+pub const BUFFER_AUTOMATIC: usize = 2;
 
 /// Handles below this are predefined; [`crate::handle`] gives out larger ones.
 pub const FIRST_DYNAMIC_HANDLE: u64 = 0x1000;

@@ -1,35 +1,65 @@
-//! Buffered sends (MPI-4.1, section 3.6): the message is copied into a buffer that the program has attached, and sent from there.
+//! Buffered sends (MPI-5.0, section 3.6): the message is copied into a buffer that the program has attached, and sent from there.
 //!
-//! A message that the transport takes at once never uses the buffer. Others take space from it in order of sending; space
-//! comes back when the oldest messages are gone.
+//! Buffers belong to the process or to one communicator, whose own is used before the process's. Messages take space in order of
+//! sending; space comes back when the oldest messages are gone. An automatic buffer is the library's: each message has memory of
+//! its own.
 
+use crate::abi::BUFFER_AUTOMATIC;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::region::{Region, copy_regions};
-use crate::request::{Mode, Operation, Request, SendOperation};
+use crate::request::{Mode, Operation, Request, SendOperation, State};
 use alloc::collections::VecDeque;
 use lwk_user::wait::Poll;
 
 /// What a message needs beside its content: MPI-5.0's `MPI_BSEND_OVERHEAD` allows 512, this takes alignment only.
 const ALIGN: usize = 64;
 
-/// The attached buffer: a ring of messages.
+/// Whose buffer it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    Process,
+    Communicator(Handle),
+    Session(Handle),
+}
+
+/// An attached buffer: a ring of messages.
 pub(crate) struct Attached {
+    owner: Owner,
     address: *mut u8,
     bytes: usize,
-    /// Messages that are not gone yet: request, first byte, bytes.
-    messages: VecDeque<(Handle, usize, usize)>,
+    /// Messages that are not gone yet, in order.
+    messages: VecDeque<Message>,
+    /// Messages sent from it so far.
+    sent: u64,
+}
+
+struct Message {
+    /// How many messages were sent before.
+    number: u64,
+    request: Handle,
+    /// First byte, and bytes.
+    start: usize,
+    bytes: usize,
 }
 
 impl Attached {
+    fn new(owner: Owner, address: *mut u8, bytes: usize) -> Attached {
+        Attached { owner, address, bytes, messages: VecDeque::new(), sent: 0 }
+    }
+
+    fn is_automatic(&self) -> bool {
+        self.address.addr() == BUFFER_AUTOMATIC
+    }
+
     /// Where a message of `bytes` bytes finds room.
     fn room(&self, bytes: usize) -> Option<usize> {
         let needed = bytes.checked_next_multiple_of(ALIGN)?;
         let (Some(oldest), Some(newest)) = (self.messages.front(), self.messages.back()) else {
             return (needed <= self.bytes).then_some(0);
         };
-        let (begin, end) = (oldest.1, newest.1 + newest.2);
+        let (begin, end) = (oldest.start, newest.start + newest.bytes);
         if begin < end {
             // In use: one stretch. Room is behind it, or before it.
             if self.bytes - end >= needed { Some(end) } else { (needed <= begin).then_some(0) }
@@ -37,68 +67,109 @@ impl Attached {
             (begin - end >= needed).then_some(end)
         }
     }
+
+    fn add(&mut self, request: Handle, start: usize, bytes: usize) {
+        self.messages.push_back(Message { number: self.sent, request, start, bytes });
+        self.sent += 1;
+    }
 }
 
 impl Engine {
-    /// Gives the runtime a buffer for buffered sends. Errors: `BUFFER` if there is one already, `ARG` for a negative size.
+    fn attached(&self, owner: Owner) -> Option<usize> {
+        self.attached.iter().position(|it| it.owner == owner)
+    }
+
+    /// Gives the runtime a buffer for buffered sends, or leave to take memory of its own if the address is
+    /// [`BUFFER_AUTOMATIC`]. Errors: `BUFFER` if the owner has one already, `ARG` for a negative size, `COMM`.
     ///
     /// # Safety
     /// The buffer is the runtime's until it is detached.
-    pub unsafe fn attach(&mut self, address: *mut u8, bytes: i64) -> Result<()> {
-        if self.attached.is_some() {
+    pub unsafe fn attach(&mut self, owner: Owner, address: *mut u8, bytes: i64) -> Result<()> {
+        if let Owner::Communicator(communicator) = owner {
+            self.communicator(communicator)?;
+        }
+        if self.attached(owner).is_some() {
             return Err(Error::BUFFER);
         }
         let bytes = usize::try_from(bytes).map_err(|_| Error::ARG)?;
-        self.attached = Some(Attached { address, bytes, messages: VecDeque::new() });
+        self.attached.push(Attached::new(owner, address, bytes));
         Ok(())
     }
 
-    /// Waits until all buffered messages are gone and gives the buffer back. Errors: `BUFFER` if there is none.
-    pub fn detach(&mut self) -> Result<(*mut u8, usize)> {
+    /// Waits until all messages of a buffer are gone and gives it back; an automatic one has no bytes. Errors: `BUFFER` if there is
+    /// none.
+    pub fn detach(&mut self, owner: Owner) -> Result<(*mut u8, usize)> {
+        self.flush(owner)?;
+        let place = self.attached(owner).ok_or(Error::BUFFER)?;
+        let attached = self.attached.swap_remove(place);
+        Ok((attached.address, if attached.is_automatic() { 0 } else { attached.bytes }))
+    }
+
+    /// Waits until all messages of a buffer are gone. Errors: `BUFFER` if there is none.
+    pub fn flush(&mut self, owner: Owner) -> Result<()> {
         let mut poll = Poll::new();
         loop {
-            self.reclaim();
-            let attached = self.attached.as_ref().ok_or(Error::BUFFER)?;
-            if attached.messages.is_empty() {
-                break;
+            let place = self.attached(owner).ok_or(Error::BUFFER)?;
+            self.reclaim(place);
+            if self.attached[place].messages.is_empty() {
+                return Ok(());
             }
             self.progress();
             poll.pause();
         }
-        let attached = self.attached.take().ok_or(Error::BUFFER)?;
-        Ok((attached.address, attached.bytes))
+    }
+
+    /// A request that is complete when all messages that are in a buffer now are gone. Errors: `BUFFER` if there is none.
+    pub fn iflush(&mut self, owner: Owner) -> Result<Handle> {
+        let place = self.attached(owner).ok_or(Error::BUFFER)?;
+        let operation = Operation::Flush { owner, until: self.attached[place].sent };
+        Ok(self.requests.insert(Request { state: State::Compound, ..Request::new(operation) }))
+    }
+
+    /// Whether the messages before number `until` are gone; those of a buffer that is detached are.
+    pub(crate) fn is_flushed(&self, owner: Owner, until: u64) -> bool {
+        let Some(place) = self.attached(owner) else { return true };
+        let mut messages = self.attached[place].messages.iter().take_while(|it| it.number < until);
+        messages.all(|it| self.is_gone(it.request))
+    }
+
+    fn is_gone(&self, request: Handle) -> bool {
+        self.requests.get(request).is_none_or(Request::is_complete)
     }
 
     /// Copies a message and sends it from the copy; complete when this returns. Errors: `BUFFER` if there is no room.
     pub(crate) fn send_buffered(&mut self, send: &SendOperation) -> Result<()> {
-        self.reclaim();
-        let attached = self.attached.as_mut().ok_or(Error::BUFFER)?;
+        let own = self.attached(Owner::Communicator(send.communicator));
+        let place = own.or_else(|| self.attached(Owner::Process)).ok_or(Error::BUFFER)?;
+        self.reclaim(place);
+        let attached = &mut self.attached[place];
+        if attached.is_automatic() {
+            // SAFETY: the caller of the send vouches for its content.
+            let request = unsafe { self.send_copy(send)? };
+            self.attached[place].add(request, 0, 0);
+            self.reclaim(place);
+            return Ok(());
+        }
         let start = attached.room(send.source.bytes()).ok_or(Error::BUFFER)?;
-        let address = attached.address.wrapping_add(start);
-        let source = Region::block(address, send.source.bytes());
+        let source = Region::block(attached.address.wrapping_add(start), send.source.bytes());
         // SAFETY: the attached buffer is the runtime's, this stretch is free, and the caller of the send vouches for its content.
         unsafe { copy_regions(&send.source, &source)? };
-        let bytes = source.bytes().next_multiple_of(ALIGN);
         let copied = SendOperation { source, mode: Mode::Standard, ..*send };
         let request = self.requests.insert(Request::new(Operation::Send(copied)));
         self.begin_send(request, &copied);
-        match self.attached.as_mut() {
-            Some(attached) => attached.messages.push_back((request, start, bytes)),
-            None => return Err(Error::INTERN),
-        }
-        self.reclaim();
+        self.attached[place].add(request, start, source.bytes().next_multiple_of(ALIGN));
+        self.reclaim(place);
         Ok(())
     }
 
     /// Frees the space of the oldest messages that are gone.
-    fn reclaim(&mut self) {
-        while let Some(attached) = self.attached.as_mut() {
-            let Some((request, _, _)) = attached.messages.front().copied() else { return };
-            if !self.requests.get(request).is_none_or(Request::is_complete) {
+    fn reclaim(&mut self, place: usize) {
+        while let Some(oldest) = self.attached[place].messages.front().map(|it| it.request) {
+            if !self.is_gone(oldest) {
                 return;
             }
-            attached.messages.pop_front();
-            self.requests.remove(request);
+            self.attached[place].messages.pop_front();
+            self.requests.remove(oldest);
         }
     }
 }
@@ -109,16 +180,16 @@ mod tests {
 
     #[test]
     fn room_is_behind_the_newest_or_before_the_oldest() {
-        let mut attached = Attached { address: core::ptr::null_mut(), bytes: 256, messages: VecDeque::new() };
+        let mut attached = Attached::new(Owner::Process, core::ptr::null_mut(), 256);
         let handle = Handle(0);
         assert_eq!((attached.room(256), attached.room(257)), (Some(0), None));
-        attached.messages.push_back((handle, 0, 64));
-        attached.messages.push_back((handle, 64, 128));
+        attached.add(handle, 0, 64);
+        attached.add(handle, 64, 128);
         assert_eq!((attached.room(64), attached.room(65)), (Some(192), None));
         attached.messages.pop_front();
-        attached.messages.push_back((handle, 192, 64));
+        attached.add(handle, 192, 64);
         assert_eq!((attached.room(64), attached.room(65)), (Some(0), None));
-        attached.messages.push_back((handle, 0, 64));
+        attached.add(handle, 0, 64);
         assert_eq!(attached.room(1), None);
         attached.messages.pop_front();
         assert_eq!((attached.room(128), attached.room(129)), (Some(64), None));

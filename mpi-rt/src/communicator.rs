@@ -58,6 +58,8 @@ pub enum Plane {
     Duplication = 5,
     /// Between the groups of an intercommunicator.
     Inter = 6,
+    /// Where the two sides of partitioned communication meet; a bit of its own, beside any other plane.
+    Partitioned = 8,
 }
 
 /// Bits of a context below the plane: the rank that has given it out, and its number there.

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Table};
 use crate::region::Region;
+use crate::request::Keeps;
 use crate::transport::SHORT;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -121,10 +122,13 @@ impl Engine {
         Region::items(address, count, datatype.layout()?)
     }
 
-    /// A reference that keeps the layout of a region alive, if it has one.
+    /// What keeps the layout of a region alive, if it has one.
     #[inline(always)]
-    pub(crate) fn layout_of(&self, datatype: u64, region: &Region) -> Option<Datatype> {
-        if region.contiguous().is_some() { None } else { self.datatype(datatype).ok().cloned() }
+    pub(crate) fn layout_of(&self, datatype: u64, region: &Region) -> Keeps {
+        if region.contiguous().is_some() {
+            return Keeps::Nothing;
+        }
+        self.datatype(datatype).map_or(Keeps::Nothing, |datatype| Keeps::Layout(datatype.clone()))
     }
 
     /// Gives a datatype a handle.

@@ -8,11 +8,13 @@ use crate::communicator::Communicator;
 use crate::context::Contexts;
 use crate::datatypes::Datatypes;
 use crate::error::{Error, Result};
+use crate::generalized::Pending;
 use crate::group::Group;
 use crate::handle::{Handle, Kind, Table};
 use crate::local::{Lent, RankLocal};
 use crate::object::Object;
 use crate::operation::{LastKernel, UserOperation};
+use crate::partitioned::Channels;
 use crate::probe::Taken;
 use crate::receive::Waiting;
 use crate::request::Request;
@@ -48,8 +50,13 @@ pub struct Engine {
     pub(crate) underway: Vec<Handle>,
     /// Receives whose message is on its way, piece by piece.
     pub(crate) arriving: Vec<Handle>,
-    /// The buffer for buffered sends.
-    pub(crate) attached: Option<Attached>,
+    /// The buffers for buffered sends.
+    pub(crate) attached: Vec<Attached>,
+    /// Partitioned requests that have been started.
+    pub(crate) partitioned: Vec<Handle>,
+    /// What freed partitioned sends have left.
+    pub(crate) channels: Channels,
+    pub(crate) generalized: Pending,
     /// Messages that matched probes have taken out.
     pub(crate) taken: Table<Taken>,
     pub(crate) datatypes: Datatypes,
@@ -241,7 +248,10 @@ impl Engine {
             deferred_count: 0,
             underway: Vec::new(),
             arriving: Vec::new(),
-            attached: None,
+            attached: Vec::new(),
+            partitioned: Vec::new(),
+            channels: Channels::default(),
+            generalized: Pending::default(),
             taken: Table::of(Kind::Message),
             datatypes: Datatypes::new(),
             collectives: Vec::new(),

@@ -6,9 +6,10 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::ReceiveArguments;
 use crate::region::{Region, copy_regions};
-use crate::request::{Mode, Operation, ReceiveOperation, Request};
+use crate::request::{Keeps, Mode, Operation, ReceiveOperation, Request, SendOperation, State};
 use crate::send::SendArguments;
 use crate::status::Status;
+use crate::wait::DONE;
 use alloc::vec::Vec;
 use lwk_matching::Pattern;
 
@@ -50,6 +51,66 @@ impl Engine {
             let (address, count) = (content.as_ptr(), bytes as i64);
             self.sendrecv(&SendArguments { address, count, datatype: datatype::PACKED, ..*send }, receive)
         }
+    }
+
+    /// Begins a send and a receive that complete together, with the receive's status (`MPI_ISENDRECV`). Errors: those of both.
+    ///
+    /// # Safety
+    /// As for [`Engine::isend`] and [`Engine::irecv`]; the buffers must not overlap.
+    pub unsafe fn isendrecv(&mut self, send: &SendArguments, receive: &ReceiveArguments) -> Result<Handle> {
+        // As for `sendrecv`.
+        self.check_send(send, Mode::Standard)?;
+        // SAFETY: the caller's promise.
+        let (receive, send) = unsafe { (self.irecv(receive)?, self.isend(send, Mode::Standard)?) };
+        Ok(self.together(send, receive))
+    }
+
+    /// The same with one buffer, whose content is sent and replaced (`MPI_ISENDRECV_REPLACE`). Errors: also `NO_MEM`.
+    ///
+    /// # Safety
+    /// The buffer must be readable, and writable until the request is complete, when nobody else may use it.
+    pub unsafe fn isendrecv_replace(
+        &mut self,
+        send: &SendArguments,
+        receive: &ReceiveArguments,
+    ) -> Result<Handle> {
+        let checked = self.check_send(send, Mode::Standard)?;
+        self.check_receive(receive)?;
+        let send = match checked {
+            None => DONE,
+            // SAFETY: the caller's promise.
+            Some(send) => unsafe { self.send_copy(&send)? },
+        };
+        // SAFETY: the caller's promise.
+        let receive = unsafe { self.irecv(receive)? };
+        Ok(self.together(send, receive))
+    }
+
+    /// Begins the send of a copy, which the request keeps. Errors: `NO_MEM`, `INTERN`.
+    ///
+    /// # Safety
+    /// The content must be readable.
+    pub(crate) unsafe fn send_copy(&mut self, send: &SendOperation) -> Result<Handle> {
+        let bytes = send.source.bytes();
+        let mut content: Vec<u8> = Vec::new();
+        content.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
+        let source = Region::block(content.as_mut_ptr(), bytes);
+        // SAFETY: the caller's promise; the vector has room, and holds initialised bytes afterwards.
+        unsafe {
+            copy_regions(&send.source, &source)?;
+            content.set_len(bytes);
+        }
+        let content = Keeps::Content(content);
+        let copied = SendOperation { source, mode: Mode::Standard, ..*send };
+        let request =
+            self.requests.insert(Request { keeps: content, ..Request::new(Operation::Send(copied)) });
+        self.begin_send(request, &copied);
+        Ok(request)
+    }
+
+    fn together(&mut self, send: Handle, receive: Handle) -> Handle {
+        let operation = Operation::Both { send, receive };
+        self.requests.insert(Request { state: State::Compound, ..Request::new(operation) })
     }
 
     /// Begins the receive of a message that a matched probe has taken out. Errors: `REQUEST` if there is no such message,

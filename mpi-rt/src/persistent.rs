@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::ReceiveArguments;
-use crate::request::{Mode, Operation, Request, State};
+use crate::request::{Keeps, Mode, Operation, Request, State};
 use crate::send::SendArguments;
 use crate::status::Status;
 
@@ -15,9 +15,9 @@ impl Engine {
     /// The buffer must be readable whenever the request is active.
     pub unsafe fn send_init(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
         let send = self.check_send(arguments, mode)?;
-        let datatype = send.as_ref().and_then(|send| self.layout_of(arguments.datatype, &send.source));
+        let keeps = send.as_ref().map_or(Keeps::Nothing, |it| self.layout_of(arguments.datatype, &it.source));
         let operation = send.map_or(Operation::Nothing, Operation::Send);
-        Ok(self.requests.insert(Request { persistent: true, datatype, ..Request::new(operation) }))
+        Ok(self.requests.insert(Request { keeps, ..Request::persistent(operation) }))
     }
 
     /// A receive that is started by [`Engine::start`]. Errors: as for a receive.
@@ -26,9 +26,10 @@ impl Engine {
     /// The buffer must be writable whenever the request is active.
     pub unsafe fn receive_init(&mut self, arguments: &ReceiveArguments) -> Result<Handle> {
         let receive = self.check_receive(arguments)?;
-        let datatype = receive.as_ref().and_then(|it| self.layout_of(arguments.datatype, &it.target));
+        let keeps =
+            receive.as_ref().map_or(Keeps::Nothing, |it| self.layout_of(arguments.datatype, &it.target));
         let operation = receive.map_or(Operation::Nothing, Operation::Receive);
-        Ok(self.requests.insert(Request { persistent: true, datatype, ..Request::new(operation) }))
+        Ok(self.requests.insert(Request { keeps, ..Request::persistent(operation) }))
     }
 
     /// Starts a persistent request. Errors: `REQUEST` if it is not persistent, or active already; `BUFFER` if a buffered send finds no room.
@@ -56,7 +57,10 @@ impl Engine {
                 let receive = receive.clone();
                 self.begin_receive(request, &receive);
             }
-            Operation::Nothing => {
+            Operation::PartitionedSend(_) | Operation::PartitionedReceive(_) => {
+                self.start_partitioned(request);
+            }
+            _ => {
                 it.state = State::Complete;
                 it.status = Status::PROC_NULL;
             }

@@ -31,6 +31,9 @@ impl Engine {
             self.start_deferred();
         }
         self.progress_collectives();
+        if !self.partitioned.is_empty() {
+            self.advance_partitioned();
+        }
     }
 
     /// Takes in messages of one peer.
@@ -114,7 +117,7 @@ impl Engine {
         it.state = State::Complete;
         it.status = status;
         if it.detached {
-            self.requests.remove(request);
+            self.remove_request(request);
         }
     }
 

@@ -245,8 +245,8 @@ impl Engine {
         let Some(receive) = self.check_receive(arguments)? else {
             return Ok(self.requests.insert(Request::nothing(Status::PROC_NULL)));
         };
-        let datatype = self.layout_of(arguments.datatype, &receive.target);
-        let request = Request { datatype, ..Request::new(Operation::Receive(receive.clone())) };
+        let keeps = self.layout_of(arguments.datatype, &receive.target);
+        let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
         let request = self.requests.insert(request);
         self.begin_receive(request, &receive);
         Ok(request)

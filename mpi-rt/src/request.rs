@@ -1,12 +1,17 @@
 //! Requests: operations that have begun and are completed by waiting or testing (MPI-4.1, section 3.7).
 
+use crate::buffered::Owner;
 use crate::collective::Run;
 use crate::communicator::Communicator;
+use crate::generalized::GeneralizedOperation;
+use crate::handle::Handle;
+use crate::partitioned::{PartitionedReceive, PartitionedSend};
 use crate::region::Region;
 use crate::status::Status;
 use crate::transport::{Label, Ticket};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
+use alloc::vec::Vec;
 use lwk_datatype::Datatype;
 use lwk_matching::{Pattern, Token};
 
@@ -19,9 +24,18 @@ pub struct Request {
     pub(crate) detached: bool,
     /// Started again and again; inactive in between.
     pub(crate) persistent: bool,
-    /// Keeps the layout of the operation's region alive: a datatype may be freed while messages of it are under way.
-    #[expect(dead_code, reason = "holds a reference")]
-    pub(crate) datatype: Option<Datatype>,
+    #[expect(dead_code, reason = "holds what it names")]
+    pub(crate) keeps: Keeps,
+}
+
+/// What must live as long as a request.
+#[expect(dead_code, reason = "holds memory that addresses name")]
+pub(crate) enum Keeps {
+    Nothing,
+    /// The layout of its region: a datatype may be freed while messages of it are under way.
+    Layout(Datatype),
+    /// A copy of the content that it sends.
+    Content(Vec<u8>),
 }
 
 /// What it does.
@@ -30,6 +44,19 @@ pub(crate) enum Operation {
     Receive(ReceiveOperation),
     /// A collective; a persistent one that is not active.
     Collective(Option<Box<Run>>),
+    /// A send and a receive that complete together.
+    Both {
+        send: Handle,
+        receive: Handle,
+    },
+    PartitionedSend(PartitionedSend),
+    PartitionedReceive(PartitionedReceive),
+    Generalized(GeneralizedOperation),
+    /// Until the messages before the given number have left a buffer.
+    Flush {
+        owner: Owner,
+        until: u64,
+    },
     /// Nothing: to or from nobody.
     Nothing,
 }
@@ -50,6 +77,8 @@ pub(crate) struct SendOperation {
     pub label: Label,
     pub source: Region,
     pub mode: Mode,
+    /// What the program named: buffered sends look for its buffer.
+    pub communicator: Handle,
 }
 
 #[derive(Clone)]
@@ -75,6 +104,10 @@ pub(crate) enum State {
     Collective,
     /// A receive whose message is on its way.
     Arriving(Ticket),
+    /// Partitioned or generalized, and begun.
+    Active,
+    /// Complete when others are: two requests, or a buffer's messages.
+    Compound,
     Complete,
 }
 
@@ -87,8 +120,13 @@ impl Request {
             status: Status::EMPTY,
             detached: false,
             persistent: false,
-            datatype: None,
+            keeps: Keeps::Nothing,
         }
+    }
+
+    /// One that is started again and again.
+    pub(crate) fn persistent(operation: Operation) -> Request {
+        Request { persistent: true, ..Request::new(operation) }
     }
 
     /// Whether it has been carried out.

@@ -159,17 +159,17 @@ impl Engine {
                 }
             }
         }
-        let datatype = self.layout_of(arguments.datatype, &send.source);
-        let request = self.requests.insert(Request { datatype, ..Request::new(Operation::Send(send)) });
+        let keeps = self.layout_of(arguments.datatype, &send.source);
+        let request = self.requests.insert(Request { keeps, ..Request::new(Operation::Send(send)) });
         self.begin_send(request, &send);
         Ok(request)
     }
 
     /// The request of a send that the transport has.
     fn send_underway(&mut self, arguments: &SendArguments, send: &SendOperation, ticket: Ticket) -> Handle {
-        let datatype = self.layout_of(arguments.datatype, &send.source);
+        let keeps = self.layout_of(arguments.datatype, &send.source);
         let state = State::Underway(ticket);
-        let request = Request { state, datatype, ..Request::new(Operation::Send(*send)) };
+        let request = Request { state, keeps, ..Request::new(Operation::Send(*send)) };
         let request = self.requests.insert(request);
         self.underway.push(request);
         request
@@ -211,6 +211,6 @@ impl Engine {
             Place::Any | Place::Nobody => return Ok(None),
         };
         let label = Label::new(communicator.context, arguments.tag);
-        Ok(Some(SendOperation { peer, label, source, mode }))
+        Ok(Some(SendOperation { peer, label, source, mode, communicator: arguments.communicator }))
     }
 }

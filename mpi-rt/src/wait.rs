@@ -7,7 +7,7 @@ use crate::abi::{REQUEST_DONE, REQUEST_NULL};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::request::State;
+use crate::request::{Operation, Request, State};
 use crate::status::Status;
 use lwk_user::wait::Poll;
 
@@ -171,8 +171,12 @@ impl Engine {
         match self.requests.get_mut(request) {
             None if request == DONE => Ok(()),
             None => Err(Error::REQUEST),
-            Some(it) if matches!(it.state, State::Inactive | State::Complete) => {
-                self.requests.remove(request);
+            Some(it) if matches!(it.state, State::Inactive | State::Complete | State::Compound) => {
+                if let Operation::Both { send, receive } = it.operation {
+                    self.free_request(send)?;
+                    self.free_request(receive)?;
+                }
+                self.remove_request(request);
                 Ok(())
             }
             Some(it) => {
@@ -213,13 +217,23 @@ impl Engine {
             return Ok(true);
         }
         match self.requests.get(request) {
+            Some(it) if it.state == State::Compound => self.is_compound_complete(&it.operation),
             Some(it) => Ok(matches!(it.state, State::Complete | State::Inactive)),
             None if request == NULL => Ok(true),
             None => Err(Error::REQUEST),
         }
     }
 
-    fn is_active(&self, request: Handle) -> Result<bool> {
+    #[cold]
+    fn is_compound_complete(&self, operation: &Operation) -> Result<bool> {
+        match operation {
+            Operation::Both { send, receive } => Ok(self.is_complete(*send)? && self.is_complete(*receive)?),
+            Operation::Flush { owner, until } => Ok(self.is_flushed(*owner, *until)),
+            _ => Ok(true),
+        }
+    }
+
+    pub(crate) fn is_active(&self, request: Handle) -> Result<bool> {
         match self.requests.get(request) {
             Some(it) => Ok(it.state != State::Inactive),
             None if request == NULL => Ok(false),
@@ -235,9 +249,47 @@ impl Engine {
                 it.state = State::Inactive;
                 core::mem::replace(&mut it.status, Status::EMPTY)
             }
-            Some(_) => self.requests.remove(request).map_or(Status::EMPTY, |it| it.status),
+            Some(it) => {
+                if let Operation::Both { send, receive } = it.operation {
+                    let sent = self.retire(send);
+                    let status = self.retire(receive);
+                    self.remove_request(request);
+                    return Status { error: status.error.or(sent.error), ..status };
+                }
+                self.remove_request(request)
+            }
             None => Status::EMPTY,
         }
+    }
+
+    /// Takes a request out, and ends what it would leave behind; its status.
+    pub(crate) fn remove_request(&mut self, request: Handle) -> Status {
+        let Some(it) = self.requests.remove(request) else { return Status::EMPTY };
+        match it.operation {
+            Operation::Generalized(operation) => self.end_generalized(operation),
+            Operation::PartitionedReceive(operation) => self.leave_channel(operation),
+            Operation::PartitionedSend(operation) => self.retire_channel(operation),
+            _ => {}
+        }
+        it.status
+    }
+
+    /// What a request's status will be, without completing it (`MPI_REQUEST_GET_STATUS`). `None` if it is not complete; of a null or
+    /// inactive one, empty. Errors: `REQUEST`.
+    pub fn request_status(&mut self, request: Handle) -> Result<Option<Status>> {
+        if !self.is_complete(request)? {
+            self.progress();
+            if !self.is_complete(request)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(match self.requests.get(request) {
+            Some(Request { operation: Operation::Both { receive, .. }, .. }) => {
+                self.requests.get(*receive).map_or(Status::EMPTY, |it| it.status)
+            }
+            Some(it) => it.status,
+            None => Status::EMPTY,
+        }))
     }
 
     fn retire_in_place(&mut self, request: &mut Handle) -> Status {

@@ -138,6 +138,11 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             }
             return Ok(0);
         }
+        Some("instructions") => {
+            let mpi = Mpi::init()?;
+            bench::instructions::run(&Bench::new(&mpi, options)?)?;
+            return Ok(0);
+        }
         Some("all") => tests().filter(|test| test.1 <= job().size()).copied().collect(),
         Some(name) => match tests().find(|test| test.0 == name) {
             Some(test) if test.1 > job().size() => cli.refuse(&"this test needs more ranks: -n"),

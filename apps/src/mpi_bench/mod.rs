@@ -3,6 +3,7 @@
 pub mod asynchronous;
 pub mod collective;
 pub mod floor;
+pub mod instructions;
 pub mod moving;
 pub mod patterns;
 pub mod point_to_point;

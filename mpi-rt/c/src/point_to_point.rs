@@ -3,6 +3,7 @@
 use crate::mpi;
 use crate::types::{Comm, Datatype, Message, Number, Request, Status, give, give_number};
 use core::ffi::c_int;
+use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::engine::{Engine, with};
 use lwk_mpi_rt::probe::Matched;
 use lwk_mpi_rt::receive::ReceiveArguments;
@@ -164,11 +165,11 @@ mpi! {
 
     /// Gives the library a buffer for buffered sends (MPI-5.0, section 3.6).
     fn Buffer_attach + Buffer_attach_c<N>(buffer: *mut u8, size: N) on Nothing {
-        with(|engine| engine.attach(buffer, size.wide()))
+        with(|engine| engine.attach(Owner::Process, buffer, size.wide()))
     }
 
     fn Buffer_detach + Buffer_detach_c<N>(buffer: *mut *mut u8, size: *mut N) on Nothing {
-        let (address, bytes) = with(|engine| engine.detach())?;
+        let (address, bytes) = with(|engine| engine.detach(Owner::Process))?;
         give_number(size, bytes as i64)?;
         give(buffer, address)
     }

@@ -16,6 +16,10 @@ mod flood;
 mod layouts;
 #[path = "../mpi/messages.rs"]
 mod messages;
+#[path = "../mpi/operations.rs"]
+mod operations;
+#[path = "../mpi/partitioned.rs"]
+mod partitioned;
 #[path = "../mpi/stress.rs"]
 mod stress;
 #[path = "../mpi/types.rs"]
@@ -37,6 +41,8 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
         match part {
             "sizes" => messages::sizes(world)?,
             "modes" => messages::modes(world)?,
+            "operations" => operations::run(world)?,
+            "partitioned" => partitioned::run(world)?,
             "requests" => messages::requests(world)?,
             "probes" => messages::probes(world)?,
             "errors" => errors::arguments(world)?,

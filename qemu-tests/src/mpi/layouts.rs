@@ -6,6 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use lwk_boot_tests::random::Random;
 use lwk_mpi_rt::abi::datatype::{self, BYTE};
+use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::pack::Packed;
@@ -220,12 +221,12 @@ unsafe fn exchange(
             let mut space = vec![0u8; bytes + 512];
             // SAFETY: the space lives until it is detached; the caller's promise.
             engine(|engine| unsafe {
-                engine.attach(space.as_mut_ptr(), space.len() as i64)?;
+                engine.attach(Owner::Process, space.as_mut_ptr(), space.len() as i64)?;
                 engine.send(send, Mode::Buffered)
             })?;
             let outcome = take();
             free(&kinds)?;
-            engine(|engine| engine.detach()).map(drop)?;
+            engine(|engine| engine.detach(Owner::Process)).map(drop)?;
             Ok(outcome)
         }
         // Persistent requests keep their types.

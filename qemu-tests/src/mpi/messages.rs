@@ -4,6 +4,7 @@ use crate::calls::{WORLD, content, engine, neighbours, receiving, sending};
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi_rt::Result;
+use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::{ANY_SOURCE, ANY_TAG, Communicator, PROC_NULL};
 use lwk_mpi_rt::probe::Matched;
@@ -102,12 +103,12 @@ fn buffered(world: Communicator, next: i32, previous: i32) -> Result<()> {
     let bytes =
         if engine(|engine| Ok(engine.transport_memory().0))? == "smartmap" { 10_000 } else { 2_000_000 };
     let mut space = vec![0u8; 3 * bytes + 3 * 512];
-    assert_eq!(engine(|engine| engine.detach().map(drop)), Err(Error::BUFFER));
+    assert_eq!(engine(|engine| engine.detach(Owner::Process).map(drop)), Err(Error::BUFFER));
     let rank = world.rank()? as i32;
     let message = content(rank, 30, bytes);
     assert_eq!(world.send_as(Mode::Buffered, &message, next, 30), Err(Error::BUFFER));
     // SAFETY: the space is not touched before it is detached.
-    engine(|engine| unsafe { engine.attach(space.as_mut_ptr(), space.len() as i64) })?;
+    engine(|engine| unsafe { engine.attach(Owner::Process, space.as_mut_ptr(), space.len() as i64) })?;
     for _ in 0..3 {
         world.send_as(Mode::Buffered, &message, next, 30)?;
     }
@@ -118,7 +119,7 @@ fn buffered(world: Communicator, next: i32, previous: i32) -> Result<()> {
         world.receive(&mut receive, previous, 30)?;
         assert!(receive == content(previous, 30, bytes));
     }
-    let (address, bytes) = engine(|engine| engine.detach())?;
+    let (address, bytes) = engine(|engine| engine.detach(Owner::Process))?;
     assert_eq!((address, bytes), (space.as_mut_ptr(), space.len()));
     Ok(())
 }

@@ -1,0 +1,131 @@
+//! Completion of requests as programs ask for it (MPI-5.0, sections 3.7.3 to 3.7.6): the engine's own, and around it the callbacks of
+//! generalized requests, which run while no call has the engine.
+
+use crate::engine::{Engine, with};
+use crate::error::Result;
+use crate::generalized::{self, free_ended, query};
+use crate::handle::Handle;
+use crate::status::Status;
+use crate::wait::Any;
+
+/// Calls the engine, with the callbacks before and after it.
+#[inline(always)]
+fn around<R>(
+    requests: &mut [Handle],
+    call: impl FnOnce(&mut Engine, &mut [Handle]) -> Result<R>,
+) -> Result<R> {
+    let mut call = Some(call);
+    let done = with(|engine| {
+        Ok(if engine.has_generalized() { None } else { call.take().map(|call| call(engine, requests)) })
+    })?;
+    match (done, call) {
+        (Some(done), _) => done,
+        (None, Some(call)) => {
+            query(requests)?;
+            let outcome = with(|engine| call(engine, requests));
+            free_ended().and(outcome)
+        }
+        (None, None) => Err(crate::Error::INTERN),
+    }
+}
+
+/// As [`Engine::wait_all`].
+pub fn wait_all(requests: &mut [Handle], statuses: impl FnMut(usize, &Status)) -> Result<()> {
+    around(requests, |engine, requests| engine.wait_all(requests, statuses))
+}
+
+/// As [`Engine::test_all`].
+pub fn test_all(requests: &mut [Handle], statuses: impl FnMut(usize, &Status)) -> Result<bool> {
+    around(requests, |engine, requests| engine.test_all(requests, statuses))
+}
+
+/// As [`Engine::wait_any`].
+pub fn wait_any(requests: &mut [Handle]) -> Result<Option<(usize, Status)>> {
+    around(requests, |engine, requests| engine.wait_any(requests))
+}
+
+/// As [`Engine::test_any`].
+pub fn test_any(requests: &mut [Handle]) -> Result<Any> {
+    around(requests, |engine, requests| engine.test_any(requests))
+}
+
+/// As [`Engine::wait_some`].
+pub fn wait_some(requests: &mut [Handle], each: impl FnMut(usize, &Status)) -> Result<Option<usize>> {
+    around(requests, |engine, requests| engine.wait_some(requests, each))
+}
+
+/// As [`Engine::test_some`].
+pub fn test_some(requests: &mut [Handle], each: impl FnMut(usize, &Status)) -> Result<Option<usize>> {
+    around(requests, |engine, requests| engine.test_some(requests, each))
+}
+
+/// As [`Engine::request_status`].
+pub fn status(request: Handle) -> Result<Option<Status>> {
+    around(&mut [request], |engine, requests| engine.request_status(requests[0]))
+}
+
+/// The statuses of all requests, if all are complete; none is completed (`MPI_REQUEST_GET_STATUS_ALL`). Errors: `REQUEST`.
+pub fn status_of_all(requests: &mut [Handle], mut each: impl FnMut(usize, &Status)) -> Result<bool> {
+    around(requests, |engine, requests| {
+        for request in requests.iter() {
+            if engine.request_status(*request)?.is_none() {
+                return Ok(false);
+            }
+        }
+        for (index, request) in requests.iter().enumerate() {
+            each(index, &engine.request_status(*request)?.unwrap_or(Status::EMPTY));
+        }
+        Ok(true)
+    })
+}
+
+/// The status of one request that is complete, as [`test_any`] would find it; none is completed (`MPI_REQUEST_GET_STATUS_ANY`).
+/// Errors: `REQUEST`.
+pub fn status_of_any(requests: &mut [Handle]) -> Result<Any> {
+    around(requests, |engine, requests| {
+        let mut active = false;
+        for (index, request) in requests.iter().enumerate() {
+            if engine.is_active(*request)? {
+                active = true;
+                if let Some(status) = engine.request_status(*request)? {
+                    return Ok(Any::Done(index, status));
+                }
+            }
+        }
+        Ok(if active { Any::NotYet } else { Any::NoneActive })
+    })
+}
+
+/// The statuses of all requests that are complete, as [`test_some`] would find them; none is completed
+/// (`MPI_REQUEST_GET_STATUS_SOME`). How many, or `None` if none is active. Errors: `REQUEST`.
+pub fn status_of_some(
+    requests: &mut [Handle],
+    mut each: impl FnMut(usize, &Status),
+) -> Result<Option<usize>> {
+    around(requests, |engine, requests| {
+        let (mut active, mut done) = (false, 0);
+        for (index, request) in requests.iter().enumerate() {
+            if engine.is_active(*request)? {
+                active = true;
+                if let Some(status) = engine.request_status(*request)? {
+                    done += 1;
+                    each(index, &status);
+                }
+            }
+        }
+        Ok(active.then_some(done))
+    })
+}
+
+/// As [`Engine::cancel`].
+pub fn cancel(request: Handle) -> Result<()> {
+    if with(|engine| Ok(engine.has_generalized()))? && generalized::cancel(request)? {
+        return Ok(());
+    }
+    with(|engine| engine.cancel(request))
+}
+
+/// As [`Engine::free_request`].
+pub fn free(request: Handle) -> Result<()> {
+    around(&mut [request], |engine, requests| engine.free_request(requests[0]))
+}

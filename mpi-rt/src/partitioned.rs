@@ -1,0 +1,395 @@
+//! Partitioned communication (MPI-5.0, chapter "Partitioned Point-to-Point Communication").
+//!
+//! A partitioned send and a partitioned receive meet once: the sender's `MPI_PSEND_INIT` sends where its [`Channel`] is, in a context
+//! of its own beside the communicator's, and the receiver's `MPI_PRECV_INIT` receives that. From then on no messages pass. Each
+//! round (a start on both sides) has a number; the sender marks a partition ready by storing the number in the partition's word, and
+//! the receiver, when it makes progress, copies every partition that is ready straight from the sender's buffer to its own,
+//! from layout to layout, and at the end stores the number for the sender. The two sides may cut the message differently.
+
+use crate::abi::ANY_TAG;
+use crate::communicator::{Communicator, Place, Plane};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::receive::ReceiveArguments;
+use crate::region::{Region, copy_part};
+use crate::request::{Mode, Operation, ReceiveOperation, Request, SendOperation, State};
+use crate::send::SendArguments;
+use crate::status::Status;
+use crate::transport::{Label, seen_from_here};
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_matching::Pattern;
+use lwk_user::NodeRank;
+use lwk_user::smartmap::{CacheLine, Peer};
+
+/// One partitioned send, in the sender's memory. Plain words are written before its address is sent.
+struct Channel {
+    /// This object's address as the sender calls it: the content of the meeting message.
+    address: u64,
+    /// The buffer ([`Region::words`]), its bytes, and those of each partition.
+    source: [u64; 4],
+    bytes: u64,
+    partition_bytes: u64,
+    /// For each partition the number of the last round in which it was ready.
+    ready: Box<[AtomicU64]>,
+    /// The number of the last round that the receiver has copied; polled by the sender.
+    copied: CacheLine<AtomicU64>,
+    /// Set by the receiver when it will not look here again.
+    left: AtomicU64,
+}
+
+/// The sending side.
+pub(crate) struct PartitionedSend {
+    /// `None` if it goes to nobody.
+    channel: Option<&'static Channel>,
+    partitions: usize,
+    round: u64,
+    /// Partitions marked ready in this round.
+    ready: usize,
+}
+
+/// The receiving side.
+pub(crate) struct PartitionedReceive {
+    /// `None` if it comes from nobody.
+    from: Option<From>,
+    target: Region,
+    partitions: usize,
+    partition_bytes: usize,
+    round: u64,
+    /// By partition of the sender: whether it has been copied in this round. Empty until the sides have met.
+    copied: Vec<bool>,
+    outcome: Result<()>,
+}
+
+struct From {
+    peer: Peer,
+    source: i32,
+    tag: i32,
+    /// Receives the channel's address; void when it has come.
+    meeting: Handle,
+    address: Box<AtomicU64>,
+    channel: Option<&'static Channel>,
+}
+
+impl PartitionedReceive {
+    /// The sender's partitions that a range of bytes takes, if the sides have met.
+    fn overlapping(&self, channel: &Channel, start: usize, bytes: usize) -> core::ops::Range<usize> {
+        let each = channel.partition_bytes as usize;
+        if each == 0 || bytes == 0 {
+            return 0..0;
+        }
+        (start / each).min(self.copied.len())..(start + bytes).div_ceil(each).min(self.copied.len())
+    }
+
+    /// Copies what has become ready; true when all has been copied.
+    fn advance(&mut self) -> bool {
+        let Some(from) = &self.from else { return true };
+        let Some(channel) = from.channel else { return false };
+        let each = channel.partition_bytes as usize;
+        let source = Region::of_peer(from.peer, channel.source, channel.bytes as usize);
+        let ready = seen_from_here::<AtomicU64>(from.peer, channel.ready.as_ptr().addr());
+        let mut all = true;
+        for partition in 0..self.copied.len() {
+            if self.copied[partition] {
+                continue;
+            }
+            // SAFETY: the channel has as many words, and is not given up before `left` is stored.
+            let word = unsafe { &*ready.add(partition) };
+            // Acquire: pairs with the release store in `pready`; the partition's content is there.
+            if word.load(Ordering::Acquire) < self.round {
+                all = false;
+                continue;
+            }
+            let start = partition * each;
+            let bytes = each.min(self.target.bytes().saturating_sub(start));
+            // SAFETY: the sender keeps buffer and datatype until the round is over; who made the receive vouches for its buffer.
+            let copied = unsafe { copy_part(&source, start, &self.target, start, bytes) };
+            self.outcome = self.outcome.and(copied);
+            self.copied[partition] = true;
+        }
+        if all {
+            // Release: pairs with the acquire load in `advance_partitioned`; all reads of the sender's buffer are done.
+            channel.copied.store(self.round, Ordering::Release);
+        }
+        all
+    }
+
+    fn status(&self) -> Status {
+        let Some(from) = &self.from else { return Status::PROC_NULL };
+        let sent = from.channel.map_or(0, |channel| channel.bytes as usize);
+        let truncated = (sent > self.target.bytes()).then_some(Error::TRUNCATE);
+        let bytes = sent.min(self.target.bytes()) as u64;
+        let error = self.outcome.err().or(truncated);
+        Status { source: from.source, tag: from.tag, error, bytes, cancelled: false }
+    }
+}
+
+impl Engine {
+    /// A send of `partitions` partitions of `arguments.count` items each (`MPI_PSEND_INIT`), to be started. Errors: as for a send;
+    /// `ARG` for a negative number of partitions, `NO_MEM`.
+    ///
+    /// # Safety
+    /// The buffer must be readable whenever the request is active.
+    pub unsafe fn psend_init(&mut self, arguments: &SendArguments, partitions: i32) -> Result<Handle> {
+        let partitions = usize::try_from(partitions).map_err(|_| Error::ARG)?;
+        let all = SendArguments { count: whole(arguments.count, partitions)?, ..*arguments };
+        let Some(send) = self.check_send(&all, Mode::Standard)? else {
+            let nothing = PartitionedSend { channel: None, partitions, round: 0, ready: 0 };
+            return Ok(self.requests.insert(Request::persistent(Operation::PartitionedSend(nothing))));
+        };
+        let mut ready = Vec::new();
+        ready.try_reserve_exact(partitions).map_err(|_| Error::NO_MEM)?;
+        ready.extend((0..partitions).map(|_| AtomicU64::new(0)));
+        let bytes = send.source.bytes();
+        self.reclaim_channels();
+        let channel = Box::leak(Box::new(Channel {
+            address: 0,
+            source: send.source.words(),
+            bytes: bytes as u64,
+            partition_bytes: bytes.checked_div(partitions).unwrap_or(0) as u64,
+            ready: ready.into_boxed_slice(),
+            copied: CacheLine(AtomicU64::new(0)),
+            left: AtomicU64::new(0),
+        }));
+        channel.address = core::ptr::from_ref(channel).expose_provenance() as u64;
+        let channel: &'static Channel = channel;
+        let keeps = self.layout_of(arguments.datatype, &send.source);
+        let operation = PartitionedSend { channel: Some(channel), partitions, round: 0, ready: 0 };
+        let request = Request { keeps, ..Request::persistent(Operation::PartitionedSend(operation)) };
+        let request = self.requests.insert(request);
+        // The meeting message completes by itself; its content is the channel's first word, which stays.
+        let label = Label::new(Plane::Partitioned.of(send.label.context()), send.label.tag());
+        let source = Region::block((&raw const channel.address).cast(), 8);
+        let meeting = SendOperation { label, source, ..send };
+        let handle = self.requests.insert(Request::new(Operation::Send(meeting)));
+        self.begin_send(handle, &meeting);
+        self.free_request(handle)?;
+        Ok(request)
+    }
+
+    /// A receive of `partitions` partitions of `arguments.count` items each (`MPI_PRECV_INIT`), to be started. Errors: as for a
+    /// receive, and no wildcards; `ARG` for a negative number of partitions.
+    ///
+    /// # Safety
+    /// The buffer must be writable whenever the request is active.
+    pub unsafe fn precv_init(&mut self, arguments: &ReceiveArguments, partitions: i32) -> Result<Handle> {
+        let partitions = usize::try_from(partitions).map_err(|_| Error::ARG)?;
+        if arguments.tag == ANY_TAG {
+            return Err(Error::TAG);
+        }
+        let all = ReceiveArguments { count: whole(arguments.count, partitions)?, ..*arguments };
+        let target = self.region(all.address, all.count, all.datatype)?;
+        let communicator = Rc::clone(self.communicator(arguments.communicator)?);
+        let from = match communicator.source(arguments.source)? {
+            Place::Any => return Err(Error::RANK),
+            Place::Nobody => None,
+            Place::Peer(peer) => {
+                // Checks the tag as well.
+                self.check_receive(&all)?;
+                Some(self.begin_meeting(communicator, peer, arguments)?)
+            }
+        };
+        let keeps = self.layout_of(arguments.datatype, &target);
+        let partition_bytes = target.bytes().checked_div(partitions).unwrap_or(0);
+        let operation = PartitionedReceive {
+            from,
+            target,
+            partitions,
+            partition_bytes,
+            round: 0,
+            copied: Vec::new(),
+            outcome: Ok(()),
+        };
+        let request = Request { keeps, ..Request::persistent(Operation::PartitionedReceive(operation)) };
+        Ok(self.requests.insert(request))
+    }
+
+    /// Begins to receive where the sender's channel is.
+    fn begin_meeting(
+        &mut self,
+        communicator: Rc<Communicator>,
+        peer: u32,
+        arguments: &ReceiveArguments,
+    ) -> Result<From> {
+        let address = Box::new(AtomicU64::new(0));
+        let context = Plane::Partitioned.of(communicator.context);
+        let pattern = Pattern { context, source: Some(peer), tag: Some(arguments.tag) };
+        let target = Region::block(address.as_ptr().cast(), 8);
+        let receive = ReceiveOperation { pattern, target, communicator };
+        let meeting = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
+        self.begin_receive(meeting, &receive);
+        let peer = Peer::new(NodeRank(peer)).ok_or(Error::RANK)?;
+        Ok(From { peer, source: arguments.source, tag: arguments.tag, meeting, address, channel: None })
+    }
+
+    /// Starts a round of a partitioned request, which is inactive.
+    pub(crate) fn start_partitioned(&mut self, request: Handle) {
+        let Some(it) = self.requests.get_mut(request) else { return };
+        it.state = State::Active;
+        match &mut it.operation {
+            Operation::PartitionedSend(send) => (send.round, send.ready) = (send.round + 1, 0),
+            Operation::PartitionedReceive(receive) => {
+                receive.round += 1;
+                receive.copied.fill(false);
+                receive.outcome = Ok(());
+            }
+            _ => {}
+        }
+        self.partitioned.push(request);
+        self.advance_partitioned();
+    }
+
+    /// Marks a partition of an active send as ready (`MPI_PREADY`). Errors: `REQUEST`; `ARG` if there is no such partition, or it is
+    /// ready already.
+    pub fn pready(&mut self, request: Handle, partition: i32) -> Result<()> {
+        let it = self.requests.get_mut(request).ok_or(Error::REQUEST)?;
+        let (State::Active, Operation::PartitionedSend(send)) = (it.state, &mut it.operation) else {
+            return Err(Error::REQUEST);
+        };
+        let partition = usize::try_from(partition).ok().filter(|partition| *partition < send.partitions);
+        let partition = partition.ok_or(Error::ARG)?;
+        if let Some(channel) = send.channel {
+            let word = channel.ready.get(partition).ok_or(Error::INTERN)?;
+            // Relaxed: only this rank stores here.
+            if word.load(Ordering::Relaxed) == send.round {
+                return Err(Error::ARG);
+            }
+            // Release: pairs with the acquire load in `PartitionedReceive::advance`.
+            word.store(send.round, Ordering::Release);
+        }
+        send.ready += 1;
+        Ok(())
+    }
+
+    /// Whether a partition of a receive has arrived (`MPI_PARRIVED`); of an inactive one, yes. Errors: `REQUEST`, `ARG`.
+    pub fn parrived(&mut self, request: Handle, partition: i32) -> Result<bool> {
+        self.progress();
+        let it = self.requests.get(request).ok_or(Error::REQUEST)?;
+        let Operation::PartitionedReceive(receive) = &it.operation else { return Err(Error::REQUEST) };
+        let partition = usize::try_from(partition).ok().filter(|partition| *partition < receive.partitions);
+        let partition = partition.ok_or(Error::ARG)?;
+        if it.state != State::Active {
+            return Ok(true);
+        }
+        let Some(channel) = receive.from.as_ref().and_then(|from| from.channel) else {
+            return Ok(receive.from.is_none());
+        };
+        let start = partition * receive.partition_bytes;
+        let parts = receive.overlapping(channel, start, receive.partition_bytes);
+        Ok(receive.copied[parts].iter().all(|copied| *copied))
+    }
+
+    /// Makes progress on the rounds that are under way.
+    pub(crate) fn advance_partitioned(&mut self) {
+        let mut index = 0;
+        while index < self.partitioned.len() {
+            let request = self.partitioned[index];
+            self.find_channel(request);
+            let status = match self.requests.get_mut(request).map(|it| &mut it.operation) {
+                Some(Operation::PartitionedSend(send)) => {
+                    let copied = send.channel.is_none_or(|channel| {
+                        // Acquire: pairs with the release store in `PartitionedReceive::advance`.
+                        channel.copied.load(Ordering::Acquire) == send.round
+                    });
+                    // Without partitions there is nothing to copy, but the receiver still has to come.
+                    (send.ready == send.partitions && copied).then_some(Status::EMPTY)
+                }
+                Some(Operation::PartitionedReceive(receive)) => {
+                    if receive.advance() {
+                        Some(receive.status())
+                    } else {
+                        None
+                    }
+                }
+                _ => Some(Status::EMPTY),
+            };
+            match status {
+                Some(status) => {
+                    self.partitioned.swap_remove(index);
+                    self.complete(request, status);
+                }
+                None => index += 1,
+            }
+        }
+    }
+
+    /// Takes note of the sender's channel when its address has come.
+    fn find_channel(&mut self, request: Handle) {
+        let Some(Request { operation: Operation::PartitionedReceive(receive), .. }) =
+            self.requests.get(request)
+        else {
+            return;
+        };
+        let Some(from @ From { meeting, channel: None, .. }) = &receive.from else { return };
+        let meeting = *meeting;
+        if !self.requests.get(meeting).is_some_and(Request::is_complete) {
+            return;
+        }
+        let channel = channel_of(from);
+        self.requests.remove(meeting);
+        if let Some(Request { operation: Operation::PartitionedReceive(receive), .. }) =
+            self.requests.get_mut(request)
+        {
+            receive.copied.resize(channel.ready.len(), false);
+            if let Some(from) = &mut receive.from {
+                from.channel = Some(channel);
+            }
+        }
+    }
+
+    /// Lets go of the sender's channel when the receive is freed.
+    pub(crate) fn leave_channel(&mut self, operation: PartitionedReceive) {
+        let Some(from) = operation.from else { return };
+        let channel = from.channel.or_else(|| {
+            // The sides have not met. If the channel's address has come all the same, it is used once, to say goodbye.
+            let withdrawn = self.withdraw(from.meeting);
+            self.requests.remove(from.meeting);
+            (!withdrawn).then(|| channel_of(&from))
+        });
+        if let Some(channel) = channel {
+            // Release: pairs with the acquire load in `reclaim_channels`.
+            channel.left.store(1, Ordering::Release);
+        }
+    }
+
+    /// Keeps the channel of a freed send until the receiver has left it.
+    pub(crate) fn retire_channel(&mut self, operation: PartitionedSend) {
+        self.channels.0.extend(operation.channel);
+    }
+
+    /// Takes back the memory of channels that neither side uses any more.
+    fn reclaim_channels(&mut self) {
+        self.channels.0.retain(|channel| {
+            // Acquire: pairs with the release store in `leave_channel`; the receiver's accesses are done.
+            let left = channel.left.load(Ordering::Acquire) != 0;
+            if left {
+                // SAFETY: it was leaked from a box, its request is gone and the receiver has left it.
+                drop(unsafe { Box::from_raw(core::ptr::from_ref(*channel).cast_mut()) });
+            }
+            !left
+        });
+    }
+}
+
+/// Channels whose requests have been freed.
+#[derive(Default)]
+pub(crate) struct Channels(Vec<&'static Channel>);
+
+/// The channel whose address has come.
+fn channel_of(from: &From) -> &'static Channel {
+    // Relaxed: written by this rank, when it received the message.
+    let address = from.address.load(Ordering::Relaxed) as usize;
+    // SAFETY: the sender leaks its channels, and takes one back only after `left` has been stored.
+    unsafe { &*seen_from_here::<Channel>(from.peer, address) }
+}
+
+/// Items of all partitions. Errors: `COUNT`.
+fn whole(count: i64, partitions: usize) -> Result<i64> {
+    if count < 0 {
+        return Err(Error::COUNT);
+    }
+    count.checked_mul(partitions as i64).ok_or(Error::COUNT)
+}
