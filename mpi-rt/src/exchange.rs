@@ -130,8 +130,8 @@ impl Engine {
         let pattern =
             Pattern { context: taken.key.context, source: Some(taken.key.source), tag: Some(taken.key.tag) };
         let receive = ReceiveOperation { pattern, target, communicator: taken.communicator };
-        let datatype = self.layout_of(datatype, &receive.target);
-        let request = Request { datatype, ..Request::new(Operation::Receive(receive.clone())) };
+        let keeps = self.layout_of(datatype, &receive.target);
+        let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
         let request = self.requests.insert(request);
         self.deliver_held(request, &receive, &taken.key, taken.message);
         Ok(request)

@@ -1,9 +1,8 @@
 //! Point to point: messages (MPI-5.0, chapter 3).
 
 use crate::mpi;
-use crate::types::{Comm, Datatype, Message, Number, Request, Status, give, give_number};
+use crate::types::{Comm, Datatype, Message, Number, Request, Status, give};
 use core::ffi::c_int;
-use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::engine::{Engine, with};
 use lwk_mpi_rt::probe::Matched;
 use lwk_mpi_rt::receive::ReceiveArguments;
@@ -163,15 +162,22 @@ mpi! {
         give(request, with(|engine| begin_matched(engine, buf, count.wide(), datatype, message))?.0)
     }
 
-    /// Gives the library a buffer for buffered sends (MPI-5.0, section 3.6).
-    fn Buffer_attach + Buffer_attach_c<N>(buffer: *mut u8, size: N) on Nothing {
-        with(|engine| engine.attach(Owner::Process, buffer, size.wide()))
+    fn Isendrecv + Isendrecv_c<N>(
+        sendbuf: *const u8, sendcount: N, sendtype: Datatype, dest: c_int, sendtag: c_int,
+        recvbuf: *mut u8, recvcount: N, recvtype: Datatype, source: c_int, recvtag: c_int, comm: Comm, request: *mut Request,
+    ) on Comm(comm) {
+        let send = sending(sendbuf, sendcount, sendtype, (dest, sendtag, comm));
+        let receive = receiving(recvbuf, recvcount, recvtype, (source, recvtag, comm));
+        give(request, with(|engine| engine.isendrecv(&send, &receive))?.0)
     }
 
-    fn Buffer_detach + Buffer_detach_c<N>(buffer: *mut *mut u8, size: *mut N) on Nothing {
-        let (address, bytes) = with(|engine| engine.detach(Owner::Process))?;
-        give_number(size, bytes as i64)?;
-        give(buffer, address)
+    fn Isendrecv_replace + Isendrecv_replace_c<N>(
+        buf: *mut u8, count: N, datatype: Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm,
+        request: *mut Request,
+    ) on Comm(comm) {
+        let send = sending(buf, count, datatype, (dest, sendtag, comm));
+        let receive = receiving(buf, count, datatype, (source, recvtag, comm));
+        give(request, with(|engine| engine.isendrecv_replace(&send, &receive))?.0)
     }
 }
 

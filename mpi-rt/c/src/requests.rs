@@ -5,6 +5,7 @@ use crate::types::{Request, Status, UNDEFINED, array_mut, give, requests};
 use core::ffi::c_int;
 use core::ptr;
 use lwk_mpi_rt::abi::REQUEST_NULL;
+use lwk_mpi_rt::completion;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::status::Status as Outcome;
 use lwk_mpi_rt::wait::Any;
@@ -33,7 +34,7 @@ mpi! {
         let list = requests(request, 1)?;
         let mut ended = Outcome::EMPTY;
         // The operation's own error is what is returned, not that it is in a status.
-        let done = with(|engine| engine.wait_all(list, |_, outcome| ended = *outcome));
+        let done = completion::wait_all(list, |_, outcome| ended = *outcome);
         done.or_else(|error| if error == Error::IN_STATUS { Ok(()) } else { Err(error) })?;
         Status::store(status, &ended);
         ended.error.map_or(Ok(()), Err)
@@ -42,7 +43,7 @@ mpi! {
     fn Test(request: *mut Request, flag: *mut c_int, status: *mut Status) on Nothing {
         let list = requests(request, 1)?;
         let mut ended = Outcome::EMPTY;
-        let done = with(|engine| engine.test_all(list, |_, outcome| ended = *outcome));
+        let done = completion::test_all(list, |_, outcome| ended = *outcome);
         let done = done.or_else(|error| if error == Error::IN_STATUS { Ok(true) } else { Err(error) })?;
         give(flag, done as c_int)?;
         if done {
@@ -53,19 +54,19 @@ mpi! {
 
     fn Waitall(count: c_int, array_of_requests: *mut Request, array_of_statuses: *mut Status) on Nothing {
         let list = requests(array_of_requests, count)?;
-        with(|engine| engine.wait_all(list, |index, outcome| store_one(array_of_statuses, index, outcome)))
+        completion::wait_all(list, |index, outcome| store_one(array_of_statuses, index, outcome))
     }
 
     fn Testall(count: c_int, array_of_requests: *mut Request, flag: *mut c_int, array_of_statuses: *mut Status) on Nothing {
         let list = requests(array_of_requests, count)?;
-        let done = with(|engine| engine.test_all(list, |index, outcome| store_one(array_of_statuses, index, outcome)));
+        let done = completion::test_all(list, |index, outcome| store_one(array_of_statuses, index, outcome));
         give(flag, !matches!(done, Ok(false)) as c_int)?;
         done.map(|_| ())
     }
 
     fn Waitany(count: c_int, array_of_requests: *mut Request, index: *mut c_int, status: *mut Status) on Nothing {
         let list = requests(array_of_requests, count)?;
-        let (place, outcome) = match with(|engine| engine.wait_any(list))? {
+        let (place, outcome) = match completion::wait_any(list)? {
             Some((place, outcome)) => (place as c_int, outcome),
             None => (UNDEFINED, Outcome::EMPTY),
         };
@@ -77,7 +78,7 @@ mpi! {
     fn Testany(count: c_int, array_of_requests: *mut Request, index: *mut c_int, flag: *mut c_int, status: *mut Status)
     on Nothing {
         let list = requests(array_of_requests, count)?;
-        let (place, done, outcome) = match with(|engine| engine.test_any(list))? {
+        let (place, done, outcome) = match completion::test_any(list)? {
             Any::Done(place, outcome) => (place as c_int, 1, outcome),
             Any::NoneActive => (UNDEFINED, 1, Outcome::EMPTY),
             Any::NotYet => {
@@ -97,7 +98,7 @@ mpi! {
     ) on Nothing {
         let list = requests(array_of_requests, incount)?;
         let mut some = Completed::new(array_of_indices, incount, array_of_statuses)?;
-        let done = with(|engine| engine.wait_some(list, |index, outcome| some.add(index, outcome)));
+        let done = completion::wait_some(list, |index, outcome| some.add(index, outcome));
         some.end(done, outcount)
     }
 
@@ -107,7 +108,7 @@ mpi! {
     ) on Nothing {
         let list = requests(array_of_requests, incount)?;
         let mut some = Completed::new(array_of_indices, incount, array_of_statuses)?;
-        let done = with(|engine| engine.test_some(list, |index, outcome| some.add(index, outcome)));
+        let done = completion::test_some(list, |index, outcome| some.add(index, outcome));
         some.end(done, outcount)
     }
 
@@ -123,13 +124,59 @@ mpi! {
 
     fn Cancel(request: *mut Request) on Nothing {
         let handle = read(request)?;
-        with(|engine| engine.cancel(handle))
+        completion::cancel(handle)
     }
 
     fn Request_free(request: *mut Request) on Nothing {
         let handle = read(request)?;
-        with(|engine| engine.free_request(handle))?;
+        completion::free(handle)?;
         give(request, REQUEST_NULL)
+    }
+}
+
+mpi! {
+    fn Request_get_status(request: Request, flag: *mut c_int, status: *mut Status) on Nothing {
+        let outcome = completion::status(Handle(request))?;
+        if let Some(outcome) = &outcome {
+            Status::store(status, outcome);
+        }
+        give(flag, outcome.is_some() as c_int)
+    }
+
+    fn Request_get_status_all(
+        count: c_int, array_of_requests: *const Request, flag: *mut c_int, array_of_statuses: *mut Status,
+    ) on Nothing {
+        let list = requests(array_of_requests.cast_mut(), count)?;
+        let done = completion::status_of_all(list, |index, outcome| store_one(array_of_statuses, index, outcome))?;
+        give(flag, done as c_int)
+    }
+
+    fn Request_get_status_any(
+        count: c_int, array_of_requests: *const Request, index: *mut c_int, flag: *mut c_int, status: *mut Status,
+    ) on Nothing {
+        let list = requests(array_of_requests.cast_mut(), count)?;
+        let (place, done, outcome) = match completion::status_of_any(list)? {
+            Any::Done(place, outcome) => (place as c_int, 1, outcome),
+            Any::NoneActive => (UNDEFINED, 1, Outcome::EMPTY),
+            Any::NotYet => {
+                give(index, UNDEFINED)?;
+                return give(flag, 0);
+            }
+        };
+        give(index, place)?;
+        give(flag, done)?;
+        Status::store(status, &outcome);
+        Ok(())
+    }
+
+    fn Request_get_status_some(
+        incount: c_int, array_of_requests: *const Request, outcount: *mut c_int, array_of_indices: *mut c_int,
+        array_of_statuses: *mut Status,
+    ) on Nothing {
+        let list = requests(array_of_requests.cast_mut(), incount)?;
+        let mut some = Completed::new(array_of_indices, incount, array_of_statuses)?;
+        let done = completion::status_of_some(list, |index, outcome| some.add(index, outcome));
+        some.end(done, outcount)
     }
 }
 

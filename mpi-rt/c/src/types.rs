@@ -14,6 +14,7 @@ pub type Datatype = u64;
 pub type Op = u64;
 pub type Message = u64;
 pub type Info = u64;
+pub type Session = u64;
 
 /// Numbers that exist as `int` and, in the functions whose names end in `_c`, as `MPI_Count`.
 pub trait Number: Copy {
@@ -87,6 +88,12 @@ pub struct Status {
 const _: () = assert!(size_of::<Status>() == 32);
 
 impl Status {
+    /// One that says nothing yet, for a callback to fill in.
+    pub fn empty() -> Status {
+        let (source, tag) = (abi::ANY_SOURCE, abi::ANY_TAG);
+        Status { source, tag, error: 0, bytes: [0; 2], cancelled: 0, unused: [0; 2] }
+    }
+
     /// Bytes of the message.
     pub fn length(&self) -> u64 {
         self.bytes[0] as u64 | (self.bytes[1] as u64) << 32
@@ -172,6 +179,15 @@ pub unsafe fn give_text(
         place.add(text.len()).write(0);
         give(length, text.len() as c_int)
     }
+}
+
+/// An array that is read. Errors: `COUNT` for a negative length, `ARG` for a null pointer to some elements.
+///
+/// # Safety
+/// `start` must be null or readable for as many elements.
+pub unsafe fn array<'a, T>(start: *const T, count: c_int) -> lwk_mpi_rt::Result<&'a [T]> {
+    // SAFETY: the caller's promise; nothing is written.
+    unsafe { array_mut(start.cast_mut(), count).map(|all| &*all) }
 }
 
 /// An array of the caller's. Errors: `COUNT` for a negative length, `ARG` for a null pointer.
