@@ -56,6 +56,8 @@ pub enum Command {
     ///
     /// The last line counts them; the status is 0 if none failed, else 1.
     Test(TestOptions),
+    /// Write docs/mpi-scoreboard.md: every function of MPI, and how far it is
+    Scoreboard,
     /// Measure, and print beside the targets
     #[command(subcommand)]
     Bench(Bench),

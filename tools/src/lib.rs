@@ -29,6 +29,7 @@ pub mod qemu;
 pub mod qmp;
 pub mod report;
 pub mod run;
+pub mod scoreboard;
 pub mod screen;
 pub mod session;
 pub mod strip;

@@ -7,7 +7,7 @@ use clap::Parser;
 use lwk::cli::{self, Bench, Cli, Command};
 use lwk::failure::{Failure, Outcome};
 use lwk::tree::Tree;
-use lwk::{bench, boot_tests, build, catalog, cc, host, lint, progress, run};
+use lwk::{bench, boot_tests, build, catalog, cc, host, lint, progress, run, scoreboard};
 
 fn main() -> ExitCode {
     if let Some(code) = lwk_home::become_node() {
@@ -41,6 +41,7 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Command::Cc(options) => cc::run(&tree, cc::Language::C, &options.words),
         Command::Cxx(options) => cc::run(&tree, cc::Language::Cxx, &options.words),
         Command::Fc(options) => cc::run(&tree, cc::Language::Fortran, &options.words),
+        Command::Scoreboard => scoreboard::run(&tree),
         Command::Image(options) => run::write_image(&tree, &options),
         Command::Bench(Bench::Boot { verbose }) => bench::boot::run(&tree, verbose),
         Command::Bench(Bench::Host { verbose }) => bench::host::run(&tree, verbose),

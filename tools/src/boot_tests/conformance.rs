@@ -11,6 +11,7 @@ use super::Test;
 use super::command::{Ended, Lwk, Program};
 use crate::failure::{Doing, Outcome};
 use crate::packages::find_command;
+use crate::scoreboard;
 use crate::tree::Tree;
 
 /// Where the programs are.
@@ -23,6 +24,8 @@ const FEW: u32 = 2;
 const LIMIT: u64 = 60;
 /// Memory of a rank, in MiB.
 const MEMORY: u32 = 32;
+/// Functions that the suite must call with checked results.
+const LEAST: usize = 300;
 /// Debian's names: another MPI's `mpicc` may be installed beside it.
 const MPICH: [&str; 2] = ["mpicc.mpich", "mpiexec.mpich"];
 
@@ -38,7 +41,16 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         }
     }
     names.sort();
-    Ok(names.iter().flat_map(|name| tests_of(name)).collect())
+    let mut tests: Vec<Test> = names.iter().flat_map(|name| tests_of(name)).collect();
+    tests.push(Test {
+        name: "conformance-scoreboard".into(),
+        alone: false,
+        on_host: true,
+        // The library is built with the programs.
+        source: names.first().map(|name| source_of(name)),
+        run: Box::new(|lwk| scoreboard::check(lwk.tree(), LEAST)),
+    });
+    Ok(tests)
 }
 
 fn has_mpich() -> bool {
