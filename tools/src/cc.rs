@@ -92,7 +92,12 @@ pub fn program(tree: &Tree, source: &Path) -> PathBuf {
     tree.root().join("target/lwk/c").join(source.with_extension(""))
 }
 
-/// Builds C programs of the tree, warnings as errors: they are written to the standard.
+/// Whether a source is Fortran's.
+pub fn is_fortran(source: &Path) -> bool {
+    source.extension().is_some_and(|end| end == "f" || end == "f90")
+}
+
+/// Builds C and Fortran programs of the tree, warnings as errors: they are written to the standard.
 pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBuf>) -> Outcome<()> {
     if sources.is_empty() {
         return Ok(());
@@ -105,8 +110,12 @@ pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBu
         if let Some(folder) = output.parent() {
             fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
         }
-        let mut command = Command::new(prefix.join("bin").join(Language::C.wrapper()));
-        command.args(["-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&output);
+        let language = if is_fortran(source) { Language::Fortran } else { Language::C };
+        let mut command = Command::new(prefix.join("bin").join(language.wrapper()));
+        if language == Language::C {
+            command.args(["-std=c11", "-Wall", "-Wextra", "-Werror"]);
+        }
+        command.args(["-O2", "-g", "-o"]).arg(&output);
         let status = command.arg(tree.root().join(source)).status();
         if !status.doing(|| "run margay-cc".into())?.success() {
             let why = "does not compile; the messages are above";
@@ -137,7 +146,71 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755))
             .doing(|| format!("make {} executable", file.display()))?;
     }
+    if packages::find_command(Language::Fortran.compiler().0).is_some() {
+        install_fortran(&source, &include, &lib)?;
+    }
     Ok(())
+}
+
+/// Makes `libmpifort.a` and the module `mpi`, which are the compiler's own, unless they are newer than their sources.
+fn install_fortran(source: &Path, include: &Path, lib: &Path) -> Outcome<()> {
+    let (library, module) = (lib.join("libmpifort.a"), include.join("mpi.mod"));
+    let mut sources = files(&source.join("fortran"))?;
+    sources.sort();
+    let newest = |files: &[PathBuf]| files.iter().filter_map(|file| file.metadata().ok()?.modified().ok()).max();
+    let made = module.metadata().and_then(|module| module.modified()).ok();
+    let depends = [&sources[..], &files(include)?, &files(&include.join("margay"))?].concat();
+    let depends: Vec<_> = depends.into_iter().filter(|file| *file != module).collect();
+    if library.is_file() && matches!((made, newest(&depends)), (Some(made), Some(newest)) if made >= newest) {
+        return Ok(());
+    }
+    let mut objects = Vec::new();
+    let option = |name: &str, path: &Path| {
+        let mut option = OsString::from(name);
+        option.push(path);
+        option
+    };
+    for file in sources.iter().filter(|file| file.extension().is_some_and(|end| end == "c")) {
+        let object = lib.join(file.with_extension("o").file_name().unwrap_or_default());
+        let mut command = Command::new("cc");
+        command.args(["-std=c11", "-O2", "-fno-pie", "-ffunction-sections", "-c"]).arg(option("-I", include));
+        run_tool(command.arg(file).arg("-o").arg(&object))?;
+        objects.push(object);
+    }
+    // Under another name first: another command may be linking.
+    let fresh = lib.join(format!("libmpifort.{}", std::process::id()));
+    run_tool(Command::new("ar").arg("crs").arg(&fresh).args(&objects))?;
+    fs::rename(&fresh, &library).doing(|| format!("write {}", library.display()))?;
+    for object in objects {
+        fs::remove_file(&object).doing(|| format!("remove {}", object.display()))?;
+    }
+    let mut command = Command::new("gfortran");
+    command.arg("-fsyntax-only").arg(option("-I", include)).arg(option("-J", include));
+    run_tool(command.arg(source.join("fortran/mpi.f90")))
+}
+
+/// Runs a compiler or archiver; what it says is shown if it fails.
+fn run_tool(command: &mut Command) -> Outcome<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().doing(|| format!("run {name}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    Err(Failure::host(format!("{name} fails; its messages are above")))
+}
+
+/// The files of a folder.
+fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let what = || format!("list {}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).doing(what)? {
+        let path = entry.doing(what)?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(files)
 }
 
 /// Copies a folder's files and folders.

@@ -145,3 +145,10 @@ unsafe fn copy(from: *const Status, to: *mut Status) -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// The Fortran bindings' way to [`forget`].
+// SAFETY: the name is this library's own.
+#[unsafe(no_mangle)]
+extern "C" fn margay_forget(number: c_int) {
+    forget(handle_of(number));
+}

@@ -36,7 +36,12 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
     let what = || format!("list {}", folder.display());
     for entry in fs::read_dir(&folder).doing(what)? {
         let path = entry.doing(what)?.path();
-        if let (Some(name), Some("c")) = (path.file_stem(), path.extension().and_then(|end| end.to_str())) {
+        let wanted = match path.extension().and_then(|end| end.to_str()) {
+            Some("c") => true,
+            Some("f" | "f90") => has_gfortran(),
+            _ => false,
+        };
+        if let (Some(name), true) = (path.file_name(), wanted) {
             names.push(name.to_string_lossy().into_owned());
         }
     }
@@ -53,6 +58,10 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
     Ok(tests)
 }
 
+fn has_gfortran() -> bool {
+    find_command("gfortran").is_some()
+}
+
 fn has_mpich() -> bool {
     MPICH.iter().all(|command| find_command(command).is_some())
 }
@@ -65,16 +74,21 @@ pub fn left_out(tests: &[Test]) -> Option<&'static str> {
 }
 
 fn source_of(name: &str) -> PathBuf {
-    Path::new(FOLDER).join(name).with_extension("c")
+    Path::new(FOLDER).join(name)
+}
+
+/// A program's name without its extension.
+fn stem(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
 fn tests_of(name: &str) -> Vec<Test> {
     let mut tests: Vec<Test> = RANKS.map(|ranks| test(name, format!("{ranks}"), true, ranks)).into();
     tests.push(test(name, "node".into(), false, FEW));
-    if has_mpich() {
+    if has_mpich() && name.ends_with(".c") {
         let program = name.to_owned();
         tests.push(Test {
-            name: format!("conformance-{name}-beside-mpich"),
+            name: format!("conformance-{}-beside-mpich", stem(name)),
             alone: false,
             on_host: true,
             sources: vec![source_of(name)],
@@ -87,7 +101,7 @@ fn tests_of(name: &str) -> Vec<Test> {
 fn test(name: &str, suffix: String, on_host: bool, ranks: u32) -> Test {
     let program = name.to_owned();
     Test {
-        name: format!("conformance-{name}-{suffix}"),
+        name: format!("conformance-{}-{suffix}", stem(name)),
         alone: false,
         on_host,
         sources: vec![source_of(name)],
@@ -110,7 +124,7 @@ fn run(lwk: &Lwk, name: &str, on_host: bool, ranks: u32) -> Result<Ended, String
 
 /// The program ends well and prints its sum and nothing else.
 fn judge(ended: &Ended, name: &str, ranks: u32) -> Result<(), String> {
-    let start = format!("{name}: {ranks} ranks, ");
+    let start = format!("{}: {ranks} ranks, ", stem(name));
     let good = ended.stdout.strip_prefix(&start).is_some_and(|rest| {
         let mut words = rest.split_whitespace();
         let checks = words.next().and_then(|count| count.parse::<u32>().ok());
