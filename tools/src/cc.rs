@@ -116,11 +116,7 @@ pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBu
             command.args(["-std=c11", "-Wall", "-Wextra", "-Werror"]);
         }
         command.args(["-O2", "-g", "-o"]).arg(&output);
-        let status = command.arg(tree.root().join(source)).status();
-        if !status.doing(|| "run margay-cc".into())?.success() {
-            let why = "does not compile; the messages are above";
-            return Err(Failure::host(format!("{} {why}", source.display())));
-        }
+        run_tool(command.arg(tree.root().join(source)))?;
     }
     Ok(())
 }
@@ -157,7 +153,8 @@ fn install_fortran(source: &Path, include: &Path, lib: &Path) -> Outcome<()> {
     let (library, module) = (lib.join("libmpifort.a"), include.join("mpi.mod"));
     let mut sources = files(&source.join("fortran"))?;
     sources.sort();
-    let newest = |files: &[PathBuf]| files.iter().filter_map(|file| file.metadata().ok()?.modified().ok()).max();
+    let newest =
+        |files: &[PathBuf]| files.iter().filter_map(|file| file.metadata().ok()?.modified().ok()).max();
     let made = module.metadata().and_then(|module| module.modified()).ok();
     let depends = [&sources[..], &files(include)?, &files(&include.join("margay"))?].concat();
     let depends: Vec<_> = depends.into_iter().filter(|file| *file != module).collect();

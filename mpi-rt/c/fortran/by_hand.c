@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-MPI_Fint margay_bottom_, margay_in_place_, margay_buffer_automatic_, margay_unweighted_, margay_weights_empty_;
-MPI_Fint margay_status_ignore_[MPI_F_STATUS_SIZE], margay_statuses_ignore_[MPI_F_STATUS_SIZE];
+/* As gfortran aligns common blocks. */
+#define COMMON __attribute__((aligned(16))) MPI_Fint
+COMMON margay_bottom_, margay_in_place_, margay_buffer_automatic_, margay_unweighted_, margay_weights_empty_;
+COMMON margay_status_ignore_[MPI_F_STATUS_SIZE], margay_statuses_ignore_[MPI_F_STATUS_SIZE];
 
 /* A Fortran program has no argc and argv to give. */
 FORTRAN(init, (MPI_Fint *ierror))

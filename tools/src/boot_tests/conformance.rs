@@ -66,11 +66,14 @@ fn has_mpich() -> bool {
     MPICH.iter().all(|command| find_command(command).is_some())
 }
 
-/// A line on what is left out of `tests` because this machine lacks it.
-pub fn left_out(tests: &[Test]) -> Option<&'static str> {
-    let wanted = tests.iter().any(|test| test.name.starts_with("conformance-"));
-    (wanted && !has_mpich())
-        .then_some("skip  conformance beside MPICH: Debian's mpich and libmpich-dev are not installed")
+/// Lines on what is left out of `tests` because this machine lacks it.
+pub fn left_out(tests: &[Test]) -> Vec<&'static str> {
+    if !tests.iter().any(|test| test.name.starts_with("conformance-")) {
+        return Vec::new();
+    }
+    let mpich = "skip  conformance beside MPICH: Debian's mpich and libmpich-dev are not installed";
+    let fortran = "skip  conformance of Fortran: Debian's gfortran is not installed";
+    [(has_mpich(), mpich), (has_gfortran(), fortran)].into_iter().filter(|it| !it.0).map(|it| it.1).collect()
 }
 
 fn source_of(name: &str) -> PathBuf {

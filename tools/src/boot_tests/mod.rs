@@ -14,6 +14,7 @@ mod real_machine;
 mod screen_text;
 mod shmem_names;
 mod special;
+mod wrappers;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -65,6 +66,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     tests.extend(special::all());
     tests.extend(conformance::all(tree)?);
     tests.push(shmem_names::test());
+    tests.extend(wrappers::all());
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
     tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host));
     let with_host = wanted(HOST_TESTS);
@@ -84,6 +86,9 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         build_all(tree, options.verbose, &tests)?;
         for line in conformance::left_out(&tests) {
             println!("{line}");
+        }
+        if tests.iter().any(|test| test.name.starts_with("margay-cc")) {
+            wrappers::left_out().iter().for_each(|line| println!("{line}"));
         }
         let lwk = Lwk::new(tree)?;
         let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
