@@ -52,7 +52,7 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         alone: false,
         on_host: true,
         // The library is built with the programs.
-        source: names.first().map(|name| source_of(name)),
+        sources: names.first().map(|name| source_of(name)).into_iter().collect(),
         run: Box::new(|lwk| scoreboard::check(lwk.tree(), LEAST)),
     });
     Ok(tests)

@@ -50,7 +50,7 @@ fn test(name: &str, check: Check) -> Test {
         alone: false,
         on_host: true,
         // What the wrappers need is built with the programs.
-        source: Some(SOURCE.into()),
+        sources: vec![SOURCE.into()],
         run: Box::new(check),
     }
 }
