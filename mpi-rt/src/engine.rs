@@ -3,6 +3,7 @@
 use crate::abi;
 use crate::birth::Announcements;
 use crate::buffered::Attached;
+use crate::collective::algorithm::Algorithms;
 use crate::collective::{Area, Run, Shared};
 use crate::communicator::Communicator;
 use crate::context::Contexts;
@@ -20,6 +21,7 @@ use crate::receive::Waiting;
 use crate::request::Request;
 use crate::session;
 use crate::transport::chosen::Chosen;
+use crate::transport::setting;
 use crate::transport::smartmap::peer;
 use crate::transport::{Memory, Transport, seen_from_here};
 use crate::window::Window;
@@ -30,7 +32,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_user::barrier::NodeBarrier;
 use lwk_user::smartmap::Symmetric;
-use lwk_user::{job, wait};
+use lwk_user::{job, start, wait};
 
 /// All that the runtime knows in this rank.
 pub struct Engine {
@@ -60,6 +62,8 @@ pub struct Engine {
     /// Messages that matched probes have taken out.
     pub(crate) taken: Table<Taken>,
     pub(crate) datatypes: Datatypes,
+    /// The forms of collectives that the environment names.
+    pub(crate) algorithms: Algorithms,
     /// Collectives under way, in the order in which they were begun.
     pub(crate) collectives: Vec<(Handle, Box<Run>)>,
     /// Operations that the program made.
@@ -231,6 +235,8 @@ impl Engine {
         }
         let (me, size) = (job.node_rank().0, job.node_size());
         let transport = Chosen::start_up()?;
+        let algorithms = Algorithms::from_environment(start::variable);
+        let algorithms = algorithms.unwrap_or_else(|bad| setting::refuse(&bad));
         let members: Rc<[u32]> = (0..size).collect();
         let shared = Shared::new(me, &members, world_areas(&members)?);
         let world = Communicator::new(Communicator::WORLD_CONTEXT, me, members, shared);
@@ -254,6 +260,7 @@ impl Engine {
             generalized: Pending::default(),
             taken: Table::of(Kind::Message),
             datatypes: Datatypes::new(),
+            algorithms,
             collectives: Vec::new(),
             operations: Table::of(Kind::Operation),
             last_kernel: LastKernel::new(None),

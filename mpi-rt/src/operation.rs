@@ -56,6 +56,14 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
+    /// Whether operands may change places.
+    pub fn commutes(&self) -> bool {
+        match &self.combiner {
+            Combiner::User(user) => user.commutes,
+            _ => true,
+        }
+    }
+
     /// Whether the program's function is called: its argument is both operand and result, and is memory of this rank.
     pub fn is_users(&self) -> bool {
         matches!(self.combiner, Combiner::User(_))
@@ -207,26 +215,28 @@ unsafe fn combine<T: Copy, const LANES: usize>(
 ) {
     let (left, right, out) = (left.cast::<T>(), right.cast::<T>(), out.cast::<T>());
     let (twin, doubled) = (twin.cast::<T>(), !twin.is_null());
-    let mut done = 0;
+    let chunks = count / LANES;
     // SAFETY: below `count` (the caller's promise); unaligned accesses, since users' buffers may be unaligned.
     unsafe {
-        while done + LANES <= count {
-            let a = left.add(done).cast::<[T; LANES]>().read_unaligned();
-            let b = right.add(done).cast::<[T; LANES]>().read_unaligned();
+        // A plain loop: only what is inlined here is compiled for this processor's vectors.
+        let mut done = 0;
+        while done < chunks {
+            let at = done * LANES;
+            let a = left.add(at).cast::<[T; LANES]>().read_unaligned();
+            let b = right.add(at).cast::<[T; LANES]>().read_unaligned();
             let result: [T; LANES] = core::array::from_fn(|lane| operation(a[lane], b[lane]));
-            out.add(done).cast::<[T; LANES]>().write_unaligned(result);
+            out.add(at).cast::<[T; LANES]>().write_unaligned(result);
             if doubled {
-                twin.add(done).cast::<[T; LANES]>().write_unaligned(result);
-            }
-            done += LANES;
-        }
-        while done < count {
-            let result = operation(left.add(done).read_unaligned(), right.add(done).read_unaligned());
-            out.add(done).write_unaligned(result);
-            if doubled {
-                twin.add(done).write_unaligned(result);
+                twin.add(at).cast::<[T; LANES]>().write_unaligned(result);
             }
             done += 1;
+        }
+        for at in chunks * LANES..count {
+            let result = operation(left.add(at).read_unaligned(), right.add(at).read_unaligned());
+            out.add(at).write_unaligned(result);
+            if doubled {
+                twin.add(at).write_unaligned(result);
+            }
         }
     }
 }

@@ -22,8 +22,7 @@ use lwk_mpi_rt::mpi::Mpi;
 use lwk_user::abi::runtime::TRANSPORTS;
 use lwk_user::{Env, job, println};
 
-const USAGE: &str =
-    "mpi-bench TEST|all|list|transports [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
+const USAGE: &str = "mpi-bench TEST|all|list|transports|algorithms [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
 
 /// A test: its name, the least ranks it needs, and the program.
 type Test = (&'static str, u32, fn(&Bench) -> lwk_mpi_rt::Result<Table>);
@@ -129,6 +128,14 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
         Some("list") => {
             if job().rank().0 == 0 {
                 tests().for_each(|(name, ranks, _)| println!("{name:<22} {ranks} ranks or more"));
+            }
+            return Ok(0);
+        }
+        Some("algorithms") => {
+            if job().rank().0 == 0 {
+                for form in lwk_mpi_rt::collective::algorithm::FORMS {
+                    println!("{}={:<14} {}", form.variable, form.name, form.limits);
+                }
             }
             return Ok(0);
         }

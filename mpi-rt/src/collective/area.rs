@@ -188,6 +188,7 @@ pub(crate) struct Shared {
     /// Operations of each sort that this rank has entered.
     pub barriers: Cell<u64>,
     pub smalls: Cell<u64>,
+    pub papers: Cell<u64>,
     pub(super) channel: Channel,
     pub(super) oneway: Oneway,
 }
@@ -202,6 +203,7 @@ impl Shared {
             rank,
             barriers: numbers(),
             smalls: numbers(),
+            papers: numbers(),
             channel: Channel::new(),
             oneway: Oneway::new(),
         }

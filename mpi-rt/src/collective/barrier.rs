@@ -2,6 +2,7 @@
 //! `2^k` below; each rank polls its own memory only. Two ranks share one line with a word of each instead (measured: half the time).
 
 use super::Shared;
+use super::algorithm::Barrier;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -19,8 +20,13 @@ impl Engine {
     pub(crate) fn barrier(&mut self, communicator: &Communicator) -> Result<()> {
         let shared = &communicator.shared;
         let (rank, size) = (shared.rank, shared.size());
+        let form = match self.algorithms.barrier {
+            Some(Barrier::Paper) => return self.barrier_paper(communicator),
+            Some(Barrier::Line) | None if size == 2 => Barrier::Line,
+            _ => Barrier::Dissemination,
+        };
         let number = Shared::next(&shared.barriers);
-        if size == 2 {
+        if form == Barrier::Line {
             let words = &shared.of(0).meeting;
             let (mine, other) = (&words[rank as usize & 1], &words[rank as usize & 1 ^ 1]);
             // Release and acquire: pair with each other, in the two ranks. The other may be in the next barrier already.

@@ -1,5 +1,6 @@
 //! Broadcast: a small buffer goes into a line of the root's; of a larger one the root posts where it is, and the others copy from it.
 
+use super::algorithm::Broadcast;
 use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
 use super::rows::{Row, copy_whole};
@@ -7,7 +8,15 @@ use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
-use crate::region::Region;
+use crate::region::{Region, copy_part};
+
+/// From this size on two ranks copy a half each.
+const HALVES_FROM: usize = 64 << 10;
+
+/// Bytes of the receiver's half: whole lines.
+fn first_half(bytes: usize) -> usize {
+    bytes / 2 / 64 * 64
+}
 
 impl Engine {
     /// Copies the root's buffer to all ranks. Errors: `COMM`, `COUNT`, `TYPE`, `ROOT`, and `TRUNCATE` if the root's is seen to be longer.
@@ -30,10 +39,22 @@ impl Engine {
         }
         // SAFETY: the caller's promise.
         unsafe {
-            if region.bytes() <= SMALL_BYTES {
-                self.broadcast_line(&communicator, &region, root)
-            } else {
-                self.broadcast_pull(&communicator, &region, root)
+            let (bytes, pair) = (region.bytes(), communicator.size() == 2);
+            let form = match self.algorithms.broadcast {
+                Some(Broadcast::Line) if bytes > SMALL_BYTES => None,
+                Some(Broadcast::Halves) if !pair => None,
+                form => form,
+            };
+            match form {
+                Some(Broadcast::Paper) => self.broadcast_paper(&communicator, &region, root),
+                Some(Broadcast::Line) => self.broadcast_line(&communicator, &region, root),
+                Some(Broadcast::Pull) => self.broadcast_pull(&communicator, &region, root, false),
+                Some(Broadcast::Halves) => self.broadcast_pull(&communicator, &region, root, true),
+                None if bytes <= SMALL_BYTES => self.broadcast_line(&communicator, &region, root),
+                None => {
+                    let halves = pair && bytes >= HALVES_FROM;
+                    self.broadcast_pull(&communicator, &region, root, halves)
+                }
             }
         }
     }
@@ -80,6 +101,7 @@ impl Engine {
         communicator: &Communicator,
         region: &Region,
         root: u32,
+        halves: bool,
     ) -> Result<()> {
         let shared = &communicator.shared;
         let check = check(Kind::BroadcastRow, root, 0);
@@ -88,11 +110,33 @@ impl Engine {
         if shared.rank != root {
             outcome = self.await_post(shared, root, number, check).and_then(|()| {
                 let source = shared.posted_part(root, number, 0)?;
-                // SAFETY: the root has posted its buffer and keeps it until all have finished; the callers vouch for both.
+                if halves && source.bytes() == region.bytes() {
+                    // SAFETY: the root has posted its buffer and keeps it until all have finished; the callers vouch for both. The root writes
+                    // the other half.
+                    return unsafe { copy_part(&source, 0, region, 0, first_half(region.bytes())) };
+                }
+                // SAFETY: as above.
                 unsafe { copy_whole(&source, region) }
             });
+        } else if halves {
+            let other = root ^ 1;
+            outcome = self.await_post(shared, other, number, check).and_then(|()| {
+                let target = shared.posted_part(other, number, 0)?;
+                if target.bytes() != region.bytes() {
+                    // The receiver sees it, too, and tells.
+                    return Ok(());
+                }
+                let half = first_half(region.bytes());
+                // SAFETY: as above, the other way round.
+                unsafe { copy_part(region, half, &target, half, region.bytes() - half) }
+            });
         }
-        self.end_rooted(shared, root, number);
+        if halves {
+            // The receiver's other half comes from the root.
+            self.close(shared, number);
+        } else {
+            self.end_rooted(shared, root, number);
+        }
         outcome
     }
 }

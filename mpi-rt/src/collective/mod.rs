@@ -9,6 +9,7 @@
 //! Every rank of a communicator calls the same collectives in the same order (MPI-5.0, chapter "Collective Communication"); operations
 //! are numbered by each rank for itself, and numbers are what the lines carry, so that a line never has to be reset.
 
+pub mod algorithm;
 mod allreduce;
 mod area;
 pub mod arguments;
@@ -18,6 +19,7 @@ mod channel;
 mod fold;
 mod neighbourhood;
 mod oneway;
+mod paper;
 mod plan;
 mod reduce;
 mod rows;
@@ -90,7 +92,8 @@ impl Engine {
                 Call::Alltoall { ref send, ref receive } if !send.is_in_place() => {
                     match (equal(&send.division), equal(&receive.division)) {
                         (Some(sent), Some(received)) => {
-                            self.alltoall_row(&it, send, receive, (sent, received), true)
+                            let form = self.algorithms.alltoall;
+                            self.alltoall_row(&it, send, receive, (sent, received), form)
                         }
                         _ => self.run_collective(call, &it),
                     }

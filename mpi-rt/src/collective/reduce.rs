@@ -2,6 +2,7 @@
 //! straight into the root's buffer.
 
 use super::Reduction;
+use super::algorithm::Reduce;
 use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
 use super::fold::{One, share};
@@ -41,12 +42,17 @@ impl Engine {
         let send = if in_place { receive.cast_const() } else { send };
         // SAFETY: the caller's promise.
         unsafe {
-            match reduction.line_bytes() {
-                Some(bytes) => self.reduce_line(&communicator, &reduction, bytes, send, receive, root),
-                None => return self.reduce_shares(&communicator, &reduction, send, receive, root),
+            match (self.algorithms.reduce, reduction.line_bytes()) {
+                (Some(Reduce::Paper), _) if reduction.operation.commutes() => {
+                    self.reduce_paper(&communicator, &reduction, send, receive, root)
+                }
+                (Some(Reduce::Line) | None, Some(bytes)) => {
+                    self.reduce_line(&communicator, &reduction, bytes, send, receive, root);
+                    Ok(())
+                }
+                _ => self.reduce_shares(&communicator, &reduction, send, receive, root),
             }
         }
-        Ok(())
     }
 
     /// # Safety

@@ -1,6 +1,7 @@
 //! Blocking broadcast, gather, scatter, allgather and alltoall with equal parts, without a plan: each rank posts a row, which is one
 //! region for each rank at equal distances, in one line.
 
+use super::algorithm::Alltoall;
 use super::area::SMALL_BYTES;
 use super::arguments::{Division, Part, Parts};
 use super::channel::{Kind, check};
@@ -9,6 +10,7 @@ use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::region::{Region, copy_regions};
+use lwk_user::smartmap::Peer;
 
 /// As many regions as there are ranks: the first, and the bytes from one to the next.
 #[derive(Clone, Copy)]
@@ -27,6 +29,13 @@ impl Row {
     pub fn words(&self) -> [u64; 6] {
         let [address, layout, length, count] = self.first.words();
         [address, layout, length, count, self.first.bytes() as u64, self.stride as u64]
+    }
+
+    /// The region for `rank` of the row that `owner` describes by these words.
+    pub fn posted(owner: Peer, words: [u64; 6], rank: u32) -> Region {
+        let [address, layout, length, count, bytes, stride] = words;
+        let address = address.wrapping_add(stride.wrapping_mul(rank as u64));
+        Region::of_peer(owner, [address, layout, length, count], bytes as usize)
     }
 
     /// The region for `rank`.
@@ -204,8 +213,7 @@ impl Engine {
         outcome
     }
 
-    /// Every rank stores what it has for every other into that one's buffer (`push`), or loads what others have for it. Errors: as
-    /// for [`Engine::gather_row`].
+    /// Every rank has something for every other. Errors: as for [`Engine::gather_row`].
     ///
     /// # Safety
     /// As for [`Engine::collective`].
@@ -215,13 +223,23 @@ impl Engine {
         send: &Parts,
         receive: &Parts,
         counts: (i64, i64),
-        push: bool,
+        form: Option<Alltoall>,
     ) -> Result<()> {
         let shared = &communicator.shared;
         let (from, to) = (self.row(send, counts.0)?, self.row(receive, counts.1)?);
         let (rank, size) = (shared.rank, shared.size());
         let each = from.first.bytes();
-        if each * size as usize <= SMALL_BYTES {
+        let fits = each * size as usize <= SMALL_BYTES;
+        let form = match form {
+            Some(form) if form != Alltoall::Line || fits => form,
+            _ if fits => Alltoall::Line,
+            _ => Alltoall::Push,
+        };
+        if form == Alltoall::Paper {
+            // SAFETY: the caller's promise.
+            return unsafe { self.alltoall_paper(communicator, &from, &to) };
+        }
+        if form == Alltoall::Line {
             if each != to.first.bytes() {
                 return Err(if each > to.first.bytes() { Error::TRUNCATE } else { Error::COUNT });
             }
@@ -240,6 +258,7 @@ impl Engine {
             }
             return Ok(());
         }
+        let push = form == Alltoall::Push;
         let check = check(if push { Kind::AlltoallPush } else { Kind::AlltoallRow }, 0, 0);
         let number = self.open(shared, check, &if push { to.words() } else { from.words() });
         let mut outcome = Ok(());

@@ -1,0 +1,214 @@
+//! Barrier, broadcast, reduce, allreduce and alltoall as the SMARTMAP paper has them (section IV.C): one structure in each rank, with
+//! counter, context, address, turn and finished.
+//!
+//! The root initialises its structure and publishes counter and context; the others wait for these to be theirs, use the root's
+//! buffer, and count themselves finished. A rank is in one of these operations at a time, so the structure needs no context of
+//! its own. One thing differs from the paper: who waits for the others in a barrier also leaves when the root has begun something
+//! else, since the root may have left and used the structure again before a slow rank has seen the last count.
+
+use super::fold::Reduction;
+use super::rows::{Row, copy_whole};
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::region::Region;
+use crate::transport::seen_from_here;
+use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_user::smartmap::{CacheLine, Peer, Shared as SharedType, Symmetric};
+
+/// The paper's structure.
+struct Structure {
+    /// Counter (high half) and context of the operation that this rank is the root of.
+    operation: AtomicU64,
+    address: AtomicU64,
+    turn: AtomicU64,
+    finished: AtomicU64,
+}
+
+// SAFETY: atomics only; the address is a number.
+unsafe impl SharedType for Structure {}
+
+static STRUCTURE: Symmetric<CacheLine<Structure>> = Symmetric::new(CacheLine(Structure {
+    operation: AtomicU64::new(0),
+    address: AtomicU64::new(0),
+    turn: AtomicU64::new(0),
+    finished: AtomicU64::new(0),
+}));
+
+/// One operation as a rank sees it.
+struct Paper {
+    root: &'static Structure,
+    operation: u64,
+    peer: Peer,
+    is_root: bool,
+    size: u64,
+}
+
+impl Engine {
+    /// Enters an operation: the root publishes it with an address, the others wait for that. Errors: `INTERN`.
+    fn paper(&mut self, communicator: &Communicator, root: u32, address: u64) -> Result<Paper> {
+        let shared = &communicator.shared;
+        let counter = super::Shared::next(&shared.papers);
+        let operation = counter << 32 | communicator.context as u64;
+        let peer = shared.peer(root).ok_or(Error::INTERN)?;
+        let structure = &STRUCTURE.at(peer).get().0;
+        let is_root = shared.rank == root;
+        if is_root {
+            // Relaxed, all: published by the release store below.
+            structure.address.store(address, Ordering::Relaxed);
+            structure.turn.store(0, Ordering::Relaxed);
+            structure.finished.store(1, Ordering::Relaxed);
+            // Release: pairs with the acquire load below, and in `barrier_paper`.
+            structure.operation.store(operation, Ordering::Release);
+        } else {
+            // Acquire: pairs with the release store above.
+            self.wait_until(|| structure.operation.load(Ordering::Acquire) == operation);
+        }
+        Ok(Paper { root: structure, operation, peer, is_root, size: shared.size() as u64 })
+    }
+
+    /// Leaves an operation: the root when all have finished.
+    fn leave_paper(&mut self, paper: &Paper) {
+        if paper.is_root {
+            // Acquire: pairs with the release additions of the others.
+            self.wait_until(|| paper.root.finished.load(Ordering::Acquire) == paper.size);
+        } else {
+            // Release: pairs with the acquire load above; ends this rank's use of the root's buffer.
+            paper.root.finished.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Errors: `INTERN`.
+    pub(super) fn barrier_paper(&mut self, communicator: &Communicator) -> Result<()> {
+        let paper = self.paper(communicator, 0, 0)?;
+        if !paper.is_root {
+            // Release and acquire: what was stored before the barrier is seen by all that leave it.
+            paper.root.finished.fetch_add(1, Ordering::AcqRel);
+        }
+        self.wait_until(|| {
+            // Acquire, both: pair with the additions of the others, and with the root's next operation.
+            paper.root.finished.load(Ordering::Acquire) == paper.size
+                || paper.root.operation.load(Ordering::Acquire) != paper.operation
+        });
+        Ok(())
+    }
+
+    /// The rest of an operation in which all but the root copy what the root's row has for them. Errors: `TRUNCATE`, `INTERN`.
+    ///
+    /// # Safety
+    /// The root's row and this rank's region must be valid.
+    unsafe fn copy_from_root(
+        &mut self,
+        communicator: &Communicator,
+        root: u32,
+        row: &Row,
+        mine: &Region,
+    ) -> Result<()> {
+        let words = row.words();
+        let paper = self.paper(communicator, root, words.as_ptr().expose_provenance() as u64)?;
+        let mut outcome = Ok(());
+        if !paper.is_root {
+            // Relaxed: ordered by the operation's number.
+            let address = paper.root.address.load(Ordering::Relaxed) as usize;
+            // SAFETY: the root has published its row's words, which stay until all have finished; the callers vouch for the regions.
+            outcome = unsafe {
+                let words = seen_from_here::<[u64; 6]>(paper.peer, address).read();
+                let theirs = Row::posted(paper.peer, words, communicator.shared.rank);
+                copy_whole(&theirs, mine)
+            };
+        }
+        self.leave_paper(&paper);
+        outcome
+    }
+
+    /// Errors: as for [`Engine::broadcast`].
+    ///
+    /// # Safety
+    /// As for [`Engine::broadcast`].
+    pub(super) unsafe fn broadcast_paper(
+        &mut self,
+        communicator: &Communicator,
+        region: &Region,
+        root: u32,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_from_root(communicator, root, &Row::same(*region), region) }
+    }
+
+    /// A broadcast from each rank in turn. Errors: as for the other forms of alltoall.
+    ///
+    /// # Safety
+    /// The rows must be valid.
+    pub(super) unsafe fn alltoall_paper(
+        &mut self,
+        communicator: &Communicator,
+        from: &Row,
+        to: &Row,
+    ) -> Result<()> {
+        let rank = communicator.shared.rank;
+        let mut outcome = Ok(());
+        for root in 0..communicator.size() {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if root == rank {
+                    outcome = copy_whole(&from.part(rank), &to.part(rank)).and(outcome);
+                }
+                outcome = self.copy_from_root(communicator, root, from, &to.part(root)).and(outcome);
+            }
+        }
+        outcome
+    }
+
+    /// The operation must commute. Errors: as for [`Engine::reduce`].
+    ///
+    /// # Safety
+    /// As for [`Engine::reduce`]; `send` is the contribution.
+    pub(super) unsafe fn reduce_paper(
+        &mut self,
+        communicator: &Communicator,
+        reduction: &Reduction,
+        send: *const u8,
+        receive: *mut u8,
+        root: u32,
+    ) -> Result<()> {
+        let shared = &communicator.shared;
+        if shared.rank == root && send != receive.cast_const() {
+            // SAFETY: the caller's promise.
+            unsafe { reduction.items.copy(send, receive, reduction.count)? };
+        }
+        let paper = self.paper(communicator, root, receive.expose_provenance() as u64)?;
+        let turn = &paper.root.turn;
+        // Acquire: pairs with the release addition of the rank before: its results are in the buffer.
+        self.wait_until(|| turn.load(Ordering::Acquire) == shared.rank as u64);
+        if !paper.is_root {
+            // Relaxed: ordered by the operation's number.
+            let address = paper.root.address.load(Ordering::Relaxed) as usize;
+            let target = seen_from_here::<u8>(paper.peer, address);
+            // SAFETY: it is this rank's turn on the root's buffer; the callers vouch for both.
+            unsafe { reduction.operation.apply(self, send, target, reduction.count) };
+        }
+        // Release: pairs with the acquire load above, in the next rank.
+        turn.fetch_add(1, Ordering::Release);
+        self.leave_paper(&paper);
+        Ok(())
+    }
+
+    /// Reduce to the first rank, and broadcast. The operation must commute. Errors: as for [`Engine::allreduce`].
+    ///
+    /// # Safety
+    /// As for [`Engine::allreduce`]; `send` is the contribution.
+    pub(super) unsafe fn allreduce_paper(
+        &mut self,
+        communicator: &Communicator,
+        reduction: &Reduction,
+        send: *const u8,
+        receive: *mut u8,
+    ) -> Result<()> {
+        let region = self.region(receive, reduction.count as i64, reduction.operation.datatype)?;
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.reduce_paper(communicator, reduction, send, receive, 0)?;
+            self.broadcast_paper(communicator, &region, 0)
+        }
+    }
+}
