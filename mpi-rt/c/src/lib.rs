@@ -25,6 +25,7 @@ mod datatypes;
 mod environment;
 mod generalized;
 mod neighbourhoods;
+mod one_sided;
 mod operations;
 mod packing;
 mod partitioned;

@@ -6,6 +6,7 @@ use super::shared::Part;
 use crate::abi::PROC_NULL;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::handle::Handle;
 
 /// The unified memory model (`MPI_WIN_UNIFIED`).
@@ -65,6 +66,12 @@ impl Engine {
     /// The node rank of each of its ranks: the window's group. Errors: `WIN`.
     pub fn win_members(&self, window: Handle) -> Result<&[u32]> {
         Ok(&self.window(window)?.communicator.members)
+    }
+
+    /// A handle of its group. Errors: `WIN`.
+    pub fn win_group(&mut self, window: Handle) -> Result<Handle> {
+        let group = Group::new(self.window(window)?.communicator.members.clone());
+        Ok(self.insert_group(group))
     }
 
     /// Whether there is such a window. Errors: `WIN`.

@@ -5,7 +5,7 @@
 use super::attributes::Attributes;
 use super::epoch::{Epochs, Held};
 use super::shared::{Control, Memory, Own, Part, control_of, line_of};
-use super::{Flavor, Target, Window};
+use super::{Flavor, Target, Window, hints};
 use crate::attribute;
 use crate::communicator::Communicator;
 use crate::engine::{Engine, with};
@@ -151,6 +151,7 @@ impl Engine {
         }
         let mine = parts.get(rank as usize).ok_or(Error::INTERN)?;
         let attributes = Box::new(Attributes::new(flavor, mine));
+        let hints = hints::defaults()?;
         let communicator = self.duplicate_hidden(&parent)?;
         Ok(self.windows.insert(Window {
             communicator: Rc::new(communicator),
@@ -160,6 +161,7 @@ impl Engine {
             own,
             _memory: memory,
             attributes,
+            hints,
         }))
     }
 }

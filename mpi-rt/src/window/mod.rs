@@ -22,6 +22,7 @@ mod element;
 mod epoch;
 mod fence;
 mod general;
+pub mod hints;
 mod locate;
 mod passive;
 mod shared;
@@ -38,6 +39,7 @@ use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use crate::info::Info;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use epoch::{Epochs, Held};
@@ -66,6 +68,7 @@ pub(crate) struct Window {
     /// What the runtime has allocated for it in this rank.
     _memory: Option<Memory>,
     attributes: Box<Attributes>,
+    hints: Info,
 }
 
 /// One rank's part of a window, as this rank sees it.
