@@ -14,8 +14,9 @@ mod bench;
 use alloc::vec::Vec;
 use bench::collective::Form;
 use bench::moving::{Movement, Style};
+use bench::one_sided::{Operation, Synchronisation};
 use bench::reducing::Reduction;
-use bench::{Bench, Table, asynchronous, collective, moving, patterns, point_to_point, reducing};
+use bench::{Bench, Table, asynchronous, collective, moving, one_sided, patterns, point_to_point, reducing};
 use lwk_apps::cli::{Argument, Cli};
 use lwk_apps::json;
 use lwk_mpi_rt::mpi::Mpi;
@@ -95,9 +96,30 @@ const REDUCTIONS: [Test; 11] = collectives! {
     "iexscan": reducing::run, Reduction::Exscan, Form::Nonblocking;
 };
 
+/// Tests of two ranks, or of one with itself.
+const ONE_SIDED: [Test; 17] = collectives! {
+    "put_latency": one_sided::latency, Operation::Put, Synchronisation::Flush;
+    "put_latency_lock": one_sided::latency, Operation::Put, Synchronisation::Lock;
+    "put_latency_lock_all": one_sided::latency, Operation::Put, Synchronisation::LockAll;
+    "put_latency_fence": one_sided::latency, Operation::Put, Synchronisation::Fence;
+    "put_latency_pscw": one_sided::latency, Operation::Put, Synchronisation::General;
+    "get_latency": one_sided::latency, Operation::Get, Synchronisation::Flush;
+    "get_latency_lock": one_sided::latency, Operation::Get, Synchronisation::Lock;
+    "get_latency_lock_all": one_sided::latency, Operation::Get, Synchronisation::LockAll;
+    "get_latency_fence": one_sided::latency, Operation::Get, Synchronisation::Fence;
+    "get_latency_pscw": one_sided::latency, Operation::Get, Synchronisation::General;
+    "acc_latency": one_sided::latency, Operation::Accumulate, Synchronisation::Flush;
+    "get_acc_latency": one_sided::latency, Operation::GetAccumulate, Synchronisation::Flush;
+    "fop_latency": one_sided::latency, Operation::FetchAndOp, Synchronisation::Flush;
+    "cas_latency": one_sided::latency, Operation::CompareAndSwap, Synchronisation::Flush;
+    "put_bw": one_sided::bandwidth, Operation::Put, false;
+    "put_bibw": one_sided::bandwidth, Operation::Put, true;
+    "get_bw": one_sided::bandwidth, Operation::Get, false;
+};
+
 /// All tests.
 fn tests() -> impl Iterator<Item = &'static Test> {
-    MESSAGES.iter().chain(&BARRIERS).chain(&MOVEMENTS).chain(&REDUCTIONS)
+    MESSAGES.iter().chain(&BARRIERS).chain(&MOVEMENTS).chain(&REDUCTIONS).chain(&ONE_SIDED)
 }
 
 lwk_user::entry!(main);

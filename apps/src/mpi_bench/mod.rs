@@ -5,6 +5,7 @@ pub mod collective;
 pub mod floor;
 pub mod instructions;
 pub mod moving;
+pub mod one_sided;
 pub mod patterns;
 pub mod point_to_point;
 pub mod reducing;

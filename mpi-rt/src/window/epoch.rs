@@ -12,8 +12,12 @@ use lwk_epoch::Ticket;
 pub(super) struct Epochs {
     pub fence: Fence,
     pub access: Access,
-    /// Ranks that this rank has posted to.
-    pub exposed_to: Option<Vec<u32>>,
+    /// Ranks that this rank has started access to; the list is kept for the next time.
+    pub started: Vec<u32>,
+    /// This rank has posted.
+    pub exposed: bool,
+    /// To these ranks; the list is kept for the next time.
+    pub exposed_to: Vec<u32>,
     /// Every target may be accessed: fences allow it. For the fast path.
     pub everyone: bool,
 }
@@ -29,11 +33,11 @@ pub(super) enum Fence {
 }
 
 /// How this rank has access to targets, other than by fences.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Access {
     Not,
-    /// Start, to these ranks.
-    Started(Vec<u32>),
+    /// Start.
+    Started,
     /// Locks, of so many targets.
     Locked(u32),
     /// Lock of all.
@@ -52,12 +56,19 @@ pub(super) enum Held {
 
 impl Epochs {
     pub fn new() -> Epochs {
-        Epochs { fence: Fence::Not, access: Access::Not, exposed_to: None, everyone: false }
+        Epochs {
+            fence: Fence::Not,
+            access: Access::Not,
+            started: Vec::new(),
+            exposed: false,
+            exposed_to: Vec::new(),
+            everyone: false,
+        }
     }
 
     /// Whether the window can be freed.
     pub fn is_idle(&self) -> bool {
-        self.access == Access::Not && self.exposed_to.is_none() && self.fence != Fence::Used
+        self.access == Access::Not && !self.exposed && self.fence != Fence::Used
     }
 
     /// Whether access other than by fences can begin, and if so ends a fence's epoch that was not used. Errors: `RMA_SYNC`.

@@ -15,7 +15,7 @@ impl Engine {
         if assertions & !known != 0 {
             return Err(Error::ASSERT);
         }
-        if it.epochs.access != Access::Not || it.epochs.exposed_to.is_some() {
+        if it.epochs.access != Access::Not || it.epochs.exposed {
             return Err(Error::RMA_SYNC);
         }
         it.epochs.everyone = false;

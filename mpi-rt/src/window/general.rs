@@ -9,7 +9,6 @@ use crate::abi::mode;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use alloc::vec::Vec;
 use lwk_epoch::PairLine;
 
 impl Engine {
@@ -20,17 +19,21 @@ impl Engine {
         if assertions & !(mode::NOCHECK | mode::NOSTORE | mode::NOPUT) != 0 {
             return Err(Error::ASSERT);
         }
-        let ranks = it.ranks_of(group)?;
-        if it.epochs.exposed_to.is_some() {
+        it.check_group(group)?;
+        if it.epochs.exposed {
             return Err(Error::RMA_SYNC);
         }
         it.epochs.leave_fence()?;
-        for rank in &ranks {
-            let origin = it.targets.get_mut(*rank as usize).ok_or(Error::INTERN)?;
+        it.epochs.exposed_to.clear();
+        it.epochs.exposed_to.try_reserve(group.len()).map_err(|_| Error::NO_MEM)?;
+        for node_rank in group {
+            let rank = it.rank_of(*node_rank)?;
+            let origin = it.targets.get_mut(rank).ok_or(Error::INTERN)?;
             origin.exposures += 1;
             origin.line.posted.announce(origin.exposures);
+            it.epochs.exposed_to.push(rank as u32);
         }
-        it.epochs.exposed_to = Some(ranks);
+        it.epochs.exposed = true;
         Ok(())
     }
 
@@ -41,15 +44,19 @@ impl Engine {
         if assertions & !mode::NOCHECK != 0 {
             return Err(Error::ASSERT);
         }
-        let ranks = it.ranks_of(group)?;
+        it.check_group(group)?;
         if it.epochs.access != Access::Not {
             return Err(Error::RMA_SYNC);
         }
         it.epochs.leave_fence()?;
-        for rank in &ranks {
+        it.epochs.started.clear();
+        it.epochs.started.try_reserve(group.len()).map_err(|_| Error::NO_MEM)?;
+        for node_rank in group {
             let it = self.window_mut(window)?;
-            let line = it.own.line(*rank as usize)?;
-            let target = it.targets.get_mut(*rank as usize).ok_or(Error::INTERN)?;
+            let rank = it.rank_of(*node_rank)?;
+            it.epochs.started.push(rank as u32);
+            let line = it.own.line(rank)?;
+            let target = it.targets.get_mut(rank).ok_or(Error::INTERN)?;
             target.accesses += 1;
             target.open = true;
             let number = target.accesses;
@@ -58,19 +65,19 @@ impl Engine {
                 self.wait_until(|| line.posted.has(number));
             }
         }
-        self.window_mut(window)?.epochs.access = Access::Started(ranks);
+        self.window_mut(window)?.epochs.access = Access::Started;
         Ok(())
     }
 
     /// Ends the access that start began. Errors: `WIN`; `RMA_SYNC` if none did.
     pub fn win_complete(&mut self, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
-        let Access::Started(_) = &it.epochs.access else { return Err(Error::RMA_SYNC) };
-        let Access::Started(ranks) = core::mem::replace(&mut it.epochs.access, Access::Not) else {
-            return Err(Error::INTERN);
-        };
-        for rank in ranks {
-            let target = it.targets.get_mut(rank as usize).ok_or(Error::INTERN)?;
+        if it.epochs.access != Access::Started {
+            return Err(Error::RMA_SYNC);
+        }
+        it.epochs.access = Access::Not;
+        for rank in &it.epochs.started {
+            let target = it.targets.get_mut(*rank as usize).ok_or(Error::INTERN)?;
             target.open = false;
             target.line.completed.announce(target.accesses);
         }
@@ -79,46 +86,44 @@ impl Engine {
 
     /// Ends the exposure that post began, after all its origins have completed. Errors: `WIN`; `RMA_SYNC` if none did.
     pub fn win_wait(&mut self, window: Handle) -> Result<()> {
-        for (line, number) in self.window(window)?.awaited()? {
+        let mut origin = 0;
+        while let Some((line, number)) = self.window(window)?.awaited(origin)? {
             self.wait_until(|| line.completed.has(number));
+            origin += 1;
         }
-        self.window_mut(window)?.epochs.exposed_to = None;
+        self.window_mut(window)?.epochs.exposed = false;
         Ok(())
     }
 
     /// Ends the exposure if all its origins have completed; whether they have. Errors: as for [`Engine::win_wait`].
     pub fn win_test(&mut self, window: Handle) -> Result<bool> {
-        let awaited = self.window(window)?.awaited()?;
-        let done = awaited.iter().all(|(line, number)| line.completed.has(*number));
-        if done {
-            self.window_mut(window)?.epochs.exposed_to = None;
-        } else {
-            self.progress_between_polls();
+        let mut origin = 0;
+        while let Some((line, number)) = self.window(window)?.awaited(origin)? {
+            if !line.completed.has(number) {
+                self.progress_between_polls();
+                return Ok(false);
+            }
+            origin += 1;
         }
-        Ok(done)
+        self.window_mut(window)?.epochs.exposed = false;
+        Ok(true)
     }
 }
 
 impl Window {
-    /// Ranks in the window of a group. Errors: `GROUP`, `NO_MEM`.
-    fn ranks_of(&self, group: &[u32]) -> Result<Vec<u32>> {
-        let mut ranks = Vec::new();
-        ranks.try_reserve_exact(group.len()).map_err(|_| Error::NO_MEM)?;
-        for node_rank in group {
-            ranks.push(self.rank_of(*node_rank)? as u32);
-        }
-        Ok(ranks)
+    /// Errors: `GROUP` if a node rank is none of the window's.
+    fn check_group(&self, group: &[u32]) -> Result<()> {
+        group.iter().try_for_each(|node_rank| self.rank_of(*node_rank).map(drop))
     }
 
-    /// The words of the origins of this exposure, and what is awaited of them. Errors: `RMA_SYNC` if there is none.
-    fn awaited(&self) -> Result<Vec<(&'static PairLine, u64)>> {
-        let ranks = self.epochs.exposed_to.as_ref().ok_or(Error::RMA_SYNC)?;
-        let mut awaited = Vec::new();
-        awaited.try_reserve_exact(ranks.len()).map_err(|_| Error::NO_MEM)?;
-        for rank in ranks {
-            let origin = self.targets.get(*rank as usize).ok_or(Error::INTERN)?;
-            awaited.push((self.own.line(*rank as usize)?, origin.exposures));
+    /// The word of one of the origins of this exposure, and what is awaited of it; `None` after the last. Errors: `RMA_SYNC` if there is no
+    /// exposure.
+    fn awaited(&self, origin: usize) -> Result<Option<(&'static PairLine, u64)>> {
+        if !self.epochs.exposed {
+            return Err(Error::RMA_SYNC);
         }
-        Ok(awaited)
+        let Some(rank) = self.epochs.exposed_to.get(origin) else { return Ok(None) };
+        let origin = self.targets.get(*rank as usize).ok_or(Error::INTERN)?;
+        Ok(Some((self.own.line(*rank as usize)?, origin.exposures)))
     }
 }
