@@ -1,4 +1,6 @@
-/* Barriers in a row: args [COUNT]. Rank 0 prints how many all ranks have passed together. */
+/* Barriers in a row: args [COUNT].
+ *
+ * Rank 0 prints how many all ranks have passed together. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* A molecular-dynamics toy: args [LENGTH [STEPS]]: LENGTH layers of 6 by 6 particles that attract and repel each other as Lennard and
- * Jones say, in a periodic box.
+/* A molecular-dynamics toy with halo exchange: args [LENGTH [STEPS]].
+ *
+ * LENGTH layers of 6 by 6 particles attract and repel each other as Lennard and Jones say, in a periodic box.
  *
  * The box is cut into slabs along its length, one a rank. In each step a rank sends copies of the particles near its faces to its
  * neighbours (the halo), computes forces, moves its particles, and hands over those that have left its slab. How many will come

@@ -83,6 +83,11 @@ impl Builder {
         Ok(Self { tree: tree.clone(), toolchain, verbose })
     }
 
+    /// Whether it builds at all, rather than take what is there.
+    pub fn builds(&self) -> bool {
+        self.toolchain.is_some()
+    }
+
     /// Builds the kernel.
     pub fn kernel(&self) -> Outcome<Kernel> {
         let Kernel { elf, stripped } = kernel_files(&self.tree);

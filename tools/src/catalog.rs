@@ -1,9 +1,12 @@
-//! The bundled programs: one file each in `apps/src/bin`, whose first `//!` line says what it does.
+//! The bundled programs: in Rust one file each in `apps/src/bin`, whose first `//!` line says what it does; in C one file each in `apps/c`
+//! and `apps/c/bench`, whose first line does.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::build::{self, Builder, Programs};
+use crate::cc;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::tree::Tree;
 
@@ -32,6 +35,36 @@ pub fn list(tree: &Tree, programs: Programs) -> Outcome<Vec<Entry>> {
     Ok(entries)
 }
 
+/// Where the C programs are.
+const C_FOLDERS: [&str; 2] = ["apps/c", "apps/c/bench"];
+
+/// The C programs, by name, each with its source relative to the tree.
+pub fn list_c(tree: &Tree) -> Outcome<Vec<(Entry, PathBuf)>> {
+    let mut entries = Vec::new();
+    for folder in C_FOLDERS.map(Path::new) {
+        let what = || format!("list the programs in {}", folder.display());
+        for entry in fs::read_dir(tree.root().join(folder)).doing(what)? {
+            let path = entry.doing(what)?.path();
+            if let (Some(name), Some("c")) = (path.file_stem(), path.extension().and_then(|end| end.to_str()))
+            {
+                let source = fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
+                let name = name.to_string_lossy().into_owned();
+                let description = first_line_of_c(&source);
+                let file = folder.join(&name).with_extension("c");
+                entries.push((Entry { name, description }, file));
+            }
+        }
+    }
+    entries.sort_by(|a, b| a.0.name.cmp(&b.0.name));
+    Ok(entries)
+}
+
+/// The first line of a comment in front, without what belongs to the comment.
+fn first_line_of_c(source: &str) -> String {
+    let line = source.lines().next().and_then(|line| line.strip_prefix("/*")).unwrap_or("");
+    line.trim_end_matches("*/").trim().trim_end_matches(['.', ':']).to_owned()
+}
+
 fn first_line(source: &str) -> String {
     source.lines().find_map(|line| line.strip_prefix("//!")).unwrap_or("").trim().to_owned()
 }
@@ -43,6 +76,8 @@ pub enum Named {
     File(PathBuf),
     /// By its name among the programs of a package.
     Bundled(String, Programs),
+    /// A bundled C program, by its source, relative to the tree.
+    C(PathBuf),
 }
 
 impl Named {
@@ -60,6 +95,9 @@ impl Named {
         if list(tree, build::APPS)?.iter().any(|entry| entry.name == name) {
             return Ok(Self::Bundled(name.into(), build::APPS));
         }
+        if let Some((_, source)) = list_c(tree)?.into_iter().find(|(entry, _)| entry.name == name) {
+            return Ok(Self::C(source));
+        }
         Err(Failure::usage(format!(
             "there is no program {name:?}; `cargo lwk list` shows the bundled ones, a path with a slash names any other"
         )))
@@ -70,17 +108,30 @@ impl Named {
         match self {
             Self::File(path) => Ok(path.clone()),
             Self::Bundled(name, programs) => builder.programs(*programs).map(|()| tree.program(name)),
+            Self::C(source) => {
+                if builder.builds() {
+                    cc::build_programs(tree, builder, &BTreeSet::from([source]))?;
+                }
+                Ok(cc::program(tree, source))
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::first_line;
+    use super::{first_line, first_line_of_c};
 
     #[test]
     fn the_first_line_of_the_front_comment_describes_the_program() {
         assert_eq!(first_line("// licence\n//! Says hello.\n//!\n//! More.\n"), "Says hello.");
         assert_eq!(first_line("fn main() {}\n"), "");
+    }
+
+    #[test]
+    fn the_first_line_of_a_c_program_describes_it() {
+        assert_eq!(first_line_of_c("/* Sorts: args [KEYS].\n *\n * More. */\n"), "Sorts: args [KEYS]");
+        assert_eq!(first_line_of_c("/* Sorts. */\nint x;\n"), "Sorts");
+        assert_eq!(first_line_of_c("int x;\n"), "");
     }
 }

@@ -49,7 +49,8 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Command::Lint { verbose } => lint::run(&tree, verbose),
         Command::Test(options) => boot_tests::run(&tree, &options),
         Command::List => {
-            let entries = catalog::list(&tree, build::APPS)?;
+            let mut entries = catalog::list(&tree, build::APPS)?;
+            entries.extend(catalog::list_c(&tree)?.into_iter().map(|(entry, _)| entry));
             let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
             let lines = entries.iter().map(|entry| format!("{:width$}  {}", entry.name, entry.description));
             progress::print_list(lines);

@@ -1,4 +1,6 @@
-/* Collectives: the mean time of a call over all ranks. Reductions are sums of floats; sizes are those of one rank's part. */
+/* Benchmarks of MPI's collectives: the mean time of a call over all ranks.
+ *
+ * Reductions are sums of floats; sizes are those of one rank's part. */
 #include "mpi_bench.h"
 
 static char *out, *in;

@@ -1,5 +1,6 @@
-/* One-sided: put and get, each followed by flush, by fence, or inside lock and unlock; accumulate, fetch-and-op, compare-and-swap.
- * Rank 0 acts on rank 1; bandwidth in windows of 64. */
+/* Benchmarks of MPI's one-sided communication: put, get, accumulate, fetch-and-op, compare-and-swap.
+ *
+ * Put and get are followed by flush or by fence, or are inside lock and unlock. Rank 0 acts on rank 1; bandwidth in windows of 64. */
 #include "mpi_bench.h"
 
 #define WINDOW 64

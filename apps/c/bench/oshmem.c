@@ -1,5 +1,6 @@
-/* OpenSHMEM: put and get, atomics, barrier, reductions. PE 0 acts on PE 1; `p_wait` is a ping-pong of 8 bytes by put and wait. Nothing
- * newer than OpenSHMEM 1.4 but for what the library itself says it has. */
+/* Benchmarks of OpenSHMEM: put and get, atomics, barrier, reductions.
+ *
+ * PE 0 acts on PE 1; `p_wait` is a ping-pong of 8 bytes by put and wait. Nothing newer than OpenSHMEM 1.4 but for what the library itself says it has. */
 #include <shmem.h>
 #include <time.h>
 

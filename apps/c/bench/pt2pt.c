@@ -1,4 +1,4 @@
-/* Point to point: latency, bandwidth, bidirectional bandwidth, message rate, latency of many pairs.
+/* Benchmarks of MPI's point to point: latency, bandwidth, bidirectional bandwidth, message rate, latency of many pairs.
  *
  * The first half of the ranks are senders, each with a partner in the second half. `latency_dirty` writes the message anew each time. */
 #include "mpi_bench.h"
