@@ -18,6 +18,7 @@ use crate::operation::{LastKernel, UserOperation};
 use crate::partitioned::Channels;
 use crate::probe::Taken;
 use crate::receive::Waiting;
+use crate::report;
 use crate::request::Request;
 use crate::session;
 use crate::transport::chosen::Chosen;
@@ -119,7 +120,11 @@ pub(crate) fn sleep() -> Result<()> {
         .try_with(|life| {
             *life = match core::mem::replace(life, Life::Before) {
                 Life::Before => Life::Before,
-                Life::Running(engine) | Life::Asleep(engine) => Life::Asleep(engine),
+                Life::Running(mut engine) => {
+                    report::at_end(&mut engine.transport);
+                    Life::Asleep(engine)
+                }
+                Life::Asleep(engine) => Life::Asleep(engine),
             };
         })
         .ok_or(Error::INTERN)

@@ -188,6 +188,9 @@ pub struct RunOptions {
     /// Print the exit report to standard error: start-up time, memory, interrupts and system calls of each core
     #[arg(long)]
     pub report: bool,
+    /// Print at the end how many messages were sent, and how much, by size and by how far apart the cores are
+    #[arg(long)]
+    pub profile: bool,
     /// Write the exit report to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub report_json: Option<PathBuf>,

@@ -17,7 +17,7 @@ use crate::console::record::Parser;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::image;
 use crate::packages;
-use crate::run::job_of;
+use crate::run::{ask_runtime, job_of, print_reports};
 use crate::symbols::Symbols;
 use crate::tree::Tree;
 
@@ -35,6 +35,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let mut job = job_of(&options.job)?;
     job.log = options.log.map(|level| level.name());
     job.report = options.report || options.report_json.is_some();
+    ask_runtime(&mut job, options);
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     let program = named.build(tree, &builder)?;
@@ -58,9 +59,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if let Some(file) = &options.report_json {
         image::write_file(file, format!("{:#}\n", report.json(status)).as_bytes())?;
     }
-    if options.report {
-        eprint!("{}", report.table());
-    }
+    print_reports(report, options);
     ended
 }
 

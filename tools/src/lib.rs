@@ -24,6 +24,7 @@ pub mod job;
 pub mod lint;
 pub mod memory;
 pub mod packages;
+pub mod profile;
 pub mod progress;
 pub mod qemu;
 pub mod qmp;

@@ -14,7 +14,15 @@ pub struct Report {
 }
 
 /// Record names and the lists they form in JSON; `node` stands alone.
-const LISTS: [(&str, &str); 3] = [("rank", "ranks"), ("core", "cores"), ("unsupported", "unsupported")];
+const LISTS: [(&str, &str); 5] = [
+    ("rank", "ranks"),
+    ("core", "cores"),
+    ("unsupported", "unsupported"),
+    ("runtime-transport", "transports"),
+    (PROFILE, "profile"),
+];
+/// Counts of messages, which have a table of their own ([`crate::profile`]).
+pub const PROFILE: &str = "runtime-profile";
 
 impl Report {
     /// Takes the text of one record. Words that are not `key=value` are dropped.
@@ -60,12 +68,15 @@ impl Report {
         for (key, value) in self.of("node").flatten() {
             let _ = writeln!(text, "{:<28}{value:>16}", key.replace('_', " "));
         }
-        for (name, _) in LISTS {
+        for (name, _) in LISTS.iter().filter(|(name, _)| *name != PROFILE) {
             let rows: Vec<_> = self.of(name).collect();
             let Some(first) = rows.first() else { continue };
             text.push('\n');
-            if name == "unsupported" {
+            if *name == "unsupported" {
                 text.push_str("system calls answered ENOSYS\n");
+            }
+            if *name == "runtime-transport" {
+                text.push_str("memory of the runtime's transport, bytes\n");
             }
             // The last column is not padded: a core's vectors can be long.
             let last = first.len().saturating_sub(1);
@@ -90,7 +101,8 @@ impl Report {
         text
     }
 
-    fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Vec<(String, String)>> {
+    /// The fields of all records `name`.
+    pub fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Vec<(String, String)>> {
         self.records.iter().filter(move |(found, _)| found == name).map(|(_, fields)| fields)
     }
 }
@@ -149,6 +161,8 @@ mod tests {
                 {"number": 57, "count": 1, "name": "fork"},
                 {"number": 999, "count": 2, "name": "?"},
             ],
+            "transports": [],
+            "profile": [],
         });
         assert_eq!(sample().json(3), expected);
     }

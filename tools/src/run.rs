@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lwk_abi::address::{MAX_RANKS, SEGMENT_BYTES_MIN};
-use lwk_abi::runtime::TRANSPORT;
+use lwk_abi::runtime::{PROFILE, REPORT, TRANSPORT};
 
 use crate::build::{Builder, Kernel};
 use crate::catalog::Named;
@@ -15,8 +15,10 @@ use crate::console::printer::Printer;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::{AtEnd, ConsoleForm, Job};
 use crate::packages;
+use crate::profile;
 use crate::progress::Step;
 use crate::qemu::{Firmware, GDB_PORT, Machine, Node, QEMU};
+use crate::report::Report;
 use crate::session::{self, Plan};
 use crate::symbols::Symbols;
 use crate::tree::{RunFolder, Tree};
@@ -44,6 +46,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let cores = check_cores(options)?;
     job.log = options.log.map(|level| level.name());
     job.report = options.report || options.report_json.is_some();
+    ask_runtime(&mut job, options);
     job.at_end = if options.screen.is_some() { AtEnd::Wait } else { AtEnd::Exit };
     job.inject = options.inject.clone();
     let named = Named::find(tree, &options.job.app)?;
@@ -134,9 +137,7 @@ fn boot(
     if let Some(file) = &options.report_json {
         image::write_file(file, format!("{:#}\n", report.json(status)).as_bytes())?;
     }
-    if options.report {
-        eprint!("{}", report.table());
-    }
+    print_reports(report, options);
     ended
 }
 
@@ -210,6 +211,23 @@ pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
         at_end: AtEnd::Exit,
         inject: None,
     })
+}
+
+/// Tells the runtime of the program what to report, by its environment.
+pub(crate) fn ask_runtime(job: &mut Job, options: &RunOptions) {
+    let asked = [(job.report, REPORT), (options.profile, PROFILE)];
+    job.environment
+        .extend(asked.iter().filter(|(asked, _)| *asked).map(|(_, name)| format!("{name}=1").into()));
+}
+
+/// Prints what the user has asked to see of the report.
+pub(crate) fn print_reports(report: &Report, options: &RunOptions) {
+    if options.report {
+        eprint!("{}", report.table());
+    }
+    if options.profile {
+        eprint!("{}", profile::table(report));
+    }
 }
 
 /// Cores of the node: as asked for, else one for each rank.

@@ -5,7 +5,7 @@
 use crate::arch;
 use crate::errno::Errno;
 use core::ptr::NonNull;
-use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, REPORT, linux};
 
 /// Any system call by number: six arguments, the result as it comes. For tests and for calls that have no wrapper here.
 ///
@@ -148,6 +148,12 @@ pub fn core_counters() -> Result<CoreCounters, Errno> {
     // SAFETY: the call writes one structure, into a variable of this function.
     Errno::check(unsafe { raw(CORE_COUNTERS, [address_of(&raw mut counters), 0, 0, 0, 0, 0]) })?;
     Ok(counters)
+}
+
+/// Adds a record to the job's exit report: a name and `key=value` words, at most 256 bytes of printable ASCII. `EINVAL` if they are not.
+pub fn report(text: &[u8]) -> Result<(), Errno> {
+    // SAFETY: the call only reads the text.
+    Errno::check(unsafe { raw(REPORT, [address_of(text.as_ptr()), text.len() as u64, 0, 0, 0, 0]) }).map(drop)
 }
 
 /// Ends this rank with a status, 0 to 255; a status other than 0 ends the job.

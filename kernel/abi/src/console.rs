@@ -39,6 +39,7 @@ pub const PANIC_FRAME: u8 = b'q';
 /// * `rank rank=… core=… page_table_bytes=… segment_bytes=… status=…`
 /// * `core core=… syscalls=… faults=… interrupts=… vectors=V:N,V:N,…` (`vectors=-` if there were none)
 /// * `unsupported number=… count=…` (a system call that was answered `-ENOSYS`)
+/// * `runtime-…`: what the program's runtime has said of itself ([`crate::syscall::REPORT`])
 pub const REPORT: u8 = b'r';
 /// Where a piece of the file system is in the node's memory, for the host tool to fetch; in the order of its pages, before
 /// [`END`]. Number: pages of 4 KiB. Text: `address=0x…`, physical, and `sum=0x…`, by `lwk_files::checksum`.

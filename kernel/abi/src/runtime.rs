@@ -1,6 +1,22 @@
-//! What the host tool and the runtime of a program agree on, beyond the kernel's reach: the runtime's environment variables.
+//! What the host tool and the runtime of a program agree on, beyond the kernel's reach: the runtime's environment variables, and
+//! what it adds to the exit report ([`crate::syscall::REPORT`]).
 
 /// Environment variable: the transport of messages on the node, one of [`TRANSPORTS`].
 pub const TRANSPORT: &str = "MARGAY_TRANSPORT";
 /// The transports, the default first.
 pub const TRANSPORTS: [&str; 3] = ["smartmap", "shm-basic", "shm-advanced"];
+
+/// Environment variable: set if the runtime shall add its memory to the exit report, as records
+/// `transport rank=… name=… fixed=… per_peer=… peers=… dynamic=… total=…`, in bytes.
+pub const REPORT: &str = "MARGAY_REPORT";
+/// Environment variable: set if it shall count messages, and add them as records
+/// `profile rank=… distance=… size=… messages=… bytes=…`.
+pub const PROFILE: &str = "MARGAY_PROFILE";
+
+/// How far apart two ranks' cores are, the nearest first: the same core, cores with a last-level cache in common, cores of one
+/// package, cores of one node.
+pub const DISTANCES: [&str; 4] = ["self", "shared-cache", "package", "node"];
+/// Classes of message sizes: those of the dissertation's table 6.1.
+pub const SIZES: [&str; 4] = ["<1K", "1K-32K", "32K-1M", ">1M"];
+/// Bytes from which on a message belongs to the next class.
+pub const SIZE_LIMITS: [usize; 3] = [1 << 10, 32 << 10, 1 << 20];

@@ -114,6 +114,11 @@ pub const MARGAY_BASE: u64 = 0x1000;
 pub const JOB_ABORT: u64 = 0x1000;
 /// `core_counters(out: *mut CoreCounters) -> 0`: counters of the calling rank's core. `-ENOSYS` in the host home.
 pub const CORE_COUNTERS: u64 = 0x1001;
+/// `report(text: *const u8, bytes) -> 0`: adds a record to the job's exit report, under the name `runtime-` and the text's first word. The text is a
+/// name and `key=value` words, at most [`REPORT_BYTES`] printable ASCII characters; else `-EINVAL`.
+pub const REPORT: u64 = 0x1002;
+/// Bytes of a record of [`REPORT`].
+pub const REPORT_BYTES: usize = 256;
 
 /// What the kernel has counted on one core since the job's first instruction there.
 #[repr(C)]

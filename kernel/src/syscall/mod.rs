@@ -3,9 +3,10 @@
 
 mod counters;
 mod machine;
+mod report;
 pub mod unsupported;
 
-use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, REPORT, linux};
 use lwk_linux::{Answer, Outcome};
 
 pub use lwk_linux::Errno;
@@ -34,6 +35,7 @@ pub extern "C" fn syscall_entered(frame: &mut TrapFrame) {
         linux::EXIT | linux::EXIT_GROUP => exit(core, rank, arguments[0]),
         JOB_ABORT => abort(core, rank, frame, arguments[0]),
         CORE_COUNTERS => Outcome::Done(counters::core_counters(core, rank, arguments[0])),
+        REPORT => Outcome::Done(report::report(rank, arguments[0], arguments[1])),
         _ => rank
             .with_process(|process| lwk_linux::call(process, &NodeMachine { core, rank }, number, arguments)),
     };

@@ -6,8 +6,9 @@ use super::shm::{Advanced, Basic, Shm, Tunables};
 use super::smartmap::Smartmap;
 use super::{Arrival, Delivery, Held, Label, Memory, Outgoing, Started, Ticket, Transport};
 use crate::error::Result;
+use crate::profile::Profiled;
 use crate::region::Region;
-use lwk_user::abi::runtime::TRANSPORTS;
+use lwk_user::abi::runtime::{PROFILE, TRANSPORTS};
 use lwk_user::start;
 
 /// The transports there are.
@@ -33,6 +34,8 @@ pub enum Chosen {
     Smartmap(Smartmap),
     ShmBasic(Shm<Basic>),
     ShmAdvanced(Shm<Advanced>),
+    /// One of the others, counted.
+    Profiled(Profiled),
 }
 
 impl Chosen {
@@ -42,10 +45,14 @@ impl Chosen {
         let kind = setting::kind(start::variable).unwrap_or_else(|bad| setting::refuse(&bad));
         let tunables = Tunables::from_environment(start::variable);
         let tunables = tunables.unwrap_or_else(|bad| setting::refuse(&bad));
-        Ok(match kind {
+        let chosen = match kind {
             Kind::Smartmap => Chosen::Smartmap(Smartmap::start_up()?),
             Kind::ShmBasic => Chosen::ShmBasic(Shm::start_up(&tunables)?),
             Kind::ShmAdvanced => Chosen::ShmAdvanced(Shm::start_up(&tunables)?),
+        };
+        Ok(match start::variable(PROFILE) {
+            Some(_) => Chosen::Profiled(Profiled::new(chosen)),
+            None => chosen,
         })
     }
 }
@@ -57,6 +64,7 @@ macro_rules! each {
             Chosen::Smartmap($transport) => $call,
             Chosen::ShmBasic($transport) => $call,
             Chosen::ShmAdvanced($transport) => $call,
+            Chosen::Profiled($transport) => $call,
         }
     };
 }

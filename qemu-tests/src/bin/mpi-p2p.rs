@@ -14,6 +14,8 @@ mod errors;
 mod flood;
 #[path = "../mpi/layouts.rs"]
 mod layouts;
+#[path = "../mpi/memory.rs"]
+mod memory;
 #[path = "../mpi/messages.rs"]
 mod messages;
 #[path = "../mpi/operations.rs"]
@@ -36,9 +38,11 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
         errors::before_init();
     }
     {
+        let before = memory::heap_top();
         let mpi = Mpi::init()?;
         let world = mpi.world();
         match part {
+            "memory" => memory::run(world, before)?,
             "sizes" => messages::sizes(world)?,
             "modes" => messages::modes(world)?,
             "operations" => operations::run(world)?,

@@ -9,12 +9,14 @@
 use std::sync::atomic::Ordering;
 
 use lwk_abi::address::USER_END;
+use lwk_abi::console as kind;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
-use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, errno, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, REPORT, REPORT_BYTES, errno, linux};
 use lwk_failure::{Reason, Registers};
-use lwk_linux::{Errno, Outcome};
+use lwk_linux::{Errno, Machine, Outcome};
 
 use crate::arch::Gate;
+use crate::console::Report;
 use crate::fault;
 use crate::machine::HostMachine;
 use crate::rank::Rank;
@@ -110,6 +112,7 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
         }
         // What it would tell of a core only a kernel counts.
         CORE_COUNTERS => Outcome::Done(Err(Errno(errno::ENOSYS))),
+        REPORT => Outcome::Done(report(rank, arguments[0], arguments[1])),
         _ => {
             // SAFETY: asked once, by this call.
             let process = unsafe { rank.process() };
@@ -128,6 +131,23 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
         // The program makes the call again; signals of the node's can come in between.
         Outcome::Again => registers[libc::REG_RIP as usize] = start as i64,
     }
+}
+
+/// Margay's `report`: a record that the program's runtime adds to the exit report.
+fn report(rank: &'static Rank, address: u64, bytes: u64) -> lwk_linux::Answer {
+    let invalid = || Errno(errno::EINVAL);
+    let mut buffer = [0; REPORT_BYTES];
+    let length = usize::try_from(bytes).map_err(|_| invalid())?;
+    let text = buffer.get_mut(..length).ok_or_else(invalid)?;
+    HostMachine { rank }.read(address, text)?;
+    let text = std::str::from_utf8(text).map_err(|_| invalid())?;
+    if !text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
+        return Err(invalid());
+    }
+    let mut report = Report::new();
+    report.add(kind::REPORT, 0, format_args!("runtime-{text}"));
+    rank.send(&report);
+    Ok(0)
 }
 
 fn count(rank: &Rank) {

@@ -1,0 +1,28 @@
+//! Margay's `report`: a record that a program's runtime adds to the exit report.
+
+use core::str;
+
+use lwk_abi::console;
+use lwk_abi::syscall::REPORT_BYTES;
+use lwk_abi::syscall::errno::EINVAL;
+use lwk_linux::Answer;
+
+use crate::console::record_text;
+use crate::rank::Rank;
+use crate::syscall::Errno;
+use crate::user_memory::UserSlice;
+
+/// Prints the record of `bytes` bytes at `address`.
+pub fn report(rank: &Rank, address: u64, bytes: u64) -> Answer {
+    let mut buffer = [0; REPORT_BYTES];
+    let length = usize::try_from(bytes).ok().filter(|length| *length <= REPORT_BYTES).ok_or(Errno(EINVAL))?;
+    let text = &mut buffer[..length];
+    UserSlice::new(address, bytes).readable(rank)?.copy_to(text);
+    // Copied first: what the program may still change has been checked and is not looked at again.
+    let text = str::from_utf8(text).map_err(|_| Errno(EINVAL))?;
+    if !text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
+        return Err(Errno(EINVAL));
+    }
+    record_text(console::REPORT, 0, format_args!("runtime-{text}"));
+    Ok(0)
+}
