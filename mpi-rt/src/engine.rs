@@ -8,6 +8,7 @@ use crate::collective::{Area, Run, Shared};
 use crate::communicator::Communicator;
 use crate::context::Contexts;
 use crate::datatypes::Datatypes;
+use crate::duplication::Duplication;
 use crate::error::{Error, Result};
 use crate::generalized::Pending;
 use crate::group::Group;
@@ -76,6 +77,8 @@ pub struct Engine {
     pub(crate) world: Rc<Communicator>,
     pub(crate) alone: Rc<Communicator>,
     pub(crate) communicators: Table<Rc<Communicator>>,
+    /// Communicators that are being duplicated.
+    pub(crate) duplications: Vec<Duplication>,
     /// The empty group.
     pub(crate) no_ranks: Group,
     pub(crate) groups: Table<Group>,
@@ -274,6 +277,7 @@ impl Engine {
             world: Rc::new(world),
             alone: Rc::new(alone),
             communicators: Table::of(Kind::Communicator),
+            duplications: Vec::new(),
             no_ranks: Group::new([].into()),
             groups: Table::of(Kind::Group),
         })

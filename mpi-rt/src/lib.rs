@@ -24,6 +24,7 @@ pub mod copy;
 pub mod creation;
 pub mod datatype;
 pub mod datatypes;
+pub mod duplication;
 pub mod engine;
 pub mod error;
 pub mod error_code;

@@ -7,6 +7,7 @@ use crate::attribute::Attributes;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 pub use crate::handle::Kind;
+use crate::info::Info;
 use crate::local::RankLocal;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -25,7 +26,17 @@ pub(crate) struct Attached {
     pub attributes: Attributes,
     /// An error handler's handle; `None` is the kind's default.
     pub handler: Option<Handle>,
+    /// Hints that are kept: the program's assertions.
+    pub hints: Info,
 }
+
+/// The hints on communicators that mean something (MPI-5.0, section 7.4.4). They are promises of the program that this runtime has no use for.
+const ASSERTIONS: [&[u8]; 4] = [
+    b"mpi_assert_no_any_tag",
+    b"mpi_assert_no_any_source",
+    b"mpi_assert_exact_length",
+    b"mpi_assert_allow_overtaking",
+];
 
 static ATTACHED: RankLocal<BTreeMap<Object, Attached>> = RankLocal::new(BTreeMap::new());
 
@@ -65,6 +76,16 @@ impl Object {
             Kind::ErrorHandler => Error::ERRHANDLER,
             Kind::Other => Error::ARG,
         }
+    }
+
+    /// Keeps those hints of a communicator that are known; others are ignored, as the standard allows.
+    pub fn set_hints(self, hints: &Info) -> Result<()> {
+        self.attach(|it| it.hints.merge(&hints.only(&ASSERTIONS)))
+    }
+
+    /// The hints that are kept.
+    pub fn hints(self) -> Result<Info> {
+        self.attached(|it| it.map(|it| it.hints.clone()).unwrap_or_default())
     }
 
     /// Lets `look` see what is attached, if anything is.

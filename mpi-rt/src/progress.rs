@@ -34,6 +34,9 @@ impl Engine {
         if !self.partitioned.is_empty() {
             self.advance_partitioned();
         }
+        if !self.duplications.is_empty() {
+            self.advance_duplications();
+        }
     }
 
     /// Takes in messages of one peer.

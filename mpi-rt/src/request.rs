@@ -108,6 +108,8 @@ pub(crate) enum State {
     Active,
     /// Complete when others are: two requests, or a buffer's messages.
     Compound,
+    /// A communicator that is being made.
+    Making,
     Complete,
 }
 

@@ -5,9 +5,10 @@ use crate::{conversions, mpi, statuses};
 use alloc::vec::Vec;
 use core::ffi::c_int;
 use lwk_datatype::{Combiner, Contents, Distribution, Order};
-use lwk_mpi_rt::abi::datatype as number;
-use lwk_mpi_rt::engine::{Engine, with};
-use lwk_mpi_rt::{Error, Handle, Result};
+use lwk_mpi_rt::abi::{FIRST_DYNAMIC_HANDLE, datatype as number};
+use lwk_mpi_rt::engine::{Engine, exists, with};
+use lwk_mpi_rt::object::{self, Object};
+use lwk_mpi_rt::{Error, Handle, Result, attribute};
 
 /// Calls the engine for a new datatype and gives its handle out.
 ///
@@ -144,12 +145,21 @@ mpi! {
     }
 
     fn Type_dup(oldtype: Datatype, newtype: *mut Datatype) on Nothing {
-        make(newtype, |engine| engine.type_dup(oldtype))
+        let from = Object::datatype(Handle(oldtype));
+        let copies = attribute::copies(from)?;
+        make(newtype, |engine| engine.type_dup(oldtype))?;
+        attribute::adopt(Object::datatype(Handle(*newtype)), copies)
     }
 
     fn Type_free(datatype: *mut Datatype) on Nothing {
         let handle = *datatype.as_ref().ok_or(Error::ARG)?;
+        // A predefined type is not freed, so its attributes stay.
+        if handle >= FIRST_DYNAMIC_HANDLE {
+            exists(Object::datatype(Handle(handle)))?;
+            attribute::delete_all(Object::datatype(Handle(handle)))?;
+        }
         with(|engine| engine.type_free(handle))?;
+        object::forget(Object::datatype(Handle(handle)));
         conversions::forget(handle);
         give(datatype, number::NULL)
     }

@@ -4,16 +4,9 @@ use crate::types::{Comm, Info, give, give_text};
 use crate::{allocator, mpi};
 use alloc::format;
 use core::ffi::{c_char, c_int};
-use core::sync::atomic::{AtomicI32, Ordering};
 use lwk_mpi_rt::engine::with;
-use lwk_mpi_rt::{Error, Result, engine};
+use lwk_mpi_rt::{Error, engine, session};
 use lwk_user::{clock, job, syscall};
-
-/// A rank is one thread: what is provided whatever is asked for, up to the level at which only the main thread calls.
-const THREAD_FUNNELED: c_int = 1024;
-
-/// `MPI_MAX_ERROR_STRING`.
-const MAX_ERROR_STRING: usize = 512;
 
 /// `MPI_MAX_LIBRARY_VERSION_STRING` and `MPI_MAX_PROCESSOR_NAME`.
 const MAX_LIBRARY_VERSION: usize = 8192;
@@ -23,17 +16,10 @@ const MAX_PROCESSOR_NAME: usize = 256;
 const STANDARD: (c_int, c_int) = (5, 0);
 const ABI: (c_int, c_int) = (1, 0);
 
-/// The level of thread support that this rank has been given. Relaxed everywhere: a rank is one thread.
-static PROVIDED: AtomicI32 = AtomicI32::new(0);
-
-fn start() -> Result<()> {
-    engine::initialize()
-}
-
 mpi! {
     /// Starts (MPI-5.0, section 11.2.1). Arguments are the program's own.
     fn Init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) on Nothing {
-        start()
+        engine::initialize()
     }
 
     /// Ends (MPI-5.0, section 11.2.2).
@@ -50,18 +36,7 @@ mpi! {
     }
 
     fn Init_thread(_argc: *mut c_int, _argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) on Nothing {
-        start()?;
-        PROVIDED.store(required.clamp(0, THREAD_FUNNELED), Ordering::Relaxed);
-        give(provided, PROVIDED.load(Ordering::Relaxed))
-    }
-
-    fn Error_class(errorcode: c_int, errorclass: *mut c_int) on Nothing {
-        give(errorclass, if errorcode == 0 { 0 } else { Error::from_class(errorcode).ok_or(Error::ARG)?.class() })
-    }
-
-    fn Error_string(errorcode: c_int, string: *mut u8, resultlen: *mut c_int) on Nothing {
-        let text = if errorcode == 0 { "no error" } else { Error::from_class(errorcode).ok_or(Error::ARG)?.text() };
-        give_text(string, resultlen, text.as_bytes(), MAX_ERROR_STRING)
+        give(provided, session::initialize_world(required)?)
     }
 
     /// Ends the job, whatever the communicator (MPI-5.0, section 9.7). The code's low byte is the status.
@@ -70,8 +45,7 @@ mpi! {
     }
 
     fn Query_thread(provided: *mut c_int) on Nothing {
-        with(|_| Ok(()))?;
-        give(provided, PROVIDED.load(Ordering::Relaxed))
+        give(provided, session::thread_level()?)
     }
 
     fn Is_thread_main(flag: *mut c_int) on Nothing {

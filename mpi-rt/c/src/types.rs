@@ -2,7 +2,7 @@
 //! both travel in the same registers.
 
 use alloc::vec::Vec;
-use core::ffi::c_int;
+use core::ffi::{CStr, c_char, c_int};
 use lwk_datatype::Form;
 use lwk_mpi_rt::collective::Numbers;
 use lwk_mpi_rt::status::Status as Outcome;
@@ -14,7 +14,10 @@ pub type Datatype = u64;
 pub type Op = u64;
 pub type Message = u64;
 pub type Info = u64;
+pub type Group = u64;
 pub type Session = u64;
+pub type Errhandler = u64;
+pub type Win = u64;
 
 /// Numbers that exist as `int` and, in the functions whose names end in `_c`, as `MPI_Count`.
 pub trait Number: Copy {
@@ -229,6 +232,36 @@ pub unsafe fn list<N: Number>(start: *const N, count: i64) -> lwk_mpi_rt::Result
 pub unsafe fn requests<'a>(start: *mut Request, count: c_int) -> lwk_mpi_rt::Result<&'a mut [Handle]> {
     // SAFETY: the caller's promise; `Handle` is an integer with the layout of `u64`.
     unsafe { array_mut(start.cast::<Handle>(), count) }
+}
+
+/// An array that the caller only lends. Errors: `COUNT` for a negative length, `ARG` for a null pointer.
+///
+/// # Safety
+/// `start` must be null or lead to as many elements, which nobody changes meanwhile.
+pub unsafe fn array<'a, T>(start: *const T, count: c_int) -> lwk_mpi_rt::Result<&'a [T]> {
+    // SAFETY: the caller's promise; nothing is written through it.
+    unsafe { array_mut(start.cast_mut(), count) }.map(|array| &*array)
+}
+
+/// A text of the caller's, without its zero. Errors: `ARG` for a null pointer.
+///
+/// # Safety
+/// `text` must be null or lead to a text that ends with a zero.
+pub unsafe fn text<'a>(text: *const c_char) -> lwk_mpi_rt::Result<&'a [u8]> {
+    if text.is_null() {
+        return Err(lwk_mpi_rt::Error::ARG);
+    }
+    // SAFETY: not null, and the caller vouches for the rest.
+    Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// The value of an argument that is passed by its address. Errors: `ARG` for a null pointer.
+///
+/// # Safety
+/// `place` must be null or readable.
+pub unsafe fn value<T: Copy>(place: *const T) -> lwk_mpi_rt::Result<T> {
+    // SAFETY: the caller's promise.
+    unsafe { place.as_ref() }.copied().ok_or(lwk_mpi_rt::Error::ARG)
 }
 
 /// `MPI_UNDEFINED`.

@@ -32,7 +32,7 @@ MARGAY_MPI(int, Grequest_complete, (MPI_Request request))
 MARGAY_MPI(int, Grequest_start, (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request))
 MARGAY_MPI(int, Info_create, (MPI_Info *info))
-MARGAY_MPI(int, Info_create_env, (int argc, char argv[], MPI_Info *info))
+MARGAY_MPI(int, Info_create_env, (int argc, char *argv[], MPI_Info *info))
 MARGAY_MPI(int, Info_delete, (MPI_Info info, const char *key))
 MARGAY_MPI(int, Info_dup, (MPI_Info info, MPI_Info *newinfo))
 MARGAY_MPI(int, Info_free, (MPI_Info *info))

@@ -1,0 +1,138 @@
+//! Error classes, codes and handlers (MPI-5.0, sections 9.3 to 9.5).
+
+use crate::types::{Comm, Errhandler, Session, Win, give, give_text, text, value};
+use crate::{conversions, mpi};
+use core::ffi::{c_char, c_int};
+use lwk_mpi_rt::abi::ERRHANDLER_NULL;
+use lwk_mpi_rt::error_code::{self, MAX_TEXT};
+use lwk_mpi_rt::error_handler::{self, UserFunction};
+use lwk_mpi_rt::object::{Kind, Object};
+use lwk_mpi_rt::{Error, Handle, Result};
+
+type File = u64;
+
+/// A new handler.
+///
+/// # Safety
+/// `place` must be null or writable.
+unsafe fn create(kind: Kind, function: Option<UserFunction>, place: *mut Errhandler) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { give(place, error_handler::create(kind, function.ok_or(Error::ARG)?)?.0) }
+}
+
+/// The handler of an object, with a reference that the caller frees.
+///
+/// # Safety
+/// `place` must be null or writable.
+unsafe fn get(object: Object, place: *mut Errhandler) -> Result<()> {
+    if place.is_null() {
+        return Err(Error::ARG);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { give(place, error_handler::get(object)?.0) }
+}
+
+mpi! {
+    fn Error_class(errorcode: c_int, errorclass: *mut c_int) on Nothing {
+        give(errorclass, error_code::class_of(errorcode).ok_or(Error::ARG)?)
+    }
+
+    fn Error_string(errorcode: c_int, string: *mut u8, resultlen: *mut c_int) on Nothing {
+        give_text(string, resultlen, &error_code::text(errorcode)?, MAX_TEXT)
+    }
+
+    fn Add_error_class(errorclass: *mut c_int) on Nothing {
+        give(errorclass, error_code::add_class()?)
+    }
+
+    fn Add_error_code(errorclass: c_int, errorcode: *mut c_int) on Nothing {
+        give(errorcode, error_code::add_code(errorclass)?)
+    }
+
+    fn Add_error_string(errorcode: c_int, string: *const c_char) on Nothing {
+        error_code::add_text(errorcode, text(string)?)
+    }
+
+    fn Remove_error_class(errorclass: c_int) on Nothing {
+        error_code::remove_class(errorclass)
+    }
+
+    fn Remove_error_code(errorcode: c_int) on Nothing {
+        error_code::remove_code(errorcode)
+    }
+
+    fn Remove_error_string(errorcode: c_int) on Nothing {
+        error_code::remove_text(errorcode)
+    }
+
+    fn Errhandler_free(errhandler: *mut Errhandler) on Nothing {
+        let handle = value(errhandler)?;
+        error_handler::free(Handle(handle))?;
+        conversions::forget(handle);
+        give(errhandler, ERRHANDLER_NULL)
+    }
+
+    fn Comm_create_errhandler(function: Option<UserFunction>, errhandler: *mut Errhandler) on Nothing {
+        create(Kind::Communicator, function, errhandler)
+    }
+
+    fn Comm_set_errhandler(comm: Comm, errhandler: Errhandler) on Comm(comm) {
+        error_handler::set(Object::communicator(Handle(comm)), Handle(errhandler))
+    }
+
+    fn Comm_get_errhandler(comm: Comm, errhandler: *mut Errhandler) on Comm(comm) {
+        get(Object::communicator(Handle(comm)), errhandler)
+    }
+
+    fn Comm_call_errhandler(comm: Comm, errorcode: c_int) on Comm(comm) {
+        error_handler::call(Object::communicator(Handle(comm)), errorcode)
+    }
+
+    fn Win_create_errhandler(function: Option<UserFunction>, errhandler: *mut Errhandler) on Nothing {
+        create(Kind::Window, function, errhandler)
+    }
+
+    fn Win_set_errhandler(win: Win, errhandler: Errhandler) on Win(win) {
+        error_handler::set(Object::window(Handle(win)), Handle(errhandler))
+    }
+
+    fn Win_get_errhandler(win: Win, errhandler: *mut Errhandler) on Win(win) {
+        get(Object::window(Handle(win)), errhandler)
+    }
+
+    fn Win_call_errhandler(win: Win, errorcode: c_int) on Win(win) {
+        error_handler::call(Object::window(Handle(win)), errorcode)
+    }
+
+    fn File_create_errhandler(function: Option<UserFunction>, errhandler: *mut Errhandler) on Nothing {
+        create(Kind::File, function, errhandler)
+    }
+
+    fn File_set_errhandler(file: File, errhandler: Errhandler) on File(file) {
+        error_handler::set(Object::file(Handle(file)), Handle(errhandler))
+    }
+
+    fn File_get_errhandler(file: File, errhandler: *mut Errhandler) on File(file) {
+        get(Object::file(Handle(file)), errhandler)
+    }
+
+    fn File_call_errhandler(file: File, errorcode: c_int) on File(file) {
+        error_handler::call(Object::file(Handle(file)), errorcode)
+    }
+
+    fn Session_create_errhandler(function: Option<UserFunction>, errhandler: *mut Errhandler) on Nothing {
+        create(Kind::Session, function, errhandler)
+    }
+
+    fn Session_set_errhandler(session: Session, errhandler: Errhandler) on Session(session) {
+        error_handler::set(Object::session(Handle(session)), Handle(errhandler))
+    }
+
+    fn Session_get_errhandler(session: Session, errhandler: *mut Errhandler) on Session(session) {
+        get(Object::session(Handle(session)), errhandler)
+    }
+
+    fn Session_call_errhandler(session: Session, errorcode: c_int) on Session(session) {
+        error_handler::call(Object::session(Handle(session)), errorcode)
+    }
+}
