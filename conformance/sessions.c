@@ -1,0 +1,100 @@
+/* Sessions beside the world model, and levels of thread support (MPI-5.0, chapter 11). */
+#include "check.h"
+
+static int called;
+
+static void handler(MPI_Session *session, int *code, ...)
+{
+    (void)session;
+    (void)code;
+    called++;
+}
+
+/* A communicator of all ranks made from a session. */
+static void use(MPI_Session session, const char *set, const char *tag, int expected)
+{
+    MPI_Group group;
+    MPI_Comm comm;
+    int size, rank, sum = -1;
+    OK(MPI_Group_from_session_pset(session, set, &group));
+    OK(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    OK(MPI_Group_free(&group));
+    OK(MPI_Comm_size(comm, &size));
+    OK(MPI_Comm_rank(comm, &rank));
+    CHECK(expected == 0 || size == expected);
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm));
+    CHECK(sum == size * (size - 1) / 2);
+    OK(MPI_Comm_free(&comm));
+}
+
+static void sets(MPI_Session session)
+{
+    int count, length, world = 0, self = 0, flag;
+    OK(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &count));
+    CHECK(count >= 2);
+    for (int i = 0; i < count; i++) {
+        char name[MPI_MAX_PSET_NAME_LEN], value[16];
+        MPI_Info info;
+        length = 0;
+        OK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, NULL));
+        CHECK(length > 1 && length <= (int)sizeof name);
+        OK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name));
+        CHECK((int)strlen(name) == length - 1);
+        world |= strcmp(name, "mpi://WORLD") == 0;
+        self |= strcmp(name, "mpi://SELF") == 0;
+        OK(MPI_Session_get_pset_info(session, name, &info));
+        OK(MPI_Info_get(info, "mpi_size", 15, value, &flag));
+        CHECK(flag && atoi(value) >= 1);
+        OK(MPI_Info_free(&info));
+    }
+    CHECK(world && self);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Session session, other;
+    MPI_Errhandler mine;
+    MPI_Info info;
+    int provided, level, flag;
+    /* Before the world model. */
+    CHECK(MPI_Session_create_errhandler(handler, &mine) == MPI_SUCCESS);
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Initialized(&flag) == MPI_SUCCESS && !flag);
+    use(session, "mpi://WORLD", "before", 0);
+    use(session, "mpi://SELF", "alone", 1);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS && session == MPI_SESSION_NULL);
+    CHECK(MPI_Session_init(MPI_INFO_NULL, mine, &session) == MPI_SUCCESS);
+    /* Together. */
+    CHECK(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) == MPI_SUCCESS);
+    CHECK(provided >= MPI_THREAD_SINGLE);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    OK(MPI_Query_thread(&level));
+    CHECK(level == provided);
+    OK(MPI_Is_thread_main(&flag));
+    CHECK(flag);
+    use(session, "mpi://WORLD", "beside", size_);
+    sets(session);
+    OK(MPI_Session_get_info(session, &info));
+    OK(MPI_Info_free(&info));
+    CHECK(called == 0);
+    OK(MPI_Session_call_errhandler(session, MPI_ERR_OTHER));
+    CHECK(called == 1);
+    OK(MPI_Session_set_errhandler(session, MPI_ERRORS_RETURN));
+    CHECK(MPI_Session_get_errhandler(session, &mine) == MPI_SUCCESS && mine == MPI_ERRORS_RETURN);
+    OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &other));
+    use(other, "mpi://WORLD", "two", size_);
+    OK(MPI_Session_finalize(&other));
+    FAILS(MPI_ERR_SESSION, MPI_Session_get_info(MPI_SESSION_NULL, &info));
+    int failed = finish("sessions");
+    /* After the world model. */
+    use(session, "mpi://WORLD", "after", size_);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    use(session, "mpi://WORLD", "again", size_);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+    CHECK(MPI_Finalized(&flag) == MPI_SUCCESS && flag);
+    return failed || failures_;
+}
