@@ -28,6 +28,11 @@ pub fn rank_exited(core: &'static Core, rank: &'static Rank, status: i32) -> ! {
     end_job(core, rank, None, status, Reason::Exit(status))
 }
 
+/// Ends the job of a rank that exits while its peers count on it.
+pub fn rank_deserted(core: &'static Core, rank: &'static Rank, frame: &TrapFrame) -> ! {
+    end_job(core, rank, Some(frame), 1, Reason::Desertion)
+}
+
 /// Ends the whole job because a program asked for it.
 pub fn rank_aborted(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, status: i32) -> ! {
     end_job(core, rank, Some(frame), status, Reason::Abort(status))

@@ -42,6 +42,8 @@ pub struct Rank {
     job_page: PhysAddr,
     page_table_bytes: AtomicU64,
     ended: AtomicBool,
+    /// Peers count on this rank. Relaxed everywhere: only the rank's own core uses it.
+    holds_job: AtomicBool,
     status: AtomicI32,
     /// Locked by the rank's own core only, so never waited for; a non-maskable interrupt tries and does without.
     private: spin::Mutex<Private>,
@@ -62,6 +64,16 @@ pub struct Parts {
 }
 
 impl Rank {
+    /// Whether its exit with status 0 ends the job ([`lwk_abi::syscall::JOB_HOLD`]).
+    pub fn holds_job(&self) -> bool {
+        self.holds_job.load(Ordering::Relaxed)
+    }
+
+    /// Says so.
+    pub fn hold_job(&self, on: bool) {
+        self.holds_job.store(on, Ordering::Relaxed);
+    }
+
     /// A rank that has not run; [`Rank::prepare`] makes it ready.
     pub fn new(parts: Parts) -> Rank {
         let Parts { job, number, core, layout, segment, root, job_page, process } = parts;
@@ -76,6 +88,7 @@ impl Rank {
             job_page,
             page_table_bytes: AtomicU64::new(0),
             ended: AtomicBool::new(false),
+            holds_job: AtomicBool::new(false),
             status: AtomicI32::new(NO_STATUS),
             private: spin::Mutex::new(Private {
                 frame: TrapFrame::default(),

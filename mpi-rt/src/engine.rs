@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_user::barrier::NodeBarrier;
 use lwk_user::smartmap::Symmetric;
-use lwk_user::{job, start, wait};
+use lwk_user::{job, start, syscall, wait};
 
 /// All that the runtime knows in this rank.
 pub struct Engine {
@@ -112,6 +112,8 @@ pub(crate) fn wake() -> Result<()> {
                 }
                 Life::Running(engine) | Life::Asleep(engine) => Life::Running(engine),
             };
+            // A rank that just exits would leave its peers waiting for it.
+            syscall::hold_job(true);
             Ok(())
         })
         .unwrap_or(Err(Error::INTERN))
@@ -129,6 +131,7 @@ pub(crate) fn sleep() -> Result<()> {
                 }
                 Life::Asleep(engine) => Life::Asleep(engine),
             };
+            syscall::hold_job(false);
         })
         .ok_or(Error::INTERN)
 }

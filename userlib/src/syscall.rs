@@ -5,7 +5,7 @@
 use crate::arch;
 use crate::errno::Errno;
 use core::ptr::NonNull;
-use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, REPORT, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_HOLD, REPORT, linux};
 
 /// Any system call by number: six arguments, the result as it comes. For tests and for calls that have no wrapper here.
 ///
@@ -162,6 +162,13 @@ pub fn exit(status: i32) -> ! {
         // SAFETY: the call does not return.
         unsafe { raw(linux::EXIT_GROUP, [status as u64, 0, 0, 0, 0, 0]) };
     }
+}
+
+/// Says whether peers count on this rank: while they do, its exit with status 0 ends the job. The message passing runtime says so from its
+/// start to its end.
+pub fn hold_job(on: bool) {
+    // SAFETY: no memory is involved. The call has no error.
+    unsafe { raw(JOB_HOLD, [on as u64, 0, 0, 0, 0, 0]) };
 }
 
 /// Ends the whole job with a status, 1 to 255; 0 counts as 1.

@@ -119,6 +119,9 @@ pub const CORE_COUNTERS: u64 = 0x1001;
 pub const REPORT: u64 = 0x1002;
 /// Bytes of a record of [`REPORT`].
 pub const REPORT_BYTES: usize = 256;
+/// `job_hold(on) -> 0`: while `on` is not 0, peers count on this rank, and its exit with status 0 ends the job with status 1. The message
+/// passing runtime holds the job from its start to its end.
+pub const JOB_HOLD: u64 = 0x1003;
 
 /// What the kernel has counted on one core since the job's first instruction there.
 #[repr(C)]

@@ -83,6 +83,8 @@ pub enum Reason {
     Abort(i32),
     /// The rank exited with this status, not 0, which ends the job.
     Exit(i32),
+    /// The rank exited with status 0 while its peers counted on it ([`lwk_abi::syscall::JOB_HOLD`]).
+    Desertion,
     /// The job's time limit passed; not a death by its own hand, but the report says where the rank was.
     Timeout,
 }
@@ -100,6 +102,7 @@ impl fmt::Display for Reason {
             }
             Reason::Abort(status) => write!(f, "its call to abort with status {status}"),
             Reason::Exit(status) => write!(f, "its exit with status {status}"),
+            Reason::Desertion => f.write_str("its exit before the runtime was finalized"),
             Reason::Timeout => f.write_str("the time limit"),
         }
     }
@@ -200,6 +203,9 @@ impl fmt::Display for Death {
                 write!(f, "rank {rank} on core {core} aborted the job with status {status}")
             }
             Reason::Exit(status) => write!(f, "rank {rank} on core {core} exited with status {status}"),
+            Reason::Desertion => {
+                write!(f, "rank {rank} on core {core} exited without finalizing the message passing runtime")
+            }
             Reason::Timeout => write!(f, "rank {rank} on core {core} was here when the time limit passed"),
             _ => write!(f, "rank {rank} on core {core} died of {reason}"),
         }

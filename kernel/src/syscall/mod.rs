@@ -6,7 +6,7 @@ mod machine;
 mod report;
 pub mod unsupported;
 
-use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, REPORT, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, REPORT, linux};
 use lwk_linux::{Answer, Outcome};
 
 pub use lwk_linux::Errno;
@@ -32,8 +32,12 @@ pub extern "C" fn syscall_entered(frame: &mut TrapFrame) {
             frame.rax = 0;
             return scheduler::yield_core(core, rank, frame);
         }
-        linux::EXIT | linux::EXIT_GROUP => exit(core, rank, arguments[0]),
+        linux::EXIT | linux::EXIT_GROUP => exit(core, rank, frame, arguments[0]),
         JOB_ABORT => abort(core, rank, frame, arguments[0]),
+        JOB_HOLD => {
+            rank.hold_job(arguments[0] != 0);
+            Outcome::Done(Ok(0))
+        }
         CORE_COUNTERS => Outcome::Done(counters::core_counters(core, rank, arguments[0])),
         REPORT => Outcome::Done(report::report(rank, arguments[0], arguments[1])),
         _ => rank
@@ -59,8 +63,9 @@ fn raw(answer: Answer) -> u64 {
 }
 
 /// The low byte of a status is what others see of it, as on Linux.
-fn exit(core: &'static Core, rank: &'static Rank, status: u64) -> ! {
+fn exit(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, status: u64) -> ! {
     match (status & 0xff) as i32 {
+        0 if rank.holds_job() => failure::rank_deserted(core, rank, frame),
         0 => {
             rank.end(0);
             scheduler::abandon_stack_and_run(core)

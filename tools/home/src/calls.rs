@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use lwk_abi::address::USER_END;
 use lwk_abi::console as kind;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
-use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, REPORT, REPORT_BYTES, errno, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, REPORT, REPORT_BYTES, errno, linux};
 use lwk_failure::{Reason, Registers};
 use lwk_linux::{Errno, Machine, Outcome};
 
@@ -103,7 +103,18 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
         JOB_ABORT => abort(rank, arguments[0], &fault::registers(context)),
         linux::EXIT | linux::EXIT_GROUP => {
             count(rank);
-            rank.exit((arguments[0] & 0xff) as i32)
+            let status = (arguments[0] & 0xff) as i32;
+            // Relaxed: a flag of this one thread.
+            if status == 0 && rank.entry().holds_job.load(Ordering::Relaxed) != 0 {
+                fault::report(rank, Reason::Desertion, &fault::registers(context));
+                rank.exit(1)
+            }
+            rank.exit(status)
+        }
+        JOB_HOLD => {
+            // Relaxed: a flag of this one thread.
+            rank.entry().holds_job.store((arguments[0] != 0) as u32, Ordering::Relaxed);
+            Outcome::Done(Ok(0))
         }
         linux::SCHED_YIELD => {
             // SAFETY: the call names no memory.
