@@ -178,7 +178,6 @@ static void errors(void)
     FAILS(MPI_ERR_COMM, MPI_Comm_free(&null));
     FAILS(MPI_ERR_COMM, MPI_Comm_free(&world));
     FAILS(MPI_ERR_COMM, MPI_Comm_compare(MPI_COMM_WORLD, MPI_COMM_NULL, &result));
-    FAILS(MPI_ERR_COMM, MPI_Comm_remote_size(MPI_COMM_WORLD, &size));
     FAILS(MPI_ERR_GROUP, MPI_Comm_create(MPI_COMM_SELF, MPI_GROUP_NULL, &made));
 }
 

@@ -23,7 +23,7 @@ static void keys(void)
     OK(MPI_Info_get_valuelen(info, "second", &length, &flag));
     CHECK(flag && length == 9);
     length = 0;
-    OK(MPI_Info_get_string(info, "second", &length, NULL, &flag));
+    OK(MPI_Info_get_string(info, "second", &length, value, &flag));
     CHECK(flag && length == 10);
     OK(MPI_Info_get_string(info, "second", &length, value, &flag));
     CHECK(flag && length == 10 && strcmp(value, "two words") == 0);

@@ -57,8 +57,8 @@ int main(int argc, char **argv)
     MPI_Info info;
     int provided, level, flag;
     /* Before the world model. */
-    CHECK(MPI_Session_create_errhandler(handler, &mine) == MPI_SUCCESS);
     CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Session_create_errhandler(handler, &mine) == MPI_SUCCESS);
     CHECK(MPI_Initialized(&flag) == MPI_SUCCESS && !flag);
     use(session, "mpi://WORLD", "before", 0);
     use(session, "mpi://SELF", "alone", 1);

@@ -296,6 +296,7 @@ fn arguments() -> Result<()> {
     let size = with(|engine| engine.size(WORLD))? as i32;
     assert_eq!(with(|engine| engine.split(SELF, -5, 0)), Err(Error::ARG));
     assert_eq!(with(|engine| engine.remote_size(WORLD)), Err(Error::COMM));
+    assert_eq!(with(|engine| engine.merge(WORLD, false)), Err(Error::COMM));
     let group = with(|engine| engine.group_of(WORLD))?;
     let alone = with(|engine| engine.group_of(SELF))?;
     if size > 1 {
