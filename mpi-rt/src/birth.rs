@@ -22,6 +22,9 @@ const READERS: usize = 0;
 const CONTEXT: usize = 1;
 const HEADER: usize = 2;
 
+/// In place of an area's address: that member has no memory for one.
+const REFUSED: u64 = 1;
+
 /// Announcements of this rank: their memory, and how many members will have read each when it can be used again.
 pub(crate) struct Announcements(Vec<(&'static [AtomicU64], u64)>);
 
@@ -29,8 +32,10 @@ pub(crate) struct Announcements(Vec<(&'static [AtomicU64], u64)>);
 pub(crate) struct Birth {
     words: &'static [AtomicU64],
     rank: u32,
+    readers: &'static AtomicU64,
     members: Rc<[u32]>,
     context: u32,
+    area: Option<&'static Area>,
 }
 
 impl Announcements {
@@ -68,27 +73,27 @@ impl Announcements {
 }
 
 impl Birth {
-    /// The areas of all members, when all have arrived.
+    /// Whether all members have arrived.
     pub fn is_complete(&self) -> bool {
-        // Acquire: pairs with the release store in `Engine::join`.
+        // Acquire: pairs with the release store in `Engine::arrive`.
         self.words.iter().all(|word| word.load(Ordering::Acquire) != 0)
     }
 
-    /// The communicator, after [`Birth::is_complete`] has said yes. Errors: `NO_MEM`, `INTERN`.
-    pub fn complete(self, readers: &AtomicU64) -> Result<Communicator> {
+    /// The members' areas. Errors: `NO_MEM` if a member has none, `INTERN`.
+    fn areas(&self) -> Result<Box<[&'static Area]>> {
         let mut areas: Vec<&'static Area> = Vec::new();
         areas.try_reserve_exact(self.members.len()).map_err(|_| Error::NO_MEM)?;
         for (word, member) in self.words.iter().zip(self.members.iter()) {
             let member = peer(*member).ok_or(Error::INTERN)?;
             // Relaxed: `is_complete` has acquired it.
-            let address = word.load(Ordering::Relaxed) as usize;
+            let address = word.load(Ordering::Relaxed);
+            if address == REFUSED {
+                return Err(Error::NO_MEM);
+            }
             // SAFETY: a member leaves the address of an initialised area that it leaks; areas are shared through atomics.
-            areas.push(unsafe { &*seen_from_here::<Area>(member, address) });
+            areas.push(unsafe { &*seen_from_here::<Area>(member, address as usize) });
         }
-        // Release: pairs with the acquire load in `Announcements::make`.
-        readers.fetch_add(1, Ordering::Release);
-        let shared = Shared::new(self.rank, &self.members, areas.into_boxed_slice());
-        Ok(Communicator::new(self.context, self.rank, self.members, shared))
+        Ok(areas.into_boxed_slice())
     }
 }
 
@@ -96,6 +101,9 @@ impl Engine {
     /// Announces a communicator of that many members; this rank must be one of them, and all must join it. The number for
     /// [`Engine::join`], which means the same in every rank; 0 if no context or no memory is free, which they learn by it.
     pub(crate) fn announce(&mut self, members: usize) -> u64 {
+        if !has_room(size_of::<u64>() * (HEADER + members).next_power_of_two() + SLACK) {
+            return 0;
+        }
         let Ok(context) = self.take_context() else { return 0 };
         match self.announcements.make(members, context) {
             Ok(words) => {
@@ -110,32 +118,77 @@ impl Engine {
     }
 
     /// Joins an announced communicator. Errors: `NO_MEM` if the announcement says so; `INTERN` if this rank is no member.
-    pub(crate) fn join(
-        &mut self,
-        announcement: u64,
-        members: Rc<[u32]>,
-    ) -> Result<(Birth, &'static AtomicU64)> {
+    pub(crate) fn join(&mut self, announcement: u64, members: Rc<[u32]>) -> Result<Birth> {
+        self.contexts.reclaim();
+        let (words, rank) = self.announced(announcement, &members)?;
+        // Relaxed: whatever carried the announcement here ordered the store of the context before.
+        let context = words[CONTEXT].load(Ordering::Relaxed) as u32;
+        // For each member an area, a node rank, a rank; slack for what is allocated with it.
+        let needed =
+            members.len() * 24 + self.size as usize * size_of::<i32>() + size_of::<Communicator>() + SLACK;
+        let used = self.contexts.used_area();
+        let area = (used.is_some() || has_room(needed + size_of::<Area>()))
+            .then(|| Area::renewed(used))
+            .filter(|_| has_room(needed));
+        let address = area.map_or(REFUSED, |area| core::ptr::from_ref(area).expose_provenance() as u64);
+        // Release: pairs with the acquire load in `Birth::is_complete`, in the other members.
+        words[HEADER + rank].store(address, Ordering::Release);
+        let (readers, words) = (&words[READERS], &words[HEADER..]);
+        Ok(Birth { words, readers, rank: rank as u32, members, context, area })
+    }
+
+    /// Tells the other members of an announced communicator that this rank cannot be one.
+    pub(crate) fn refuse(&mut self, announcement: u64, members: &[u32]) {
+        let Ok((words, rank)) = self.announced(announcement, members) else { return };
+        // Release: pairs with the acquire load in `Birth::is_complete`, in the other members.
+        words[HEADER + rank].store(REFUSED, Ordering::Release);
+        words[READERS].fetch_add(1, Ordering::Release);
+        // Relaxed: as in `join`. Nobody will use it.
+        self.contexts.abandon(words[CONTEXT].load(Ordering::Relaxed) as u32, None);
+    }
+
+    /// The words of an announcement, and this rank's number. Errors: as for [`Engine::join`].
+    fn announced(&self, announcement: u64, members: &[u32]) -> Result<(&'static [AtomicU64], usize)> {
         if announcement == 0 {
             return Err(Error::NO_MEM);
         }
         let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)?;
         let first: *const AtomicU64 = core::ptr::with_exposed_provenance(announcement as usize);
         // SAFETY: an announcement has that many words for so many members, is never given back, and is shared through atomics.
-        let words = unsafe { core::slice::from_raw_parts(first, HEADER + members.len()) };
-        // Relaxed: whatever carried the announcement here ordered the store of the context before.
-        let context = words[CONTEXT].load(Ordering::Relaxed) as u32;
-        let area = Area::renewed(self.contexts.used_area());
-        let address = core::ptr::from_ref(area).expose_provenance() as u64;
-        // Release: pairs with the acquire load in `Birth::is_complete`, in the other members.
-        words[HEADER + rank].store(address, Ordering::Release);
-        let birth = Birth { words: &words[HEADER..], rank: rank as u32, members, context };
-        Ok((birth, &words[READERS]))
+        Ok((unsafe { core::slice::from_raw_parts(first, HEADER + members.len()) }, rank))
     }
 
-    /// Joins an announced communicator and waits for the other members. Errors: as for [`Engine::join`].
-    pub(crate) fn bear(&mut self, announcement: u64, members: Rc<[u32]>) -> Result<Communicator> {
-        let (birth, readers) = self.join(announcement, members)?;
-        self.wait_until(|| birth.is_complete());
-        birth.complete(readers)
+    /// The communicator, after [`Birth::is_complete`] has said yes. Errors: `NO_MEM` in all members if one of them has no memory.
+    pub(crate) fn complete_birth(&mut self, birth: Birth) -> Result<Communicator> {
+        let areas = birth.areas();
+        // Release: pairs with the acquire load in `Announcements::make`.
+        birth.readers.fetch_add(1, Ordering::Release);
+        let Birth { rank, members, context, area, .. } = birth;
+        match areas {
+            Ok(areas) => {
+                let shared = Shared::new(rank, &members, areas);
+                Ok(Communicator::new(context, rank, members, shared))
+            }
+            Err(error) => {
+                // No member uses any of it.
+                self.contexts.abandon(context, area);
+                Err(error)
+            }
+        }
     }
+
+    /// Joins an announced communicator and waits for the other members. Errors: as for [`Engine::join`] and [`Engine::complete_birth`].
+    pub(crate) fn bear(&mut self, announcement: u64, members: Rc<[u32]>) -> Result<Communicator> {
+        let birth = self.join(announcement, members)?;
+        self.wait_until(|| birth.is_complete());
+        self.complete_birth(birth)
+    }
+}
+
+/// Memory that communicators leave free, for everything small that the runtime allocates meanwhile.
+const SLACK: usize = 64 << 10;
+
+/// Whether the heap has that many bytes: peers that wait for this rank must learn it if not.
+fn has_room(bytes: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }

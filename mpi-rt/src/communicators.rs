@@ -235,12 +235,20 @@ impl Engine {
         let union: Rc<[u32]> = first.iter().chain(second.iter()).copied().collect();
         let union = self.make_intra(parent, within.then_some(union));
         let local = self.make_intra(parent, within.then_some(local));
-        match (union?, local?) {
-            (Some(union), Some(local)) => {
+        match (union, local) {
+            (Ok(Some(union)), Ok(Some(local))) => {
                 let (union, local) = (Rc::new(union), Rc::new(local));
                 Ok(Some(Communicator::between(Intercommunicator { local, union, is_first })))
             }
-            _ => Ok(None),
+            (Ok(None), Ok(None)) => Ok(None),
+            (union, local) => {
+                // One of them has not come about: neither is of any use.
+                let error = union.as_ref().err().or(local.as_ref().err()).copied();
+                for made in [union, local].into_iter().flatten().flatten() {
+                    self.retire_communicator(Rc::new(made))?;
+                }
+                Err(error.unwrap_or(Error::INTERN))
+            }
         }
     }
 

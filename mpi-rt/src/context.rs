@@ -70,6 +70,14 @@ impl Contexts {
         self.areas.pop()
     }
 
+    /// Takes back what a communicator that has not come about would have used.
+    pub fn abandon(&mut self, context: u32, area: Option<&'static Area>) {
+        self.areas.extend(area);
+        if self.is_own(context) {
+            self.give_back(context);
+        }
+    }
+
     /// Keeps a communicator that has been freed until no request names it.
     pub fn retire(&mut self, communicator: Rc<Communicator>) {
         self.retired.push(communicator);

@@ -21,7 +21,6 @@ use crate::wait::DONE;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
-use core::sync::atomic::AtomicU64;
 
 /// A duplication under way.
 pub(crate) struct Duplication {
@@ -41,8 +40,8 @@ struct Part {
     /// The announcement, which messages bring or take away.
     announcement: Rc<Cell<u64>>,
     messages: Vec<Handle>,
-    birth: Option<(Birth, &'static AtomicU64)>,
-    made: Option<Communicator>,
+    birth: Option<Birth>,
+    outcome: Option<Result<Communicator>>,
 }
 
 /// Begins to duplicate a communicator, as [`crate::communicators::duplicate`]: the handle of the new one, and the request. Errors: `COMM`;
@@ -88,7 +87,7 @@ impl Engine {
             announcement: Rc::new(Cell::new(announcement)),
             messages: Vec::new(),
             birth: None,
-            made: None,
+            outcome: None,
             members,
         };
         let begun: Result<()> = self.with_messages(by_message, |engine, communicator| {
@@ -139,27 +138,29 @@ impl Engine {
 
     /// The communicator, when it is made.
     fn advance_duplication(&mut self, it: &mut Duplication) -> Result<Option<Communicator>> {
-        for part in &mut it.parts {
-            while let Some(message) = part.messages.last().copied() {
-                if message != DONE && !self.requests.get(message).is_some_and(Request::is_complete) {
-                    return Ok(None);
-                }
-                part.messages.pop();
-                // It is complete, so this does not wait.
-                self.wait(message)?;
-            }
-            if part.birth.is_none() && part.made.is_none() {
-                part.birth = Some(self.join(part.announcement.get(), part.members.clone())?);
-            }
-            match part.birth.take() {
-                Some((birth, readers)) if birth.is_complete() => part.made = Some(birth.complete(readers)?),
-                other => part.birth = other,
-            }
+        // Each part goes to its end, whatever becomes of the other: its messages are under way, and peers wait for it.
+        for part in it.parts.iter_mut().filter(|part| part.outcome.is_none()) {
+            part.outcome = self.advance_part(part).transpose();
         }
-        if it.parts.iter().any(|part| part.made.is_none()) {
+        if it.parts.iter().any(|part| part.outcome.is_none()) {
             return Ok(None);
         }
-        let mut made = it.parts.iter_mut().filter_map(|part| part.made.take());
+        let outcomes: Vec<_> = it.parts.drain(..).filter_map(|part| part.outcome).collect();
+        let mut made = Vec::new();
+        let mut failure = None;
+        for outcome in outcomes {
+            match outcome {
+                Ok(communicator) => made.push(communicator),
+                Err(error) => failure = Some(error),
+            }
+        }
+        if let Some(error) = failure {
+            for communicator in made {
+                self.retire_communicator(Rc::new(communicator))?;
+            }
+            return Err(error);
+        }
+        let mut made = made.into_iter();
         let first = made.next().ok_or(Error::INTERN)?;
         let mut communicator = match (it.inter, made.next()) {
             (Some(is_first), Some(local)) => Communicator::between(Intercommunicator {
@@ -171,5 +172,26 @@ impl Engine {
         };
         communicator.topology = it.topology.take();
         Ok(Some(communicator))
+    }
+
+    /// The intracommunicator, when it is made.
+    fn advance_part(&mut self, part: &mut Part) -> Result<Option<Communicator>> {
+        while let Some(message) = part.messages.last().copied() {
+            if message != DONE && !self.requests.get(message).is_some_and(Request::is_complete) {
+                return Ok(None);
+            }
+            part.messages.pop();
+            // It is complete, so this does not wait.
+            self.wait(message)?;
+        }
+        let birth = match part.birth.take() {
+            Some(birth) => birth,
+            None => self.join(part.announcement.get(), part.members.clone())?,
+        };
+        if !birth.is_complete() {
+            part.birth = Some(birth);
+            return Ok(None);
+        }
+        self.complete_birth(birth).map(Some)
     }
 }

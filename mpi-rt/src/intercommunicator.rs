@@ -123,16 +123,29 @@ impl Engine {
             return Err(error);
         }
         let is_first = *first != 0;
-        let local = self.make_intra(group, Some(group.members.clone()))?.ok_or(Error::INTERN)?;
-        let (before, after) =
-            if is_first { (&local.members[..], remote) } else { (remote, &local.members[..]) };
+        let local = self.make_intra(group, Some(group.members.clone()));
+        let mine = &group.members[..];
+        let (before, after) = if is_first { (mine, remote) } else { (remote, mine) };
         let union: Rc<[u32]> = before.iter().chain(after).copied().collect();
-        let union = self.bear(*low as u64 | (*high as u64) << 32, union)?;
-        Ok(Communicator::between(Intercommunicator {
-            local: Rc::new(local),
-            union: Rc::new(union),
-            is_first,
-        }))
+        let announcement = *low as u64 | (*high as u64) << 32;
+        let local = match local {
+            Ok(Some(local)) => local,
+            // The other group waits for this rank.
+            other => {
+                self.refuse(announcement, &union);
+                return Err(other.err().unwrap_or(Error::INTERN));
+            }
+        };
+        match self.bear(announcement, union) {
+            Ok(union) => {
+                let (local, union) = (Rc::new(local), Rc::new(union));
+                Ok(Communicator::between(Intercommunicator { local, union, is_first }))
+            }
+            Err(error) => {
+                self.retire_communicator(Rc::new(local))?;
+                Err(error)
+            }
+        }
     }
 
     /// The leaders' part: groups there and back, then the announcement of the communicator of both.

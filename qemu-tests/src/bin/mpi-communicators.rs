@@ -39,7 +39,8 @@ fn main(env: &Env) -> Result<i32> {
     engine::initialize()?;
     match part {
         "handles" => handles()?,
-        "exhaustion" => exhaustion()?,
+        "exhaustion" => exhaustion(4000)?,
+        "memory" => exhaustion(100)?,
         "callbacks" => callbacks()?,
         "hardware" => by_hardware()?,
         "arguments" => arguments()?,
@@ -144,10 +145,11 @@ fn times() -> Result<i32> {
     Ok(0)
 }
 
-/// As many communicators as there are contexts, then one more, which is an error in every rank; freed ones make room again.
-fn exhaustion() -> Result<()> {
+/// As many communicators as there are contexts, or as memory takes, then one more, which is an error in every rank; freed ones make room
+/// again.
+fn exhaustion(least: usize) -> Result<()> {
     for parent in [SELF, WORLD] {
-        let mut all: Vec<Handle> = Vec::new();
+        let mut all: Vec<Handle> = Vec::with_capacity(10_000);
         let error = loop {
             match communicators::duplicate(parent) {
                 Ok(made) => all.push(made),
@@ -155,7 +157,7 @@ fn exhaustion() -> Result<()> {
             }
         };
         assert_eq!(error, Error::NO_MEM);
-        assert!(all.len() > 4000, "{} communicators", all.len());
+        assert!(all.len() > least, "{} communicators", all.len());
         for kind in 0..3 {
             let outcome = match kind {
                 0 => with(|engine| engine.split(parent, 0, 0)).map(drop),
