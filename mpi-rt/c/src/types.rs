@@ -234,15 +234,6 @@ pub unsafe fn requests<'a>(start: *mut Request, count: c_int) -> lwk_mpi_rt::Res
     unsafe { array_mut(start.cast::<Handle>(), count) }
 }
 
-/// An array that the caller only lends. Errors: `COUNT` for a negative length, `ARG` for a null pointer.
-///
-/// # Safety
-/// `start` must be null or lead to as many elements, which nobody changes meanwhile.
-pub unsafe fn array<'a, T>(start: *const T, count: c_int) -> lwk_mpi_rt::Result<&'a [T]> {
-    // SAFETY: the caller's promise; nothing is written through it.
-    unsafe { array_mut(start.cast_mut(), count) }.map(|array| &*array)
-}
-
 /// A text of the caller's, without its zero. Errors: `ARG` for a null pointer.
 ///
 /// # Safety
