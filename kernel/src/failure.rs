@@ -23,6 +23,11 @@ pub fn rank_faulted(core: &'static Core, frame: &TrapFrame, fault: Fault) -> ! {
     end_job(core, rank, Some(frame), SIGNAL_BASE + fault.signal(), reason)
 }
 
+/// Ends the rank that runs on this core by a signal that it has raised itself.
+pub fn rank_signalled(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, signal: i32) -> ! {
+    end_job(core, rank, Some(frame), SIGNAL_BASE + signal, Reason::Raised(signal))
+}
+
 /// Ends the rank that runs on this core because its program asked for it with a status other than 0.
 pub fn rank_exited(core: &'static Core, rank: &'static Rank, status: i32) -> ! {
     end_job(core, rank, None, status, Reason::Exit(status))

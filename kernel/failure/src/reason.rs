@@ -77,6 +77,8 @@ pub enum Reason {
     Exception(u8),
     /// A signal from outside the job (host home only).
     Signal(i32),
+    /// A signal that the rank has raised itself, or the want of a stack for its handler.
+    Raised(i32),
     /// The host had no memory left for a page of the segment (host home only); the address that was touched.
     HostMemory(u64),
     /// The rank ended the job with this status ([`lwk_abi::syscall::JOB_ABORT`]).
@@ -96,6 +98,9 @@ impl fmt::Display for Reason {
             Reason::Exception(vector) => f.write_str(exception(vector)),
             Reason::Signal(number) => {
                 write!(f, "signal {number} ({}), sent from outside", signal_name(number))
+            }
+            Reason::Raised(number) => {
+                write!(f, "signal {number} ({}), raised by itself", signal_name(number))
             }
             Reason::HostMemory(address) => {
                 write!(f, "the host having no memory left for the page at address {address:#x}")

@@ -17,6 +17,7 @@ mod descriptors;
 mod device;
 mod file;
 mod folder;
+mod frame;
 mod futex;
 mod identity;
 mod machine;
@@ -24,6 +25,7 @@ mod memory;
 mod poll;
 mod proc_text;
 mod process;
+mod signal;
 mod stat;
 mod time;
 mod transfer;
@@ -31,10 +33,12 @@ mod transfer;
 use lwk_abi::syscall::errno::ENOSYS;
 use lwk_abi::syscall::linux;
 
+pub use frame::Registers;
 pub use lwk_files::Errno;
 pub use machine::{Clock, Facts, Machine, Stream};
 pub use memory::AREAS_MAX;
 pub use process::Process;
+pub use signal::{Fatal, Information};
 
 /// What a system call answers: a value, or an error number.
 pub type Answer = Result<u64, Errno>;
@@ -54,9 +58,10 @@ impl From<Answer> for Outcome {
     }
 }
 
-/// Answers a call. Those that end the rank, yield the core, or are Margay's own are the home's.
+/// Answers a call. Those that end the rank, yield the core, return from a handler, or are Margay's own are the home's; so is the
+/// question after each call whether it has raised a signal ([`Process::has_pending_signal`]).
 pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, arguments: [u64; 6]) -> Outcome {
-    let [a, b, c, d, e, f] = arguments;
+    let [a, b, c, d, e, _] = arguments;
     // Descriptors, flags and the like are `int`s: the upper half of the register means nothing.
     let (fd, code) = (a as u32, b as u32);
     let answer = match number {
@@ -125,6 +130,13 @@ pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, argumen
         linux::SELECT => return process.select(machine, a, [b, c, d], poll::Patience::Timeval(e)),
         linux::PSELECT6 => return process.select(machine, a, [b, c, d], poll::Patience::Timespec(e)),
         linux::FUTEX => return process.futex(machine, a, code, c as u32, d),
+        linux::RT_SIGACTION => process.set_action(machine, fd, b, c, d),
+        linux::RT_SIGPROCMASK => process.set_blocked(machine, fd, b, c, d),
+        linux::RT_SIGPENDING => process.pending(machine, a, b),
+        linux::SIGALTSTACK => process.set_stack(machine, a, b),
+        linux::KILL => process.raise(machine, a, None, code),
+        linux::TKILL => process.raise(machine, a, Some(a), code),
+        linux::TGKILL => process.raise(machine, a, Some(b), c as u32),
         linux::GETRANDOM => identity::random(machine, a, b, c),
         linux::GETPID | linux::GETTID | linux::SET_TID_ADDRESS => Ok(identity::process_number(machine)),
         linux::GETPPID => Ok(0),
@@ -146,7 +158,6 @@ pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, argumen
             Err(Errno(ENOSYS))
         }
     };
-    let _ = f;
     Outcome::Done(answer)
 }
 

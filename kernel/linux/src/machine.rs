@@ -77,6 +77,14 @@ pub trait Machine {
     fn thread_base(&self, gs: bool) -> u64;
     /// Sets it to a user address.
     fn set_thread_base(&self, gs: bool, address: u64);
+    /// The program's stack pointer.
+    fn stack_pointer(&self) -> u64;
+    /// Bytes of the program's extended (floating-point and vector) state as `struct _fpstate`; 0 if it cannot be had.
+    fn float_bytes(&self) -> u64;
+    /// Writes that state to memory that has been checked, aligned to 64 bytes.
+    fn save_float(&self, address: u64) -> Result<(), Errno>;
+    /// Makes what is at `address` the program's extended state; with 0, that of a program that has not used it. `EFAULT`.
+    fn load_float(&self, address: u64) -> Result<(), Errno>;
     /// The rank has nothing to do for so many nanoseconds: an opportunity for others, not a promise.
     fn idle(&self, nanoseconds: u64);
 

@@ -6,6 +6,7 @@ use lwk_mm::layout::Layout;
 
 use crate::descriptors::Descriptors;
 use crate::memory::AREAS_MAX;
+use crate::signal::Signals;
 
 /// Permission bits that new files lack unless the program says otherwise (Linux's usual `umask`).
 const UMASK: u16 = 0o022;
@@ -18,6 +19,7 @@ pub struct Process {
     /// The current folder; open as far as the file system is concerned, unless it is the root.
     pub(crate) folder: NodeId,
     pub(crate) umask: u16,
+    pub(crate) signals: Signals,
     /// When the call that the program keeps making has waited long enough, by [`crate::Clock::Monotonic`].
     pub(crate) deadline: Option<u64>,
 }
@@ -31,6 +33,7 @@ impl Process {
             descriptors: Descriptors::standard(),
             folder: NodeId::ROOT,
             umask: UMASK,
+            signals: Signals::new(),
             deadline: None,
         }
     }

@@ -5,6 +5,8 @@ use lwk_files::Files;
 use lwk_linux::{Answer, Clock, Errno, Facts, Machine, Stream};
 use lwk_mm::layout::Layout;
 
+use crate::arch::extended_state::ExtendedState;
+use crate::arch::features::features;
 use crate::arch::user_state::{self, ThreadPointers};
 use crate::arch::{clock, copy, random};
 use crate::core_local::{self, Core};
@@ -20,6 +22,8 @@ const PIECE_BYTES: usize = 512;
 pub struct NodeMachine<'a> {
     pub core: &'a Core,
     pub rank: &'a Rank,
+    /// The program's stack pointer.
+    pub stack: u64,
 }
 
 impl NodeMachine<'_> {
@@ -125,6 +129,31 @@ impl Machine for NodeMachine<'_> {
 
     fn set_thread_base(&self, gs: bool, address: u64) {
         if gs { user_state::write_gs(address) } else { user_state::write_fs(address) }
+    }
+
+    fn stack_pointer(&self) -> u64 {
+        self.stack
+    }
+
+    fn float_bytes(&self) -> u64 {
+        features().state_bytes as u64
+    }
+
+    fn save_float(&self, address: u64) -> Result<(), Errno> {
+        let mut state = ExtendedState::empty();
+        state.save();
+        self.write(address, state.bytes())
+    }
+
+    fn load_float(&self, address: u64) -> Result<(), Errno> {
+        let mut state = ExtendedState::empty();
+        state.reset();
+        if address != 0 {
+            self.read(address, state.bytes_mut())?;
+            state.make_valid();
+        }
+        state.load();
+        Ok(())
     }
 
     /// The core is the rank's own; ranks that share it get their turn when the call is made again.

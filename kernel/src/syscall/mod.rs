@@ -4,10 +4,11 @@
 mod counters;
 mod machine;
 mod report;
+pub mod signals;
 pub mod unsupported;
 
 use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, REPORT, linux};
-use lwk_linux::{Answer, Outcome};
+use lwk_linux::{Answer, Fatal, Outcome};
 
 pub use lwk_linux::Errno;
 
@@ -27,12 +28,20 @@ pub extern "C" fn syscall_entered(frame: &mut TrapFrame) {
     let rank = core.running().expect("a system call comes from the rank that runs on the core");
     let (number, arguments) = frame.syscall();
     core.counters.count_syscall();
+    let stack = frame.rsp;
     let outcome = match number {
         linux::SCHED_YIELD => {
             frame.rax = 0;
             return scheduler::yield_core(core, rank, frame);
         }
         linux::EXIT | linux::EXIT_GROUP => exit(core, rank, frame, arguments[0]),
+        linux::RT_SIGRETURN => {
+            if let Err(Fatal(signal)) = signals::return_from_handler(core, rank, frame) {
+                failure::rank_signalled(core, rank, frame, signal);
+            }
+            // A set of signals that it has unblocked may have some that wait.
+            return end_call(core, rank, frame);
+        }
         JOB_ABORT => abort(core, rank, frame, arguments[0]),
         JOB_HOLD => {
             rank.hold_job(arguments[0] != 0);
@@ -40,17 +49,28 @@ pub extern "C" fn syscall_entered(frame: &mut TrapFrame) {
         }
         CORE_COUNTERS => Outcome::Done(counters::core_counters(core, rank, arguments[0])),
         REPORT => Outcome::Done(report::report(rank, arguments[0], arguments[1])),
-        _ => rank
-            .with_process(|process| lwk_linux::call(process, &NodeMachine { core, rank }, number, arguments)),
+        _ => rank.with_process(|process| {
+            lwk_linux::call(process, &NodeMachine { core, rank, stack }, number, arguments)
+        }),
     };
     match outcome {
-        Outcome::Done(answer) => frame.rax = raw(answer),
+        Outcome::Done(answer) => {
+            frame.rax = raw(answer);
+            end_call(core, rank, frame);
+        }
         // The program makes the call again, from user mode, where it can be stopped; it counts once, when it is done.
         Outcome::Again => {
             core.counters.uncount_syscall();
             frame.rip -= SYSCALL_BYTES;
             scheduler::yield_core(core, rank, frame);
         }
+    }
+}
+
+/// Sees to the signals that a call has raised.
+fn end_call(core: &'static Core, rank: &'static Rank, frame: &mut TrapFrame) {
+    if let Err(Fatal(signal)) = signals::take_signals(core, rank, frame) {
+        failure::rank_signalled(core, rank, frame, signal);
     }
 }
 

@@ -13,13 +13,14 @@ use lwk_abi::console as kind;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
 use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, REPORT, REPORT_BYTES, errno, linux};
 use lwk_failure::{Reason, Registers};
-use lwk_linux::{Errno, Machine, Outcome};
+use lwk_linux::{Errno, Fatal, Machine, Outcome};
 
 use crate::arch::Gate;
 use crate::console::Report;
 use crate::fault;
 use crate::machine::HostMachine;
 use crate::rank::Rank;
+use crate::signals;
 
 /// Linux's `si_code` of a dispatched system call.
 const SYS_USER_DISPATCH: i32 = 2;
@@ -94,8 +95,7 @@ pub extern "C" fn on_replaced_call(signal: i32, info: *mut libc::siginfo_t, cont
 
 /// Answers the call that these registers make with the instruction at `start`.
 fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
-    let registers = &mut context.uc_mcontext.gregs;
-    let word = |index: i32| registers[index as usize] as u64;
+    let word = |index: i32| context.uc_mcontext.gregs[index as usize] as u64;
     let number = word(libc::REG_RAX);
     let arguments =
         [libc::REG_RDI, libc::REG_RSI, libc::REG_RDX, libc::REG_R10, libc::REG_R8, libc::REG_R9].map(word);
@@ -116,6 +116,14 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
             rank.entry().holds_job.store((arguments[0] != 0) as u32, Ordering::Relaxed);
             Outcome::Done(Ok(0))
         }
+        linux::RT_SIGRETURN => {
+            count(rank);
+            if let Err(Fatal(signal)) = signals::return_from_handler(rank, context) {
+                end_by(rank, context, signal);
+            }
+            // A set of signals that it has unblocked may have some that wait.
+            return end_call(rank, context);
+        }
         linux::SCHED_YIELD => {
             // SAFETY: the call names no memory.
             unsafe { Gate::call(libc::SYS_sched_yield, [0; 6]) };
@@ -123,11 +131,11 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
         }
         // What it would tell of a core only a kernel counts.
         CORE_COUNTERS => Outcome::Done(Err(Errno(errno::ENOSYS))),
-        REPORT => Outcome::Done(report(rank, arguments[0], arguments[1])),
+        REPORT => Outcome::Done(report(&signals::machine(rank, context), arguments[0], arguments[1])),
         _ => {
             // SAFETY: asked once, by this call.
             let process = unsafe { rank.process() };
-            lwk_linux::call(process, &HostMachine { rank }, number, arguments)
+            lwk_linux::call(process, &signals::machine(rank, context), number, arguments)
         }
     };
     let registers = &mut context.uc_mcontext.gregs;
@@ -138,6 +146,7 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
                 Ok(value) => value as i64,
                 Err(Errno(number)) => -number,
             };
+            end_call(rank, context);
         }
         // The program makes the call again; signals of the node's can come in between.
         Outcome::Again => registers[libc::REG_RIP as usize] = start as i64,
@@ -145,20 +154,33 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
 }
 
 /// Margay's `report`: a record that the program's runtime adds to the exit report.
-fn report(rank: &'static Rank, address: u64, bytes: u64) -> lwk_linux::Answer {
+fn report(machine: &HostMachine, address: u64, bytes: u64) -> lwk_linux::Answer {
     let invalid = || Errno(errno::EINVAL);
     let mut buffer = [0; REPORT_BYTES];
     let length = usize::try_from(bytes).map_err(|_| invalid())?;
     let text = buffer.get_mut(..length).ok_or_else(invalid)?;
-    HostMachine { rank }.read(address, text)?;
+    machine.read(address, text)?;
     let text = std::str::from_utf8(text).map_err(|_| invalid())?;
     if !text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
         return Err(invalid());
     }
     let mut report = Report::new();
     report.add(kind::REPORT, 0, format_args!("runtime-{text}"));
-    rank.send(&report);
+    machine.rank.send(&report);
     Ok(0)
+}
+
+/// Sees to the signals that a call has raised.
+fn end_call(rank: &'static Rank, context: &mut libc::ucontext_t) {
+    if let Err(Fatal(signal)) = signals::take_signals(rank, context) {
+        end_by(rank, context, signal);
+    }
+}
+
+/// The rank ends by a signal that it has raised itself.
+fn end_by(rank: &'static Rank, context: &libc::ucontext_t, signal: i32) -> ! {
+    fault::report(rank, Reason::Raised(signal), &fault::registers(context));
+    rank.exit(SIGNAL_BASE + signal)
 }
 
 fn count(rank: &Rank) {

@@ -9,11 +9,13 @@ use lwk_abi::address::{SLOT_BYTES, slot_of};
 use lwk_abi::console::{FAILURE, FRAME};
 use lwk_abi::exit::SIGNAL_BASE;
 use lwk_failure::{Death, Fault, Position, Reason, Registers, back_trace};
+use lwk_linux::Information;
 use lwk_mm::Access;
 use lwk_mm::layout::Place;
 
 use crate::console::Report;
 use crate::rank::Rank;
+use crate::signals;
 
 /// Linux's `si_code` of a `SIGBUS` for a page of a memory object that cannot be had.
 const BUS_ADRERR: i32 = 2;
@@ -35,7 +37,9 @@ const ALIGNMENT_CHECK: u8 = 17;
 pub extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let rank = Rank::current();
     // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs.
-    let (code, context) = unsafe { ((*info).si_code, &*context.cast::<libc::ucontext_t>()) };
+    let (code, address, context) = unsafe {
+        ((*info).si_code, (*info).si_addr().addr() as u64, &mut *context.cast::<libc::ucontext_t>())
+    };
     let word = |index: i32| context.uc_mcontext.gregs[index as usize] as u64;
     let mut fault = Fault {
         vector: word(libc::REG_TRAPNO) as u8,
@@ -47,6 +51,12 @@ pub extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mu
         fault = raised_by_valgrind(signal, word(libc::REG_RIP), rank);
     } else if signal == libc::SIGSEGV && code == SEGV_ACCERR {
         fault.error_code |= PAGE_PRESENT;
+    }
+    // The program's own, if it has a handler: not what others have sent, nor what only this home knows.
+    let is_programs = code > 0 && signal != libc::SIGSYS && !(signal == libc::SIGBUS && code == BUS_ADRERR);
+    let information = Information { signal: fault.signal() as u32, code, value: address };
+    if is_programs && signals::take_fault(rank, context, information) {
+        return;
     }
     let (reason, status) = if code <= 0 || signal == libc::SIGSYS {
         (Reason::Signal(signal), signal)

@@ -33,6 +33,7 @@ mod pages;
 mod rank;
 mod segment;
 mod setup;
+mod signals;
 mod supervise;
 mod tool;
 mod topology;

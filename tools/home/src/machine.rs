@@ -26,7 +26,20 @@ const GET_GS: u64 = 0x1004;
 /// The machine as one rank has it.
 pub struct HostMachine {
     pub rank: &'static Rank,
+    /// The program's stack pointer.
+    pub stack: u64,
+    /// What Linux saved of the program's extended state, and will load again when the handler returns; null if nothing.
+    pub float: *mut u8,
 }
+
+/// Bytes of the oldest form of the extended state, and where in it Linux tells of a longer one (`struct _fpx_sw_bytes`).
+const FLOAT_BYTES: u64 = 512;
+const AT_LONGER: usize = 464;
+/// `FP_XSTATE_MAGIC1`: there is a longer one.
+const LONGER: u32 = 0x4650_5853;
+/// What a program that has not used it finds in the control words (System V ABI, AMD64 supplement, section 3.4.1).
+const X87_CONTROL: u16 = 0x037f;
+const MXCSR: u32 = 0x1f80;
 
 impl HostMachine {
     /// The slot-0 address behind a user address: every rank's segment has the same layout.
@@ -164,6 +177,55 @@ impl Machine for HostMachine {
         let code = if gs { SET_GS } else { SET_FS };
         // SAFETY: the handlers use no thread-local memory, and the program has asked for it.
         unsafe { Gate::call(libc::SYS_arch_prctl, [code, address, 0, 0, 0, 0]) };
+    }
+
+    fn stack_pointer(&self) -> u64 {
+        self.stack
+    }
+
+    fn float_bytes(&self) -> u64 {
+        if self.float.is_null() {
+            return 0;
+        }
+        // SAFETY: Linux's state has 512 bytes at least, aligned.
+        let [magic, bytes] = unsafe { self.float.add(AT_LONGER).cast::<[u32; 2]>().read() };
+        if magic == LONGER { u64::from(bytes).max(FLOAT_BYTES) } else { FLOAT_BYTES }
+    }
+
+    fn save_float(&self, address: u64) -> Result<(), Errno> {
+        let bytes = self.float_bytes();
+        self.check_writable(address, bytes)?;
+        // SAFETY: Linux's state has so many bytes; the other place has been checked.
+        unsafe { pointer(address).copy_from_nonoverlapping(self.float, bytes as usize) };
+        Ok(())
+    }
+
+    fn load_float(&self, address: u64) -> Result<(), Errno> {
+        let bytes = self.float_bytes() as usize;
+        if bytes == 0 {
+            return Ok(());
+        }
+        if address != 0 {
+            self.check_readable(address, bytes as u64)?;
+            // What Linux says about the form stays; it checks the rest when it loads it.
+            let after = FLOAT_BYTES as usize;
+            // SAFETY: as above, the other way round.
+            unsafe {
+                self.float.copy_from_nonoverlapping(pointer(address), AT_LONGER);
+                self.float.add(after).copy_from_nonoverlapping(pointer(address).add(after), bytes - after);
+            }
+            return Ok(());
+        }
+        // SAFETY: Linux's state has so many bytes: registers, then the header that says which of them hold something.
+        unsafe {
+            self.float.write_bytes(0, AT_LONGER);
+            self.float.cast::<u16>().write(X87_CONTROL);
+            self.float.add(24).cast::<u32>().write(MXCSR);
+            if bytes > FLOAT_BYTES as usize {
+                self.float.add(FLOAT_BYTES as usize).cast::<u64>().write(0);
+            }
+        }
+        Ok(())
     }
 
     fn idle(&self, nanoseconds: u64) {

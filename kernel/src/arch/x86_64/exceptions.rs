@@ -10,6 +10,7 @@ use super::interrupt_controller;
 use super::interrupts::{SPURIOUS, STOP, WAKE};
 use super::trap_frame::TrapFrame;
 use crate::core_local::Core;
+use crate::syscall::signals;
 use crate::{failure, node, panic, scheduler};
 
 const NON_MASKABLE: u64 = 2;
@@ -37,7 +38,11 @@ pub(super) extern "C" fn trap_entered(frame: &mut TrapFrame) {
             if !frame.is_of_user() {
                 panic::exception(frame, fault(frame));
             }
-            failure::rank_faulted(core, frame, fault(frame));
+            let fault = fault(frame);
+            if signals::take_fault(core, frame, &fault) {
+                return;
+            }
+            failure::rank_faulted(core, frame, fault);
         }
         vector => core.counters.count_vector(vector as u8),
     }

@@ -12,6 +12,28 @@ const MXCSR_DEFAULT: u32 = 0x1f80;
 /// x87 control word of a new program: all exceptions masked, extended precision.
 const X87_CONTROL_DEFAULT: u16 = 0x037f;
 
+/// Bits of `MXCSR` that every processor has.
+const MXCSR_MASK_DEFAULT: u32 = 0xffbf;
+/// Offset and bytes of XSAVE's header: a word of components, the rest reserved or of formats that are not used here.
+const HEADER: usize = 512;
+const HEADER_BYTES: usize = 64;
+
+/// Exceptions that the x87 unit has flagged and not masked.
+pub fn x87_exceptions() -> u32 {
+    let mut state = ExtendedState::empty();
+    state.save();
+    let half = |at: usize| u32::from(u16::from_le_bytes([state.bytes[at], state.bytes[at + 1]]));
+    half(2) & !half(0) & 0x3f
+}
+
+/// Exceptions that the vector unit has flagged and not masked.
+pub fn simd_exceptions() -> u32 {
+    let mut state = ExtendedState::empty();
+    state.save();
+    let control = u32::from_le_bytes(core::array::from_fn(|index| state.bytes[24 + index]));
+    control & !(control >> 7) & 0x3f
+}
+
 /// Room for one rank's extended state, in XSAVE's standard format.
 #[repr(C, align(64))]
 pub struct ExtendedState {
@@ -30,6 +52,38 @@ impl ExtendedState {
         self.bytes.fill(0);
         self.bytes[0..2].copy_from_slice(&X87_CONTROL_DEFAULT.to_le_bytes());
         self.bytes[24..28].copy_from_slice(&MXCSR_DEFAULT.to_le_bytes());
+    }
+
+    /// The part of it that this processor uses.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..features().state_bytes.min(STATE_BYTES)]
+    }
+
+    /// As [`Self::bytes`], to be changed; [`Self::make_valid`] must follow.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..features().state_bytes.min(STATE_BYTES)]
+    }
+
+    /// Clears what the processor would refuse of bytes that a program has written: reserved bits of the control and status
+    /// register and of the header (Intel SDM volume 1, sections 10.5.1.2 and 13.4.2).
+    pub fn make_valid(&mut self) {
+        let word = |bytes: &[u8]| u32::from_le_bytes(core::array::from_fn(|index| bytes[index]));
+        // What the processor implements is in the image it saves; 0 stands for the oldest set.
+        let mut own = ExtendedState::empty();
+        own.save();
+        let mask = match word(&own.bytes[28..32]) {
+            0 => MXCSR_MASK_DEFAULT,
+            mask => mask,
+        };
+        let control = word(&self.bytes[24..28]) & mask;
+        self.bytes[24..28].copy_from_slice(&control.to_le_bytes());
+        if features().xsave {
+            let (components, rest) = self.bytes[HEADER..HEADER + HEADER_BYTES].split_at_mut(8);
+            for (byte, allowed) in components.iter_mut().zip(features().state_components.to_le_bytes()) {
+                *byte &= allowed;
+            }
+            rest.fill(0);
+        }
     }
 
     /// Saves this core's state.

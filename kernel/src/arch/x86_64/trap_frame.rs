@@ -5,6 +5,9 @@ use lwk_failure::{Position, Registers};
 /// `vector` of a frame that a system call made; all others are interrupt vectors (0 to 255).
 pub const SYSCALL_VECTOR: u64 = 0x100;
 
+/// `vector` of a frame that a program goes on with from elsewhere than it entered.
+const RESUME_VECTOR: u64 = 0x101;
+
 /// A saved context: general registers, the cause of entry, and the part that `iretq` restores.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,6 +83,58 @@ impl TrapFrame {
             r14: self.r14,
             r15: self.r15,
         }
+    }
+
+    /// The registers as Linux tells them to a signal's handler; `address` is that of a page fault.
+    pub fn to_linux(self, address: u64) -> lwk_linux::Registers {
+        let is_call = self.vector == SYSCALL_VECTOR;
+        lwk_linux::Registers {
+            r8: self.r8,
+            r9: self.r9,
+            r10: self.r10,
+            r11: self.r11,
+            r12: self.r12,
+            r13: self.r13,
+            r14: self.r14,
+            r15: self.r15,
+            rdi: self.rdi,
+            rsi: self.rsi,
+            rbp: self.rbp,
+            rbx: self.rbx,
+            rdx: self.rdx,
+            rax: self.rax,
+            rcx: self.rcx,
+            rsp: self.rsp,
+            rip: self.rip,
+            rflags: self.rflags,
+            error: self.error,
+            vector: if is_call { 0 } else { self.vector },
+            address,
+        }
+    }
+
+    /// Has the program go on with these registers, all of them: not by the way of a system call, which loses two. They have
+    /// been checked: the address is a program's, and the flags are those that a program may set.
+    pub fn resume_at(&mut self, registers: &lwk_linux::Registers) {
+        self.r8 = registers.r8;
+        self.r9 = registers.r9;
+        self.r10 = registers.r10;
+        self.r11 = registers.r11;
+        self.r12 = registers.r12;
+        self.r13 = registers.r13;
+        self.r14 = registers.r14;
+        self.r15 = registers.r15;
+        self.rdi = registers.rdi;
+        self.rsi = registers.rsi;
+        self.rbp = registers.rbp;
+        self.rbx = registers.rbx;
+        self.rdx = registers.rdx;
+        self.rax = registers.rax;
+        self.rcx = registers.rcx;
+        self.rsp = registers.rsp;
+        self.rip = registers.rip;
+        self.rflags = registers.rflags;
+        self.vector = RESUME_VECTOR;
     }
 
     /// Where the context stands, for back traces.

@@ -1,0 +1,106 @@
+//! Signals in the host home: the way from Linux's handlers, which the loader has, into the program's and back. Linux's own signal
+//! mask stays what the loader needs; what the program blocks is kept by `lwk-linux`.
+//!
+//! Runs in a signal handler on its own stack; see [`crate::rank`] for what it may use.
+
+use lwk_linux::{Fatal, Information, Registers};
+
+use crate::machine::HostMachine;
+use crate::rank::Rank;
+
+/// The machine of a rank whose state Linux has saved in `context`.
+pub fn machine(rank: &'static Rank, context: &libc::ucontext_t) -> HostMachine {
+    let stack = context.uc_mcontext.gregs[libc::REG_RSP as usize] as u64;
+    HostMachine { rank, stack, float: context.uc_mcontext.fpregs.cast() }
+}
+
+/// Sends the program into its handler for a fault; false if it has none.
+pub fn take_fault(rank: &'static Rank, context: &mut libc::ucontext_t, information: Information) -> bool {
+    let machine = machine(rank, context);
+    let mut registers = registers(context);
+    // SAFETY: a fault of the program comes while no call of its is under way; asked once, by this function.
+    let process = unsafe { rank.process() };
+    let taken = process.take_fault(&machine, &mut registers, information).is_ok();
+    if taken {
+        resume_at(context, &registers);
+    }
+    taken
+}
+
+/// At the end of a system call: sees to the signals that it has raised or unblocked.
+pub fn take_signals(rank: &'static Rank, context: &mut libc::ucontext_t) -> Result<(), Fatal> {
+    // SAFETY: the call is done; asked once, by this function.
+    let process = unsafe { rank.process() };
+    if !process.has_pending_signal() {
+        return Ok(());
+    }
+    let machine = machine(rank, context);
+    let mut registers = registers(context);
+    process.take_signals(&machine, &mut registers)?;
+    resume_at(context, &registers);
+    Ok(())
+}
+
+/// `rt_sigreturn(2)`.
+pub fn return_from_handler(rank: &'static Rank, context: &mut libc::ucontext_t) -> Result<(), Fatal> {
+    let machine = machine(rank, context);
+    let mut registers = registers(context);
+    // SAFETY: asked once, by this call.
+    let process = unsafe { rank.process() };
+    process.return_from_handler(&machine, &mut registers)?;
+    resume_at(context, &registers);
+    Ok(())
+}
+
+fn registers(context: &libc::ucontext_t) -> Registers {
+    let word = |index: i32| context.uc_mcontext.gregs[index as usize] as u64;
+    Registers {
+        r8: word(libc::REG_R8),
+        r9: word(libc::REG_R9),
+        r10: word(libc::REG_R10),
+        r11: word(libc::REG_R11),
+        r12: word(libc::REG_R12),
+        r13: word(libc::REG_R13),
+        r14: word(libc::REG_R14),
+        r15: word(libc::REG_R15),
+        rdi: word(libc::REG_RDI),
+        rsi: word(libc::REG_RSI),
+        rbp: word(libc::REG_RBP),
+        rbx: word(libc::REG_RBX),
+        rdx: word(libc::REG_RDX),
+        rax: word(libc::REG_RAX),
+        rcx: word(libc::REG_RCX),
+        rsp: word(libc::REG_RSP),
+        rip: word(libc::REG_RIP),
+        rflags: word(libc::REG_EFL),
+        error: word(libc::REG_ERR),
+        vector: word(libc::REG_TRAPNO),
+        address: word(libc::REG_CR2),
+    }
+}
+
+fn resume_at(context: &mut libc::ucontext_t, registers: &Registers) {
+    let places = [
+        (libc::REG_R8, registers.r8),
+        (libc::REG_R9, registers.r9),
+        (libc::REG_R10, registers.r10),
+        (libc::REG_R11, registers.r11),
+        (libc::REG_R12, registers.r12),
+        (libc::REG_R13, registers.r13),
+        (libc::REG_R14, registers.r14),
+        (libc::REG_R15, registers.r15),
+        (libc::REG_RDI, registers.rdi),
+        (libc::REG_RSI, registers.rsi),
+        (libc::REG_RBP, registers.rbp),
+        (libc::REG_RBX, registers.rbx),
+        (libc::REG_RDX, registers.rdx),
+        (libc::REG_RAX, registers.rax),
+        (libc::REG_RCX, registers.rcx),
+        (libc::REG_RSP, registers.rsp),
+        (libc::REG_RIP, registers.rip),
+        (libc::REG_EFL, registers.rflags),
+    ];
+    for (index, value) in places {
+        context.uc_mcontext.gregs[index as usize] = value as i64;
+    }
+}
