@@ -32,22 +32,27 @@ static NODE: spin::Mutex<NodePages> =
 pub fn init(image: Option<&[u8]>, space: u64) -> Result<(), Problem> {
     let mut node = NODE.lock();
     let given = image.map_or(0, |image| image.len().div_ceil(PAGE_BYTES) as u64);
-    let limit = given.saturating_add(space.div_ceil(PAGE_BYTES as u64)).min(u32::MAX.into());
-    node.limit = limit as u32;
+    let space = space.div_ceil(PAGE_BYTES as u64);
+    let limit = given.saturating_add(space).min(u32::MAX.into());
+    node.limit = u32::MAX;
     let piece = limit.div_ceil(PIECES_MAX as u64).max(PIECE_PAGES_MIN);
     // Fits: no more than the limit, or the least.
     node.pages_a_piece = piece as u32;
     let made = match image {
-        None => Files::format(&mut *node).map(drop),
+        None => Files::format(&mut *node).map(|files| files.used_pages()),
         Some(image) => load(&mut node, image),
     };
-    made.map_err(|problem| match problem {
+    // What the job is given, or what every file system has, does not count.
+    let set_limit =
+        |given: u32| node.limit = u64::from(given).saturating_add(space).min(u32::MAX.into()) as u32;
+    made.map(set_limit).map_err(|problem| match problem {
         Errno(EIO) => Problem::BadFiles,
         _ => Problem::NoFileMemory,
     })
 }
 
-fn load(node: &mut NodePages, image: &[u8]) -> Result<(), Errno> {
+/// Copies an image, and returns its pages.
+fn load(node: &mut NodePages, image: &[u8]) -> Result<u32, Errno> {
     for (index, bytes) in image.chunks_exact(PAGE_BYTES).enumerate() {
         while node.count() as usize <= index {
             if !node.grow() {
@@ -56,7 +61,7 @@ fn load(node: &mut NodePages, image: &[u8]) -> Result<(), Errno> {
         }
         node.page_mut(index as u32).copy_from_slice(bytes);
     }
-    Files::open(node).map(drop)
+    Files::open(node).map(|_| (image.len() / PAGE_BYTES) as u32)
 }
 
 /// Works on the files, alone.

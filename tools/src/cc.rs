@@ -87,6 +87,9 @@ fn find_compiler(language: Language) -> Outcome<()> {
     Ok(())
 }
 
+/// What begins the path of a source that is compiled with the system's own compiler and C library.
+pub const GLIBC: &str = "glibc";
+
 /// The file of a C program of the tree, once it has been built.
 pub fn program(tree: &Tree, source: &Path) -> PathBuf {
     tree.root().join("target/lwk/c").join(source.with_extension(""))
@@ -103,6 +106,9 @@ pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBu
         return Ok(());
     }
     find_compiler(Language::C)?;
+    if sources.iter().any(|source| source.starts_with(GLIBC)) && packages::find_command("gcc").is_none() {
+        packages::install(&["gcc", "libc6-dev"], false)?;
+    }
     let prefix = prefix(tree);
     install(tree, builder, &prefix)?;
     for source in sources {
@@ -110,8 +116,13 @@ pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBu
         if let Some(folder) = output.parent() {
             fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
         }
+        let (source, compiler) = match source.strip_prefix(GLIBC) {
+            Ok(source) => (source, Some("-cc=gcc")),
+            Err(_) => (source.as_path(), None),
+        };
         let language = if is_fortran(source) { Language::Fortran } else { Language::C };
         let mut command = Command::new(prefix.join("bin").join(language.wrapper()));
+        command.args(compiler);
         if language == Language::C {
             command.args(["-std=c11", "-Wall", "-Wextra", "-Werror"]);
         }

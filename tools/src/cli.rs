@@ -153,6 +153,13 @@ pub struct JobOptions {
     /// Move messages between ranks by this transport [default: smartmap]
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(lwk_abi::runtime::TRANSPORTS))]
     pub transport: Option<String>,
+    /// Let the ranks read a local file, or a folder with all that is in it, as /NAME [default: its last name]; may be given
+    /// more than once
+    #[arg(long, value_name = "LOCAL[=NAME]")]
+    pub file: Vec<String>,
+    /// Memory that files may take beside those given, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = lwk_abi::job_file::FILE_SPACE_DEFAULT >> 20, value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
+    pub file_space: u64,
     /// A bundled program (see `cargo lwk list`), or the path of any static ELF file
     #[arg(value_name = "APP")]
     pub app: String,
@@ -194,6 +201,9 @@ pub struct RunOptions {
     /// Write the exit report to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub report_json: Option<PathBuf>,
+    /// Write what the ranks leave under /out to this folder, also if the job fails
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Write the node's screen at the end of the job to this file, as PNG
     #[arg(long, value_name = "FILE")]
     pub screen: Option<PathBuf>,

@@ -15,6 +15,7 @@ use crate::cli::RunOptions;
 use crate::console::printer::Printer;
 use crate::console::record::Parser;
 use crate::failure::{Doing, Failure, Outcome};
+use crate::files;
 use crate::image;
 use crate::packages;
 use crate::run::{ask_runtime, job_of, print_reports};
@@ -36,6 +37,8 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     job.log = options.log.map(|level| level.name());
     job.report = options.report || options.report_json.is_some();
     ask_runtime(&mut job, options);
+    let given = files::image(&options.job)?;
+    options.out.as_deref().map_or(Ok(()), files::check_out)?;
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     let program = named.build(tree, &builder)?;
@@ -44,9 +47,10 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         (None, true) => None,
         (seconds, _) => Some(Duration::from_secs(seconds.unwrap_or(RunOptions::TIMEOUT))),
     };
-    let files = Volume::new(8192).doing(|| "make the job's file system".into())?;
+    let volume = Volume::with_image(&given, options.job.file_space << 20);
+    let volume = volume.doing(|| "make the job's file system".into())?;
     let mut home =
-        Home::start(&program, &job.encode(), &tools, &files).doing(|| "start the host home".into())?;
+        Home::start(&program, &job.encode(), &tools, &volume).doing(|| "start the host home".into())?;
     if options.verbose {
         eprintln!("lwk: the node is process {}", home.process());
     }
@@ -54,6 +58,18 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let symbols = Symbols::of(&program, tree.root());
     let mut printer = Printer::new(&mut out, &mut err, options.tag, symbols, Symbols::none());
     let ended = supervise(&mut home, &mut printer, limit);
+    // Every rank has ended, and the node with them.
+    drop(home);
+    let brought_back = options.out.as_ref().map_or(Ok(()), |folder| {
+        volume.release_lock();
+        let mut result = Ok(());
+        let opened = volume.with(|files| {
+            result = files::bring_back(files, folder);
+            Ok(())
+        });
+        opened.map_err(|_| files::lost("the file system is damaged")).and(result)
+    });
+    let ended = files::conclude(ended, brought_back);
     let status = ended.as_ref().map_or_else(|failure| failure.status, |status| *status);
     let report = &printer.heard().report;
     if let Some(file) = &options.report_json {

@@ -5,16 +5,20 @@ use std::path::Path;
 use std::process::Command;
 
 use lwk_abi::job_file;
+use lwk_files::Page;
 
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::Job;
 use crate::qemu::Firmware;
 use crate::strip;
 
-/// The RAM disk: a ustar archive of the job file and of the program without what no loader reads.
-pub fn ram_disk(job: &Job, program: &[u8]) -> Outcome<Vec<u8>> {
+/// The RAM disk: a ustar archive of the job file, of the program without what no loader reads, and of the image of the file system
+/// if the job is given files.
+pub fn ram_disk(job: &Job, program: &[u8], files: Option<&[Page]>) -> Outcome<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
-    for (name, bytes) in [(job_file::JOB, job.encode()), (job_file::PROGRAM, strip::for_boot(program))] {
+    let files = files.map(|pages| (job_file::FILES, pages.as_flattened().to_vec()));
+    let always = [(job_file::JOB, job.encode()), (job_file::PROGRAM, strip::for_boot(program))];
+    for (name, bytes) in always.into_iter().chain(files) {
         let mut header = tar::Header::new_ustar();
         header.set_size(bytes.len() as u64);
         header.set_mode(0o444);
@@ -88,9 +92,11 @@ mod tests {
             cores: None,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
+            file_space: job_file::FILE_SPACE_DEFAULT,
+            out: false,
             inject: None,
         };
-        let disk = ram_disk(&job, b"not an ELF file").unwrap();
+        let disk = ram_disk(&job, b"not an ELF file", Some(&[[7; lwk_files::PAGE_BYTES]])).unwrap();
         assert_eq!(disk[257..263], *b"ustar\0", "the archive has the POSIX form");
         let mut archive = tar::Archive::new(&disk[..]);
         let members: Vec<_> = archive
@@ -103,6 +109,11 @@ mod tests {
                 (entry.path().unwrap().to_str().unwrap().to_owned(), bytes)
             })
             .collect();
-        assert_eq!(members, [("job".into(), job.encode()), ("program".into(), b"not an ELF file".to_vec())]);
+        let expected = [
+            ("job".into(), job.encode()),
+            ("program".into(), b"not an ELF file".to_vec()),
+            ("files".into(), vec![7; 4096]),
+        ];
+        assert_eq!(members, expected);
     }
 }

@@ -46,6 +46,10 @@ pub struct Job {
     pub cores: Option<u32>,
     pub console: ConsoleForm,
     pub at_end: AtEnd,
+    /// Bytes that files may take beside those the job is given.
+    pub file_space: u64,
+    /// The host tool fetches the files at the end.
+    pub out: bool,
     /// How the kernel is made to fail.
     pub inject: Option<String>,
 }
@@ -88,6 +92,12 @@ impl Job {
             AtEnd::Wait => put(key::END, b"wait"),
             AtEnd::Halt => put(key::END, b"halt"),
         }
+        if self.file_space != key::FILE_SPACE_DEFAULT {
+            put(key::FILE_SPACE, self.file_space.to_string().as_bytes());
+        }
+        if self.out {
+            put(key::OUT, b"1");
+        }
         if let Some(kind) = &self.inject {
             put(key::INJECT, kind.as_bytes());
         }
@@ -111,6 +121,8 @@ mod tests {
             cores: None,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
+            file_space: key::FILE_SPACE_DEFAULT,
+            out: false,
             inject: None,
         }
     }
@@ -130,10 +142,21 @@ mod tests {
             cores: Some(2),
             console: ConsoleForm::Plain,
             at_end: AtEnd::Wait,
+            file_space: 4096,
+            out: true,
             ..job()
         };
         let file = String::from_utf8(all.encode()).unwrap();
-        for record in ["log=trace", "oversubscribe=1", "report=1", "cores=2", "console=plain", "end=wait"] {
+        for record in [
+            "log=trace",
+            "oversubscribe=1",
+            "report=1",
+            "cores=2",
+            "console=plain",
+            "end=wait",
+            "file_space=4096",
+            "out=1",
+        ] {
             assert!(file.split('\0').any(|found| found == record), "{record} is not in {file:?}");
         }
     }

@@ -18,6 +18,7 @@ pub mod child;
 pub mod cli;
 pub mod console;
 pub mod failure;
+mod files;
 pub mod host;
 pub mod image;
 pub mod job;

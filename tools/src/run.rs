@@ -22,7 +22,7 @@ use crate::report::Report;
 use crate::session::{self, Plan};
 use crate::symbols::Symbols;
 use crate::tree::{RunFolder, Tree};
-use crate::{image, memory};
+use crate::{files, image, memory};
 
 /// Most cores of a node: one for each rank it can hold.
 const CORES_MAX: u32 = MAX_RANKS as u32;
@@ -47,7 +47,11 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     job.log = options.log.map(|level| level.name());
     job.report = options.report || options.report_json.is_some();
     ask_runtime(&mut job, options);
-    job.at_end = if options.screen.is_some() { AtEnd::Wait } else { AtEnd::Exit };
+    job.out = options.out.is_some();
+    // For whoever looks at the node when the job has ended.
+    job.at_end = if options.screen.is_some() || job.out { AtEnd::Wait } else { AtEnd::Exit };
+    let given = files::image(&options.job)?;
+    options.out.as_deref().map_or(Ok(()), files::check_out)?;
     job.inject = options.inject.clone();
     let named = Named::find(tree, &options.job.app)?;
     memory_needed(&options.job, cores, 0)?;
@@ -69,7 +73,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
 
     let folder = RunFolder::new(tree)?;
     let disk = folder.file("disk.img");
-    let ram_disk = image::ram_disk(&job, &program)?;
+    let ram_disk = image::ram_disk(&job, &program, (!options.job.file.is_empty()).then_some(&given[..]))?;
     {
         let _step = Step::begin("making the disk image", verbose);
         let ram_disk_file = folder.file("ramdisk.tar");
@@ -83,7 +87,9 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
             &folder.file(""),
         )?;
     }
-    let memory_mib = memory_needed(&options.job, cores, ram_disk.len() as u64)?;
+    // What is given is in the RAM disk and in the file system.
+    let given_bytes = given.as_flattened().len() as u64;
+    let memory_mib = memory_needed(&options.job, cores, ram_disk.len() as u64 + given_bytes)?;
     let accelerator = options.accel.settle();
     let machine = Machine {
         disk,
@@ -128,7 +134,8 @@ fn boot(
     let symbols = [program, &kernel.elf].map(|file| Symbols::of(file, tree.root()));
     let [of_program, of_kernel] = symbols;
     let mut printer = Printer::new(&mut out, &mut err, options.tag, of_program, of_kernel);
-    let ended = session::supervise(&mut node, &mut printer, &Plan { limit, screen });
+    let out = options.out.as_ref().map(|out| (folder.file("memory"), out.clone()));
+    let ended = session::supervise(&mut node, &mut printer, &Plan { limit, screen, out });
     if options.verbose {
         eprintln!("lwk: {:6.3} s running the job", started.elapsed().as_secs_f64());
     }
@@ -156,7 +163,9 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     let image_builder = builder.image_builder()?;
     let folder = RunFolder::new(tree)?;
     let ram_disk = folder.file("ramdisk.tar");
-    image::write_file(&ram_disk, &image::ram_disk(&job, &program)?)?;
+    let given = files::image(&options.job)?;
+    let given = (!options.job.file.is_empty()).then_some(&given[..]);
+    image::write_file(&ram_disk, &image::ram_disk(&job, &program, given)?)?;
     let output = &options.output;
     image::write(&image_builder, &kernel.stripped, &ram_disk, Firmware::Uefi, output, &folder.file(""))?;
     let bytes = output.metadata().doing(|| format!("read {}", output.display()))?.len();
@@ -209,6 +218,8 @@ pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
         cores: options.cores,
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
+        file_space: options.file_space << 20,
+        out: false,
         inject: None,
     })
 }
@@ -247,7 +258,8 @@ fn check_cores(options: &RunOptions) -> Outcome<u32> {
 
 /// MiB of the node; a failure if the host does not have them.
 fn memory_needed(options: &JobOptions, cores: u32, ram_disk: u64) -> Outcome<u64> {
-    let mib = memory::node_mib(options.ranks, options.mem, cores, ram_disk)
+    let beside = ram_disk.saturating_add(options.file_space << 20);
+    let mib = memory::node_mib(options.ranks, options.mem, cores, beside)
         .ok_or_else(|| Failure::usage(format!("--mem {} is more than any machine has", options.mem)))?;
     memory::check_host(mib)?;
     Ok(mib)

@@ -16,7 +16,7 @@ use crate::console::printer::{Heard, Printer};
 use crate::console::record::Parser;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::qemu::Node;
-use crate::screen;
+use crate::{files, screen};
 
 /// After the time limit: how long the kernel may take to tell where each rank is and to end the job.
 const GRACE: Duration = Duration::from_secs(3);
@@ -31,6 +31,8 @@ pub struct Plan {
     /// Take the screen at the job's end: a scratch file for QEMU, and the PNG file to write. The job must have been
     /// told to wait at its end.
     pub screen: Option<(PathBuf, PathBuf)>,
+    /// Fetch the files at the job's end, by the same rule: a scratch file for QEMU, and the folder to write to.
+    pub out: Option<(PathBuf, PathBuf)>,
 }
 
 /// Where the session stands with the time limit.
@@ -49,7 +51,9 @@ pub fn supervise(node: &mut Node, printer: &mut Printer<'_>, plan: &Plan) -> Out
     let mut parser = Parser::default();
     let mut clock = Clock::Running;
     let mut deadline = plan.limit.map(|limit| Instant::now() + limit);
-    let mut screen_taken = false;
+    let mut looked_at = false;
+    let mut brought_back =
+        plan.out.as_ref().map(|_| Err(files::lost("the node has ended before the job had")));
     let mut bytes = [0u8; 16 << 10];
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -79,23 +83,41 @@ pub fn supervise(node: &mut Node, printer: &mut Printer<'_>, plan: &Plan) -> Out
             }
         });
         printed.doing(|| "write the job's output".into())?;
-        if let (Some((scratch, png)), Some(_), false) = (&plan.screen, printer.heard().end, screen_taken) {
-            screen_taken = true;
-            screen::dump(&mut node.monitor, scratch, png)?;
+        let waits = plan.screen.is_some() || plan.out.is_some();
+        if waits && printer.heard().end.is_some() && !looked_at {
+            looked_at = true;
+            if let Some((scratch, folder)) = &plan.out {
+                brought_back = Some(files::fetch(&mut node.monitor, &printer.heard().files, scratch, folder));
+            }
+            if let Some((scratch, png)) = &plan.screen {
+                screen::dump(&mut node.monitor, scratch, png)?;
+            }
             node.serial.write_all(b"\n").doing(|| "tell the node to end".into())?;
         }
     }
     printer.finish().doing(|| "write the job's output".into())?;
+    let ended = conclude(node, printer, plan, &parser, clock);
+    files::conclude(ended, brought_back.unwrap_or(Ok(())))
+}
+
+/// The status of the job, when QEMU has ended or says no more.
+fn conclude(
+    node: &mut Node,
+    printer: &Printer<'_>,
+    plan: &Plan,
+    parser: &Parser,
+    clock: Clock,
+) -> Outcome<i32> {
     let limit = plan.limit.unwrap_or_default().as_secs();
     if clock == Clock::Killed {
-        return Err(timed_out(limit, printer.heard(), &parser));
+        return Err(timed_out(limit, printer.heard(), parser));
     }
     let status = node.end_within(EXIT_LIMIT)?;
     let verdict = judge(printer.heard(), status);
     match verdict {
-        _ if clock == Clock::Asked => Err(timed_out(limit, printer.heard(), &parser)),
+        _ if clock == Clock::Asked => Err(timed_out(limit, printer.heard(), parser)),
         Err(mut failure) => {
-            failure.message.push_str(&explanation(node, &parser));
+            failure.message.push_str(&explanation(node, parser));
             Err(failure)
         }
         ended => ended,

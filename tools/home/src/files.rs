@@ -83,6 +83,22 @@ impl Volume {
         Ok(volume)
     }
 
+    /// A file system with this image, as `lwk-files` has made it, that can grow by `space` bytes.
+    ///
+    /// # Errors
+    /// The system refuses the memory object.
+    pub fn with_image(image: &[Page], space: u64) -> io::Result<Volume> {
+        let pages = space.div_ceil(PAGE_BYTES as u64).saturating_add(image.len() as u64);
+        let volume = Volume::new(u32::try_from(pages).unwrap_or(u32::MAX))?;
+        volume.pages(|pages| {
+            for (index, page) in (0..).zip(image) {
+                while pages.count() <= index && pages.grow() {}
+                pages.page_mut(index).copy_from_slice(page);
+            }
+        });
+        Ok(volume)
+    }
+
     /// The volume in the memory object at `path`, as [`Volume::path`] names it.
     ///
     /// # Errors

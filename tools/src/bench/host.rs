@@ -98,6 +98,8 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         cores: None,
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
+        file_space: FILE_PAGES as u64 * 4096,
+        out: false,
         inject: None,
     };
     let files = Volume::new(FILE_PAGES).doing(|| "make the job's file system".into())?;

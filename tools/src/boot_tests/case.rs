@@ -26,7 +26,8 @@ struct Table {
 struct Case {
     /// What the row shows, in few words, joined by dashes.
     name: String,
-    /// A bundled program, `test:NAME` for one of this package, `file:PATH` relative to the tree, or `c:SOURCE`, which is compiled.
+    /// A bundled program, `test:NAME` for one of this package, `file:PATH` relative to the tree, `c:SOURCE`, which is
+    /// compiled, or `glibc:SOURCE`, which is compiled with the system's C library.
     program: Option<String>,
     /// Instead of a program: all words after `cargo lwk`.
     command: Option<Vec<String>>,

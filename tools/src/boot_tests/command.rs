@@ -44,12 +44,13 @@ pub enum Program {
 }
 
 impl Program {
-    /// `test:NAME`, `file:PATH`, `c:SOURCE`, or the name of a bundled program.
+    /// `test:NAME`, `file:PATH`, `c:SOURCE`, `glibc:SOURCE` for the same with the system's C library, or the name of a bundled program.
     pub fn named(name: &str) -> Self {
         match name.split_once(':') {
             Some(("test", name)) => Self::Test(name.into()),
             Some(("file", path)) => Self::File(path.into()),
             Some(("c", source)) => Self::C(source.into()),
+            Some(("glibc", source)) => Self::C(Path::new(cc::GLIBC).join(source)),
             _ => Self::Bundled(name.into()),
         }
     }

@@ -19,7 +19,7 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// All of them.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 7] = [
+    let checks: [(&str, Check); 8] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
@@ -27,12 +27,21 @@ pub fn all() -> Vec<Test> {
         ("killed-qemu-is-a-failure", killed_qemu),
         ("qemu-dies-with-the-command", killed_command),
         ("image-for-real-machines-boots", real_machine_image),
+        ("files-go-in-and-come-back", files_on_a_node),
     ];
     let checks = checks.into_iter().map(|(name, check)| test(name.into(), check));
     let broken = BROKEN.into_iter().map(|(what, spoil)| {
         test(format!("broken-program-{what}"), move |lwk: &Lwk| broken_program(lwk, what, spoil))
     });
-    checks.chain(broken).collect()
+    let on_host = Test {
+        on_host: true,
+        ..test("files-go-in-and-come-back-on-the-host".into(), |lwk| {
+            files_in_and_out(lwk, &["--host", "--oversubscribe"])
+        })
+    };
+    let with_source = |test: Test| Test { source: Some(IN_AND_OUT.into()), ..test };
+    let (files, others): (Vec<_>, Vec<_>) = checks.partition(|test| test.name.starts_with("files-"));
+    others.into_iter().chain(broken).chain(files.into_iter().chain([on_host]).map(with_source)).collect()
 }
 
 fn test(name: String, run: impl Fn(&Lwk) -> Result<(), String> + Send + Sync + 'static) -> Test {
@@ -72,6 +81,41 @@ fn screen(lwk: &Lwk) -> Result<(), String> {
     }
     if ended.stdout.lines().count() != 2 {
         return Err(format!("two ranks print two lines\n{}", shown(&ended)));
+    }
+    Ok(())
+}
+
+/// Reads what it is given, and leaves files under `/out`; with an argument it then dies.
+const IN_AND_OUT: &str = "qemu-tests/c/in-and-out.c";
+
+fn files_on_a_node(lwk: &Lwk) -> Result<(), String> {
+    files_in_and_out(lwk, &[])
+}
+
+/// A folder that is given can be read by every rank, and what they leave under `/out` comes back, also from a job that fails.
+fn files_in_and_out(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let failed = |error: std::io::Error| error.to_string();
+    let given = folder.file("given");
+    std::fs::create_dir_all(given.join("deep")).map_err(failed)?;
+    let content: Vec<u8> = (0..200_000u32).map(|index| (index % 251) as u8).collect();
+    std::fs::write(given.join("deep/data"), &content).map_err(failed)?;
+    for (word, status) in [("end", 0), ("die", 139)] {
+        let out = folder.file(word);
+        let file = format!("{}=in", given.display());
+        let out_option = out.to_str().ok_or("the tree's path is not UTF-8")?;
+        let mut all = vec!["-n", "2", "--file", &file, "--out", out_option];
+        all.extend(options);
+        let mut command = words(lwk, &Program::named(&format!("c:{IN_AND_OUT}")), &all);
+        command.push(word.into());
+        let ended = lwk.command(&command, LIMIT)?;
+        Expected { status, stdout: strings(&["^rank 1 has copied 200000 bytes$"]), ..Expected::default() }
+            .judge(&ended)?;
+        for copy in ["copies/of-rank-1", "copies/of-rank-2"] {
+            if std::fs::read(out.join(copy)).map_err(|error| format!("{copy}: {error}"))? != content {
+                return Err(format!("{copy} differs\n{}", shown(&ended)));
+            }
+        }
     }
     Ok(())
 }

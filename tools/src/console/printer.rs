@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use lwk_abi::console as kind;
 
 use super::record::Record;
+use crate::files::Piece;
 use crate::report::Report;
 use crate::symbols::Symbols;
 
@@ -44,6 +45,8 @@ pub struct Heard {
     pub panicked: bool,
     /// The exit report.
     pub report: Report,
+    /// Where the node's files are, in order.
+    pub files: Vec<Piece>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +99,11 @@ impl<'a> Printer<'a> {
             kind::FRAME | kind::PANIC_FRAME => self.frame(record),
             kind::REPORT => {
                 self.outcome.report.add(&String::from_utf8_lossy(text));
+                Ok(())
+            }
+            kind::FILES => {
+                let piece = Piece::parse(number, &String::from_utf8_lossy(text));
+                self.outcome.files.extend(piece);
                 Ok(())
             }
             kind::END => {

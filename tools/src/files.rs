@@ -1,0 +1,369 @@
+//! Files of a job: those it is given (`--file`), as the image of a file system (crate `lwk-files`), and those it has left under
+//! `/out`, written to a folder (`--out`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lwk_files::{Errno, Files, Kind, NodeId, PAGE_BYTES, Page, Pages, components};
+
+use crate::cli::JobOptions;
+use crate::failure::{Doing, Failure, Outcome};
+
+/// Where a job leaves what shall come back.
+const OUT: &[u8] = b"/out";
+/// Most folders below each other; a damaged image could have more.
+const DEPTH_MAX: usize = 512;
+/// Permission bits of what a job is given.
+const FILE_MODE: u16 = 0o644;
+const FOLDER_MODE: u16 = 0o755;
+
+/// Pages of this process, as many as there is memory for.
+#[derive(Debug, Default)]
+pub struct OwnPages(pub Vec<Page>);
+
+impl Pages for OwnPages {
+    fn count(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    fn grow(&mut self) -> bool {
+        let grows = self.0.len() < u32::MAX as usize;
+        if grows {
+            self.0.push([0; PAGE_BYTES]);
+        }
+        grows
+    }
+
+    fn page(&self, index: u32) -> &Page {
+        &self.0[index as usize]
+    }
+
+    fn page_mut(&mut self, index: u32) -> &mut Page {
+        &mut self.0[index as usize]
+    }
+}
+
+/// One `--file`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Given {
+    local: PathBuf,
+    /// Its path on the node, absolute or from the root.
+    name: String,
+}
+
+impl Given {
+    /// Reads `LOCAL` or `LOCAL=NAME`; a local file of that whole name counts before the equals sign does.
+    fn parse(word: &str) -> Outcome<Given> {
+        let (local, name) = match word.rsplit_once('=') {
+            Some((local, name)) if !Path::new(word).exists() => (local, Some(name)),
+            _ => (word, None),
+        };
+        let local = PathBuf::from(local);
+        let wrong = |why: &str| Failure::usage(format!("--file {word}: {why}"));
+        let metadata = fs::metadata(&local).map_err(|error| wrong(&error.to_string()))?;
+        if !metadata.is_file() && !metadata.is_dir() {
+            return Err(wrong("neither a file nor a folder"));
+        }
+        let last = || local.canonicalize().ok()?.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => last().ok_or_else(|| wrong("it has no name; give LOCAL=NAME"))?,
+        };
+        if components(name.as_bytes()).next().is_none()
+            || components(name.as_bytes()).any(|part| part == b"..")
+        {
+            return Err(wrong("NAME must be the path of a file"));
+        }
+        Ok(Given { local, name })
+    }
+}
+
+/// The file system of a job with the files that it is given, in as many pages as it needs.
+pub fn image(options: &JobOptions) -> Outcome<Vec<Page>> {
+    let given: Vec<Given> = options.file.iter().map(|word| Given::parse(word)).collect::<Outcome<_>>()?;
+    let mut pages = OwnPages::default();
+    let refused =
+        |error: Errno| Failure::host(format!("the job's file system cannot be made: {}", describe(error)));
+    let mut files = Files::format(&mut pages).map_err(refused)?;
+    for one in &given {
+        let (folder, name) = make_parents(&mut files, one)?;
+        add(&mut files, folder, &name, &one.local)?;
+    }
+    Ok(pages.0)
+}
+
+/// Makes the folders above a given file, as far as they are not there.
+fn make_parents<P: Pages>(files: &mut Files<'_, P>, given: &Given) -> Outcome<(NodeId, Vec<u8>)> {
+    let mut parts: Vec<&[u8]> = components(given.name.as_bytes()).collect();
+    let wrong = |error: Errno| {
+        Failure::usage(format!(
+            "--file {}: {} cannot be made: {}",
+            given.local.display(),
+            given.name,
+            describe(error)
+        ))
+    };
+    // Not empty: `Given::parse` has seen to that.
+    let name = parts.pop().unwrap_or_default();
+    let mut folder = NodeId::ROOT;
+    for part in parts {
+        folder = match files.find(folder, part) {
+            Ok(id) => id,
+            Err(_) => files.create(folder, part, Kind::Folder, FOLDER_MODE, 0).map_err(wrong)?,
+        };
+    }
+    Ok((folder, name.to_vec()))
+}
+
+/// Copies a local file, or a folder with all that is in it, into `folder`.
+fn add<P: Pages>(files: &mut Files<'_, P>, folder: NodeId, name: &[u8], local: &Path) -> Outcome<()> {
+    use std::os::unix::ffi::OsStrExt;
+    let wrong =
+        |why: String| Failure::usage(format!("--file: {} cannot be taken along: {why}", local.display()));
+    let refused = |error: Errno| wrong(describe(error));
+    let metadata = fs::metadata(local).map_err(|error| wrong(error.to_string()))?;
+    let changed = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let changed = changed.map_or(0, |time| time.as_nanos() as u64);
+    if metadata.is_dir() {
+        // What is given may go into a folder that every file system has.
+        let id = match files.find(folder, name) {
+            Ok(id) => id,
+            Err(_) => files.create(folder, name, Kind::Folder, FOLDER_MODE, changed).map_err(refused)?,
+        };
+        let mut entries: Vec<_> = fs::read_dir(local)
+            .and_then(Iterator::collect::<Result<_, _>>)
+            .map_err(|error| wrong(error.to_string()))?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        return entries
+            .iter()
+            .try_for_each(|entry| add(files, id, entry.file_name().as_bytes(), &entry.path()));
+    }
+    if !metadata.is_file() {
+        return Err(wrong("neither a file nor a folder".into()));
+    }
+    let content = fs::read(local).map_err(|error| wrong(error.to_string()))?;
+    let id = files.create(folder, name, Kind::File, FILE_MODE, changed).map_err(refused)?;
+    let mut rest = &content[..];
+    let written = files.write(id, 0, content.len() as u64, changed, |piece| {
+        let (now, later) = rest.split_at(piece.len());
+        piece.copy_from_slice(now);
+        rest = later;
+        Ok(())
+    });
+    match written.map_err(refused)? {
+        length if length == content.len() as u64 => Ok(()),
+        _ => Err(wrong("there is not enough memory".into())),
+    }
+}
+
+/// Checks that files can be written to the folder of `--out`, which is made if it is not there.
+pub fn check_out(folder: &Path) -> Outcome<()> {
+    let cannot = |error: std::io::Error| Failure::usage(format!("--out {}: {error}", folder.display()));
+    fs::create_dir_all(folder).map_err(cannot)?;
+    let probe = folder.join(format!(".margay-{}", std::process::id()));
+    fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(cannot)
+}
+
+/// Writes what the job has left under `/out` to `folder`.
+///
+/// # Errors
+/// What cannot be read or written; then not everything is there.
+pub fn bring_back<P: Pages>(files: &Files<'_, P>, folder: &Path) -> Outcome<()> {
+    let out = files.find(NodeId::ROOT, OUT).map_err(|error| lost(&describe(error)))?;
+    write_folder(files, out, folder, 0)
+}
+
+/// What the job has written did not all come back.
+pub fn lost(why: &str) -> Failure {
+    Failure::host(format!("the files under /out have not all been brought back: {why}"))
+}
+
+/// The end of a job whose files were to come back: a failure to do so counts if the job itself has ended well, and is told in any
+/// case.
+pub fn conclude(ended: Outcome<i32>, brought_back: Outcome<()>) -> Outcome<i32> {
+    match (ended, brought_back) {
+        (Ok(0), Err(failure)) => Err(failure),
+        (ended, Err(failure)) => {
+            eprintln!("lwk: {failure}");
+            ended
+        }
+        (ended, Ok(())) => ended,
+    }
+}
+
+fn write_folder<P: Pages>(files: &Files<'_, P>, id: NodeId, folder: &Path, depth: usize) -> Outcome<()> {
+    use std::os::unix::ffi::OsStrExt;
+    let damaged = |error: Errno| lost(&describe(error));
+    if depth > DEPTH_MAX {
+        return Err(lost("too many folders in each other"));
+    }
+    // The first two entries are the folder itself and its parent.
+    let mut position = 2;
+    while let Some(entry) = files.entry(id, position).map_err(damaged)? {
+        position = entry.next_position;
+        let name = files.name(entry.id).map_err(damaged)?;
+        if name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') || name.contains(&0) {
+            return Err(lost("a name is damaged"));
+        }
+        let path = folder.join(std::ffi::OsStr::from_bytes(name));
+        match entry.kind {
+            Kind::Folder => {
+                fs::create_dir_all(&path).map_err(|error| lost(&format!("{}: {error}", path.display())))?;
+                write_folder(files, entry.id, &path, depth + 1)?;
+            }
+            Kind::File => write_file(files, entry.id, &path)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn write_file<P: Pages>(files: &Files<'_, P>, id: NodeId, path: &Path) -> Outcome<()> {
+    use std::io::Write;
+    let cannot = |error: std::io::Error| lost(&format!("{}: {error}", path.display()));
+    let size = files.node(id).map_err(|error| lost(&describe(error)))?.size;
+    let mut file = std::io::BufWriter::new(fs::File::create(path).map_err(cannot)?);
+    let mut failed = None;
+    let read = files.read(id, 0, size, |piece| {
+        file.write_all(piece).map_err(|error| {
+            failed = Some(error);
+            Errno(lwk_abi::syscall::errno::EIO)
+        })
+    });
+    if let Some(error) = failed {
+        return Err(cannot(error));
+    }
+    match read {
+        Ok(length) if length == size => file.flush().map_err(cannot),
+        Ok(_) => Err(lost(&format!("{} is damaged", path.display()))),
+        Err(error) => Err(lost(&describe(error))),
+    }
+}
+
+fn describe(Errno(number): Errno) -> String {
+    std::io::Error::from_raw_os_error(number as i32).to_string()
+}
+
+/// A piece of a node's file system: where it is in the node's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub pages: u32,
+    pub address: u64,
+    pub sum: u64,
+}
+
+impl Piece {
+    /// Reads the record ([`lwk_abi::console::FILES`]).
+    pub fn parse(pages: u32, text: &str) -> Option<Piece> {
+        let word = |name: &str| {
+            let value = text.split(' ').find_map(|word| word.strip_prefix(name))?;
+            u64::from_str_radix(value.strip_prefix("=0x")?, 16).ok()
+        };
+        Some(Piece { pages, address: word("address")?, sum: word("sum")? })
+    }
+
+    /// The pages in `bytes`, which were read from the node's memory.
+    pub fn pages_in(&self, bytes: &[u8]) -> Outcome<Vec<Page>> {
+        let (pages, rest) = bytes.as_chunks::<PAGE_BYTES>();
+        if pages.len() != self.pages as usize || !rest.is_empty() {
+            return Err(lost("the node's memory was not read as a whole"));
+        }
+        let sum = pages.iter().fold(0, |sum: u64, page| sum.rotate_left(1) ^ lwk_files::checksum(page));
+        if sum != self.sum {
+            return Err(lost("they were damaged on the way"));
+        }
+        Ok(pages.to_vec())
+    }
+}
+
+/// Fetches a node's files out of its memory by QEMU's monitor, and writes what is under `/out`. `scratch` is a file for QEMU.
+pub fn fetch(
+    monitor: &mut crate::qmp::Monitor,
+    pieces: &[Piece],
+    scratch: &Path,
+    folder: &Path,
+) -> Outcome<()> {
+    if pieces.is_empty() {
+        return Err(lost("the node did not say where they are"));
+    }
+    let mut pages = OwnPages::default();
+    for piece in pieces {
+        let size = u64::from(piece.pages) * PAGE_BYTES as u64;
+        let arguments = serde_json::json!({ "val": piece.address, "size": size, "filename": scratch });
+        monitor.command("pmemsave", arguments)?;
+        let bytes = fs::read(scratch).doing(|| format!("read {}", scratch.display()))?;
+        pages.0.extend(piece.pages_in(&bytes)?);
+    }
+    let files = Files::open(&mut pages).map_err(|error| lost(&describe(error)))?;
+    bring_back(&files, folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("lwk-files-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn options(words: &[String]) -> JobOptions {
+        use clap::Parser;
+        let mut all = vec!["lwk".to_owned(), "run".to_owned()];
+        all.extend(words.iter().flat_map(|word| ["--file".to_owned(), word.clone()]));
+        all.push("hello".into());
+        match crate::cli::Cli::try_parse_from(all).unwrap().command {
+            crate::cli::Command::Run(options) => options.job,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn folders_go_there_and_back() {
+        let folder = scratch("there");
+        fs::create_dir_all(folder.join("in/deep")).unwrap();
+        let large: Vec<u8> = (0..3_000_000u32).map(|index| (index / 7) as u8).collect();
+        fs::write(folder.join("in/deep/large"), &large).unwrap();
+        fs::write(folder.join("in/empty"), b"").unwrap();
+        let mut pages =
+            OwnPages(image(&options(&[format!("{}=/out/x", folder.join("in").display())])).unwrap());
+        let files = Files::open(&mut pages).unwrap();
+        let back = folder.join("back");
+        fs::create_dir_all(&back).unwrap();
+        bring_back(&files, &back).unwrap();
+        assert!(fs::read(back.join("x/deep/large")).unwrap() == large);
+        assert_eq!(fs::read(back.join("x/empty")).unwrap(), b"");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_in_one_line() {
+        let refused = image(&options(&["/nowhere/at/all".to_owned()])).unwrap_err();
+        assert_eq!((refused.status, refused.message.contains('\n')), (2, false));
+        let folder = scratch("names");
+        let local = folder.display();
+        for name in ["/", "a/../b", "."] {
+            assert_eq!(image(&options(&[format!("{local}={name}")])).unwrap_err().status, 2, "{name}");
+        }
+        fs::write(folder.join("f"), b"1").unwrap();
+        let twice = [format!("{local}/f=/x"), format!("{local}/f=/x")];
+        assert_eq!(image(&options(&twice)).unwrap_err().status, 2);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn damage_on_the_way_is_seen() {
+        let mut bytes = vec![0u8; 2 * PAGE_BYTES];
+        let sum = |bytes: &[u8]| {
+            let (pages, _) = bytes.as_chunks::<PAGE_BYTES>();
+            pages.iter().fold(0, |sum: u64, page| sum.rotate_left(1) ^ lwk_files::checksum(page))
+        };
+        let text = format!("address=0x1000 sum={:#x}", sum(&bytes));
+        let piece = Piece::parse(2, &text).unwrap();
+        assert_eq!((piece.address, piece.pages_in(&bytes).unwrap().len()), (0x1000, 2));
+        bytes[5000] = 1;
+        assert!(piece.pages_in(&bytes).is_err());
+        assert!(piece.pages_in(&bytes[..4096]).is_err());
+    }
+}
