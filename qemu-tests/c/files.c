@@ -213,7 +213,11 @@ static void made_up(void)
     lines = fopen("/proc/cpuinfo", "r");
     while (lines && fgets(text, sizeof text, lines))
         processors += !strncmp(text, "processor", 9);
-    THAT(processors >= 1 && processors == sysconf(_SC_NPROCESSORS_ONLN) && lines && fclose(lines) == 0);
+    THAT(processors >= 1 && lines && fclose(lines) == 0);
+#ifdef __GLIBC__
+    /* As /sys/devices/system/cpu/online has it; musl counts what this rank may run on. */
+    THAT(processors == sysconf(_SC_NPROCESSORS_ONLN));
+#endif
     ssize_t length = readlink("/proc/self/exe", text, sizeof text);
     THAT(length > 1 && text[0] == '/');
     FAILS(readlink("/tmp", text, sizeof text), EINVAL);

@@ -85,7 +85,8 @@ static void maps(void)
     void *code = (void *)((uintptr_t)maps & ~(uintptr_t)4095);
     FAILS(mprotect(code, 1 << 12, PROT_READ | PROT_WRITE), EACCES);
     THAT(mprotect(code, 1 << 12, PROT_READ | PROT_EXEC) == 0);
-    FAILS(mprotect(shorter + 1, 1 << 12, PROT_READ), EINVAL);
+    /* By its number: musl rounds the address. */
+    FAILS(syscall(SYS_mprotect, shorter + 1, 1 << 12, PROT_READ), EINVAL);
     FAILS(mprotect((void *)0x1000, 1 << 12, PROT_READ), ENOMEM);
     THAT(madvise(shorter, 2 << 12, MADV_DONTNEED) == 0 && shorter[0] == 0);
     THAT(madvise(shorter, 2 << 12, MADV_HUGEPAGE) == 0);
