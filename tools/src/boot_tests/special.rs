@@ -39,7 +39,7 @@ pub fn all() -> Vec<Test> {
             files_in_and_out(lwk, &["--host", "--oversubscribe"])
         })
     };
-    let with_source = |test: Test| Test { source: Some(IN_AND_OUT.into()), ..test };
+    let with_source = |test: Test| Test { sources: vec![IN_AND_OUT.into()], ..test };
     let (files, others): (Vec<_>, Vec<_>) = checks.partition(|test| test.name.starts_with("files-"));
     others.into_iter().chain(broken).chain(files.into_iter().chain([on_host]).map(with_source)).collect()
 }
