@@ -6,6 +6,8 @@
 
 extern crate alloc;
 
+#[path = "../mpi/neighbours.rs"]
+mod neighbours;
 #[path = "../mpi/parts.rs"]
 mod parts;
 #[path = "../mpi/sequences.rs"]
@@ -33,6 +35,7 @@ fn main(env: &Env) -> Result<i32> {
             "broadcast" => broadcast(world)?,
             "parts" => parts::run(world)?,
             "split" => split(world)?,
+            "neighbours" => neighbours::run(world)?,
             "many" => many(world)?,
             "sequences" => sequences::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
             _ => return Ok(2),
