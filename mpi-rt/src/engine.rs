@@ -51,7 +51,9 @@ pub struct Engine {
     pub(crate) deferred: Vec<VecDeque<Handle>>,
     pub(crate) deferred_count: usize,
     /// Sends that the transport has under way.
-    pub(crate) underway: Vec<Handle>,
+    pub(crate) underway: VecDeque<Handle>,
+    /// How often they have been looked at.
+    pub(crate) scans: u32,
     /// Receives whose message is on its way, piece by piece.
     pub(crate) arriving: Vec<Handle>,
     /// The buffers for buffered sends.
@@ -263,7 +265,8 @@ impl Engine {
             requests: Table::new(),
             deferred: (0..size).map(|_| VecDeque::new()).collect(),
             deferred_count: 0,
-            underway: Vec::new(),
+            underway: VecDeque::new(),
+            scans: 0,
             arriving: Vec::new(),
             attached: Vec::new(),
             partitioned: Vec::new(),

@@ -7,6 +7,9 @@ use crate::request::{Operation, Request, State};
 use crate::status::Status;
 use crate::transport::{Delivery, Started, Transport};
 
+/// All sends under way are looked at once in so many times, the oldest always.
+const SCAN_ALL: u32 = 16;
+
 /// Messages taken from one peer before the next one's turn.
 const BATCH: usize = 64;
 
@@ -50,10 +53,14 @@ impl Engine {
         }
     }
 
-    /// Helps with and completes sends that the transport has under way.
+    /// Helps with and completes sends that the transport has under way. Messages are mostly received in the order in which they were
+    /// sent, and looking at a completion takes its line away from the receiver that is about to write there; so this looks at the
+    /// oldest ones until one is not done, and at all of them only once in [`SCAN_ALL`] times.
     fn advance_sends(&mut self) {
+        self.scans = self.scans.wrapping_add(1);
+        let all = self.scans.is_multiple_of(SCAN_ALL);
         let mut index = 0;
-        while index < self.underway.len() {
+        while index < self.underway.len() && (index == 0 || all) {
             let request = self.underway[index];
             let ticket = match self.requests.get(request) {
                 Some(Request { state: State::Underway(ticket), .. }) => *ticket,
@@ -61,7 +68,7 @@ impl Engine {
             };
             // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
             if unsafe { self.transport.advance(ticket) } {
-                self.underway.remove(index);
+                let _ = self.underway.remove(index);
                 self.complete(request, Status::EMPTY);
             } else {
                 index += 1;
@@ -104,7 +111,7 @@ impl Engine {
                     Started::Full => break,
                     Started::Done => self.complete(request, Status::EMPTY),
                     Started::Underway(ticket) => {
-                        self.underway.push(request);
+                        self.underway.push_back(request);
                         self.set_state(request, State::Underway(ticket));
                     }
                 }

@@ -171,7 +171,7 @@ impl Engine {
         let state = State::Underway(ticket);
         let request = Request { state, keeps, ..Request::new(Operation::Send(*send)) };
         let request = self.requests.insert(request);
-        self.underway.push(request);
+        self.underway.push_back(request);
         request
     }
 
@@ -186,7 +186,7 @@ impl Engine {
         let state = match started {
             Started::Done => State::Complete,
             Started::Underway(ticket) => {
-                self.underway.push(request);
+                self.underway.push_back(request);
                 State::Underway(ticket)
             }
             Started::Full => {

@@ -268,7 +268,7 @@ impl Transport for Smartmap {
             return Started::Full;
         }
         let ticket = self.descriptors.take(peer, message.source);
-        let descriptor = self.descriptors.address(ticket);
+        let descriptor = self.descriptors.name(ticket);
         let link = &mut self.links[peer as usize];
         // SAFETY: there is room for one cell, and all the receiver reads of it is written.
         unsafe {
