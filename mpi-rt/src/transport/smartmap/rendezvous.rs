@@ -23,8 +23,7 @@ pub(super) const HELP_FROM: usize = 64 << 10;
 const CHUNK: usize = 32 << 10;
 
 /// A name in the envelope is the descriptor's address, as the sender calls it, and above these bits the number of its use, so that the
-/// sender need not reset the state: a line that the receiver has written last would take as long to come back as a message does
-/// (measured: windows of 2 KiB pass at a third of the rate).
+/// sender need not reset the state, in a line that the receiver has written last. (Measured: no difference in windows.)
 const USE_SHIFT: u32 = 48;
 const USES: u64 = 1 << (u64::BITS - USE_SHIFT);
 
