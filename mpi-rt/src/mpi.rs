@@ -104,6 +104,10 @@ pub struct Communicator<'mpi> {
 }
 
 impl<'mpi> Communicator<'mpi> {
+    pub(crate) fn handle(&self) -> Handle {
+        self.handle
+    }
+
     /// This rank in it.
     pub fn rank(&self) -> Result<u32> {
         with(|engine| engine.rank(self.handle))

@@ -20,6 +20,7 @@ mod create;
 mod dynamic;
 mod element;
 mod epoch;
+pub mod face;
 mod fence;
 mod general;
 pub mod hints;

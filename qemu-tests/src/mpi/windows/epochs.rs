@@ -167,7 +167,7 @@ fn flushes(world: Communicator, window: Win) -> Result<()> {
     let partner = rank ^ 1;
     window.store(4, 0u64);
     let mut neither = 0u64;
-    for round in 1..=20 * ROUNDS {
+    for round in 1..=6 * ROUNDS {
         world.barrier()?;
         if partner >= size {
             continue;

@@ -180,7 +180,7 @@ fn of_part_of_the_ranks(world: Communicator) -> Result<()> {
 /// Windows made and freed: contexts and memory are used again.
 fn many(world: Communicator) -> Result<()> {
     let mut top = 0;
-    for round in 0..1500 {
+    for round in 0..600 {
         let window = Win::allocate(256, 1)?;
         window.fence(0)?;
         window.put(&[round as u64], (world.rank()? + 1) % world.size()?, 16)?;

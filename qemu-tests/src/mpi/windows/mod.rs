@@ -2,6 +2,7 @@
 
 mod calls;
 pub mod epochs;
+pub mod face;
 pub mod kinds;
 pub mod layouts;
 pub mod misuse;
