@@ -16,7 +16,9 @@ use bench::collective::Form;
 use bench::moving::{Movement, Style};
 use bench::one_sided::{Operation, Synchronisation};
 use bench::reducing::Reduction;
-use bench::{Bench, Table, asynchronous, collective, moving, one_sided, patterns, point_to_point, reducing};
+use bench::{
+    Bench, Table, asynchronous, collective, memory, moving, one_sided, patterns, point_to_point, reducing,
+};
 use lwk_apps::cli::{Argument, Cli};
 use lwk_apps::json;
 use lwk_mpi_rt::mpi::Mpi;
@@ -53,7 +55,8 @@ const MESSAGES: [Test; 15] = [
     ("discovery", 3, asynchronous::discovery),
 ];
 
-const BARRIERS: [Test; 3] = [
+const BARRIERS: [Test; 4] = [
+    ("memory", 1, memory::memory),
     ("barrier", 1, collective::barrier),
     ("ibarrier", 1, collective::nonblocking_barrier),
     ("allreduce", 1, collective::allreduce),

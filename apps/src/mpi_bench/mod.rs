@@ -4,6 +4,7 @@ pub mod asynchronous;
 pub mod collective;
 pub mod floor;
 pub mod instructions;
+pub mod memory;
 pub mod moving;
 pub mod one_sided;
 pub mod patterns;

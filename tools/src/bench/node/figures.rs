@@ -51,7 +51,7 @@ const fn panel(
 }
 
 /// The figures that the bundled benchmarks can show.
-pub static FIGURES: [Figure; 4] = [
+pub static FIGURES: [Figure; 5] = [
     Figure {
         number: 4,
         title: "SHMEM put",
@@ -96,6 +96,12 @@ pub static FIGURES: [Figure; 4] = [
             Panel { ranks: Ranks::All, ..panel('d', "MPI alltoall", &["alltoall"], "Latency") },
             Panel { ranks: Ranks::Each, ..panel('e', "MPI barrier", &["barrier"], "Latency") },
         ],
+    },
+    // Of the dissertation (L. Chai), not of the paper: its figure 3.5.
+    Figure {
+        number: 35,
+        title: "Memory of the transports on a node (dissertation, figure 3.5)",
+        panels: &[Panel { ranks: Ranks::Each, ..panel('a', "Memory of all ranks", &["memory"], "Memory") }],
     },
 ];
 

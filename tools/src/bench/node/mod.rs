@@ -100,9 +100,17 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
         }
     }
     let missing = draw(&out, &whereabouts, &measurements)?;
+    let slower = table::slower(&measurements);
+    let compared = ["smartmap", "shm-advanced"]
+        .iter()
+        .all(|transport| measurements.iter().any(|one| one.transport == *transport));
+    if compared {
+        print(format_args!("# smartmap is slower than shm-advanced at {} measurements", slower.len()));
+        slower.iter().for_each(|line| print(format_args!("#   {line}")));
+    }
     let document = json!({
         "place": whereabouts, "quick": options.quick, "ranks": ranks,
-        "measurements": measurements, "failed": failed, "not_drawn": missing,
+        "measurements": measurements, "failed": failed, "not_drawn": missing, "slower_than_shm_advanced": slower,
     });
     write(&out.join(RESULTS), format!("{document:#}\n").as_bytes())?;
     if options.tests.is_empty() && !missing.is_empty() {

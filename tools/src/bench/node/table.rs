@@ -40,9 +40,65 @@ pub fn family(program: &str) -> &str {
     program.strip_suffix("-bench").unwrap_or(program)
 }
 
+/// Where `smartmap` is slower than `shm-advanced`, which it should never be at any size: a line for each, with the factor. Times are slower if longer,
+/// everything else if less. A measurement that only one of them has is not compared.
+pub fn slower(measurements: &[Measurement]) -> Vec<String> {
+    let of = |transport: &'static str| measurements.iter().filter(move |one| one.transport == transport);
+    let same = |one: &Measurement, other: &Measurement| {
+        (&one.program, &one.test, one.ranks, &one.of, &one.unit)
+            == (&other.program, &other.test, other.ranks, &other.of, &other.unit)
+    };
+    let factor = |ours: &Measurement, theirs: &Measurement| match ours.unit.as_str() {
+        "us" | "KiB" => ours.value / theirs.value,
+        _ => theirs.value / ours.value,
+    };
+    of("smartmap")
+        .filter_map(|ours| Some((ours, factor(ours, of("shm-advanced").find(|theirs| same(ours, theirs))?))))
+        .filter(|(_, factor)| *factor > 1.0)
+        .map(|(ours, factor)| {
+            format!(
+                "{} {} on {} ranks at {}: {factor:.2}",
+                family(&ours.program),
+                ours.test,
+                ours.ranks,
+                ours.of
+            )
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slower_is_longer_for_times_and_less_for_rates() {
+        let one = |transport: &str, test: &str, unit: &str, of: &str, value: f64| Measurement {
+            program: "mpi-bench".into(),
+            test: test.into(),
+            transport: transport.into(),
+            ranks: 2,
+            key: BYTES.into(),
+            of: of.into(),
+            value,
+            unit: unit.into(),
+            floor: None,
+            ratio: None,
+        };
+        let measured = [
+            one("smartmap", "latency", "us", "8", 1.0),
+            one("smartmap", "latency", "us", "64", 3.0),
+            one("smartmap", "bw", "MB/s", "8", 10.0),
+            one("smartmap", "bw", "MB/s", "64", 10.0),
+            one("shm-basic", "latency", "us", "8", 0.1),
+            one("shm-advanced", "latency", "us", "8", 2.0),
+            one("shm-advanced", "latency", "us", "64", 2.0),
+            one("shm-advanced", "bw", "MB/s", "8", 20.0),
+            one("shm-advanced", "bw", "MB/s", "64", 5.0),
+        ];
+        assert_eq!(slower(&measured), ["mpi latency on 2 ranks at 64: 1.50", "mpi bw on 2 ranks at 8: 2.00"]);
+        assert!(slower(&measured[..5]).is_empty());
+    }
 
     #[test]
     fn columns_line_up_and_missing_figures_are_dashes() {
