@@ -92,6 +92,33 @@ pub enum Bench {
     /// Figures 4 (SHMEM put), 5 (MPI point to point), 6 (message rate) and 8 (collectives), as far as the benchmarks measure
     /// them. The status is 0 if every benchmark ended well, else 1.
     Node(BenchNodeOptions),
+    /// The C benchmarks beside other MPIs on two cores of this machine: a table, JSON and a page
+    ///
+    /// Each library compiles and runs the same sources, in interleaved rounds. Debian's MPICH and Open MPI take part if they are
+    /// installed; MPICH, Open MPI and Intel MPI are installed from the Python index under target/peers.
+    Peers(BenchPeersOptions),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct BenchPeersOptions {
+    /// Tests to run [default: all]
+    #[arg(value_name = "TEST")]
+    pub tests: Vec<String>,
+    /// Rounds; the median of each row is printed
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Repetitions within a run
+    #[arg(short, long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: u32,
+    /// Fail if a row is slower than a peer
+    #[arg(long)]
+    pub strict: bool,
+    /// Folder for results.json and index.html [default: target/lwk/peers]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 #[derive(Clone, Debug, Args)]

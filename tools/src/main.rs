@@ -46,6 +46,7 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Command::Bench(Bench::Boot { verbose }) => bench::boot::run(&tree, verbose),
         Command::Bench(Bench::Host { verbose }) => bench::host::run(&tree, verbose),
         Command::Bench(Bench::Node(options)) => bench::node::run(&tree, &options),
+        Command::Bench(Bench::Peers(options)) => bench::peers::run(&tree, &options),
         Command::Lint { verbose } => lint::run(&tree, verbose),
         Command::Test(options) => boot_tests::run(&tree, &options),
         Command::List => {

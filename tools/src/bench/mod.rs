@@ -3,3 +3,4 @@
 pub mod boot;
 pub mod host;
 pub mod node;
+pub mod peers;
