@@ -101,7 +101,9 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
             }
         }
     }
+    let step = Step::begin("measuring what the machine itself takes", options.verbose);
     let limits = limits()?;
+    drop(step);
     print(&libraries, &lines, &limits);
     let folder = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/peers"));
     write(&folder, &libraries, &absent, &lines, &limits)?;

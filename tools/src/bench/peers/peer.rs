@@ -124,7 +124,8 @@ fn set_up(tree: &Tree, peer: &Peer, sources: &[PathBuf]) -> Result<How, String> 
         let Some(name) = source.file_stem() else { continue };
         let mut command = Command::new(&mpicc);
         command.args(["-O2", "-w", "-o"]).arg(folder.join(name)).arg(tree.root().join(source)).arg("-lm");
-        output(command.envs(peer.environment.iter().copied()))?;
+        // Intel's wrapper finds its headers by this.
+        output(command.env("I_MPI_ROOT", folder.join("env")))?;
     }
     Ok(How::Peer { programs: folder, mpiexec, options: peer.options, environment: peer.environment })
 }
@@ -152,7 +153,8 @@ fn output(command: &mut Command) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    let first = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing").trim();
+    let said = |wanted: &str| errors.lines().find(|line| !line.trim().is_empty() && line.contains(wanted));
+    let first = said("error").or_else(|| said("")).unwrap_or("it says nothing").trim();
     let what = output.status.code().map_or("was killed".into(), |code| format!("status {code}"));
     Err(format!("{name}: {what}: {first}"))
 }
@@ -182,7 +184,8 @@ impl Library {
                 let mut command = Command::new("timeout");
                 command.args(["--kill-after=5", &LIMIT.to_string()]).arg(mpiexec);
                 command.args(*options).args(["-n", &RANKS.to_string()]).arg(programs.join(row.program));
-                row.read(&output(command.args(&arguments).envs(environment.iter().copied()))?)
+                command.env("I_MPI_ROOT", programs.join("env")).envs(environment.iter().copied());
+                row.read(&output(command.args(&arguments))?)
             }
         }
     }
