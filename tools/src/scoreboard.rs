@@ -17,8 +17,14 @@ use crate::tree::Tree;
 const PAGE: &str = "docs/mpi-scoreboard.md";
 /// Macros of `conformance/check.h` that check a result.
 const CHECKS: [&str; 6] = ["OK(", "CHECK(", "FAILS(", "MUST(", "HOLDS(", "RAISES("];
-/// The chapter of what a job cannot do, and what of it a job can.
-const PROCESSES: (&str, [&str; 2]) = ("processes", ["Comm_get_parent", "Comm_disconnect"]);
+/// Chapters of what a job cannot do, and what of them it can.
+const UNSUPPORTED: [(&str, &[&str]); 2] = [
+    ("processes", &["Comm_get_parent", "Comm_disconnect"]),
+    (
+        "files",
+        &["File_create_errhandler", "File_set_errhandler", "File_get_errhandler", "File_call_errhandler"],
+    ),
+];
 
 /// How far a function is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,7 +95,7 @@ fn page(tree: &Tree) -> Outcome<(String, usize)> {
     let meanings = [
         "in `libmpi.a`, and called with a checked result by a program of the conformance suite",
         "in `libmpi.a`; no program of the suite calls it",
-        "answers `MPI_ERR_UNSUPPORTED_OPERATION`: a job cannot grow, nor meet another",
+        "answers `MPI_ERR_UNSUPPORTED_OPERATION`: a job cannot grow nor meet another, and has no shared files",
         "declared in `mpi.h` only: programs that call it do not link",
     ];
     for (state, meaning) in State::ALL.into_iter().zip(meanings) {
@@ -116,7 +122,7 @@ fn chapters(tree: &Tree) -> Outcome<Vec<Chapter>> {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let functions: Vec<_> = declared(&text)
             .map(|name| {
-                let unsupported = stem == PROCESSES.0 && !PROCESSES.1.contains(&name);
+                let unsupported = UNSUPPORTED.iter().any(|it| stem == it.0 && !it.1.contains(&name));
                 let state = match (there.contains(name), called.contains(name)) {
                     (false, _) => State::Absent,
                     (true, _) if unsupported => State::Unsupported,

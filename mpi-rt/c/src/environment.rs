@@ -12,9 +12,8 @@ use lwk_user::{clock, job, syscall};
 const MAX_LIBRARY_VERSION: usize = 8192;
 const MAX_PROCESSOR_NAME: usize = 256;
 
-/// The standard that is followed, and the version of its binary interface.
+/// The standard that is followed.
 const STANDARD: (c_int, c_int) = (5, 0);
-const ABI: (c_int, c_int) = (1, 0);
 
 mpi! {
     /// Starts (MPI-5.0, section 11.2.1). Arguments are the program's own.
@@ -88,11 +87,6 @@ mpi! {
     /// For profilers, which define their own (MPI-5.0, section 15.2.4).
     fn Pcontrol(_level: c_int) on Nothing {
         Ok(())
-    }
-
-    fn Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) on Nothing {
-        give(abi_major, ABI.0)?;
-        give(abi_minor, ABI.1)
     }
 
     /// Seconds, from an arbitrary but fixed moment (MPI-5.0, section 9.6).

@@ -14,6 +14,7 @@ extern crate alloc;
 // Its functions are symbols of this library, too: `libsma.a` only refers to it.
 extern crate lwk_shmem_c as _;
 
+mod abi;
 mod allocator;
 mod arch;
 mod attributes;
@@ -25,6 +26,7 @@ mod conversions;
 mod datatypes;
 mod environment;
 mod errors;
+mod files;
 mod generalized;
 mod groups;
 mod info;

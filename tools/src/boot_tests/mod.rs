@@ -82,6 +82,9 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     if with_host {
         count = host::run(tree, options.host.then_some(HOME_PACKAGE))?;
     }
+    if let Some(line) = wrappers::without_header(tree, &mut tests) {
+        println!("{line}");
+    }
     if !tests.is_empty() {
         build_all(tree, options.verbose, &tests)?;
         for line in conformance::left_out(&tests) {

@@ -9,6 +9,7 @@ use super::Test;
 use super::command::{Lwk, Program};
 use crate::cc;
 use crate::packages::find_command;
+use crate::tree::Tree;
 
 /// A small program that the suite has anyway.
 const SOURCE: &str = "conformance/messages.c";
@@ -16,6 +17,15 @@ const SOURCE: &str = "conformance/messages.c";
 const LIMIT: u64 = 30;
 /// What its run on two ranks prints.
 const RESULT: &str = "messages: 2 ranks, ";
+
+/// The test that needs another implementation's header.
+const OTHER_HEADER: &str = "links-objects-of-another-header";
+/// The package of PyPI that has one: MPICH 5.
+const OTHER_PACKAGE: &str = "mpich==5.*";
+/// Its header of the standard binary interface, in the package.
+const OTHER_FILE: &str = "mpi_abi.h";
+/// Programs that are compiled against it.
+const OTHER_PROGRAMS: [&str; 3] = ["messages", "requests", "datatypes"];
 
 type Check = fn(&Lwk) -> Result<(), String>;
 
@@ -35,6 +45,7 @@ pub fn all() -> Vec<Test> {
     optional("make", "serves-make", make);
     optional("cmake", "serves-cmakes-findmpi", cmake);
     optional("g++", "compiles-cxx", cxx);
+    checks.push((OTHER_HEADER, objects_of_another_header));
     checks.into_iter().map(|(name, check)| test(name, check)).collect()
 }
 
@@ -42,6 +53,58 @@ pub fn all() -> Vec<Test> {
 pub fn left_out() -> Vec<String> {
     let missing = ["make", "cmake", "g++"].into_iter().filter(|command| find_command(command).is_none());
     missing.map(|command| format!("skip  margay-cc under {command}, which is not installed")).collect()
+}
+
+/// Leaves out what needs a header that cannot be had: a line that says so.
+pub fn without_header(tree: &Tree, tests: &mut Vec<Test>) -> Option<&'static str> {
+    let name = format!("margay-cc-{OTHER_HEADER}");
+    if !tests.iter().any(|test| test.name == name) || fetch_header(tree).is_some() {
+        return None;
+    }
+    tests.retain(|test| test.name != name);
+    Some("skip  margay-cc-links-objects-of-another-header: PyPI's mpich cannot be had")
+}
+
+/// The folder where another implementation's header lies as `mpi.h`; downloaded once.
+fn header_folder(tree: &Tree) -> PathBuf {
+    tree.root().join("target/lwk/another-header")
+}
+
+fn fetch_header(tree: &Tree) -> Option<PathBuf> {
+    let folder = header_folder(tree);
+    let header = folder.join("mpi.h");
+    if header.is_file() {
+        return Some(header);
+    }
+    find_command("pip")?;
+    fs::create_dir_all(&folder).ok()?;
+    let mut pip = Command::new("timeout");
+    pip.args(["120", "pip", "download", "--quiet", "--no-deps", OTHER_PACKAGE, "--dest"]).arg(&folder);
+    if !pip.output().ok()?.status.success() {
+        return None;
+    }
+    let wheel = fs::read_dir(&folder).ok()?.flatten().map(|entry| entry.path());
+    let wheel = wheel.into_iter().find(|path| path.extension().is_some_and(|end| end == "whl"))?;
+    Command::new("python3")
+        .args(["-m", "zipfile", "-e"])
+        .arg(&wheel)
+        .arg(folder.join("wheel"))
+        .status()
+        .ok()?;
+    let file = find_file(&folder.join("wheel"), OTHER_FILE)?;
+    fs::copy(file, &header).ok()?;
+    Some(header)
+}
+
+fn find_file(folder: &Path, name: &str) -> Option<PathBuf> {
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let path = entry.path();
+        let found = if path.is_dir() { find_file(&path, name) } else { path.ends_with(name).then_some(path) };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 fn test(name: &str, check: Check) -> Test {
@@ -221,4 +284,64 @@ fn cxx(lwk: &Lwk) -> Result<(), String> {
     )?;
     output(Command::new(bin(lwk).join("margay-c++")).arg("-O2").arg(&source).arg("-o").arg(&program), 0)?;
     runs(lwk, &program, "caught 30\n")
+}
+
+/// Every constant of this header has the same value in another implementation's, and objects that were compiled against that one link and run.
+fn objects_of_another_header(lwk: &Lwk) -> Result<(), String> {
+    let (tree, folder) = (lwk.tree(), lwk.folder()?);
+    let (own, other) = (tree.root().join("mpi-rt/c/include"), header_folder(tree));
+    let mut names = Vec::new();
+    for file in ["handles.h", "constants.h", "tool_types.h"] {
+        let file = own.join("margay").join(file);
+        let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        for line in text.lines() {
+            let line = line.trim();
+            let name = line
+                .strip_prefix("#define ")
+                .unwrap_or(line)
+                .split([' ', '=', ','])
+                .next()
+                .unwrap_or_default();
+            let constant = line.starts_with("#define") || line.contains(" = ");
+            // Constants of mpif.h are no part of the C interface.
+            if constant && name.starts_with("MPI_") && !name.starts_with("MPI_F_") {
+                names.push(name.to_owned());
+            }
+        }
+    }
+    let lines: String = names.iter().map(|name| format!("    SHOW({name})\n")).collect();
+    let source = folder.file("constants.c");
+    let text = format!(
+        "#include <mpi.h>\n#include <stddef.h>\n#include <stdio.h>\n\
+         #define SHOW(name) printf(\"%s %lld\\n\", #name, (long long)(name));\n\
+         int main(void) {{\n{lines}    printf(\"status %zu %zu %zu %zu\\n\", sizeof(MPI_Status), \
+         offsetof(MPI_Status, MPI_SOURCE), offsetof(MPI_Status, MPI_TAG), offsetof(MPI_Status, MPI_ERROR));\n}}\n"
+    );
+    write(&source, &text)?;
+    let mut told = Vec::new();
+    for include in [&own, &other] {
+        let program = folder.file("constants");
+        output(Command::new("cc").arg("-w").arg("-I").arg(include).arg(&source).arg("-o").arg(&program), 0)?;
+        told.push(output(&mut Command::new(&program), 0)?);
+    }
+    if told[0] != told[1] || told[0].lines().count() < 300 {
+        let differ = told[0].lines().zip(told[1].lines()).find(|(ours, theirs)| ours != theirs);
+        return Err(format!("constants differ: {differ:?}, of {}", told[0].lines().count()));
+    }
+    for name in OTHER_PROGRAMS {
+        let (object, program) = (folder.file(&format!("{name}.o")), folder.file(name));
+        let source = tree.root().join("conformance").join(name).with_extension("c");
+        output(
+            Command::new("musl-gcc")
+                .args(["-std=c11", "-c", "-I"])
+                .arg(&other)
+                .arg(source)
+                .arg("-o")
+                .arg(&object),
+            0,
+        )?;
+        output(wrapper(lwk).arg(&object).arg("-o").arg(&program), 0)?;
+        runs(lwk, &program, &format!("{name}: 2 ranks, "))?;
+    }
+    Ok(())
 }
