@@ -1,8 +1,8 @@
 //! Barrier: dissemination (Hensgen, Finkel, Manber 1988). In round `k` a rank tells the rank `2^k` above and waits for the one
 //! `2^k` below; each rank polls its own memory only. Two ranks share one line with a word of each instead (measured: half the time).
 
-use super::Shared;
 use super::algorithm::Barrier;
+use super::{Call, Shared};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -12,7 +12,11 @@ use core::sync::atomic::Ordering;
 impl Engine {
     /// Waits until all ranks of the communicator have called it. Errors: `COMM`.
     pub fn barrier_on(&mut self, communicator: Handle) -> Result<()> {
-        let communicator = self.intracommunicator(communicator)?.clone();
+        let communicator = self.communicator(communicator)?.clone();
+        if communicator.inter.is_some() {
+            // SAFETY: a barrier has no buffers.
+            return unsafe { self.run_collective(&Call::Barrier, &communicator) };
+        }
         self.barrier(&communicator)
     }
 
