@@ -23,6 +23,16 @@ pub enum Accelerator {
     Tcg,
 }
 
+impl Accelerator {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kvm => "kvm",
+            Self::Tcg => "tcg",
+        }
+    }
+}
+
 impl Choice {
     /// Settles `auto` by looking at this machine.
     pub fn settle(self) -> Accelerator {

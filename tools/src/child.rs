@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 /// Starts `command`; the host kills it when this process dies, however that happens.
 ///
@@ -29,6 +29,26 @@ fn die_with(parent: Pid) -> io::Result<()> {
 
 /// Waits at most `limit` for a child to end by itself, then kills it. `None`: it had to be killed.
 pub fn wait_within(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let status = wait_for(child, limit)?;
+    if status.is_none() {
+        kill(child);
+    }
+    Ok(status)
+}
+
+/// As [`wait_within`], but the child is first asked to end, and has `grace` to end its own children. `None`: it was asked.
+pub fn wait_or_ask(child: &mut Child, limit: Duration, grace: Duration) -> io::Result<Option<ExitStatus>> {
+    let status = wait_for(child, limit)?;
+    if status.is_none() {
+        // It can only have ended by itself meanwhile, which is what is wanted.
+        let _ = kill_process(Pid::from_child(child), Signal::TERM);
+        wait_within(child, grace)?;
+    }
+    Ok(status)
+}
+
+/// Waits at most `limit` for a child to end by itself. `None`: it has not.
+fn wait_for(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let deadline = Instant::now() + limit;
     let process = Pid::from_child(child);
     let handle = pidfd_open(process, PidfdFlags::empty())?;
@@ -38,7 +58,6 @@ pub fn wait_within(child: &mut Child, limit: Duration) -> io::Result<Option<Exit
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            kill(child);
             return Ok(None);
         }
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };

@@ -92,30 +92,78 @@ pub enum Bench {
     /// Figures 4 (SHMEM put), 5 (MPI point to point), 6 (message rate) and 8 (collectives), as far as the benchmarks measure
     /// them. The status is 0 if every benchmark ended well, else 1.
     Node(BenchNodeOptions),
-    /// The C benchmarks beside other MPIs on two cores of this machine: a table, JSON and a page
+    /// A node beside Debian's cloud kernel with MPICH, in the same QEMU with the same cores, memory and processor
     ///
-    /// Each library compiles and runs the same sources, in interleaved rounds. Debian's MPICH and Open MPI take part if they are
-    /// installed; MPICH, Open MPI and Intel MPI are installed from the Python index under target/peers.
+    /// Downloads the packages of the Linux guest once, into target/; needs no rights. The status is 0 if both ran, whatever the
+    /// figures.
+    LinuxGuest(LinuxGuestOptions),
+    /// Margay's MPI beside Open MPI, MPICH and Intel MPI, on the same two cores of this machine, interleaved in one run
+    ///
+    /// Installs the others under target/, from the Python package index; Debian's take part where they are installed. Prints a table
+    /// with ratios to the best of them and to the physical limit, and writes JSON and a page with plots. The status is 0 unless Margay's own part
+    /// fails; with --strict it is 1 if Margay is slower than another in any row.
     Peers(BenchPeersOptions),
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct BenchPeersOptions {
-    /// Tests to run [default: all]
-    #[arg(value_name = "TEST")]
-    pub tests: Vec<String>,
-    /// Rounds; the median of each row is printed
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Only figures whose name begins with one of these, as `allreduce` [default: all]
+    #[arg(value_name = "FIGURE")]
+    pub figures: Vec<String>,
+    /// Only these peers: mpich, openmpi, impi, debian-mpich, debian-openmpi, debian-openmpi-shmem; may be given more than once [default: all]
+    #[arg(long, value_name = "PEER", value_parser = ["mpich", "openmpi", "impi", "debian-mpich", "debian-openmpi", "debian-openmpi-shmem"])]
+    pub only: Vec<String>,
+    /// Runs of each; they take turns, and figures are medians
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=999))]
     pub rounds: u32,
-    /// Repetitions within a run
-    #[arg(short, long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
-    pub iterations: u32,
-    /// Fail if a row is slower than a peer
+    /// Short repetitions, to see that everything works; the figures mean little
+    #[arg(long)]
+    pub quick: bool,
+    /// End with status 1 if Margay is slower than a peer in any row
     #[arg(long)]
     pub strict: bool,
-    /// Folder for results.json and index.html [default: target/lwk/peers]
+    /// Folder for peers.json and peers.html [default: target/lwk/bench/peers]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Time limit of one run, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+impl BenchPeersOptions {
+    /// Arguments for the program that all run.
+    pub fn arguments(&self) -> Vec<String> {
+        let quick = self.quick.then(|| "-q".to_owned());
+        quick.into_iter().chain(self.figures.iter().cloned()).collect()
+    }
+
+    /// Whether rows on standard output may be coloured.
+    pub fn colour(&self) -> bool {
+        use std::io::IsTerminal;
+        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    }
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct LinuxGuestOptions {
+    /// Ranks, each on a core of its own
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=64))]
+    pub ranks: u32,
+    /// How QEMU runs both
+    #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
+    pub accel: accel::Choice,
+    /// Boots of each; they take turns, and figures are medians
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub rounds: u32,
+    /// File for the JSON [default: target/lwk/bench/linux-guest.json]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Time limit of each boot, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
     /// Print how long each step takes
     #[arg(short, long)]
     pub verbose: bool,

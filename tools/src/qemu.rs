@@ -31,11 +31,19 @@ pub enum Firmware {
     Uefi,
 }
 
+/// What the machine boots.
+#[derive(Clone, Debug)]
+pub enum Boot {
+    /// A whole-disk image.
+    Disk(PathBuf),
+    /// A Linux kernel with its initramfs and command line, by QEMU's own loader.
+    Linux { kernel: PathBuf, initramfs: PathBuf, command_line: String },
+}
+
 /// The machine that QEMU shall be.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// Whole-disk image to boot.
-    pub disk: PathBuf,
+    pub boot: Boot,
     /// OVMF's code; BIOS if none.
     pub uefi_code: Option<PathBuf>,
     pub cores: u32,
@@ -81,8 +89,16 @@ impl Machine {
             add(&["-drive"]);
             arguments.push(drive("if=pflash,format=raw,readonly=on,file=", code));
         }
-        arguments.push("-drive".into());
-        arguments.push(drive("if=ide,format=raw,cache=unsafe,file=", &self.disk));
+        match &self.boot {
+            Boot::Disk(image) => {
+                arguments.push("-drive".into());
+                arguments.push(drive("if=ide,format=raw,cache=unsafe,file=", image));
+            }
+            Boot::Linux { kernel, initramfs, command_line } => {
+                arguments.extend(["-kernel".into(), kernel.into(), "-initrd".into(), initramfs.into()]);
+                arguments.extend(["-append".into(), command_line.into()]);
+            }
+        }
         if self.gdb {
             arguments.extend(["-s".into(), "-S".into()]);
         }
@@ -173,7 +189,7 @@ mod tests {
 
     fn machine(cores: u32, host_cores: u32) -> Vec<String> {
         let machine = Machine {
-            disk: "a,b/disk".into(),
+            boot: Boot::Disk("a,b/disk".into()),
             uefi_code: None,
             cores,
             memory_mib: 100,

@@ -17,7 +17,7 @@ use crate::job::{AtEnd, ConsoleForm, Job};
 use crate::packages;
 use crate::profile;
 use crate::progress::Step;
-use crate::qemu::{Firmware, GDB_PORT, Machine, Node, QEMU};
+use crate::qemu::{Boot, Firmware, GDB_PORT, Machine, Node, QEMU};
 use crate::report::Report;
 use crate::session::{self, Plan};
 use crate::symbols::Symbols;
@@ -92,7 +92,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let memory_mib = memory_needed(&options.job, cores, ram_disk.len() as u64 + given_bytes)?;
     let accelerator = options.accel.settle();
     let machine = Machine {
-        disk,
+        boot: Boot::Disk(disk),
         uefi_code,
         cores,
         memory_mib,

@@ -2,5 +2,6 @@
 
 pub mod boot;
 pub mod host;
+pub mod linux_guest;
 pub mod node;
 pub mod peers;

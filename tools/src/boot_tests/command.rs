@@ -62,6 +62,11 @@ impl Lwk {
         Ok(Self { binary, tree: tree.clone() })
     }
 
+    /// The command's own file.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     pub fn tree(&self) -> &Tree {
         &self.tree
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::accel::Choice;
-use crate::qemu::{Machine, Node};
+use crate::qemu::{Boot, Machine, Node};
 use crate::run;
 use crate::tree::RunFolder;
 
@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(90);
 pub fn boots(image: &Path, folder: &RunFolder, wanted: &[&str]) -> Result<(), String> {
     let plain = |failure: crate::failure::Failure| failure.message;
     let machine = Machine {
-        disk: image.to_path_buf(),
+        boot: Boot::Disk(image.to_path_buf()),
         uefi_code: Some(run::find_ovmf(false).map_err(plain)?),
         cores: 2,
         memory_mib: 1024,

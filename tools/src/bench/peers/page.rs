@@ -1,104 +1,139 @@
-//! The results as a page that needs no network: a table, and a bar for each library in each row.
+//! The page: tables and plots in one HTML file that needs no network.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::peer::Library;
-use super::{Line, figure};
+use crate::bench::peers::plot;
+use crate::bench::peers::table::{Comparison, Line, short};
+use crate::failure::{Doing, Outcome};
 
-/// Pixels of a full bar, of a bar's height, and of the labels beside it.
-const BAR: f64 = 420.0;
-const HEIGHT: usize = 18;
-const LABEL: usize = 150;
-
-const STYLE: &str = "body{font:15px sans-serif;margin:1.5em;max-width:70em}\
-    table{border-collapse:collapse;display:block;overflow-x:auto}\
-    td,th{padding:.2em .7em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}\
-    td:first-child,th:first-child{text-align:left}.slow{color:#b00020;font-weight:bold}\
-    svg{display:block;max-width:100%;height:auto;margin:.2em 0 1.2em}";
+const HEAD: &str = r#"<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Margay beside other MPIs</title>
+<style>
+body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 70rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
+th:first-child, td:first-child, td.name { text-align: left; }
+small { color: #666; }
+tr.behind { color: #b00020; font-weight: 600; }
+td.met { color: #00693e; } td.missed { color: #8a5a00; }
+svg { width: 100%; height: auto; max-width: 56rem; display: block; }
+</style>
+</head>
+<body>
+"#;
 
 /// The page's text.
-pub fn page(
-    libraries: &[Library],
-    absent: &[String],
-    lines: &[Line],
-    limits: &BTreeMap<String, f64>,
-) -> String {
-    let mut text = String::from("<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">");
-    text.push_str(
-        "<meta name=\"viewport\" content=\"width=device-width\"><title>Margay beside its peers</title>",
+pub fn page(comparison: &Comparison) -> Outcome<String> {
+    let mut text = String::from(HEAD);
+    text.push_str("<h1>Margay beside other MPIs</h1>\n<p>Two ranks on two cores of one machine, all in one run, taking turns. Medians, with least and most \
+        in small print. <em>Ratio</em>: how many times better than the best peer in its best setting. <em>Limit</em>: the part of the physical limit, measured in the \
+        same run, that is reached. Rows in red are slower than a peer.</p>\n");
+    for (state, lines) in &comparison.states {
+        let what = || "draw the comparison".to_owned();
+        let svg = plot::overview(*state, lines).doing(what)?;
+        // Fluid: the box says the size, and the style the width.
+        let svg = fluid(&svg);
+        let _ = write!(text, "<h2>Cores {}</h2>\n{svg}\n<div class=\"wide\"><table>\n", state.name());
+        text.push_str("<tr><th>what</th><th>Margay</th><th>best peer</th><th></th><th>ratio</th><th>target</th><th>limit</th><th></th></tr>\n");
+        lines.iter().for_each(|line| row(&mut text, line));
+        text.push_str("</table></div>\n");
+        everything(&mut text, lines);
+    }
+    if comparison.states.is_empty() {
+        text.push_str("<p>The machine did not stay in one state during any of Margay's runs: there is nothing to compare.</p>\n");
+    }
+    let _ = writeln!(
+        text,
+        "<p>Runs dropped because the state of the machine changed under them: {}.</p>",
+        comparison.straddled
     );
-    let _ = write!(text, "<style>{STYLE}</style><h1>Margay beside its peers</h1>");
-    text.push_str(
-        "<p>Two ranks on two pinned cores, medians of interleaved rounds with least and greatest. ",
-    );
-    text.push_str(
-        "The ratio is Margay to the best peer: above 1 Margay is faster.</p><table><tr><th>row<th>unit",
-    );
-    for library in libraries {
-        let _ = write!(text, "<th>{}", escaped(library.name));
+    let absent = comparison.absent.iter().map(|(name, why)| (*name, "takes no part", why.as_str()));
+    let failed = comparison.failed.iter().map(|(name, why)| (name.as_str(), "a run failed", why.as_str()));
+    for (name, what, why) in absent.chain(failed) {
+        let _ = writeln!(text, "<p><strong>{}</strong>: {what}: {}</p>", escaped(name), escaped(why));
     }
-    text.push_str("<th>ratio<th>aim");
-    for line in lines {
-        let ratio = line.ratio();
-        let class = if ratio.is_none_or(|(ratio, _)| ratio < 1.0) { " class=slow" } else { "" };
-        let _ = write!(text, "<tr{class}><td>{}<td>{}", escaped(&line.row.title()), line.row.unit());
-        for cell in &line.cells {
-            match cell.summary() {
-                Some((median, least, most)) => {
-                    let _ = write!(text, "<td>{} ({}–{})", figure(median), figure(least), figure(most));
-                }
-                None => {
-                    let _ = write!(text, "<td>{}", escaped(cell.trouble.as_deref().unwrap_or("not run")));
-                }
-            }
-        }
-        let shown = ratio.map_or("–".into(), |(ratio, _)| format!("{ratio:.2}"));
-        let _ = write!(text, "<td>{shown}<td>{:.2}", line.row.aim);
-    }
-    text.push_str("</table>");
-    for why in absent {
-        let _ = write!(text, "<p>Not here: {}</p>", escaped(why));
-    }
-    text.push_str("<h2>Limits of the machine in this run</h2><ul>");
-    for (name, nanoseconds) in limits {
-        let _ = write!(text, "<li>{}: {nanoseconds:.1} ns", escaped(name));
-    }
-    text.push_str("</ul><h2>Rows</h2>");
-    for line in lines {
-        let better = if line.row.is_rate { "longer is better" } else { "shorter is better" };
-        let _ = write!(text, "<h3>{}, {} ({better})</h3>", escaped(&line.row.title()), line.row.unit());
-        bars(&mut text, libraries, line);
-    }
-    text
+    text.push_str("</body>\n</html>\n");
+    Ok(text)
 }
 
-/// A row's bars, as SVG.
-fn bars(text: &mut String, libraries: &[Library], line: &Line) {
-    let most = line.cells.iter().filter_map(|cell| cell.median()).fold(0.0, f64::max);
-    let (width, height) = (LABEL + BAR as usize + 90, HEIGHT * libraries.len() + 4);
-    let _ = write!(
+fn row(text: &mut String, line: &Line) {
+    let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.2}"));
+    let (value, name) = match line.peers.first() {
+        Some((name, best)) => (format!("{} {}", short(best.value), line.row.unit), name.as_str()),
+        None => ("–".into(), ""),
+    };
+    let _ = writeln!(
         text,
-        "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" font-family=\"sans-serif\" font-size=\"13\">"
+        "<tr{}><td>{}</td><td>{} {} <small>{}–{}</small></td><td>{value}</td><td class=\"name\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td></tr>",
+        if line.is_behind() { " class=\"behind\"" } else { "" },
+        line.row.what,
+        short(line.margay.value),
+        line.row.unit,
+        short(line.margay.least),
+        short(line.margay.most),
+        escaped(name),
+        number(line.ratio()),
+        number(line.target),
+        number(line.of_floor()),
+        line.verdict().to_lowercase(),
+        line.verdict(),
     );
-    for (i, (library, cell)) in libraries.iter().zip(&line.cells).enumerate() {
-        let (y, colour) = (i * HEIGHT + 2, if i == 0 { "#0072b2" } else { "#999" });
-        let _ = write!(text, "<text x=\"0\" y=\"{}\">{}</text>", y + 13, escaped(library.name));
-        let Some(median) = cell.median().filter(|_| most > 0.0) else { continue };
-        let length = BAR * median / most;
-        let _ = write!(
-            text,
-            "<rect x=\"{LABEL}\" y=\"{y}\" width=\"{length:.1}\" height=\"{}\" fill=\"{colour}\"/>\
-             <text x=\"{:.1}\" y=\"{}\">{}</text>",
-            HEIGHT - 4,
-            LABEL as f64 + length + 6.0,
-            y + 13,
-            figure(median)
-        );
+}
+
+/// All settings' medians.
+fn everything(text: &mut String, lines: &[Line]) {
+    let mut names: Vec<&str> =
+        lines.iter().flat_map(|line| line.peers.iter().map(|(name, _)| name.as_str())).collect();
+    names.sort_unstable();
+    names.dedup();
+    text.push_str("<details><summary>Every setting</summary><div class=\"wide\"><table>\n<tr><th>what</th><th>margay</th>");
+    names.iter().for_each(|name| {
+        let _ = write!(text, "<th>{}</th>", escaped(name));
+    });
+    text.push_str("<th></th></tr>\n");
+    for line in lines {
+        let _ = write!(text, "<tr><td>{}</td><td>{}</td>", line.row.what, short(line.margay.value));
+        for name in &names {
+            let of = line.peers.iter().find(|(its, _)| its == name);
+            let _ = write!(text, "<td>{}</td>", of.map_or("–".into(), |(_, it)| short(it.value)));
+        }
+        let _ = writeln!(text, "<td>{}</td></tr>", line.row.unit);
     }
-    text.push_str("</svg>");
+    text.push_str("</table></div></details>\n");
+}
+
+/// Takes the fixed size away from an SVG that has a view box.
+fn fluid(svg: &str) -> String {
+    let Some(start) = svg.find("<svg") else { return svg.to_owned() };
+    let Some(end) = svg[start..].find('>') else { return svg.to_owned() };
+    let tag = &svg[start..start + end];
+    let kept: Vec<&str> =
+        tag.split(' ').filter(|word| !word.starts_with("width=") && !word.starts_with("height=")).collect();
+    format!("{}{}", kept.join(" "), &svg[start + end..])
 }
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plot_keeps_its_box_and_loses_its_size() {
+        let svg = r#"<?xml?><svg width="9" height="8" viewBox="0 0 9 8" xmlns="x"><rect width="1"/></svg>"#;
+        assert_eq!(fluid(svg), r#"<svg viewBox="0 0 9 8" xmlns="x"><rect width="1"/></svg>"#);
+    }
+
+    #[test]
+    fn messages_of_peers_cannot_be_markup() {
+        assert_eq!(escaped("<b> & co"), "&lt;b&gt; &amp; co");
+    }
 }

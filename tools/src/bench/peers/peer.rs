@@ -1,192 +1,236 @@
-//! The libraries that are compared: how each is found, compiles a benchmark, and runs it.
+//! The other MPIs: where they come from, and how each is started at its default and at its best on one node.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use super::RANKS;
-use super::rows::Row;
+use crate::bench::peers::RANKS;
+use crate::bench::peers::install::Found;
+use crate::bench::peers::samples::Run;
 use crate::boot_tests::command::{Lwk, Program};
-use crate::build::Builder;
-use crate::cc;
-use crate::failure::Outcome;
-use crate::packages::find_command;
-use crate::tree::Tree;
+use crate::child;
+use crate::failure::{Doing, Outcome};
+use crate::tree::RunFolder;
 
-/// Time limit of one run, in seconds. A run takes well under one.
-const LIMIT: u64 = 30;
-/// Memory of a rank on Margay, in MiB.
-const MEMORY: u32 = 256;
-
-/// A library with its compiled benchmarks.
-pub struct Library {
-    pub name: &'static str,
-    how: How,
-}
-
-enum How {
-    Margay,
-    Peer {
-        programs: PathBuf,
-        mpiexec: PathBuf,
-        options: &'static [&'static str],
-        environment: &'static [(&'static str, &'static str)],
-    },
-}
+/// How long a peer may take to clean up after it has been told to end.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Where a peer comes from.
-enum Source {
-    /// Debian's, under these names.
-    Debian { mpicc: &'static str, mpiexec: &'static str },
-    /// Packages of the Python index, in a folder of their own.
-    Python { packages: &'static [&'static str] },
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Packages of the Python index, laid under `target/`.
+    Python(&'static [&'static str]),
+    /// Commands of a Debian package that is installed; nothing is installed for the comparison.
+    Debian { compiler: &'static str, starter: &'static str },
 }
 
-struct Peer {
-    name: &'static str,
-    source: Source,
-    /// Options of mpiexec for two pinned cores and the best way on one node.
-    options: &'static [&'static str],
-    environment: &'static [(&'static str, &'static str)],
+/// Words of a starter and variables for the ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// `default` or `best`.
+    pub name: &'static str,
+    pub words: &'static [&'static str],
+    pub variables: &'static [(&'static str, &'static str)],
 }
 
-const OPEN_MPI: &[&str] = &["--allow-run-as-root", "--bind-to", "core", "--mca", "pml", "ob1"];
-const HYDRA: &[&str] = &["-bind-to", "core"];
+/// Another MPI.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    pub name: &'static str,
+    pub origin: Origin,
+    pub program: Measured,
+    /// Ways to start it; all pin rank r to core r, which is not among the differences.
+    pub ways: &'static [Way],
+}
 
-const PEERS: [Peer; 5] = [
-    Peer {
-        name: "MPICH (Debian)",
-        source: Source::Debian { mpicc: "mpicc.mpich", mpiexec: "mpiexec.mpich" },
-        options: HYDRA,
-        environment: &[],
+/// The program by which it is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measured {
+    Mpi,
+    /// Compiled by the MPI's command as well, with this library.
+    Shmem(&'static str),
+}
+
+/// MPICH: its shared memory is the default. Its best: no other network is looked at, and kernel-assisted copies for long messages.
+const MPICH: &[Way] = &[
+    Way { name: "default", words: &["-bind-to", "user:0,1"], variables: &[] },
+    Way {
+        name: "best",
+        words: &["-bind-to", "user:0,1"],
+        variables: &[
+            ("MPIR_CVAR_NOLOCAL", "0"),
+            ("MPIR_CVAR_CH4_CMA_ENABLE", "1"),
+            ("MPIR_CVAR_POLLS_BEFORE_YIELD", "0"),
+            ("MPIR_CVAR_PROGRESS_MAX_COLLS", "0"),
+            ("UCX_TLS", "sm,self"),
+        ],
     },
-    Peer {
-        name: "Open MPI (Debian)",
-        source: Source::Debian { mpicc: "mpicc.openmpi", mpiexec: "mpiexec.openmpi" },
-        options: OPEN_MPI,
-        environment: &[],
+];
+/// Open MPI: its best is its own shared-memory path without the layers for other networks, and kernel-assisted copies.
+const OPEN_MPI: &[Way] = &[
+    Way {
+        name: "default",
+        words: &["--allow-run-as-root", "--bind-to", "core", "--map-by", "core"],
+        variables: &[],
     },
-    Peer { name: "MPICH", source: Source::Python { packages: &["mpich"] }, options: HYDRA, environment: &[] },
-    Peer {
-        name: "Open MPI",
-        source: Source::Python { packages: &["openmpi"] },
-        options: OPEN_MPI,
-        environment: &[],
+    Way {
+        name: "best",
+        words: &["--allow-run-as-root", "--bind-to", "core", "--map-by", "core"],
+        variables: &[
+            ("OMPI_MCA_pml", "ob1"),
+            ("OMPI_MCA_btl", "self,sm"),
+            ("OMPI_MCA_smsc", "cma"),
+            ("OMPI_MCA_mpi_yield_when_idle", "0"),
+        ],
     },
-    Peer {
-        name: "Intel MPI",
-        source: Source::Python { packages: &["impi-rt", "impi-devel"] },
-        options: &[],
-        environment: &[("I_MPI_FABRICS", "shm"), ("I_MPI_PIN", "1")],
+];
+/// The same for Debian's older one, whose shared memory has another name.
+const OPEN_MPI_4: &[Way] = &[
+    OPEN_MPI[0],
+    Way {
+        name: "best",
+        words: OPEN_MPI[0].words,
+        variables: &[
+            ("OMPI_MCA_pml", "ob1"),
+            ("OMPI_MCA_btl", "self,vader"),
+            ("OMPI_MCA_btl_vader_single_copy_mechanism", "cma"),
+            ("OMPI_MCA_mpi_yield_when_idle", "0"),
+        ],
+    },
+];
+/// Its OpenSHMEM.
+const OPEN_MPI_SHMEM: &[Way] = &[OPEN_MPI[0]];
+/// Intel MPI: its best is shared memory only.
+const INTEL: &[Way] = &[
+    Way { name: "default", words: &[], variables: &[("I_MPI_PIN_PROCESSOR_LIST", "0,1")] },
+    Way {
+        name: "best",
+        words: &[],
+        variables: &[
+            ("I_MPI_PIN_PROCESSOR_LIST", "0,1"),
+            ("I_MPI_FABRICS", "shm"),
+            ("I_MPI_THREAD_YIELD", "0"),
+        ],
     },
 ];
 
-/// Margay and the peers that are here, with the rows' programs compiled; and a line for each peer that is not.
-pub fn find(
-    tree: &Tree,
-    builder: &Builder,
-    rows: &[&Row],
-    verbose: bool,
-) -> Outcome<(Vec<Library>, Vec<String>)> {
-    let names: BTreeSet<&str> = rows.iter().map(|row| row.program).collect();
-    let sources: Vec<PathBuf> = names.iter().map(|name| source_of(name)).collect();
-    cc::build_programs(tree, builder, &sources.iter().collect())?;
-    let mut found = vec![Library { name: "Margay", how: How::Margay }];
-    let mut absent = Vec::new();
-    for peer in &PEERS {
-        let _step = crate::progress::Step::begin(format!("setting up {}", peer.name), verbose);
-        match set_up(tree, peer, &sources) {
-            Ok(how) => found.push(Library { name: peer.name, how }),
-            Err(why) => absent.push(format!("{}: {why}", peer.name)),
-        }
-    }
-    Ok((found, absent))
+/// All peers.
+pub fn all() -> [Peer; 6] {
+    [
+        Peer { name: "mpich", origin: Origin::Python(&["mpich"]), program: Measured::Mpi, ways: MPICH },
+        Peer {
+            name: "openmpi",
+            origin: Origin::Python(&["openmpi"]),
+            program: Measured::Mpi,
+            ways: OPEN_MPI,
+        },
+        Peer {
+            name: "impi",
+            origin: Origin::Python(&["impi-rt", "impi-devel"]),
+            program: Measured::Mpi,
+            ways: INTEL,
+        },
+        Peer {
+            name: "debian-mpich",
+            origin: Origin::Debian { compiler: "mpicc.mpich", starter: "mpiexec.mpich" },
+            program: Measured::Mpi,
+            ways: MPICH,
+        },
+        Peer {
+            name: "debian-openmpi",
+            origin: Origin::Debian { compiler: "mpicc.openmpi", starter: "mpiexec.openmpi" },
+            program: Measured::Mpi,
+            ways: OPEN_MPI_4,
+        },
+        Peer {
+            name: "debian-openmpi-shmem",
+            origin: Origin::Debian { compiler: "mpicc.openmpi", starter: "mpiexec.openmpi" },
+            program: Measured::Shmem("-loshmem"),
+            // Its OpenSHMEM has one way only on a node.
+            ways: OPEN_MPI_SHMEM,
+        },
+    ]
 }
 
-fn source_of(program: &str) -> PathBuf {
-    Path::new("apps/c/bench").join(program).with_extension("c")
-}
-
-/// Finds or installs a peer and compiles the programs. The error is one line.
-fn set_up(tree: &Tree, peer: &Peer, sources: &[PathBuf]) -> Result<How, String> {
-    let folder = tree.root().join("target/peers").join(peer.name.replace([' ', '(', ')'], ""));
-    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let (mpicc, mpiexec) = match &peer.source {
-        Source::Debian { mpicc, mpiexec } => {
-            let find = |name: &str| find_command(name).ok_or_else(|| format!("there is no {name}"));
-            (find(mpicc)?, find(mpiexec)?)
-        }
-        Source::Python { packages } => installed(&folder, packages)?,
-    };
-    for source in sources {
-        let Some(name) = source.file_stem() else { continue };
-        let mut command = Command::new(&mpicc);
-        command.args(["-O2", "-w", "-o"]).arg(folder.join(name)).arg(tree.root().join(source)).arg("-lm");
-        // Intel's wrapper finds its headers by this.
-        output(command.env("I_MPI_ROOT", folder.join("env")))?;
-    }
-    Ok(How::Peer { programs: folder, mpiexec, options: peer.options, environment: peer.environment })
-}
-
-/// Installs packages of the Python index in a folder, unless they are there.
-fn installed(folder: &Path, packages: &[&str]) -> Result<(PathBuf, PathBuf), String> {
-    let bin = folder.join("env/bin");
-    let (mpicc, mpiexec) = (bin.join("mpicc"), bin.join("mpiexec"));
-    if !mpicc.exists() || !mpiexec.exists() {
-        output(Command::new("python3").args(["-m", "venv"]).arg(folder.join("env")))?;
-        output(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(packages))?;
-    }
-    if mpicc.exists() && mpiexec.exists() {
-        Ok((mpicc, mpiexec))
-    } else {
-        Err(format!("{} brought no mpicc and mpiexec", packages.join(", ")))
+impl Peer {
+    /// What to start for each of its ways.
+    pub fn settings(&self, found: &Found, program: &Path) -> Vec<Setting> {
+        self.ways.iter().map(|way| Setting::peer(self.name, way, found, program)).collect()
     }
 }
 
-/// What a command prints, within the limit; the error is one line.
-fn output(command: &mut Command) -> Result<String, String> {
-    let name = Path::new(command.get_program()).display().to_string();
-    let output = command.output().map_err(|error| format!("{name}: {error}"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    let said = |wanted: &str| errors.lines().find(|line| !line.trim().is_empty() && line.contains(wanted));
-    let first = said("error").or_else(|| said("")).unwrap_or("it says nothing").trim();
-    let what = output.status.code().map_or("was killed".into(), |code| format!("status {code}"));
-    Err(format!("{name}: {what}: {first}"))
+/// One MPI in one of its ways: what to start, one after the other, for all its figures.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// `mpich best`; Margay's has no second word.
+    pub name: String,
+    starts: Vec<Start>,
 }
 
-impl Library {
-    /// Runs one row once. The error is one line.
-    pub fn measure(&self, lwk: &Lwk, row: &Row, iterations: u32) -> Result<f64, String> {
-        let arguments = row.arguments(iterations);
-        match &self.how {
-            How::Margay => {
-                let options = ["-n", &RANKS.to_string(), "--mem", &MEMORY.to_string(), "--host"];
-                let options: Vec<String> = options.iter().map(|word| (*word).to_owned()).collect();
-                let words: Vec<OsString> =
-                    lwk.run_words(&Program::C(source_of(row.program)), &options, &arguments);
-                let ended = lwk.command(&words, LIMIT)?;
-                if ended.status != Some(0) {
-                    return Err(format!(
-                        "status {:?}: {}",
-                        ended.status,
-                        ended.stderr.lines().next().unwrap_or("")
-                    ));
-                }
-                row.read(&ended.stdout)
+/// A command to which the program's arguments are added.
+#[derive(Clone, Debug)]
+struct Start {
+    command: PathBuf,
+    words: Vec<OsString>,
+    variables: Vec<(String, OsString)>,
+}
+
+impl Setting {
+    /// Margay in the host home, which pins rank r to core r by itself: MPI's program, then OpenSHMEM's.
+    pub fn margay(lwk: &Lwk, programs: &[PathBuf], limit: u64) -> Self {
+        let options =
+            ["--host", "-n", &RANKS.to_string(), "--timeout", &limit.to_string()].map(str::to_owned);
+        let start = |program: &PathBuf| Start {
+            command: lwk.binary().into(),
+            words: lwk.run_words(&Program::File(program.into()), &options, &[]),
+            variables: Vec::new(),
+        };
+        Self { name: "margay".into(), starts: programs.iter().map(start).collect() }
+    }
+
+    fn peer(name: &str, way: &Way, found: &Found, program: &Path) -> Self {
+        let mut words: Vec<OsString> = way.words.iter().map(OsString::from).collect();
+        words.extend(["-n".into(), RANKS.to_string().into(), program.into()]);
+        let mut variables = found.variables();
+        variables.extend(way.variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())));
+        let start = Start { command: found.starter.clone(), words, variables };
+        Self { name: format!("{name} {}", way.name), starts: vec![start] }
+    }
+
+    /// Runs everything once. The error is that not even a file for the output could be made.
+    pub fn run(&self, folder: &RunFolder, arguments: &[String], limit: Duration) -> Outcome<Run> {
+        let runs = self.starts.iter().map(|start| start.run(folder, arguments, limit));
+        let runs = runs.collect::<Outcome<Vec<_>>>()?;
+        Ok(runs.into_iter().reduce(Run::and).unwrap_or(Run::Straddled))
+    }
+}
+
+impl Start {
+    fn run(&self, folder: &RunFolder, arguments: &[String], limit: Duration) -> Outcome<Run> {
+        let what = || "keep the output of a run".to_owned();
+        let (stdout, stderr) = (folder.file("peer-stdout"), folder.file("peer-stderr"));
+        let mut command = Command::new(&self.command);
+        command.args(&self.words).args(arguments).stdin(Stdio::null());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.stdout(std::fs::File::create(&stdout).doing(what)?);
+        command.stderr(std::fs::File::create(&stderr).doing(what)?);
+        let mut child = match child::spawn_bound(&mut command) {
+            Ok(child) => child,
+            Err(error) => return Ok(Run::Failed(format!("it does not start: {error}"))),
+        };
+        let ended =
+            child::wait_or_ask(&mut child, limit, GRACE).doing(|| "wait for the end of a run".into())?;
+        let read =
+            |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
+        Ok(match ended {
+            None => Run::Failed(format!("it did not end within {} s", limit.as_secs())),
+            Some(status) if status.success() => Run::of(&read(&stdout)),
+            Some(status) => {
+                let text = read(&stderr);
+                let why = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+                Run::Failed(format!("{status}: {}", why.trim()))
             }
-            How::Peer { programs, mpiexec, options, environment } => {
-                // `timeout` ends mpiexec, which ends its ranks.
-                let mut command = Command::new("timeout");
-                command.args(["--kill-after=5", &LIMIT.to_string()]).arg(mpiexec);
-                command.args(*options).args(["-n", &RANKS.to_string()]).arg(programs.join(row.program));
-                command.env("I_MPI_ROOT", programs.join("env")).envs(environment.iter().copied());
-                row.read(&output(command.args(&arguments))?)
-            }
-        }
+        })
     }
 }

@@ -1,87 +1,114 @@
-//! What is compared: a test of a C benchmark at one size, and how much faster than the best peer it is meant to be.
+//! The figures that are compared: what each is called, which way is better, its floor, and how far ahead of the best peer it should be.
 
-/// A row of the table.
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    Less,
+    More,
+}
+
+/// A target for the ratio to the best peer, for the two states of the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    pub near: f64,
+    pub far: f64,
+}
+
+/// One row.
+#[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The program, in `apps/c/bench`.
-    pub program: &'static str,
-    pub test: &'static str,
-    /// Bytes; `None` for tests without sizes.
-    pub size: Option<usize>,
-    /// More is better.
-    pub is_rate: bool,
-    /// How many times as fast as the best peer at least, near cores.
-    pub aim: f64,
+    /// What the program calls it.
+    pub name: &'static str,
+    pub what: &'static str,
+    pub unit: &'static str,
+    pub better: Better,
+    pub target: Option<Target>,
+    /// The figure that is its physical limit, and by how much to multiply it to have the row's unit; a bandwidth's is a time of a
+    /// copy, of so many bytes.
+    pub floor: Option<Floor>,
 }
 
-const fn time(program: &'static str, test: &'static str, size: usize, aim: f64) -> Row {
-    Row { program, test, size: Some(size), is_rate: false, aim }
+/// A physical limit, by the name of the figure that measures it.
+#[derive(Clone, Copy, Debug)]
+pub enum Floor {
+    /// So many times that time.
+    Time(&'static str, f64),
+    /// That time is for so many bytes: as a bandwidth in GB/s.
+    Copy(&'static str, f64),
 }
 
-const fn rate(program: &'static str, test: &'static str, size: usize, aim: f64) -> Row {
-    Row { program, test, size: Some(size), is_rate: true, aim }
+const fn both(near: f64, far: f64) -> Option<Target> {
+    Some(Target { near, far })
 }
 
-/// All rows.
-pub const ROWS: [Row; 23] = [
-    time("pt2pt", "latency", 0, 1.6),
-    time("pt2pt", "latency", 8, 1.6),
-    time("pt2pt", "latency_dirty", 64 << 10, 1.5),
-    time("pt2pt", "latency_dirty", 4 << 20, 1.5),
-    rate("pt2pt", "mbw_mr", 8, 2.5),
-    rate("pt2pt", "bw", 8 << 10, 2.2),
-    rate("pt2pt", "bw", 64 << 10, 1.9),
-    rate("pt2pt", "bw", 1 << 20, 1.4),
-    Row { program: "collective", test: "barrier", size: None, is_rate: false, aim: 2.2 },
-    time("onesided", "put_fence", 8, 2.0),
-    time("onesided", "put_latency", 8, 1.0),
-    time("onesided", "get_latency", 8, 1.0),
-    time("collective", "bcast", 8, 1.5),
-    time("collective", "bcast", 64 << 10, 1.9),
-    time("collective", "reduce", 8, 1.5),
-    time("collective", "reduce", 64 << 10, 2.0),
-    time("collective", "reduce", 1 << 20, 1.8),
-    time("collective", "allreduce", 8, 1.8),
-    time("collective", "allreduce", 64 << 10, 2.4),
-    time("collective", "allreduce", 1 << 20, 2.0),
-    time("collective", "alltoall", 8, 1.5),
-    time("collective", "alltoall", 64 << 10, 2.0),
-    time("collective", "allgather", 64 << 10, 1.0),
+const fn time(name: &'static str, what: &'static str, target: Option<Target>, floor: &'static str) -> Row {
+    let floor = Some(Floor::Time(floor, 1.0));
+    Row { name, what, unit: "us", better: Better::Less, target, floor }
+}
+
+const fn bandwidth(
+    name: &'static str,
+    what: &'static str,
+    target: f64,
+    floor: &'static str,
+    bytes: f64,
+) -> Row {
+    let (target, floor) = (both(target, target), Some(Floor::Copy(floor, bytes)));
+    Row { name, what, unit: "GB/s", better: Better::More, target, floor }
+}
+
+/// A line handed over, in microseconds; also what tells the machine's state.
+pub const LINE: &str = "line_before_us";
+/// The same, measured last.
+pub const LINE_AFTER: &str = "line_after_us";
+
+const KIB: f64 = 1024.0;
+
+/// All rows, in the order of the table.
+pub static ROWS: [Row; 27] = [
+    time("latency_0_us", "half round trip, 0 B", both(1.6, 1.25), LINE),
+    time("latency_8_us", "half round trip, 8 B", both(1.6, 1.25), LINE),
+    time("latency_64k_us", "half round trip, 64 KiB, rewritten each time", both(1.5, 1.5), "copy_64k_us"),
+    time("latency_4m_us", "half round trip, 4 MiB", both(1.5, 1.5), "copy_4m_us"),
+    Row {
+        name: "rate_8_mps",
+        what: "8-byte messages",
+        unit: "M/s",
+        better: Better::More,
+        target: both(2.5, 1.8),
+        floor: None,
+    },
+    bandwidth("bw_8k_gbs", "windows of 64 messages, 8 KiB", 2.2, "copy_again_8k_us", 8.0 * KIB),
+    bandwidth("bw_64k_gbs", "windows of 64 messages, 64 KiB", 1.9, "copy_again_64k_us", 64.0 * KIB),
+    bandwidth("bw_1m_gbs", "windows of 64 messages, 1 MiB", 1.4, "copy_again_1m_us", KIB * KIB),
+    time("barrier_us", "barrier", both(2.2, 1.5), LINE),
+    time("bcast_8_us", "bcast, 8 B", both(1.5, 1.5), LINE),
+    time("bcast_64k_us", "bcast, 64 KiB", both(1.9, 1.9), "copy_again_64k_us"),
+    time("reduce_8_us", "reduce, 8 B", both(1.5, 1.5), LINE),
+    time("reduce_64k_us", "reduce, 64 KiB", both(2.0, 2.0), "copy_again_64k_us"),
+    time("reduce_1m_us", "reduce, 1 MiB", both(1.8, 1.8), "copy_again_1m_us"),
+    time("allreduce_8_us", "allreduce, 8 B", both(1.8, 1.35), LINE),
+    time("allreduce_64k_us", "allreduce, 64 KiB", both(2.4, 2.4), "copy_again_64k_us"),
+    time("allreduce_1m_us", "allreduce, 1 MiB", both(2.0, 2.0), "copy_again_1m_us"),
+    time("alltoall_8_us", "alltoall, 8 B", both(1.5, 1.5), LINE),
+    time("alltoall_64k_us", "alltoall, 64 KiB", both(2.0, 2.0), "copy_again_64k_us"),
+    time("put_fence_8_us", "put with fence, 8 B", both(2.0, 2.0), LINE),
+    time("put_flush_8_us", "put with flush, 8 B", both(1.0, 1.0), LINE),
+    time("get_flush_8_us", "get with flush, 8 B", both(1.0, 1.0), LINE),
+    time("shmem_p_wait_us", "SHMEM: p with wait_until, 8 B, one way", None, LINE),
+    time("shmem_put_quiet_us", "SHMEM: put with quiet, 8 B", both(1.5, 1.5), LINE),
+    time("shmem_barrier_us", "SHMEM: barrier_all", both(2.0, 2.0), LINE),
+    time("shmem_sum_8_us", "SHMEM: sum, 8 B", both(1.8, 1.8), LINE),
+    time("shmem_sum_64k_us", "SHMEM: sum, 64 KiB", both(6.0, 6.0), "copy_again_64k_us"),
 ];
 
 impl Row {
-    /// The test and its size.
-    pub fn title(&self) -> String {
-        match self.size {
-            None => self.test.to_owned(),
-            Some(size) if size >= 1 << 20 => format!("{} {} MiB", self.test, size >> 20),
-            Some(size) if size >= 1 << 10 => format!("{} {} KiB", self.test, size >> 10),
-            Some(size) => format!("{} {size} B", self.test),
+    /// How many times better `ours` is than `theirs`.
+    pub fn ratio(&self, ours: f64, theirs: f64) -> f64 {
+        match self.better {
+            Better::Less => theirs / ours,
+            Better::More => ours / theirs,
         }
-    }
-
-    pub fn unit(&self) -> &'static str {
-        match (self.is_rate, self.test) {
-            (false, _) => "us",
-            (true, "mbw_mr") => "messages/s",
-            (true, _) => "MB/s",
-        }
-    }
-
-    /// The program's arguments.
-    pub fn arguments(&self, iterations: u32) -> Vec<String> {
-        let mut words = vec![self.test.to_owned(), "-j".into(), "-i".into(), iterations.to_string()];
-        if let Some(size) = self.size {
-            words.extend(["-m".into(), format!("{size}:{size}")]);
-        }
-        words
-    }
-
-    /// The value in the program's output. The error is what is wrong.
-    pub fn read(&self, output: &str) -> Result<f64, String> {
-        let parsed =
-            output.lines().rev().find_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let value = parsed.and_then(|json| json.get("value")?.as_f64());
-        value.filter(|value| *value > 0.0).ok_or_else(|| "it printed no result".into())
     }
 }
 
@@ -90,19 +117,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_the_last_json_line() {
-        let read = |text: &str| ROWS[0].read(text);
-        assert_eq!(
-            read("noise\n{\"test\":\"latency\",\"size\":0,\"value\":0.25,\"unit\":\"us\"}\n"),
-            Ok(0.25)
-        );
-        assert!(read("").is_err());
-        assert!(read("{\"value\":0}").is_err());
-    }
-
-    #[test]
-    fn titles_say_the_size() {
-        assert_eq!(ROWS[2].title(), "latency_dirty 64 KiB");
-        assert_eq!(ROWS[8].title(), "barrier");
+    fn a_ratio_above_one_is_better_whichever_way_that_is() {
+        let (time, rate) = (&ROWS[0], &ROWS[4]);
+        assert_eq!((time.ratio(1.0, 2.0), rate.ratio(4.0, 2.0)), (2.0, 2.0));
     }
 }
