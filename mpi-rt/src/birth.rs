@@ -101,7 +101,7 @@ impl Engine {
     /// Announces a communicator of that many members; this rank must be one of them, and all must join it. The number for
     /// [`Engine::join`], which means the same in every rank; 0 if no context or no memory is free, which they learn by it.
     pub(crate) fn announce(&mut self, members: usize) -> u64 {
-        if !has_room(size_of::<u64>() * (HEADER + members).next_power_of_two() + SLACK) {
+        if !has_room(size_of::<u64>() * (HEADER + members).next_power_of_two()) {
             return 0;
         }
         let Ok(context) = self.take_context() else { return 0 };
@@ -123,11 +123,11 @@ impl Engine {
         let (words, rank) = self.announced(announcement, &members)?;
         // Relaxed: whatever carried the announcement here ordered the store of the context before.
         let context = words[CONTEXT].load(Ordering::Relaxed) as u32;
-        // For each member an area, a node rank, a rank; slack for what is allocated with it.
-        let needed =
-            members.len() * 24 + self.size as usize * size_of::<i32>() + size_of::<Communicator>() + SLACK;
+        // For each member an area, a node rank, a rank, beside the communicator itself.
+        let needed = members.len() * 24 + self.size as usize * size_of::<i32>() + size_of::<Communicator>();
+        // Where a freed communicator has left its area, it has left the rest as well; only new ones must leave some memory free.
         let used = self.contexts.used_area();
-        let area = (used.is_some() || has_room(needed + size_of::<Area>()))
+        let area = (used.is_some() || has_room(needed + size_of::<Area>() + SLACK))
             .then(|| Area::renewed(used))
             .filter(|_| has_room(needed));
         let address = area.map_or(REFUSED, |area| core::ptr::from_ref(area).expose_provenance() as u64);
