@@ -125,12 +125,19 @@ impl Engine {
         let context = words[CONTEXT].load(Ordering::Relaxed) as u32;
         // For each member an area, a node rank, a rank, beside the communicator itself.
         let needed = members.len() * 24 + self.size as usize * size_of::<i32>() + size_of::<Communicator>();
-        // Where a freed communicator has left its area, it has left the rest as well; only new ones must leave some memory free.
+        // Freeing allocates, too: what is kept of freed communicators until all have left them grows with their number. Where one has left
+        // its area there may be less, or nothing could be made where something was freed.
+        let live = self.communicators.len();
+        let (slack, less) = (SLACK + live * KEPT_BYTES, (SLACK + live * KEPT_BYTES) / 4 * 3);
         let used = self.contexts.used_area();
-        let area = (used.is_some() || has_room(needed + size_of::<Area>() + SLACK))
-            .then(|| Area::renewed(used))
-            .filter(|_| has_room(needed));
-        let address = area.map_or(REFUSED, |area| core::ptr::from_ref(area).expose_provenance() as u64);
+        let new = if used.is_none() { slack + size_of::<Area>() } else { less };
+        let fits = has_room(needed + new);
+        // One that is not used now goes back with the rest.
+        let area = if fits { Some(Area::renewed(used)) } else { used };
+        let address = match area {
+            Some(area) if fits => core::ptr::from_ref(area).expose_provenance() as u64,
+            _ => REFUSED,
+        };
         // Release: pairs with the acquire load in `Birth::is_complete`, in the other members.
         words[HEADER + rank].store(address, Ordering::Release);
         let (readers, words) = (&words[READERS], &words[HEADER..]);
@@ -185,8 +192,10 @@ impl Engine {
     }
 }
 
-/// Memory that communicators leave free, for everything small that the runtime allocates meanwhile.
-const SLACK: usize = 64 << 10;
+/// Memory that communicators leave free, for everything small that the runtime allocates meanwhile, and for each that is alive: lists
+/// that double hold up to 40 bytes of each, twice while they grow, and so does the table of handles with 16.
+const SLACK: usize = 32 << 10;
+const KEPT_BYTES: usize = 160;
 
 /// Whether the heap has that many bytes: peers that wait for this rank must learn it if not.
 fn has_room(bytes: usize) -> bool {
