@@ -1,7 +1,7 @@
 //! Start, end and surroundings (MPI-5.0, chapters 9 and 11).
 
 use crate::types::{Comm, Info, give, give_text};
-use crate::{allocator, mpi};
+use crate::{allocator, mpi, variables};
 use alloc::format;
 use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::engine::with;
@@ -18,11 +18,13 @@ const STANDARD: (c_int, c_int) = (5, 0);
 mpi! {
     /// Starts (MPI-5.0, section 11.2.1). Arguments are the program's own.
     fn Init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) on Nothing {
+        variables::show();
         engine::initialize()
     }
 
     /// Ends (MPI-5.0, section 11.2.2).
     fn Finalize() on Nothing {
+        variables::show();
         engine::finalize()
     }
 
@@ -35,6 +37,7 @@ mpi! {
     }
 
     fn Init_thread(_argc: *mut c_int, _argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) on Nothing {
+        variables::show();
         give(provided, session::initialize_world(required)?)
     }
 

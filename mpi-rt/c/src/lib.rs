@@ -45,3 +45,4 @@ mod statuses;
 mod tools;
 mod topologies;
 mod types;
+mod variables;

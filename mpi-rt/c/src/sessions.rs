@@ -1,7 +1,7 @@
 //! Sessions (MPI-5.0, section 11.3).
 
 use crate::types::{Errhandler, Info, Session, give, text, value};
-use crate::{conversions, mpi};
+use crate::{conversions, mpi, variables};
 use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::abi::SESSION_NULL;
 use lwk_mpi_rt::info::{self, hints};
@@ -12,6 +12,7 @@ mpi! {
         if session.is_null() {
             return Err(Error::ARG);
         }
+        variables::show();
         give(session, session::initialize(hints(Handle(info))?, Handle(errhandler))?.0)
     }
 
@@ -20,6 +21,7 @@ mpi! {
         unsafe { session.as_ref() }.copied().unwrap_or(SESSION_NULL)
     }) {
         let handle = value(session)?;
+        variables::show();
         session::finalize(Handle(handle))?;
         conversions::forget(handle);
         give(session, SESSION_NULL)
