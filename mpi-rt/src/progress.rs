@@ -6,6 +6,7 @@ use crate::handle::Handle;
 use crate::request::{Operation, Request, State};
 use crate::status::Status;
 use crate::transport::{Delivery, Started, Transport};
+use lwk_user::wait::give_way;
 
 /// All sends under way are looked at once in so many times, the oldest always.
 const SCAN_ALL: u32 = 16;
@@ -40,6 +41,8 @@ impl Engine {
         if !self.duplications.is_empty() {
             self.advance_duplications();
         }
+        // A program that tests in a loop comes here, too.
+        give_way();
     }
 
     /// Takes in messages of one peer.

@@ -27,6 +27,15 @@ pub fn spin_until(mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// Call where a program may be polling in a loop of its own, after a look that found nothing: where ranks share cores, the awaited peer may
+/// need this very core, and nothing takes it away from a rank that does not give it.
+#[inline]
+pub fn give_way() {
+    if job().is_oversubscribed() {
+        syscall::sched_yield();
+    }
+}
+
 /// The pauses of a wait loop that cannot be written as [`spin_until`].
 pub struct Poll {
     polls: u32,

@@ -7,6 +7,7 @@ use super::fatal::stop;
 use super::order::quiet;
 use super::pe::{at, my_pe, n_pes};
 use crate::protocol::queue_lock::{self, LockMisuse, LockWord};
+use lwk_user::wait::give_way;
 
 /// The PE that keeps a lock's tail.
 fn home(lock: *const i64) -> u32 {
@@ -52,7 +53,12 @@ pub unsafe fn clear_lock(lock: *mut i64) {
 pub unsafe fn test_lock(lock: *mut i64) -> i32 {
     // SAFETY: the caller's promise.
     match queue_lock::try_acquire(my_pe() as u32, home(lock), unsafe { words(lock) }) {
-        Ok(taken) => i32::from(!taken),
+        Ok(taken) => {
+            if !taken {
+                give_way();
+            }
+            i32::from(!taken)
+        }
         Err(misuse) => misused("shmem_test_lock", lock, misuse),
     }
 }

@@ -6,6 +6,7 @@ use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::{PROC_NULL, mode, op};
 use lwk_mpi_rt::mpi::{Communicator, Operation};
 use lwk_mpi_rt::window::LockKind;
+use lwk_user::wait::Poll;
 
 const ROUNDS: u64 = 300;
 
@@ -193,8 +194,11 @@ fn flushes(world: Communicator, window: Win) -> Result<()> {
 fn world_pair_barrier(window: Win, partner: u32, round: u64) -> Result<()> {
     window.lock_all()?;
     window.accumulate(&[round], partner, 4, op::REPLACE)?;
+    // The partner may need this very core, or its turn on the host's.
+    let mut poll = Poll::new();
     while window.fetch_and_op(0u64, me(window)?, 4, op::NO_OP)? < round {
         window.flush(partner)?;
+        poll.pause();
     }
     window.unlock_all()
 }

@@ -11,7 +11,7 @@ pub use compare::{CMP_EQ, CMP_GE, CMP_GT, CMP_LE, CMP_LT, CMP_NE, WaitWord};
 pub use many::*;
 
 use compare::compare;
-use lwk_user::wait::spin_until;
+use lwk_user::wait::{give_way, spin_until};
 
 /// Waits until this PE's `object` compares so with `value`; returns what was seen (`shmem_TYPE_wait_until`).
 ///
@@ -35,5 +35,9 @@ pub unsafe fn wait_until<T: WaitWord>(object: *mut T, comparison: i32, value: T)
 #[inline]
 pub unsafe fn test<T: WaitWord>(object: *mut T, comparison: i32, value: T) -> bool {
     // SAFETY: the caller's promise.
-    compare!(comparison, holds => holds(&unsafe { T::poll(object) }, &value))
+    let holds = compare!(comparison, holds => holds(&unsafe { T::poll(object) }, &value));
+    if !holds {
+        give_way();
+    }
+    holds
 }
