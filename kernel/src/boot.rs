@@ -6,14 +6,22 @@ use bootloader_api::info::{FrameBufferInfo, MemoryRegion, MemoryRegionKind};
 
 use crate::memory::LINEAR_MAP;
 
+/// The stack of the boot core until it runs ranks, which have stacks of their own in the kernel; as large as no other, because the whole
+/// boot runs on it.
+const BOOT_STACK_BYTES: u64 = 128 << 10;
+/// What the boot loader maps at addresses of its choice (boot information, RAM disk, frame buffer, stack) lies between the linear map and
+/// the kernel.
+const LOADER_START: u64 = 0xffff_c000_0000_0000;
+const LOADER_END: u64 = 0xffff_ff00_0000_0000;
+
 /// What the kernel asks of the boot loader: everything in the upper half, all physical memory mapped at
 /// [`LINEAR_MAP`].
 pub static CONFIG: BootloaderConfig = {
     let mut config = BootloaderConfig::new_default();
-    config.kernel_stack_size = 128 * 1024;
+    config.kernel_stack_size = BOOT_STACK_BYTES;
     config.mappings.physical_memory = Some(Mapping::FixedAddress(LINEAR_MAP));
-    config.mappings.dynamic_range_start = Some(0xffff_c000_0000_0000);
-    config.mappings.dynamic_range_end = Some(0xffff_ff00_0000_0000);
+    config.mappings.dynamic_range_start = Some(LOADER_START);
+    config.mappings.dynamic_range_end = Some(LOADER_END);
     config
 };
 

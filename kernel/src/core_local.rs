@@ -33,7 +33,7 @@ pub struct Core {
     /// Number in the order of the firmware's tables; set once, before the core shows itself.
     index: AtomicU32,
     apic_id: AtomicU32,
-    /// The rank whose program this core runs, or null.
+    /// The rank whose program this core runs, or null. Relaxed everywhere: only the core itself uses it.
     running: AtomicPtr<Rank>,
     /// Whether the core has loaded its ranks' images.
     loaded: AtomicBool,
@@ -141,6 +141,7 @@ impl Core {
             descriptors: Descriptors::new(kernel_stack, interrupt_stacks).into(),
         })?;
         let address: *mut Core = core;
+        // Relaxed: whatever shows the core to others orders it.
         core.this.store(address, Ordering::Relaxed);
         for (_, end) in interrupt_stacks {
             // SAFETY: the word lies in the stack just mapped, above what the processor will use.
@@ -154,6 +155,7 @@ impl Core {
     /// # Safety
     /// Called once for this structure, by one core, with interrupts disabled.
     pub unsafe fn take_over(&'static self, index: u32, apic_id: u32) {
+        // Relaxed, both: the core itself uses them; others find the core by `publish`, which orders them.
         self.index.store(index, Ordering::Relaxed);
         self.apic_id.store(apic_id, Ordering::Relaxed);
         // SAFETY: called once, so no other reference to the descriptors exists, ever.
@@ -237,7 +239,7 @@ pub fn core(index: usize) -> Option<&'static Core> {
     unsafe { pointer.as_ref() }
 }
 
-/// Sets up the boot core, which has index 0.
+/// Sets up the boot core, which has index 0. Errors: there is no memory for its stacks.
 pub fn init_boot_core() -> Result<(), NoMemory> {
     let core = Core::create(0).ok_or(NoMemory)?;
     // SAFETY: the boot core does this once, with interrupts disabled since the boot loader.

@@ -14,7 +14,8 @@ const FSGSBASE: u64 = 1 << 1;
 /// The part of the stack that arguments and environment may take: one in so many.
 const STACK_PART: u64 = 4;
 
-/// Builds the stack of `rank` and returns the stack pointer its program starts with.
+/// Builds the stack of `rank` and returns the stack pointer its program starts with. Errors: what arguments and environment take beyond their part of
+/// the stack.
 pub fn build(rank: &Rank, file: &lwk_job::Job<'static>) -> Result<u64, Problem> {
     let layout = rank.layout();
     let bytes = (layout.stack_end - layout.stack_start) / STACK_PART;

@@ -72,7 +72,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens the RAM disk.
+    /// Opens the RAM disk. Errors: `NoArchive`.
     pub fn open(ram_disk: &'static [u8]) -> Result<Archive, Problem> {
         TarArchiveRef::new(ram_disk).map(|archive| Archive { archive }).map_err(|_| Problem::NoArchive)
     }
@@ -92,7 +92,7 @@ pub struct Description {
 }
 
 impl Description {
-    /// Reads the job file; the program is looked at by [`launch`].
+    /// Reads the job file; the program is looked at by [`launch`]. Errors: `NoMember`, or what is wrong with the job file.
     pub fn read(archive: &Archive) -> Result<Description, Problem> {
         let file = lwk_job::Job::parse(archive.member(job_file::JOB)?).map_err(Problem::File)?;
         let files = archive.member(job_file::FILES).ok();
@@ -132,7 +132,7 @@ pub fn current() -> Option<&'static Job> {
     unsafe { pointer.as_ref() }
 }
 
-/// Creates the ranks of a job and sets the cores to work on them.
+/// Creates the ranks of a job and sets the cores to work on them. Errors: a program that cannot be run, more ranks than cores, and too little memory.
 pub fn launch(description: &Description, cores: usize) -> Result<(), Problem> {
     let file = &description.file;
     let size = file.ranks as usize;
@@ -238,6 +238,7 @@ impl Job {
             core::hint::spin_loop();
         }
         core.counters.reset();
+        // Relaxed: read by the core that ends the job, which `rank_ended` orders.
         self.first_entry_ticks.fetch_max(clock::ticks(), Ordering::Relaxed);
     }
 
@@ -248,7 +249,7 @@ impl Job {
 
     /// The job fails with `status`; says whether this is the first failure, which alone is reported and counts.
     pub fn fail(&self, status: i32) -> bool {
-        // AcqRel: the status is seen by whoever ends the job, through `live`.
+        // AcqRel: of all that fail, one is the first. The status needs no order of its own: `rank_ended` shows it to whoever ends the job.
         let first = !self.failed.swap(true, Ordering::AcqRel);
         if first {
             self.status.store(status, Ordering::Relaxed);
@@ -290,6 +291,7 @@ impl Job {
             if self.reported {
                 report::print(self);
             }
+            // Relaxed: ordered by `live`.
             node::end(self.status.load(Ordering::Relaxed), self.end_action());
         }
     }

@@ -63,7 +63,8 @@ pub fn linear(address: PhysAddr) -> *mut u8 {
     (LINEAR_MAP + address.0) as *mut u8
 }
 
-/// Takes over the memory that the boot loader left, and the kernel's half of its page tables. Once, on the boot core.
+/// Takes over the memory that the boot loader left, and the kernel's half of its page tables. Once, on the boot core. Errors: there is too little for
+/// the page tables.
 pub fn init(machine: &Machine) -> Result<(), NoMemory> {
     let mut memory = MEMORY.lock();
     memory.total = machine.memory_bytes();
@@ -150,7 +151,7 @@ pub fn release_segment(start: PhysAddr, bytes: u64) {
     }
 }
 
-/// Maps fresh kernel memory at `address`, which is in [`CORE_AREAS`] and page aligned.
+/// Maps fresh kernel memory at `address`, which is in [`CORE_AREAS`] and page aligned. Errors: `OutOfTables`, also if there is no memory to map.
 pub fn map_core_area(address: u64, bytes: u64) -> Result<(), MapError> {
     let frames = allocate_kernel(bytes).ok_or(MapError::OutOfTables)?;
     let flags = MapFlags { global: true, ..MapFlags::default() };

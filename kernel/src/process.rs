@@ -25,7 +25,8 @@ use crate::rank::{Parts, Rank};
 const MIB2: u64 = 2 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Creates every rank of `job`, links each into all the others, and fills in their job pages and stacks.
+/// Creates every rank of `job`, links each into all the others, and fills in their job pages and stacks. Errors: what does not fit, in memory or in a
+/// slot.
 pub fn create_ranks(job: &'static Job, file: &lwk_job::Job<'static>) -> Result<(), Problem> {
     let bytes = file.memory.next_multiple_of(PAGE_BYTES);
     let program = job.program();

@@ -36,7 +36,7 @@ impl UserSlice {
         UserSlice { address, bytes }
     }
 
-    /// Checks that `rank` may read all of it.
+    /// Checks that `rank` may read all of it. Errors: `EFAULT`.
     pub fn readable(self, rank: &Rank) -> Result<UserMemory<'_>, Errno> {
         let (owner, local) = self.owner(rank)?;
         let start = match owner.layout().check_read(local, self.bytes).map_err(|_| Errno(EFAULT))? {
@@ -46,7 +46,7 @@ impl UserSlice {
         Ok(self.at(start))
     }
 
-    /// Checks that `rank` may write all of it.
+    /// Checks that `rank` may write all of it. Errors: `EFAULT`.
     pub fn writable(self, rank: &Rank) -> Result<UserMemory<'_>, Errno> {
         let (owner, local) = self.owner(rank)?;
         let offset = owner.layout().check(local, self.bytes, Access::RW).map_err(|_| Errno(EFAULT))?;

@@ -52,10 +52,13 @@ fn headers_outside_every_segment_have_no_address() {
     file.headers[0].offset = 0x400;
     file.headers[0].file_bytes = 0x400;
     assert_eq!(parse(&file.bytes()).expect("still good").headers_address, 0);
-    // Half of them inside is not enough.
+    // All but their last byte inside is not enough.
     let mut file = File::good();
-    file.headers[0].file_bytes = HEADERS_OFFSET + 100;
-    assert_eq!(parse(&file.bytes()).expect("still good").headers_address, 0);
+    let end = HEADERS_OFFSET + 3 * 56;
+    for (file_bytes, address) in [(end - 1, 0), (end, BASE + HEADERS_OFFSET)] {
+        file.headers[0].file_bytes = file_bytes;
+        assert_eq!(parse(&file.bytes()).expect("still good").headers_address, address);
+    }
 }
 
 #[test]
@@ -153,6 +156,7 @@ fn wrong_segments_are_refused() {
     );
     let past = ElfError::OutsideMemory { address: BASE + 0x2000, end: SEGMENT_LIMIT + 1 };
     assert_eq!(after(|file| file.headers[2].memory_bytes = SEGMENT_LIMIT - BASE - 0x2000 + 1), Err(past));
+    assert_eq!(after(|file| file.headers[2].memory_bytes = SEGMENT_LIMIT - BASE - 0x2000), Ok(SEGMENT_LIMIT));
     assert_eq!(after(|file| file.headers[2].memory_bytes -= 0x3000 - 0x10), Ok(BASE + 0x2010));
     assert_eq!(after(|file| file.headers[1].memory_bytes = 0x1001), Err(ElfError::Overlap(BASE + 0x2000)));
     assert_eq!(after(|file| file.headers[1].address = BASE + 0x1fff), Err(ElfError::Overlap(BASE + 0x2000)));

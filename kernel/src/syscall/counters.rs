@@ -7,7 +7,7 @@ use crate::core_local::Core;
 use crate::rank::Rank;
 use crate::user_memory::UserSlice;
 
-/// Writes the counters of the calling rank's core to `target`.
+/// Writes the counters of the calling rank's core to `target`. Errors: `EFAULT`.
 pub fn core_counters(core: &Core, rank: &Rank, target: u64) -> Answer {
     let CoreCounters { interrupts, faults, syscalls } = core.counters.summary();
     let mut bytes = [0; size_of::<CoreCounters>()];

@@ -12,7 +12,7 @@ use crate::rank::Rank;
 use crate::syscall::Errno;
 use crate::user_memory::UserSlice;
 
-/// Prints the record of `bytes` bytes at `address`.
+/// Prints the record of `bytes` bytes at `address`. Errors: `EINVAL` for more than [`REPORT_BYTES`] or for anything but printable ASCII, `EFAULT`.
 pub fn report(rank: &Rank, address: u64, bytes: u64) -> Answer {
     let mut buffer = [0; REPORT_BYTES];
     let length = usize::try_from(bytes).ok().filter(|length| *length <= REPORT_BYTES).ok_or(Errno(EINVAL))?;

@@ -51,12 +51,29 @@ fn code_and_address(fault: &Fault, rip: u64) -> (i32, u64) {
 
 /// Linux's `si_code` for floating-point exceptions that are flagged and not masked, the gravest first.
 fn floating_point(exceptions: u32) -> i32 {
+    const FPE_FLTDIV: i32 = 3;
+    const FPE_FLTOVF: i32 = 4;
+    const FPE_FLTUND: i32 = 5;
+    const FPE_FLTRES: i32 = 6;
+    const FPE_FLTINV: i32 = 7;
     const FPE_FLTUNK: i32 = 14;
-    // Invalid; division by zero; overflow; underflow or denormal; inexact.
-    [(0x01, 7), (0x04, 3), (0x08, 4), (0x12, 5), (0x20, 6)]
-        .into_iter()
-        .find(|(flags, _)| exceptions & flags != 0)
-        .map_or(FPE_FLTUNK, |(_, code)| code)
+    // Flags as in MXCSR (Intel SDM volume 1, section 10.2.3).
+    const INVALID: u32 = 1 << 0;
+    const DENORMAL: u32 = 1 << 1;
+    const DIVISION_BY_ZERO: u32 = 1 << 2;
+    const OVERFLOW: u32 = 1 << 3;
+    const UNDERFLOW: u32 = 1 << 4;
+    const INEXACT: u32 = 1 << 5;
+    [
+        (INVALID, FPE_FLTINV),
+        (DIVISION_BY_ZERO, FPE_FLTDIV),
+        (OVERFLOW, FPE_FLTOVF),
+        (UNDERFLOW | DENORMAL, FPE_FLTUND),
+        (INEXACT, FPE_FLTRES),
+    ]
+    .into_iter()
+    .find(|(flags, _)| exceptions & flags != 0)
+    .map_or(FPE_FLTUNK, |(_, code)| code)
 }
 
 /// Sends the program into its handler for a fault; false if it has none.
@@ -75,7 +92,7 @@ pub fn take_fault(core: &Core, frame: &mut TrapFrame, fault: &Fault) -> bool {
     taken.is_ok()
 }
 
-/// At the end of a system call: sees to the signals that it has raised or unblocked.
+/// At the end of a system call: sees to the signals that it has raised or unblocked. Errors: a signal that ends the rank.
 pub fn take_signals(core: &Core, rank: &Rank, frame: &mut TrapFrame) -> Result<(), Fatal> {
     let mut registers = frame.to_linux(0);
     let machine = NodeMachine { core, rank, stack: frame.rsp };
@@ -91,7 +108,7 @@ pub fn take_signals(core: &Core, rank: &Rank, frame: &mut TrapFrame) -> Result<(
     Ok(())
 }
 
-/// `rt_sigreturn(2)`.
+/// `rt_sigreturn(2)`. Errors: the stack holds nothing that could be returned to.
 pub fn return_from_handler(core: &Core, rank: &Rank, frame: &mut TrapFrame) -> Result<(), Fatal> {
     let mut registers = frame.to_linux(0);
     let machine = NodeMachine { core, rank, stack: frame.rsp };

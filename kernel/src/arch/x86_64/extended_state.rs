@@ -2,6 +2,7 @@
 //! registers through every system call and is saved only when ranks that share a core take turns.
 
 use core::arch::asm;
+use core::ops::Range;
 
 use super::features::features;
 
@@ -14,6 +15,15 @@ const X87_CONTROL_DEFAULT: u16 = 0x037f;
 
 /// Bits of `MXCSR` that every processor has.
 const MXCSR_MASK_DEFAULT: u32 = 0xffbf;
+/// Where parts of the state lie (Intel SDM volume 1, table 10-2): control and status word of the x87 unit, control and status register of
+/// the vector unit and the bits of it that the processor has.
+const X87_CONTROL: Range<usize> = 0..2;
+const X87_STATUS: Range<usize> = 2..4;
+const MXCSR: Range<usize> = 24..28;
+const MXCSR_MASK: Range<usize> = 28..32;
+/// Flags of exceptions, in either status; and where those begin that mask them in `MXCSR`.
+const EXCEPTIONS: u32 = 0x3f;
+const MXCSR_MASKS_SHIFT: u32 = 7;
 /// Offset and bytes of XSAVE's header: a word of components, the rest reserved or of formats that are not used here.
 const HEADER: usize = 512;
 const HEADER_BYTES: usize = 64;
@@ -22,16 +32,15 @@ const HEADER_BYTES: usize = 64;
 pub fn x87_exceptions() -> u32 {
     let mut state = ExtendedState::empty();
     state.save();
-    let half = |at: usize| u32::from(u16::from_le_bytes([state.bytes[at], state.bytes[at + 1]]));
-    half(2) & !half(0) & 0x3f
+    state.number(X87_STATUS) & !state.number(X87_CONTROL) & EXCEPTIONS
 }
 
 /// Exceptions that the vector unit has flagged and not masked.
 pub fn simd_exceptions() -> u32 {
     let mut state = ExtendedState::empty();
     state.save();
-    let control = u32::from_le_bytes(core::array::from_fn(|index| state.bytes[24 + index]));
-    control & !(control >> 7) & 0x3f
+    let control = state.number(MXCSR);
+    control & !(control >> MXCSR_MASKS_SHIFT) & EXCEPTIONS
 }
 
 /// Room for one rank's extended state, in XSAVE's standard format.
@@ -50,8 +59,13 @@ impl ExtendedState {
     pub fn reset(&mut self) {
         assert!(features().state_bytes <= STATE_BYTES, "the processor's extended state fits the room for it");
         self.bytes.fill(0);
-        self.bytes[0..2].copy_from_slice(&X87_CONTROL_DEFAULT.to_le_bytes());
-        self.bytes[24..28].copy_from_slice(&MXCSR_DEFAULT.to_le_bytes());
+        self.bytes[X87_CONTROL].copy_from_slice(&X87_CONTROL_DEFAULT.to_le_bytes());
+        self.bytes[MXCSR].copy_from_slice(&MXCSR_DEFAULT.to_le_bytes());
+    }
+
+    /// The little-endian number of up to four bytes at that place.
+    fn number(&self, place: Range<usize>) -> u32 {
+        self.bytes[place].iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
     }
 
     /// The part of it that this processor uses.
@@ -67,16 +81,15 @@ impl ExtendedState {
     /// Clears what the processor would refuse of bytes that a program has written: reserved bits of the control and status
     /// register and of the header (Intel SDM volume 1, sections 10.5.1.2 and 13.4.2).
     pub fn make_valid(&mut self) {
-        let word = |bytes: &[u8]| u32::from_le_bytes(core::array::from_fn(|index| bytes[index]));
         // What the processor implements is in the image it saves; 0 stands for the oldest set.
         let mut own = ExtendedState::empty();
         own.save();
-        let mask = match word(&own.bytes[28..32]) {
+        let mask = match own.number(MXCSR_MASK) {
             0 => MXCSR_MASK_DEFAULT,
             mask => mask,
         };
-        let control = word(&self.bytes[24..28]) & mask;
-        self.bytes[24..28].copy_from_slice(&control.to_le_bytes());
+        let control = self.number(MXCSR) & mask;
+        self.bytes[MXCSR].copy_from_slice(&control.to_le_bytes());
         if features().xsave {
             let (components, rest) = self.bytes[HEADER..HEADER + HEADER_BYTES].split_at_mut(8);
             for (byte, allowed) in components.iter_mut().zip(features().state_components.to_le_bytes()) {
@@ -102,7 +115,8 @@ impl ExtendedState {
     /// Loads this state into the core.
     pub fn load(&self) {
         let area = self.bytes.as_ptr();
-        // SAFETY: the area holds what `reset` or `save` put there, so every reserved bit is zero.
+        // SAFETY: the area holds what `reset` or `save` put there, or what `make_valid` has left of a program's bytes, so every reserved bit
+        // is zero.
         unsafe {
             if features().xsave {
                 asm!("xrstor64 [{}]", in(reg) area, in("eax") u32::MAX, in("edx") u32::MAX, options(nostack));

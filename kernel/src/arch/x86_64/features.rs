@@ -36,7 +36,7 @@ pub fn features() -> Features {
     *FEATURES.call_once(detect)
 }
 
-/// Names the first required feature that this processor lacks.
+/// Names the first required feature that this processor lacks. Ok if it lacks none.
 pub fn require() -> Result<(), &'static str> {
     let cpu = Cpu::new();
     let basic = cpu.get_feature_info().ok_or("feature information (CPUID leaf 1)")?;
