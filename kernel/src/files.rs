@@ -15,8 +15,8 @@ use crate::{console, memory};
 const PIECES_MAX: usize = 256;
 /// Least pages of a piece.
 const PIECE_PAGES_MIN: u64 = 16;
-/// How long the node's end waits for a core that works on the files, in ticks, about 0.1 s or more. It is then stopped.
-const PATIENCE_TICKS: u64 = 500_000_000;
+/// How long the node's end waits for a core that works on the files, in ticks, 2 s or more, as for the console. It is then stopped.
+const PATIENCE_TICKS: u64 = 10_000_000_000;
 
 /// Pages in pieces of equal size.
 pub struct NodePages {
@@ -28,7 +28,7 @@ pub struct NodePages {
 static NODE: spin::Mutex<NodePages> =
     spin::Mutex::new(NodePages { pieces: ArrayVec::new_const(), pages_a_piece: 1, limit: 0 });
 
-/// Sets up the files of a job: those of an image, or none, and `space` bytes for more.
+/// Sets up the files of a job: those of an image, or none, and `space` bytes for more. Errors: `BadFiles` for an image that is none, `NoFileMemory`.
 pub fn init(image: Option<&[u8]>, space: u64) -> Result<(), Problem> {
     let mut node = NODE.lock();
     let given = image.map_or(0, |image| image.len().div_ceil(PAGE_BYTES) as u64);
@@ -64,7 +64,7 @@ fn load(node: &mut NodePages, image: &[u8]) -> Result<u32, Errno> {
     Files::open(node).map(|_| (image.len() / PAGE_BYTES) as u32)
 }
 
-/// Works on the files, alone.
+/// Works on the files, alone. Errors: those of `work`; `EIO` before there are files.
 pub fn with<R>(work: impl FnOnce(&mut Files<'_, NodePages>) -> Result<R, Errno>) -> Result<R, Errno> {
     work(&mut Files::open(&mut *NODE.lock())?)
 }
@@ -108,6 +108,10 @@ impl NodePages {
 impl Pages for NodePages {
     fn count(&self) -> u32 {
         (self.pieces.len() as u32).saturating_mul(self.pages_a_piece).min(self.limit)
+    }
+
+    fn limit(&self) -> u32 {
+        self.limit
     }
 
     fn grow(&mut self) -> bool {

@@ -1,5 +1,8 @@
 //! Files of a job: those it is given (`--file`), as the image of a file system (crate `lwk-files`), and those it has left under
 //! `/out`, written to a folder (`--out`).
+//!
+//! Nothing is written outside of that folder, whatever names and links the job has left: a symbolic link comes back as one if it leads to
+//! a place under `/out`, and is an error else; nothing is ever written through a link. Further names of a file come back as copies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,6 +27,10 @@ pub struct OwnPages(pub Vec<Page>);
 impl Pages for OwnPages {
     fn count(&self) -> u32 {
         self.0.len() as u32
+    }
+
+    fn limit(&self) -> u32 {
+        u32::MAX
     }
 
     fn grow(&mut self) -> bool {
@@ -170,7 +177,62 @@ pub fn check_out(folder: &Path) -> Outcome<()> {
 /// What cannot be read or written; then not everything is there.
 pub fn bring_back<P: Pages>(files: &Files<'_, P>, folder: &Path) -> Outcome<()> {
     let out = files.find(NodeId::ROOT, OUT).map_err(|error| lost(&describe(error)))?;
-    write_folder(files, out, folder, 0)
+    let mut links = Vec::new();
+    write_folder(files, out, folder, 0, &mut links)?;
+    // All else is there by now, so nothing is written through them.
+    let led_astray = links.iter().map(Link::write).collect::<Outcome<Vec<_>>>()?;
+    match led_astray.iter().flatten().next() {
+        Some(path) => Err(lost(&format!("{path} is a link that leads out of /out"))),
+        None => Ok(()),
+    }
+}
+
+/// A symbolic link that a job has left.
+struct Link {
+    path: PathBuf,
+    content: Vec<u8>,
+    /// Folders between `/out` and the link.
+    depth: usize,
+}
+
+impl Link {
+    /// Writes the link, or returns where it is if it leads out of `/out`.
+    fn write(&self) -> Outcome<Option<String>> {
+        let path = self.path.display();
+        let Some(target) = within_out(&self.content, self.depth) else { return Ok(Some(path.to_string())) };
+        clear_the_way(&self.path, true)?;
+        std::os::unix::fs::symlink(target, &self.path).map_err(|error| lost(&format!("{path}: {error}")))?;
+        Ok(None)
+    }
+}
+
+/// What a link that lies `depth` folders below `/out` is to be in another folder in the place of `/out`; nothing if it leads out of that. `..` must come
+/// first, where it counts real folders: behind a name, that name may be a link itself.
+fn within_out(content: &[u8], depth: usize) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let mut names: Vec<&[u8]> = components(content).collect();
+    if content.first() == Some(&b'/') {
+        if names.first() != Some(&&OUT[1..]) {
+            return None;
+        }
+        names.splice(..1, std::iter::repeat_n(&b".."[..], depth));
+    }
+    let up = names.iter().take_while(|name| **name == b"..").count();
+    if up > depth || names[up..].contains(&&b".."[..]) {
+        return None;
+    }
+    let target: PathBuf = names.iter().map(|name| std::ffi::OsStr::from_bytes(name)).collect();
+    Some(if target.as_os_str().is_empty() { PathBuf::from(".") } else { target })
+}
+
+/// Removes a link of an earlier run that is where something is to be written; for a link also a file.
+fn clear_the_way(path: &Path, for_link: bool) -> Outcome<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() || for_link && found.is_file() => {
+            fs::remove_file(path).map_err(|error| lost(&format!("{}: {error}", path.display())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What the job has written did not all come back.
@@ -191,7 +253,13 @@ pub fn conclude(ended: Outcome<i32>, brought_back: Outcome<()>) -> Outcome<i32> 
     }
 }
 
-fn write_folder<P: Pages>(files: &Files<'_, P>, id: NodeId, folder: &Path, depth: usize) -> Outcome<()> {
+fn write_folder<P: Pages>(
+    files: &Files<'_, P>,
+    id: NodeId,
+    folder: &Path,
+    depth: usize,
+    links: &mut Vec<Link>,
+) -> Outcome<()> {
     use std::os::unix::ffi::OsStrExt;
     let damaged = |error: Errno| lost(&describe(error));
     if depth > DEPTH_MAX {
@@ -201,17 +269,25 @@ fn write_folder<P: Pages>(files: &Files<'_, P>, id: NodeId, folder: &Path, depth
     let mut position = 2;
     while let Some(entry) = files.entry(id, position).map_err(damaged)? {
         position = entry.next_position;
-        let name = files.name(entry.id).map_err(damaged)?;
+        let name = files.name(entry.place).map_err(damaged)?;
         if name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') || name.contains(&0) {
             return Err(lost("a name is damaged"));
         }
         let path = folder.join(std::ffi::OsStr::from_bytes(name));
         match entry.kind {
             Kind::Folder => {
+                clear_the_way(&path, false)?;
                 fs::create_dir_all(&path).map_err(|error| lost(&format!("{}: {error}", path.display())))?;
-                write_folder(files, entry.id, &path, depth + 1)?;
+                write_folder(files, entry.id, &path, depth + 1, links)?;
             }
-            Kind::File => write_file(files, entry.id, &path)?,
+            Kind::File => {
+                clear_the_way(&path, false)?;
+                write_file(files, entry.id, &path)?;
+            }
+            Kind::Link => {
+                let content = files.link_content(entry.id).map_err(damaged)?.to_vec();
+                links.push(Link { path, content, depth });
+            }
             _ => {}
         }
     }
@@ -334,6 +410,56 @@ mod tests {
         bring_back(&files, &back).unwrap();
         assert!(fs::read(back.join("x/deep/large")).unwrap() == large);
         assert_eq!(fs::read(back.join("x/empty")).unwrap(), b"");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn links_come_back_unless_they_lead_out() {
+        let folder = scratch("links");
+        let mut pages = OwnPages::default();
+        let mut files = Files::format(&mut pages).unwrap();
+        let out = files.find(NodeId::ROOT, OUT).unwrap();
+        let deep = files.create(out, b"deep", Kind::Folder, 0o755, 1).unwrap();
+        let file = files.create(deep, b"file", Kind::File, 0o644, 1).unwrap();
+        files
+            .write(file, 0, 4, 1, |piece| {
+                piece.copy_from_slice(b"text");
+                Ok(())
+            })
+            .unwrap();
+        files.link(file, out, b"again", 1).unwrap();
+        for (folder, name, content) in [
+            (out, "down", "deep/file"),
+            (deep, "up", "../again"),
+            (deep, "whole", "/out/deep"),
+            (out, "open", "later"),
+        ] {
+            files.symbolic_link(folder, name.as_bytes(), content.as_bytes(), 1).unwrap();
+        }
+        // What an earlier run has left: a file must not be written through a link, nor a link into a file.
+        std::os::unix::fs::symlink("deep", folder.join("again")).unwrap();
+        fs::write(folder.join("down"), b"old").unwrap();
+        for _ in 0..2 {
+            bring_back(&files, &folder).unwrap();
+        }
+        let target = |name: &str| fs::read_link(folder.join(name)).unwrap();
+        assert_eq!(target("down"), Path::new("deep/file"));
+        assert_eq!(target("deep/up"), Path::new("../again"));
+        assert_eq!(target("deep/whole"), Path::new("../deep"));
+        assert_eq!(target("open"), Path::new("later"));
+        for name in ["down", "deep/up", "deep/whole/file", "again"] {
+            assert_eq!(fs::read(folder.join(name)).unwrap(), b"text", "{name}");
+        }
+        assert!(!fs::symlink_metadata(folder.join("again")).unwrap().is_symlink());
+        // Everything else comes back, and the command says what does not.
+        for content in ["/etc", "/outside", "..", "../x", "deep/..", "deep/../../x"] {
+            files.symbolic_link(out, b"bad", content.as_bytes(), 1).unwrap();
+            fs::remove_file(folder.join("again")).unwrap();
+            let failure = bring_back(&files, &folder).unwrap_err();
+            assert!(failure.message.contains("bad is a link that leads out of /out"), "{}", failure.message);
+            assert!(fs::symlink_metadata(folder.join("bad")).is_err() && folder.join("again").is_file());
+            files.unlink(out, b"bad", 1).unwrap();
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 

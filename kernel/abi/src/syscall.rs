@@ -38,10 +38,12 @@ pub mod linux {
     pub const DUP2: u64 = 33;
     pub const NANOSLEEP: u64 = 35;
     pub const GETPID: u64 = 39;
+    pub const SENDFILE: u64 = 40;
     pub const EXIT: u64 = 60;
     pub const KILL: u64 = 62;
     pub const UNAME: u64 = 63;
     pub const FCNTL: u64 = 72;
+    pub const FLOCK: u64 = 73;
     pub const FSYNC: u64 = 74;
     pub const FDATASYNC: u64 = 75;
     pub const TRUNCATE: u64 = 76;
@@ -53,10 +55,15 @@ pub mod linux {
     pub const MKDIR: u64 = 83;
     pub const RMDIR: u64 = 84;
     pub const CREAT: u64 = 85;
+    pub const LINK: u64 = 86;
     pub const UNLINK: u64 = 87;
+    pub const SYMLINK: u64 = 88;
     pub const READLINK: u64 = 89;
     pub const CHMOD: u64 = 90;
     pub const FCHMOD: u64 = 91;
+    pub const CHOWN: u64 = 92;
+    pub const FCHOWN: u64 = 93;
+    pub const LCHOWN: u64 = 94;
     pub const UMASK: u64 = 95;
     pub const GETTIMEOFDAY: u64 = 96;
     pub const GETRLIMIT: u64 = 97;
@@ -72,6 +79,7 @@ pub mod linux {
     pub const RT_SIGPENDING: u64 = 127;
     pub const SIGALTSTACK: u64 = 131;
     pub const ARCH_PRCTL: u64 = 158;
+    pub const SETRLIMIT: u64 = 160;
     pub const GETTID: u64 = 186;
     pub const TKILL: u64 = 200;
     pub const TIME: u64 = 201;
@@ -80,6 +88,7 @@ pub mod linux {
     pub const SCHED_GETAFFINITY: u64 = 204;
     pub const GETDENTS64: u64 = 217;
     pub const SET_TID_ADDRESS: u64 = 218;
+    pub const FADVISE64: u64 = 221;
     pub const CLOCK_GETTIME: u64 = 228;
     pub const CLOCK_GETRES: u64 = 229;
     pub const CLOCK_NANOSLEEP: u64 = 230;
@@ -87,14 +96,20 @@ pub mod linux {
     pub const TGKILL: u64 = 234;
     pub const OPENAT: u64 = 257;
     pub const MKDIRAT: u64 = 258;
+    pub const FCHOWNAT: u64 = 260;
     pub const NEWFSTATAT: u64 = 262;
     pub const UNLINKAT: u64 = 263;
     pub const RENAMEAT: u64 = 264;
+    pub const LINKAT: u64 = 265;
+    pub const SYMLINKAT: u64 = 266;
     pub const READLINKAT: u64 = 267;
+    pub const FCHMODAT: u64 = 268;
     pub const FACCESSAT: u64 = 269;
     pub const PSELECT6: u64 = 270;
     pub const PPOLL: u64 = 271;
     pub const SET_ROBUST_LIST: u64 = 273;
+    pub const UTIMENSAT: u64 = 280;
+    pub const FALLOCATE: u64 = 285;
     pub const DUP3: u64 = 292;
     pub const PIPE2: u64 = 293;
     pub const PREADV: u64 = 295;
@@ -103,10 +118,14 @@ pub mod linux {
     pub const GETCPU: u64 = 309;
     pub const RENAMEAT2: u64 = 316;
     pub const GETRANDOM: u64 = 318;
+    pub const COPY_FILE_RANGE: u64 = 326;
     pub const STATX: u64 = 332;
     pub const RSEQ: u64 = 334;
     pub const FACCESSAT2: u64 = 439;
 }
+
+/// Most file descriptors of a rank: they are below this number.
+pub const DESCRIPTORS_MAX: usize = 256;
 
 /// First of Margay's own numbers.
 pub const MARGAY_BASE: u64 = 0x1000;
@@ -159,6 +178,7 @@ pub mod errno {
     pub const ENFILE: i64 = 23;
     pub const EMFILE: i64 = 24;
     pub const ENOTTY: i64 = 25;
+    pub const ETXTBSY: i64 = 26;
     pub const EFBIG: i64 = 27;
     pub const ENOSPC: i64 = 28;
     pub const ESPIPE: i64 = 29;
@@ -168,10 +188,12 @@ pub mod errno {
     pub const ERANGE: i64 = 34;
     pub const EDEADLK: i64 = 35;
     pub const ENAMETOOLONG: i64 = 36;
+    pub const ENOLCK: i64 = 37;
     pub const ENOSYS: i64 = 38;
     pub const ENOTEMPTY: i64 = 39;
     pub const ELOOP: i64 = 40;
     pub const EOVERFLOW: i64 = 75;
     pub const EOPNOTSUPP: i64 = 95;
     pub const ETIMEDOUT: i64 = 110;
+    pub const EDQUOT: i64 = 122;
 }

@@ -8,7 +8,10 @@ use crate::{Errno, Files, Pages, Result};
 /// What [`Files::entry`] finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// What the name leads to.
     pub id: NodeId,
+    /// The node that has the name: see [`Files::name`].
+    pub place: NodeId,
     pub kind: Kind,
     /// Where the next entry is to be looked for.
     pub next_position: u64,
@@ -39,7 +42,7 @@ impl<P: Pages> Files<'_, P> {
         if owner.parent.is_none() {
             return Err(Errno(ENOENT));
         }
-        if self.child(folder, name)?.is_some() {
+        if self.place(folder, name)?.is_some() {
             return Err(Errno(EEXIST));
         }
         let id = self.allocate_node()?;
@@ -49,15 +52,15 @@ impl<P: Pages> Files<'_, P> {
         Ok(id)
     }
 
-    /// Takes the name of a file away. The file itself goes when nobody has it open.
+    /// Takes a name of a file away. The file itself goes with the last, when nobody has it open.
     ///
     /// # Errors
     /// `ENOENT`, `EISDIR`; `EBUSY` for what the kernel makes up.
     pub fn unlink(&mut self, folder: NodeId, name: &[u8], now_ns: u64) -> Result<()> {
-        let id = self.child(folder, name)?.ok_or(Errno(ENOENT))?;
-        match self.node(id)?.kind {
-            Kind::Folder => Err(Errno(EISDIR)),
-            Kind::File => self.remove(folder, id, now_ns),
+        let place = self.place(folder, name)?.ok_or(Errno(ENOENT))?;
+        match self.node(place)? {
+            node if node.kind == Kind::Folder => Err(Errno(EISDIR)),
+            node if node.kind == Kind::Alias || node.is_own_file() => self.remove(folder, place, now_ns),
             _ => Err(Errno(EBUSY)),
         }
     }
@@ -67,7 +70,7 @@ impl<P: Pages> Files<'_, P> {
     /// # Errors
     /// `ENOENT`, `ENOTDIR`, `ENOTEMPTY`.
     pub fn remove_folder(&mut self, folder: NodeId, name: &[u8], now_ns: u64) -> Result<()> {
-        let id = self.child(folder, name)?.ok_or(Errno(ENOENT))?;
+        let id = self.place(folder, name)?.ok_or(Errno(ENOENT))?;
         let node = self.node(id)?;
         if node.kind != Kind::Folder {
             return Err(Errno(ENOTDIR));
@@ -90,9 +93,10 @@ impl<P: Pages> Files<'_, P> {
         keep: bool,
         now_ns: u64,
     ) -> Result<()> {
-        let id = self.child(from.0, from.1)?.ok_or(Errno(ENOENT))?;
+        let place = self.place(from.0, from.1)?.ok_or(Errno(ENOENT))?;
+        let id = self.meant_by(place)?;
         let node = self.node(id)?;
-        if !matches!(node.kind, Kind::File | Kind::Folder) {
+        if !node.is_own_file() && node.kind != Kind::Folder {
             return Err(Errno(EBUSY));
         }
         let target = self.node(to.0)?;
@@ -102,26 +106,29 @@ impl<P: Pages> Files<'_, P> {
         if self.is_within(to.0, id)? {
             return Err(Errno(EINVAL));
         }
-        if let Some(old) = self.child(to.0, to.1)? {
+        if let Some(old_place) = self.place(to.0, to.1)? {
             if keep {
                 return Err(Errno(EEXIST));
             }
+            let old = self.meant_by(old_place)?;
+            // Two names of one file: POSIX has both stay.
             if old == id {
                 return Ok(());
             }
             let old_node = self.node(old)?;
             match (node.kind, old_node.kind) {
                 (Kind::Folder, Kind::Folder) if !old_node.child.is_none() => return Err(Errno(ENOTEMPTY)),
-                (Kind::Folder, Kind::Folder) | (Kind::File, Kind::File) => {}
-                (Kind::Folder, Kind::File) => return Err(Errno(ENOTDIR)),
+                (Kind::Folder, Kind::Folder) => {}
                 (_, Kind::Folder) => return Err(Errno(EISDIR)),
-                _ => return Err(Errno(EBUSY)),
+                _ if !old_node.is_own_file() => return Err(Errno(EBUSY)),
+                (Kind::Folder, _) => return Err(Errno(ENOTDIR)),
+                _ => {}
             }
-            self.remove(to.0, old, now_ns)?;
+            self.remove(to.0, old_place, now_ns)?;
         }
-        self.detach(from.0, id, now_ns)?;
-        self.set_name(id, to.1)?;
-        self.attach(to.0, id, now_ns)
+        self.detach(from.0, place, now_ns)?;
+        self.set_name(place, to.1)?;
+        self.attach(to.0, place, now_ns)
     }
 
     /// The entry of a folder at `position`, 0 for the first: the folder itself, its parent, then what is in it.
@@ -135,21 +142,26 @@ impl<P: Pages> Files<'_, P> {
         }
         if position < FIRST_CHILD {
             let id = if position == 0 || node.parent.is_none() { folder } else { node.parent };
-            return Ok(Some(Entry { id, kind: Kind::Folder, next_position: position + 1 }));
+            return Ok(Some(Entry { id, place: id, kind: Kind::Folder, next_position: position + 1 }));
         }
         // Youngest first, so what is left is older than what was found last.
         let bound = if position == FIRST_CHILD { u64::MAX } else { position.saturating_sub(AFTER) };
         let mut found = None;
         self.each_child(folder, |id, child| {
             if child.order < bound {
-                found = Some(Entry { id, kind: child.kind, next_position: child.order + AFTER });
+                let next_position = child.order + AFTER;
+                found = Some(Entry { id, place: id, kind: child.kind, next_position });
             }
             Ok(found.is_some())
         })?;
+        if let Some(entry) = &mut found {
+            entry.id = self.meant_by(entry.place)?;
+            entry.kind = self.node(entry.id)?.kind;
+        }
         Ok(found)
     }
 
-    /// An open description leads to this node now.
+    /// An open description leads to this node now. Errors: `EIO` if there is no such node, here and below.
     pub fn opened(&mut self, id: NodeId) -> Result<()> {
         let mut node = self.node(id)?;
         node.opens = node.opens.saturating_add(1);
@@ -164,6 +176,13 @@ impl<P: Pages> Files<'_, P> {
         self.drop_unused(id)
     }
 
+    /// Sets the time of the last change, in nanoseconds of the real-time clock.
+    pub fn set_changed(&mut self, id: NodeId, changed_ns: u64) -> Result<()> {
+        let mut node = self.node(id)?;
+        node.changed_ns = changed_ns;
+        self.put_node(id, &node)
+    }
+
     /// Sets the recorded permission bits.
     pub fn set_mode(&mut self, id: NodeId, mode: u16) -> Result<()> {
         let mut node = self.node(id)?;
@@ -171,8 +190,13 @@ impl<P: Pages> Files<'_, P> {
         self.put_node(id, &node)
     }
 
-    /// The node of this name in a folder.
+    /// What this name in a folder leads to.
     pub(crate) fn child(&self, folder: NodeId, name: &[u8]) -> Result<Option<NodeId>> {
+        self.place(folder, name)?.map(|place| self.meant_by(place)).transpose()
+    }
+
+    /// The node that has this name in a folder: a file, folder or link, or an alias.
+    pub(crate) fn place(&self, folder: NodeId, name: &[u8]) -> Result<Option<NodeId>> {
         let mut found = None;
         self.each_child(folder, |id, _| {
             if self.name(id)? == name {
@@ -203,7 +227,7 @@ impl<P: Pages> Files<'_, P> {
     }
 
     /// Puts a node at the front of a folder's list.
-    fn attach(&mut self, folder: NodeId, id: NodeId, now_ns: u64) -> Result<()> {
+    pub(crate) fn attach(&mut self, folder: NodeId, id: NodeId, now_ns: u64) -> Result<()> {
         let order = self.next_order();
         let mut owner = self.node(folder)?;
         let mut node = self.node(id)?;
@@ -216,6 +240,16 @@ impl<P: Pages> Files<'_, P> {
     /// Takes a node out of a folder's list.
     fn detach(&mut self, folder: NodeId, id: NodeId, now_ns: u64) -> Result<()> {
         let mut node = self.node(id)?;
+        self.put_in_place(folder, id, node.next)?;
+        let mut owner = self.node(folder)?;
+        owner.changed_ns = now_ns;
+        self.put_node(folder, &owner)?;
+        (node.parent, node.next) = (NodeId::NONE, NodeId::NONE);
+        self.put_node(id, &node)
+    }
+
+    /// Makes what leads to the node `id` in its folder's list lead to another.
+    pub(crate) fn put_in_place(&mut self, folder: NodeId, id: NodeId, other: NodeId) -> Result<()> {
         let mut before = NodeId::NONE;
         self.each_child(folder, |child, _| {
             if child != id {
@@ -225,21 +259,22 @@ impl<P: Pages> Files<'_, P> {
         })?;
         let mut owner = self.node(folder)?;
         if owner.child == id {
-            owner.child = node.next;
-        } else {
-            let mut elder = self.node(before)?;
-            elder.next = node.next;
-            self.put_node(before, &elder)?;
+            owner.child = other;
+            return self.put_node(folder, &owner);
         }
-        owner.changed_ns = now_ns;
-        self.put_node(folder, &owner)?;
-        (node.parent, node.next) = (NodeId::NONE, NodeId::NONE);
-        self.put_node(id, &node)
+        let mut elder = self.node(before)?;
+        elder.next = other;
+        self.put_node(before, &elder)
     }
 
-    fn remove(&mut self, folder: NodeId, id: NodeId, now_ns: u64) -> Result<()> {
-        self.detach(folder, id, now_ns)?;
-        self.drop_unused(id)
+    /// Takes away what has a name in a folder: the name if it is one of several, and else the node.
+    fn remove(&mut self, folder: NodeId, place: NodeId, now_ns: u64) -> Result<()> {
+        self.detach(folder, place, now_ns)?;
+        let node = self.node(place)?;
+        if node.kind == Kind::Alias {
+            return self.drop_alias(place);
+        }
+        if node.alias.is_none() { self.drop_unused(place) } else { self.take_name_of_alias(place) }
     }
 
     /// Frees a node that has neither a name nor a user.

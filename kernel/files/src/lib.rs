@@ -6,8 +6,8 @@
 //! processes share; the caller has a lock around all of it.
 //!
 //! Semantics are POSIX's as far as there is something to keep: regular files with holes, folders, names of up to 255 bytes,
-//! `rename` over what is there, files that live on while they are open. There are no links, owners or times but that of the
-//! last change, and permissions are recorded only. Files that the kernel makes up as they are read (`/proc`, `/dev`) are
+//! `rename` over what is there, files that live on while they are open, hard and symbolic links, locks. There are no owners, no times but that
+//! of the last change, and permissions are recorded only. Files that the kernel makes up as they are read (`/proc`, `/dev`) are
 //! nodes with a [`Special`], whose content is the caller's part.
 //!
 //! No image makes this crate panic or loop for ever: a damaged one is answered `EIO`.
@@ -19,15 +19,19 @@ extern crate std;
 
 mod content;
 mod folder;
+mod link;
+mod lock;
 mod node;
 mod pages;
 mod path;
 mod special;
 
 pub use folder::Entry;
+pub use link::NAMES_MAX;
+pub use lock::{LOCKS_MAX, Lock, LockKind};
 pub use node::{Kind, Node, NodeId};
 pub use pages::{PAGE_BYTES, Page, Pages, checksum};
-pub use path::{NAME_MAX, PATH_MAX, components};
+pub use path::{LINKS_MAX, NAME_MAX, Name, PATH_MAX, components};
 pub use special::Special;
 
 /// Why an operation failed: a Linux error number, positive (`lwk_abi::syscall::errno`).

@@ -55,8 +55,11 @@ pub enum Kind {
     File = 2,
     /// A file that the caller makes up ([`crate::Special`]).
     Special = 3,
-    /// A symbolic link that the caller makes up.
+    /// A symbolic link; with a [`crate::Special`], one that the caller makes up.
     Link = 4,
+    /// One more name of a file or link ([`crate::Files::link`]): a node that is nothing but a name. Nothing hands it out as what a
+    /// path leads to.
+    Alias = 5,
 }
 
 /// A node but for its name.
@@ -67,7 +70,7 @@ pub struct Node {
     pub mode: u16,
     /// The folder it is in; the root is in itself; none once its last name is gone.
     pub parent: NodeId,
-    /// First node of a folder.
+    /// First node of a folder; what an alias is a name of.
     pub(crate) child: NodeId,
     /// Next node of the same folder.
     pub(crate) next: NodeId,
@@ -85,6 +88,12 @@ pub struct Node {
     pub changed_ns: u64,
     /// Pages of content and index.
     pub page_count: u32,
+    /// The names of a file beside the one in its own node.
+    pub aliases: u32,
+    /// The first alias of a file, and the next one of an alias.
+    pub(crate) alias: NodeId,
+    /// The page with its locks, 0 for none.
+    pub(crate) locks: u32,
     /// Place in time among all nodes.
     pub(crate) order: u64,
     pub(crate) name_bytes: u8,
@@ -101,6 +110,7 @@ impl Node {
             2 => Kind::File,
             3 => Kind::Special,
             4 => Kind::Link,
+            5 => Kind::Alias,
             _ => Kind::Free,
         };
         Node {
@@ -117,6 +127,9 @@ impl Node {
             special: get32(bytes, 36),
             changed_ns: get64(bytes, 40),
             page_count: get32(bytes, 48),
+            aliases: get32(bytes, 64),
+            alias: NodeId(get32(bytes, 68)),
+            locks: get32(bytes, 72),
             order: get64(bytes, 56),
         }
     }
@@ -135,6 +148,21 @@ impl Node {
         put64(bytes, 40, self.changed_ns);
         put32(bytes, 48, self.page_count);
         put64(bytes, 56, self.order);
+        put32(bytes, 64, self.aliases);
+        put32(bytes, 68, self.alias.0);
+        put32(bytes, 72, self.locks);
+    }
+}
+
+impl Node {
+    /// Names that lead to it; a folder's are its own business.
+    pub fn names(&self) -> u32 {
+        if self.parent.is_none() { 0 } else { self.aliases.saturating_add(1) }
+    }
+
+    /// Whether a program has made it, and may give it names and take them away: a file, or a symbolic link.
+    pub(crate) fn is_own_file(&self) -> bool {
+        self.kind == Kind::File || self.kind == Kind::Link && self.special == 0
     }
 }
 
@@ -155,7 +183,7 @@ impl<P: Pages> Files<'_, P> {
         page.get_mut(offset..offset + NODE_BYTES).map(|bytes| node.encode(bytes)).ok_or(Errno(EIO))
     }
 
-    /// A node's name; nothing for the root.
+    /// The name in a node; nothing for the root. A file with several names has but one of them in its own.
     pub fn name(&self, id: NodeId) -> Result<&[u8]> {
         let bytes = self.node_bytes(id)?;
         let length = Node::decode(bytes).name_bytes as usize;

@@ -14,6 +14,8 @@ pub type Page = [u8; PAGE_BYTES];
 pub trait Pages {
     /// Pages there are now.
     fn count(&self) -> u32;
+    /// Pages there can be, if there is memory for them.
+    fn limit(&self) -> u32;
     /// Adds at least one page of zeros; false if there is no more memory or the limit is reached.
     fn grow(&mut self) -> bool;
     /// A page below [`Pages::count`].
@@ -25,7 +27,7 @@ pub trait Pages {
 /// "MARGAYFS" in little-endian ASCII: the first eight bytes of the first page.
 const MAGIC: u64 = u64::from_le_bytes(*b"MARGAYFS");
 /// Changes with the meaning of any byte of an image.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 // Offsets in the first page.
 const AT_MAGIC: usize = 0;
@@ -111,6 +113,12 @@ impl<'a, P: Pages> Files<'a, P> {
     /// Pages that hold something now.
     pub fn busy_pages(&self) -> u32 {
         self.word(AT_USED).saturating_sub(self.word(AT_FREE_COUNT))
+    }
+
+    /// Pages that there can be, and those of them that hold nothing.
+    pub fn capacity(&self) -> (u32, u32) {
+        let pages = self.pages.limit();
+        (pages, pages.saturating_sub(self.busy_pages()))
     }
 
     /// A page by its number out of the image.

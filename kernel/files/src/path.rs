@@ -1,6 +1,6 @@
 //! Paths: names apart by slashes, from a folder or from the root.
 
-use lwk_abi::syscall::errno::{EEXIST, EINVAL, EIO, ENAMETOOLONG, ENOENT, ENOTDIR};
+use lwk_abi::syscall::errno::{EEXIST, EINVAL, EIO, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR};
 
 use crate::node::{Kind, NodeId};
 use crate::{Errno, Files, Pages, Result};
@@ -23,24 +23,126 @@ fn trimmed(path: &[u8]) -> (&[u8], bool) {
     (&path[..end], end < path.len())
 }
 
+/// Most symbolic links on the way of a path (as Linux has it).
+pub const LINKS_MAX: usize = 40;
+
+/// A name in a folder, copied.
+#[derive(Clone, Copy, Debug)]
+pub struct Name {
+    bytes: [u8; NAME_MAX],
+    used: usize,
+}
+
+impl Name {
+    fn of(name: &[u8]) -> Result<Name> {
+        let mut bytes = [0; NAME_MAX];
+        bytes.get_mut(..name.len()).ok_or(Errno(ENAMETOOLONG))?.copy_from_slice(name);
+        Ok(Name { bytes, used: name.len() })
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.used).unwrap_or_default()
+    }
+}
+
+/// The first name of a path and what is behind it, both without the slashes between; nothing if there is no name but `.` left.
+fn split_first(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut rest = path;
+    loop {
+        let start = rest.iter().position(|byte| *byte != b'/')?;
+        rest = rest.get(start..)?;
+        let end = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());
+        let (name, behind) = rest.split_at(end);
+        if name != b"." {
+            return Some((name, behind));
+        }
+        rest = behind;
+    }
+}
+
 impl<P: Pages> Files<'_, P> {
-    /// The node that `path` leads to from the folder `at`, or from the root if it begins with a slash.
+    /// The node that `path` leads to from the folder `at`, or from the root if it begins with a slash. Symbolic links are followed.
     ///
     /// # Errors
-    /// `ENOENT`, `ENOTDIR`, `ENAMETOOLONG`.
+    /// `ENOENT`, also for a link that leads nowhere; `ENOTDIR`, `ENAMETOOLONG`; `ELOOP` for more than [`LINKS_MAX`] links.
     pub fn find(&self, at: NodeId, path: &[u8]) -> Result<NodeId> {
+        self.walk(at, path, true)
+    }
+
+    /// As [`Files::find`], but a link that the path ends with is what is found. A slash behind it has it followed.
+    ///
+    /// # Errors
+    /// As [`Files::find`].
+    pub fn find_itself(&self, at: NodeId, path: &[u8]) -> Result<NodeId> {
+        self.walk(at, path, false)
+    }
+
+    /// One of the two.
+    ///
+    /// # Errors
+    /// As [`Files::find`].
+    pub fn find_as(&self, at: NodeId, path: &[u8], itself: bool) -> Result<NodeId> {
+        self.walk(at, path, !itself)
+    }
+
+    fn walk(&self, at: NodeId, path: &[u8], follows_last: bool) -> Result<NodeId> {
         if path.is_empty() {
             return Err(Errno(ENOENT));
         }
-        let mut id = if path.first() == Some(&b'/') { NodeId::ROOT } else { at };
-        let walked = components(path).try_fold(id, |folder, name| self.step(folder, name))?;
-        id = walked;
-        let (_, ends_with_slash) = trimmed(path);
-        let names_folder = ends_with_slash || path.ends_with(b"/.");
-        if names_folder && self.node(id)?.kind != Kind::Folder {
-            return Err(Errno(ENOTDIR));
+        let start = |path: &[u8], folder| if path.first() == Some(&b'/') { NodeId::ROOT } else { folder };
+        // What is still to be walked: the rest of the path below, then those of the links on the way, the last one first.
+        let mut rests: [&[u8]; LINKS_MAX + 1] = [&[]; LINKS_MAX + 1];
+        rests[0] = path;
+        let (mut used, mut links, mut id) = (1usize, 0, start(path, at));
+        while let Some(rest) = used.checked_sub(1).and_then(|last| rests.get_mut(last)) {
+            let whole = *rest;
+            let Some((name, behind)) = split_first(whole) else {
+                // Nothing but slashes and dots: what is before them must be a folder.
+                if !whole.is_empty() && self.node(id)?.kind != Kind::Folder {
+                    return Err(Errno(ENOTDIR));
+                }
+                used -= 1;
+                continue;
+            };
+            *rest = behind;
+            let found = self.step(id, name)?;
+            let is_last = rests.iter().take(used).all(|rest| rest.is_empty());
+            if self.node(found)?.kind != Kind::Link || is_last && !follows_last {
+                id = found;
+                continue;
+            }
+            links += 1;
+            if links > LINKS_MAX {
+                return Err(Errno(ELOOP));
+            }
+            let content = self.link_content(found)?;
+            id = start(content, id);
+            *rests.get_mut(used).ok_or(Errno(ELOOP))? = content;
+            used += 1;
         }
         Ok(id)
+    }
+
+    /// The folder and the name there of what `path` leads to in the end, if that is not there: where a file of that path is to be made.
+    /// A link that leads nowhere says where.
+    ///
+    /// # Errors
+    /// As [`Files::parent_of`] and [`Files::find`].
+    pub fn place_for(&self, at: NodeId, path: &[u8]) -> Result<(NodeId, Name)> {
+        let (mut at, mut path) = (at, path);
+        for _ in 0..=LINKS_MAX {
+            if path.last() == Some(&b'/') {
+                return Err(Errno(EISDIR));
+            }
+            let (folder, name) = self.parent_of(at, path)?;
+            match self.child(folder, name)? {
+                Some(id) if self.node(id)?.kind == Kind::Link => {
+                    (at, path) = (folder, self.link_content(id)?)
+                }
+                _ => return Ok((folder, Name::of(name)?)),
+            }
+        }
+        Err(Errno(ELOOP))
     }
 
     /// The folder that holds what `path` names, whether that exists or not, and the name there.

@@ -1,15 +1,14 @@
 //! File descriptors, and the open descriptions they lead to (POSIX, 3.238 and 3.239): descriptors made by `dup` share one, and
 //! with it the offset.
 
+pub use lwk_abi::syscall::DESCRIPTORS_MAX;
 use lwk_abi::syscall::errno::{EBADF, EINVAL, EMFILE};
 use lwk_files::{NodeId, Special};
 
 use crate::machine::{Machine, Stream};
+use crate::pipe::End;
 use crate::process::Process;
 use crate::{Answer, Errno};
-
-/// Most descriptors of a rank.
-pub const DESCRIPTORS_MAX: usize = 256;
 
 /// What an open description leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +23,8 @@ pub enum Target {
     Folder(NodeId),
     /// What the kernel makes up, and its node.
     Special(Special, NodeId),
+    /// An end of one of the rank's pipes.
+    Pipe(u8, End),
 }
 
 impl Target {
@@ -31,7 +32,7 @@ impl Target {
     pub fn node(self) -> Option<NodeId> {
         match self {
             Target::File(id) | Target::Folder(id) | Target::Special(_, id) => Some(id),
-            Target::Input | Target::Output(_) => None,
+            Target::Input | Target::Output(_) | Target::Pipe(..) => None,
         }
     }
 }
@@ -49,7 +50,7 @@ pub struct Description {
 
 /// Access bits of the flags.
 const ACCESS_MODE: u32 = 3;
-const WRITE_ONLY: u32 = 1;
+pub const WRITE_ONLY: u32 = 1;
 const READ_WRITE: u32 = 2;
 /// Linux's `O_APPEND`.
 pub const APPEND: u32 = 0o2000;
@@ -102,7 +103,7 @@ impl Descriptors {
         descriptors
     }
 
-    fn index(&self, fd: u32) -> Result<usize, Errno> {
+    pub(crate) fn index(&self, fd: u32) -> Result<usize, Errno> {
         let slot = self.slots.get(fd as usize).ok_or(Errno(EBADF))?;
         (slot.description as usize).checked_sub(1).ok_or(Errno(EBADF))
     }
@@ -127,7 +128,7 @@ impl Descriptors {
         (least as usize..DESCRIPTORS_MAX).find(free).ok_or(Errno(EMFILE))
     }
 
-    /// Whether one more file can be opened.
+    /// Whether one more file can be opened. Errors: `EMFILE` if not.
     pub fn check_room(&self) -> Result<(), Errno> {
         self.free_slot(0).map(|_| ())
     }
@@ -145,13 +146,13 @@ impl Descriptors {
         Ok(fd as u64)
     }
 
-    /// Closes a descriptor; the node of its description if that has gone with it.
-    fn close(&mut self, fd: u32) -> Result<Option<NodeId>, Errno> {
+    /// Closes a descriptor; what its description leads to if that has gone with it.
+    pub(crate) fn forget(&mut self, fd: u32) -> Result<Option<Target>, Errno> {
         let index = self.index(fd)?;
         self.slots[fd as usize] = Slot::default();
         let description = &mut self.descriptions[index];
         description.users = description.users.saturating_sub(1);
-        Ok(if description.users == 0 { description.target.node() } else { None })
+        Ok(if description.users == 0 { Some(description.target) } else { None })
     }
 
     fn share(&mut self, fd: u32, to: usize, close_on_exec: bool) -> Answer {
@@ -178,8 +179,16 @@ const CHANGEABLE: u32 = APPEND | 0o4000 | 0o20000 | 0o40000;
 impl Process {
     /// `close(2)`.
     pub(crate) fn close<M: Machine>(&mut self, machine: &M, fd: u32) -> Answer {
-        if let Some(id) = self.descriptors.close(fd)? {
-            machine.files(|files| files.closed(id))?;
+        let index = self.descriptors.index(fd)?;
+        let node = self.descriptors.get(fd)?.target.node();
+        let gone = self.descriptors.forget(fd)?;
+        if let Some(id) = node {
+            self.release_locks(machine, id, index, gone.is_some())?;
+        }
+        match gone {
+            Some(Target::Pipe(pipe, end)) => self.close_pipe(machine, pipe, end)?,
+            Some(target) => target.node().map_or(Ok(()), |id| machine.files(|files| files.closed(id)))?,
+            None => {}
         }
         Ok(0)
     }

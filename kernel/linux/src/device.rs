@@ -5,12 +5,14 @@ use lwk_files::Special;
 
 use crate::machine::{Machine, Stream};
 use crate::process::Process;
+use crate::transfer::Source;
 use crate::{Answer, Errno, identity, proc_text};
 
 /// Zeros are handed out in pieces of this many bytes.
 const PIECE_BYTES: usize = 512;
 
-/// Reads from what stands behind a special file. The buffer has been checked.
+/// Reads from what stands behind a special file. The buffer has been checked. Errors: `EBADF` for what is only written, `EIO` if there are no random
+/// bytes.
 pub fn read<M: Machine>(
     process: &Process,
     machine: &M,
@@ -36,12 +38,13 @@ pub fn read<M: Machine>(
     }
 }
 
-/// Writes to what stands behind a special file. The buffer has been checked.
-pub fn write<M: Machine>(machine: &M, special: Special, source: u64, bytes: u64) -> Answer {
+/// Writes to what stands behind a special file. The source has been checked; `print` puts it on a stream. Errors: `EBADF` for what is only read;
+/// those of the console.
+pub fn write(special: Special, source: Source<'_>, print: impl FnOnce(Stream) -> Answer) -> Answer {
     match special {
-        Special::Null | Special::Zero | Special::Random => Ok(bytes),
-        Special::StandardOutput => machine.print(Stream::Out, source, bytes),
-        Special::StandardError => machine.print(Stream::Error, source, bytes),
+        Special::Null | Special::Zero | Special::Random => Ok(source.bytes()),
+        Special::StandardOutput => print(Stream::Out),
+        Special::StandardError => print(Stream::Error),
         _ => Err(Errno(EBADF)),
     }
 }

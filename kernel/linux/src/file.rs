@@ -1,12 +1,13 @@
 //! Calls on files by their path: opening, asking about access, removing, renaming.
 
 use lwk_abi::syscall::errno::{
-    EACCES, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, ENOTTY, ENXIO,
-    EOPNOTSUPP,
+    EACCES, EBADF, EEXIST, EFAULT, EFBIG, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENODEV, ENOENT, ENOSPC,
+    ENOTDIR, ENOTTY, ENXIO, EOPNOTSUPP, ESPIPE,
 };
 use lwk_files::{Files, Kind, NodeId, PATH_MAX, Pages, Special};
 
 use crate::descriptors::{PATH_ONLY, Target};
+use crate::links::NO_FOLLOW;
 use crate::machine::{Clock, Machine};
 use crate::process::Process;
 use crate::{Answer, CURRENT_FOLDER, Errno};
@@ -56,6 +57,22 @@ impl Path {
         }
     }
 
+    /// The path `/`.
+    pub fn root() -> Path {
+        Path { bytes: [b'/'; PATH_MAX], used: 1 }
+    }
+
+    /// Adds to the path.
+    ///
+    /// # Errors
+    /// `ENAMETOOLONG`.
+    pub fn push(&mut self, more: &[u8]) -> Result<(), Errno> {
+        let end = self.used + more.len();
+        self.bytes.get_mut(self.used..end).ok_or(Errno(ENAMETOOLONG))?.copy_from_slice(more);
+        self.used = end;
+        Ok(())
+    }
+
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.used).unwrap_or_default()
     }
@@ -69,6 +86,10 @@ impl Process {
         }
         if folder == CURRENT_FOLDER {
             return Ok(self.folder);
+        }
+        // As on Linux a path that names nothing is found out first. Calls that may mean the descriptor itself do not come here.
+        if path.is_empty() {
+            return Err(Errno(ENOENT));
         }
         match self.descriptors.get(folder)?.target {
             Target::Folder(id) => Ok(id),
@@ -127,42 +148,13 @@ impl Process {
         }
         let path = Path::read(machine, path)?;
         let base = self.base(folder, path.bytes())?;
-        let node = machine.files(|files| files.find(base, path.bytes()).and_then(|id| files.node(id)))?;
+        let itself = flags & NO_FOLLOW != 0;
+        let node =
+            machine.files(|files| files.find_as(base, path.bytes(), itself).and_then(|id| files.node(id)))?;
         let special = Special::from_number(node.special);
         let is_text = node.kind == Kind::Special && special.is_some_and(|special| !special.is_device());
         let refused = mode & WRITE != 0 && is_text || mode & EXECUTE != 0 && node.kind != Kind::Folder;
         if refused { Err(Errno(EACCES)) } else { Ok(0) }
-    }
-
-    /// `readlink(2)`: the only link is the program's.
-    #[inline(never)]
-    pub(crate) fn read_link<M: Machine>(
-        &mut self,
-        machine: &M,
-        folder: u32,
-        path: u64,
-        target: u64,
-        bytes: u64,
-    ) -> Answer {
-        if bytes as i32 <= 0 {
-            return Err(Errno(EINVAL));
-        }
-        let path = Path::read(machine, path)?;
-        let base = self.base(folder, path.bytes())?;
-        let node = machine.files(|files| files.find(base, path.bytes()).and_then(|id| files.node(id)))?;
-        if node.kind != Kind::Link {
-            return Err(Errno(EINVAL));
-        }
-        // The program's file by its last name: where it was on the host means nothing here.
-        let name = machine.program_name();
-        let last = name.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
-        let name = name.get(last..).unwrap_or_default();
-        let room = (bytes as u32).min(i32::MAX as u32) as usize;
-        machine.check_writable(target, (name.len() + 1).min(room) as u64)?;
-        machine.write(target, b"/")?;
-        let name = name.get(..room - 1).unwrap_or(name);
-        machine.write(target + 1, name)?;
-        Ok(name.len() as u64 + 1)
     }
 
     /// `truncate(2)`.
@@ -174,10 +166,12 @@ impl Process {
         let now = machine.clock(Clock::Real);
         machine.files(|files| {
             let id = files.find(base, path.bytes())?;
-            match files.node(id)?.kind {
-                Kind::Folder => Err(Errno(EISDIR)),
-                _ => files.truncate(id, size, now),
+            let node = files.node(id)?;
+            if node.kind == Kind::Folder {
+                return Err(Errno(EISDIR));
             }
+            self.limited_size(node.size, size)?;
+            files.truncate(id, size, now)
         })?;
         Ok(0)
     }
@@ -191,8 +185,46 @@ impl Process {
         }
         let size = checked_size(size)?;
         let now = machine.clock(Clock::Real);
-        machine.files(|files| files.truncate(id, size, now))?;
+        machine.files(|files| {
+            self.limited_size(files.node(id)?.size, size)?;
+            files.truncate(id, size, now)
+        })?;
         Ok(0)
+    }
+
+    /// `fallocate(2)` without a mode: there is memory for this part of the file, which is then at least as long.
+    pub(crate) fn allocate<M: Machine>(
+        &mut self,
+        machine: &M,
+        fd: u32,
+        mode: u64,
+        offset: u64,
+        bytes: u64,
+    ) -> Answer {
+        let description = *self.usable(fd)?;
+        let end = offset.checked_add(bytes).filter(|end| *end <= i64::MAX as u64);
+        if bytes as i64 <= 0 || (offset as i64) < 0 {
+            return Err(Errno(EINVAL));
+        }
+        if !description.is_writable() {
+            return Err(Errno(EBADF));
+        }
+        if mode as u32 != 0 {
+            return Err(Errno(EOPNOTSUPP));
+        }
+        let id = match description.target {
+            Target::File(id) => id,
+            Target::Input | Target::Output(_) | Target::Pipe(..) => return Err(Errno(ESPIPE)),
+            Target::Folder(_) | Target::Special(..) => return Err(Errno(ENODEV)),
+        };
+        let end = end.ok_or(Errno(EFBIG))?;
+        let now = machine.clock(Clock::Real);
+        // Pages come into being as they are given out to be written; what is in them stays.
+        let done = machine.files(|files| {
+            self.limited_size(files.node(id)?.size, end)?;
+            files.write(id, offset, bytes, now, |_| Ok(()))
+        })?;
+        if done < bytes { Err(Errno(ENOSPC)) } else { Ok(0) }
     }
 
     /// `fsync(2)`: what is written is there.
@@ -209,11 +241,17 @@ impl Process {
         Err(Errno(ENOTTY))
     }
 
-    /// `chmod(2)`.
+    /// `chmod(2)`, `fchmodat(2)`.
     #[inline(never)]
-    pub(crate) fn change_mode<M: Machine>(&mut self, machine: &M, path: u64, mode: u64) -> Answer {
+    pub(crate) fn change_mode<M: Machine>(
+        &mut self,
+        machine: &M,
+        folder: u32,
+        path: u64,
+        mode: u64,
+    ) -> Answer {
         let path = Path::read(machine, path)?;
-        let base = self.base(CURRENT_FOLDER, path.bytes())?;
+        let base = self.base(folder, path.bytes())?;
         machine.files(|files| {
             let id = files.find(base, path.bytes())?;
             files.set_mode(id, mode as u16 & 0o7777)
@@ -244,15 +282,13 @@ fn find_or_create<P: Pages>(
 ) -> Result<Target, Errno> {
     let create = flags & open_flag::CREATE != 0 && flags & PATH_ONLY == 0;
     let writes = flags & open_flag::ACCESS_MODE != 0 && flags & PATH_ONLY == 0;
-    let id = match files.find(base, path) {
-        Ok(_) if create && flags & open_flag::EXCLUSIVE != 0 => return Err(Errno(EEXIST)),
+    let exclusive = create && flags & open_flag::EXCLUSIVE != 0;
+    let id = match files.find_as(base, path, exclusive || flags & open_flag::NO_FOLLOW != 0) {
+        Ok(_) if exclusive => return Err(Errno(EEXIST)),
         Ok(id) => id,
         Err(Errno(ENOENT)) if create => {
-            if path.last() == Some(&b'/') {
-                return Err(Errno(EISDIR));
-            }
-            let (folder, name) = files.parent_of(base, path)?;
-            return files.create(folder, name, Kind::File, mode, now).map(Target::File);
+            let (folder, name) = files.place_for(base, path)?;
+            return files.create(folder, name.bytes(), Kind::File, mode, now).map(Target::File);
         }
         Err(problem) => return Err(problem),
     };
@@ -276,9 +312,8 @@ fn find_or_create<P: Pages>(
             }
             Ok(Target::Special(special, id))
         }
-        // The program's own file is not among the files of the node.
-        Kind::Link if flags & open_flag::NO_FOLLOW != 0 => Err(Errno(ELOOP)),
-        Kind::Link => Err(Errno(ENOENT)),
-        Kind::Free => Err(Errno(EBADF)),
+        // Links are followed, unless the program does not want that.
+        Kind::Link => Err(Errno(ELOOP)),
+        Kind::Free | Kind::Alias => Err(Errno(EBADF)),
     }
 }

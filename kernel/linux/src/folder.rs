@@ -25,7 +25,7 @@ fn entry_type(kind: Kind) -> u8 {
         Kind::File => 8,
         Kind::Link => 10,
         Kind::Special => 2,
-        Kind::Free => 0,
+        Kind::Free | Kind::Alias => 0,
     }
 }
 
@@ -136,7 +136,7 @@ impl Process {
                 let name = match position {
                     0 => b".",
                     1 => &b".."[..],
-                    _ => files.name(entry.id)?,
+                    _ => files.name(entry.place)?,
                 };
                 let length = (ENTRY_HEAD_BYTES + name.len() + 1).next_multiple_of(8);
                 if used + length as u64 > bytes {

@@ -3,8 +3,7 @@
 use lwk_abi::address::USER_END;
 use lwk_abi::syscall::errno::{EINVAL, ENOSYS, EPERM, ESRCH};
 
-use crate::descriptors::DESCRIPTORS_MAX;
-use crate::machine::{Clock, Machine, read_u64, write_words};
+use crate::machine::{Clock, Machine, write_words};
 use crate::transfer::BYTES_MAX;
 use crate::{Answer, Errno};
 
@@ -14,7 +13,7 @@ pub fn process_number<M: Machine>(machine: &M) -> u64 {
 }
 
 /// Whether a process number of a call means the caller.
-fn is_own<M: Machine>(machine: &M, number: u64) -> bool {
+pub(crate) fn is_own<M: Machine>(machine: &M, number: u64) -> bool {
     number as i32 == 0 || u64::from(number as u32) == process_number(machine)
 }
 
@@ -24,7 +23,7 @@ const NAME_BYTES: usize = 65;
 const NAMES: [&str; 6] =
     ["Margay", "margay", concat!("6.1.0-margay-", env!("CARGO_PKG_VERSION")), "#1", "x86_64", "(none)"];
 
-/// `uname(2)`.
+/// `uname(2)`. Errors: `EFAULT`.
 pub fn names<M: Machine>(machine: &M, target: u64) -> Answer {
     let mut bytes = [0; NAME_BYTES * NAMES.len()];
     for (field, name) in bytes.chunks_exact_mut(NAME_BYTES).zip(NAMES) {
@@ -43,7 +42,7 @@ const RANDOM_BYTES_MAX: u64 = 33_554_431;
 /// Random bytes are made in pieces of this many.
 const RANDOM_PIECE_BYTES: usize = 256;
 
-/// `getrandom(2)`; `ENOSYS` where there is no generator.
+/// `getrandom(2)`; `ENOSYS` where there is no generator. `EINVAL` for flags that do not go together, `EFAULT`.
 pub fn random<M: Machine>(machine: &M, target: u64, bytes: u64, flags: u64) -> Answer {
     let flags = flags as u32;
     let both = GRND_RANDOM | GRND_INSECURE;
@@ -53,7 +52,7 @@ pub fn random<M: Machine>(machine: &M, target: u64, bytes: u64, flags: u64) -> A
     fill_random(machine, target, bytes.min(RANDOM_BYTES_MAX))
 }
 
-/// Fills memory with random bytes.
+/// Fills memory with random bytes. Errors: `EFAULT`, and then nothing is written; `ENOSYS` where there is no generator.
 pub fn fill_random<M: Machine>(machine: &M, target: u64, bytes: u64) -> Answer {
     let bytes = bytes.min(BYTES_MAX);
     machine.check_writable(target, bytes)?;
@@ -74,7 +73,7 @@ const ARCH_SET_FS: u32 = 0x1002;
 const ARCH_GET_FS: u32 = 0x1003;
 const ARCH_GET_GS: u32 = 0x1004;
 
-/// `arch_prctl(2)`.
+/// `arch_prctl(2)`. Errors: `EPERM` for an address that is not the program's, `EINVAL`, `EFAULT`.
 pub fn thread_base<M: Machine>(machine: &M, code: u64, address: u64) -> Answer {
     let code = code as u32;
     match code {
@@ -90,56 +89,14 @@ pub fn thread_base<M: Machine>(machine: &M, code: u64, address: u64) -> Answer {
     Ok(0)
 }
 
-/// `set_robust_list(2)`: a list of locks that are never shared with a thread that could die.
+/// `set_robust_list(2)`: a list of locks that are never shared with a thread that could die. Errors: `EINVAL` for another length than its head's.
 pub fn robust_list(bytes: u64) -> Answer {
     /// Bytes of its head.
     const HEAD_BYTES: u64 = 24;
     if bytes == HEAD_BYTES { Ok(0) } else { Err(Errno(EINVAL)) }
 }
 
-/// No limit (`RLIM_INFINITY`).
-const UNLIMITED: u64 = u64::MAX;
-
-/// `prlimit64(2)` and, with no new limits, `getrlimit(2)`. Limits are the layout's and cannot be changed; setting them to what they
-/// are, or asking for less than is there, is accepted without effect.
-pub fn limits<M: Machine>(machine: &M, process: u64, resource: u32, new: u64, old: u64) -> Answer {
-    const DATA: u32 = 2;
-    const STACK: u32 = 3;
-    const CORE: u32 = 4;
-    const PROCESSES: u32 = 6;
-    const FILES: u32 = 7;
-    const MEMORY: u32 = 9;
-    const RESOURCES: u32 = 16;
-    if !is_own(machine, process) {
-        return Err(Errno(ESRCH));
-    }
-    let layout = machine.layout();
-    let limit = match resource {
-        DATA => layout.heap_end - layout.heap_start,
-        STACK => layout.stack_end - layout.stack_start,
-        CORE => 0,
-        PROCESSES => 1,
-        FILES => DESCRIPTORS_MAX as u64,
-        MEMORY => layout.segment_bytes,
-        _ if resource < RESOURCES => UNLIMITED,
-        _ => return Err(Errno(EINVAL)),
-    };
-    if new != 0 {
-        let (soft, hard) = (read_u64(machine, new)?, read_u64(machine, new.wrapping_add(8))?);
-        if soft > hard {
-            return Err(Errno(EINVAL));
-        }
-        if hard > limit {
-            return Err(Errno(EPERM));
-        }
-    }
-    if old != 0 {
-        write_words(machine, old, [limit, limit])?;
-    }
-    Ok(0)
-}
-
-/// `sysinfo(2)`.
+/// `sysinfo(2)`. Errors: `EFAULT`.
 pub fn system<M: Machine>(machine: &M, target: u64) -> Answer {
     let facts = machine.facts();
     let mut words = [0; 14];
@@ -156,7 +113,8 @@ pub fn system<M: Machine>(machine: &M, target: u64) -> Answer {
 /// Bytes of the smallest set of cores that holds all the kernel can have.
 const SET_BYTES: u64 = 32;
 
-/// `sched_getaffinity(2)`: the rank's one core. The answer is the bytes written.
+/// `sched_getaffinity(2)`: the rank's one core. The answer is the bytes written. Errors: `ESRCH` for another process, `EINVAL` for too few bytes,
+/// `EFAULT`.
 pub fn affinity<M: Machine>(machine: &M, process: u64, bytes: u64, target: u64) -> Answer {
     if !is_own(machine, process) {
         return Err(Errno(ESRCH));
@@ -176,7 +134,8 @@ pub fn affinity<M: Machine>(machine: &M, process: u64, bytes: u64, target: u64) 
     Ok(used as u64)
 }
 
-/// `sched_setaffinity(2)`: fine if the rank's core is in the set, since there it stays.
+/// `sched_setaffinity(2)`: fine if the rank's core is in the set, since there it stays. Errors: `ESRCH` for another process, `EINVAL` if it is not,
+/// `EFAULT`.
 pub fn set_affinity<M: Machine>(machine: &M, process: u64, bytes: u64, source: u64) -> Answer {
     if !is_own(machine, process) {
         return Err(Errno(ESRCH));
@@ -189,7 +148,7 @@ pub fn set_affinity<M: Machine>(machine: &M, process: u64, bytes: u64, source: u
     if byte[0] & 1 << (core % 8) != 0 { Ok(0) } else { Err(Errno(EINVAL)) }
 }
 
-/// `getcpu(2)`.
+/// `getcpu(2)`. Errors: `EFAULT`.
 pub fn core<M: Machine>(machine: &M, core: u64, node: u64) -> Answer {
     if core != 0 {
         machine.write(core, &machine.facts().core.to_le_bytes())?;

@@ -13,6 +13,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod copy;
 mod descriptors;
 mod device;
 mod file;
@@ -20,8 +21,12 @@ mod folder;
 mod frame;
 mod futex;
 mod identity;
+mod limits;
+mod links;
+mod locks;
 mod machine;
 mod memory;
+mod pipe;
 mod poll;
 mod proc_text;
 mod process;
@@ -61,7 +66,7 @@ impl From<Answer> for Outcome {
 /// Answers a call. Those that end the rank, yield the core, return from a handler, or are Margay's own are the home's; so is the
 /// question after each call whether it has raised a signal ([`Process::has_pending_signal`]).
 pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, arguments: [u64; 6]) -> Outcome {
-    let [a, b, c, d, e, _] = arguments;
+    let [a, b, c, d, e, flags] = arguments;
     // Descriptors, flags and the like are `int`s: the upper half of the register means nothing.
     let (fd, code) = (a as u32, b as u32);
     let answer = match number {
@@ -81,14 +86,26 @@ pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, argumen
         linux::DUP => process.duplicate(fd, 0, false),
         linux::DUP2 => process.duplicate_to(machine, fd, code, false, true),
         linux::DUP3 => process.duplicate_with(machine, fd, code, c as u32),
+        linux::PIPE => process.pipe(machine, a, 0),
+        linux::PIPE2 => process.pipe(machine, a, code),
+        linux::FCNTL
+            if matches!(code, locks::command::GET | locks::command::SET | locks::command::SET_WAIT) =>
+        {
+            return process.lock_part(machine, fd, code, c);
+        }
         linux::FCNTL => process.control(fd, code, c),
+        linux::FLOCK => return process.lock_whole(machine, fd, code),
         linux::IOCTL => process.device_control(fd),
         linux::FTRUNCATE => process.truncate_open(machine, fd, b),
+        linux::FALLOCATE => process.allocate(machine, fd, b, c, d),
         linux::TRUNCATE => process.truncate(machine, a, b),
+        linux::SENDFILE => process.send_file(machine, fd, code, c, d),
+        linux::COPY_FILE_RANGE => process.copy_range(machine, (fd, b), (c as u32, d), e, flags as u32),
         linux::FSYNC | linux::FDATASYNC => process.synchronise(fd),
         linux::STAT => process.stat(machine, CURRENT_FOLDER, a, b, 0),
-        linux::LSTAT => process.stat(machine, CURRENT_FOLDER, a, b, stat::NO_FOLLOW),
+        linux::LSTAT => process.stat(machine, CURRENT_FOLDER, a, b, links::NO_FOLLOW),
         linux::FSTAT => process.stat_open(machine, fd, b),
+        linux::STATX => process.stat_extended(machine, fd, b, c as u32, (d, e)),
         linux::NEWFSTATAT => process.stat(machine, fd, b, c, d as u32),
         linux::ACCESS => process.access(machine, CURRENT_FOLDER, a, code, 0),
         linux::FACCESSAT => process.access(machine, fd, b, c as u32, 0),
@@ -103,7 +120,18 @@ pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, argumen
         linux::RENAME => process.rename(machine, (CURRENT_FOLDER, a), (CURRENT_FOLDER, b), 0),
         linux::RENAMEAT => process.rename(machine, (fd, b), (c as u32, d), 0),
         linux::RENAMEAT2 => process.rename(machine, (fd, b), (c as u32, d), e as u32),
-        linux::CHMOD => process.change_mode(machine, a, b),
+        linux::LINK => process.link(machine, (CURRENT_FOLDER, a), (CURRENT_FOLDER, b), 0),
+        linux::LINKAT => process.link(machine, (fd, b), (c as u32, d), e as u32),
+        linux::SYMLINK => process.symbolic_link(machine, a, (CURRENT_FOLDER, b)),
+        linux::SYMLINKAT => process.symbolic_link(machine, a, (code, c)),
+        linux::UTIMENSAT => process.set_times(machine, fd, b, c, d as u32),
+        linux::FADVISE64 => process.advise_file(fd, d as u32),
+        linux::CHOWN => process.change_owner(machine, CURRENT_FOLDER, a, (b, c), 0),
+        linux::LCHOWN => process.change_owner(machine, CURRENT_FOLDER, a, (b, c), links::NO_FOLLOW),
+        linux::FCHOWN => process.change_owner_open(fd, (b, c)),
+        linux::FCHOWNAT => process.change_owner(machine, fd, b, (c, d), e as u32),
+        linux::FCHMODAT => process.change_mode(machine, fd, b, c),
+        linux::CHMOD => process.change_mode(machine, CURRENT_FOLDER, a, b),
         linux::FCHMOD => process.change_mode_open(machine, fd, b),
         linux::UMASK => Ok(process.set_umask(a)),
         linux::GETCWD => process.current_folder(machine, a, b),
@@ -142,10 +170,11 @@ pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, argumen
         linux::GETPPID => Ok(0),
         linux::GETPGRP => Ok(identity::process_number(machine)),
         linux::GETUID | linux::GETGID | linux::GETEUID | linux::GETEGID => Ok(0),
+        linux::SETRLIMIT => process.limits(machine, 0, fd, b, 0),
         linux::UNAME => identity::names(machine, a),
         linux::SYSINFO => identity::system(machine, a),
-        linux::GETRLIMIT => identity::limits(machine, 0, fd, 0, b),
-        linux::PRLIMIT64 => identity::limits(machine, a, code, c, d),
+        linux::GETRLIMIT => process.limits(machine, 0, fd, 0, b),
+        linux::PRLIMIT64 => process.limits(machine, a, code, c, d),
         linux::SCHED_GETAFFINITY => identity::affinity(machine, a, b, c),
         linux::SCHED_SETAFFINITY => identity::set_affinity(machine, a, b, c),
         linux::GETCPU => identity::core(machine, a, b),

@@ -69,6 +69,8 @@ pub trait Machine {
 
     /// Prints memory that has been checked to be readable.
     fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer;
+    /// Prints bytes of the system's own.
+    fn print_own(&self, stream: Stream, bytes: &[u8]) -> Answer;
     /// Nanoseconds.
     fn clock(&self, clock: Clock) -> u64;
     /// Fills memory of the system's with random bytes; false if there is no generator.

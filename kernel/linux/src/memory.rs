@@ -211,7 +211,7 @@ pub fn protect<M: Machine>(machine: &M, address: u64, bytes: u64, protection: u6
     if allowed { Ok(0) } else { Err(Errno(EACCES)) }
 }
 
-/// `msync(2)`: there is nothing to bring up to date.
+/// `msync(2)`: there is nothing to bring up to date. Errors: `EINVAL` for an address that begins no page, `ENOMEM` for a range that is not mapped.
 pub fn synchronise<M: Machine>(machine: &M, address: u64, bytes: u64) -> Answer {
     if !address.is_multiple_of(PAGE_BYTES) {
         return Err(Errno(EINVAL));

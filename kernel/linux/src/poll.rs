@@ -1,10 +1,11 @@
-//! `poll(2)` and `select(2)`: whatever is open is ready, since nothing here ever has to be waited for. A call that names nothing
-//! is a sleep, as programs use it.
+//! `poll(2)` and `select(2)`: whatever is open is ready, but for a pipe that is empty or full: nothing else ever has to be waited for. A call
+//! that names nothing is a sleep, as programs use it.
 
 use lwk_abi::syscall::errno::{EBADF, EDEADLK, EINVAL};
 
 use crate::descriptors::{DESCRIPTORS_MAX, Target};
 use crate::machine::{Machine, read_u32, read_u64, write_words};
+use crate::pipe::End;
 use crate::process::Process;
 use crate::time::{read_timespec, read_timeval};
 use crate::{Errno, Outcome};
@@ -38,7 +39,11 @@ impl Patience {
 const POLL_BYTES: u64 = 8;
 const POLL_IN: u16 = 0x1 | 0x40;
 const POLL_OUT: u16 = 0x4 | 0x100;
+const POLL_ERROR: u16 = 0x8;
+const POLL_HANG_UP: u16 = 0x10;
 const POLL_INVALID: u16 = 0x20;
+/// What is told whether it is wanted or not.
+const POLL_ALWAYS: u16 = POLL_ERROR | POLL_HANG_UP | POLL_INVALID;
 
 impl Process {
     /// `poll(2)` and `ppoll(2)`.
@@ -88,6 +93,17 @@ impl Process {
     fn readiness(&self, fd: u32) -> u16 {
         let Ok(description) = self.descriptors.get(fd) else { return POLL_INVALID };
         let mut found = 0;
+        if let Target::Pipe(pipe, end) = description.target {
+            let (ready, broken) = match end {
+                End::Read => (POLL_IN, POLL_HANG_UP),
+                End::Write => (POLL_OUT, POLL_ERROR),
+            };
+            // With nobody to write, what is left can be read, and then its end.
+            let can = self.pipes.is_ready(pipe, end) && (end == End::Write || self.pipe_bytes(pipe) > 0);
+            found |= if can { ready } else { 0 };
+            found |= if self.pipes.is_broken(pipe, end) { broken } else { 0 };
+            return found;
+        }
         if description.is_readable() || description.target == Target::Input {
             found |= POLL_IN;
         }
@@ -107,7 +123,7 @@ impl Process {
             let at = list + index * POLL_BYTES;
             let fd = read_u32(machine, at)?;
             let wanted = read_u32(machine, at + 4)? as u16;
-            let found = if (fd as i32) < 0 { 0 } else { self.readiness(fd) & (wanted | POLL_INVALID) };
+            let found = if (fd as i32) < 0 { 0 } else { self.readiness(fd) & (wanted | POLL_ALWAYS) };
             machine.write(at + 6, &found.to_le_bytes())?;
             ready += u64::from(found != 0);
         }
@@ -137,7 +153,13 @@ impl Process {
                     if readiness & POLL_INVALID != 0 {
                         return Err(Errno(EBADF));
                     }
-                    if readiness & condition != 0 {
+                    // An end is something to read, and so is an error to write.
+                    let ends = match condition {
+                        POLL_IN => POLL_HANG_UP,
+                        POLL_OUT => POLL_ERROR,
+                        _ => 0,
+                    };
+                    if readiness & (condition | ends) != 0 {
                         found |= 1u64 << bit;
                         ready += 1;
                     }

@@ -42,7 +42,7 @@ impl Write for Window {
     }
 }
 
-/// Reads a part of a text into memory that has been checked.
+/// Reads a part of a text into memory that has been checked. The answer is the bytes read; 0 at its end.
 pub fn read<M: Machine>(
     process: &Process,
     machine: &M,

@@ -5,7 +5,9 @@ use lwk_mm::heap::Heap;
 use lwk_mm::layout::Layout;
 
 use crate::descriptors::Descriptors;
+use crate::limits::UNLIMITED;
 use crate::memory::AREAS_MAX;
+use crate::pipe::Pipes;
 use crate::signal::Signals;
 
 /// Permission bits that new files lack unless the program says otherwise (Linux's usual `umask`).
@@ -16,9 +18,12 @@ const UMASK: u16 = 0o022;
 pub struct Process {
     pub(crate) heap: Heap<AREAS_MAX>,
     pub(crate) descriptors: Descriptors,
+    pub(crate) pipes: Pipes,
     /// The current folder; open as far as the file system is concerned, unless it is the root.
     pub(crate) folder: NodeId,
     pub(crate) umask: u16,
+    /// How long the files that it writes may become, in bytes: soft and hard limit (`RLIMIT_FSIZE`).
+    pub(crate) file_bytes_limits: [u64; 2],
     pub(crate) signals: Signals,
     /// When the call that the program keeps making has waited long enough, by [`crate::Clock::Monotonic`].
     pub(crate) deadline: Option<u64>,
@@ -31,8 +36,10 @@ impl Process {
         Process {
             heap: if cleared { Heap::new(start, end) } else { Heap::stale(start, end) },
             descriptors: Descriptors::standard(),
+            pipes: Pipes::none(),
             folder: NodeId::ROOT,
             umask: UMASK,
+            file_bytes_limits: [UNLIMITED; 2],
             signals: Signals::new(),
             deadline: None,
         }

@@ -128,6 +128,12 @@ impl Signals {
         self.pending & !self.blocked != 0
     }
 
+    /// Raises a signal because of what the rank has just done.
+    pub(crate) fn raise_own(&mut self, signal: u32) {
+        self.pending |= bit(signal);
+        self.by_thread &= !bit(signal);
+    }
+
     fn action(&self, signal: u32) -> Action {
         self.actions.get(signal as usize - 1).copied().unwrap_or_default()
     }

@@ -23,14 +23,14 @@ fn clock_of(number: u64) -> Result<Clock, Errno> {
     }
 }
 
-/// `clock_gettime(2)`.
+/// `clock_gettime(2)`. Errors: `EINVAL` for a clock that is not there, `EFAULT`.
 pub fn read_clock<M: Machine>(machine: &M, number: u64, target: u64) -> Answer {
     let now = machine.clock(clock_of(number)?);
     write_words(machine, target, [now / NANOSECONDS, now % NANOSECONDS])?;
     Ok(0)
 }
 
-/// `clock_getres(2)`.
+/// `clock_getres(2)`. Errors: as for [`read_clock`].
 pub fn resolution<M: Machine>(machine: &M, number: u64, target: u64) -> Answer {
     clock_of(number)?;
     if target != 0 {
@@ -39,7 +39,7 @@ pub fn resolution<M: Machine>(machine: &M, number: u64, target: u64) -> Answer {
     Ok(0)
 }
 
-/// `gettimeofday(2)`; there is no time zone.
+/// `gettimeofday(2)`; there is no time zone. Errors: `EFAULT`.
 pub fn time_of_day<M: Machine>(machine: &M, target: u64, zone: u64) -> Answer {
     let now = machine.clock(Clock::Real);
     if target != 0 {
@@ -51,7 +51,7 @@ pub fn time_of_day<M: Machine>(machine: &M, target: u64, zone: u64) -> Answer {
     Ok(0)
 }
 
-/// `time(2)`.
+/// `time(2)`. Errors: `EFAULT`.
 pub fn seconds<M: Machine>(machine: &M, target: u64) -> Answer {
     let now = machine.clock(Clock::Real) / NANOSECONDS;
     if target != 0 {
@@ -60,7 +60,7 @@ pub fn seconds<M: Machine>(machine: &M, target: u64) -> Answer {
     Ok(now)
 }
 
-/// `times(2)`: all of it the program's own time.
+/// `times(2)`: all of it the program's own time. Errors: `EFAULT`.
 pub fn process_times<M: Machine>(machine: &M, target: u64) -> Answer {
     let ticks = |nanoseconds: u64| nanoseconds / (NANOSECONDS / CLOCK_TICKS);
     if target != 0 {
@@ -69,7 +69,8 @@ pub fn process_times<M: Machine>(machine: &M, target: u64) -> Answer {
     Ok(ticks(machine.clock(Clock::Monotonic)))
 }
 
-/// `getrusage(2)`: processor time, and the segment as the most memory in use.
+/// `getrusage(2)`: processor time, and the segment as the most memory in use. Errors: `EINVAL` for another `who` than the process, its children (who
+/// have used nothing) and the thread; `EFAULT`.
 pub fn usage<M: Machine>(machine: &M, who: u64, target: u64) -> Answer {
     const OWN: i32 = 0;
     const CHILDREN: i32 = -1;

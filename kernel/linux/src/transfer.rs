@@ -4,7 +4,7 @@ use lwk_abi::syscall::errno::{EBADF, EFAULT, EFBIG, EINVAL, EISDIR, ENXIO, EOVER
 use lwk_files::{Kind, NodeId};
 
 use crate::descriptors::{APPEND, Description, PATH_ONLY, Target};
-use crate::machine::{Clock, Machine, read_u64};
+use crate::machine::{Clock, Machine, Stream, read_u64};
 use crate::process::Process;
 use crate::{Answer, Errno, device};
 
@@ -15,9 +15,51 @@ const ENTRIES_MAX: u64 = 1024;
 /// Bytes of an entry: base and length.
 const ENTRY_BYTES: u64 = 16;
 
+/// Bytes to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source<'a> {
+    /// So many bytes of the program's, from this address.
+    Program(u64, u64),
+    /// Bytes of the system's own.
+    System(&'a [u8]),
+}
+
+impl Source<'_> {
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Source::Program(_, bytes) => *bytes,
+            Source::System(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Copies the next bytes, and goes on behind them.
+    pub(crate) fn take<M: Machine>(&mut self, machine: &M, into: &mut [u8]) -> Result<(), Errno> {
+        match self {
+            Source::Program(address, bytes) => {
+                machine.read(*address, into)?;
+                *address += into.len() as u64;
+                *bytes = bytes.saturating_sub(into.len() as u64);
+            }
+            Source::System(bytes) => {
+                let (now, later) = bytes.split_at_checked(into.len()).ok_or(Errno(EFAULT))?;
+                into.copy_from_slice(now);
+                *bytes = later;
+            }
+        }
+        Ok(())
+    }
+
+    fn print<M: Machine>(&self, machine: &M, stream: Stream) -> Answer {
+        match *self {
+            Source::Program(address, bytes) => machine.print(stream, address, bytes),
+            Source::System(bytes) => machine.print_own(stream, bytes),
+        }
+    }
+}
+
 /// Where in a file a transfer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     /// At the description's offset, which moves.
     Current,
     /// At an offset of its own.
@@ -99,7 +141,7 @@ impl Process {
         const HOLE: u32 = 4;
         let description = *self.usable(fd)?;
         let size = match description.target {
-            Target::Input | Target::Output(_) => return Err(Errno(ESPIPE)),
+            Target::Input | Target::Output(_) | Target::Pipe(..) => return Err(Errno(ESPIPE)),
             Target::File(id) => machine.files(|files| files.node(id))?.size,
             // Folders and what is made up have no end to count from.
             Target::Folder(_) | Target::Special(..) => 0,
@@ -141,7 +183,7 @@ impl Process {
     fn place(&self, fd: u32, offset: Option<u64>) -> Result<Place, Errno> {
         let Some(offset) = offset else { return Ok(Place::Current) };
         match self.usable(fd)?.target {
-            Target::Input | Target::Output(_) => Err(Errno(ESPIPE)),
+            Target::Input | Target::Output(_) | Target::Pipe(..) => Err(Errno(ESPIPE)),
             _ if offset > i64::MAX as u64 => Err(Errno(EINVAL)),
             _ => Ok(Place::At(offset)),
         }
@@ -169,6 +211,7 @@ impl Process {
                 return Ok(0);
             }
             Target::Output(_) => return Err(Errno(EBADF)),
+            Target::Pipe(pipe, _) => return self.read_pipe(machine, pipe, description.flags, target, bytes),
             Target::File(id) => {
                 // Linux's kernel reads to the end of a file before it looks at what is left of the buffer.
                 machine.check_writable(target, bytes)?;
@@ -201,12 +244,27 @@ impl Process {
         place: Place,
     ) -> Answer {
         self.check_writable(fd)?;
-        let description = *self.descriptors.get(fd)?;
         let bytes = bytes.min(BYTES_MAX);
         machine.check_readable(source, bytes)?;
+        self.write_to(machine, fd, Source::Program(source, bytes), place)
+    }
+
+    /// Writes through a descriptor what has been checked to be readable.
+    pub(crate) fn write_to<M: Machine>(
+        &mut self,
+        machine: &M,
+        fd: u32,
+        source: Source<'_>,
+        place: Place,
+    ) -> Answer {
+        self.check_writable(fd)?;
+        let description = *self.descriptors.get(fd)?;
         let id = match description.target {
-            Target::Output(stream) => return machine.print(stream, source, bytes),
-            Target::Special(special, _) => return device::write(machine, special, source, bytes),
+            Target::Output(stream) => return source.print(machine, stream),
+            Target::Special(special, _) => {
+                return device::write(special, source, |stream| source.print(machine, stream));
+            }
+            Target::Pipe(pipe, _) => return self.write_pipe(machine, pipe, description.flags, source),
             Target::Input | Target::Folder(_) => return Err(Errno(EBADF)),
             Target::File(id) => id,
         };
@@ -215,11 +273,33 @@ impl Process {
             Place::Current => description.offset,
             Place::At(offset) => offset,
         };
-        let (start, done) = write_file(machine, id, (start, append), source, bytes)?;
+        let (start, done) = self.write_file(machine, id, (start, append), source)?;
         if place == Place::Current {
             self.descriptors.get_mut(fd)?.offset = start.saturating_add(done);
         }
         Ok(done)
+    }
+
+    /// Writes to a regular file, at an offset or at its end, and returns where it began and how much it was.
+    fn write_file<M: Machine>(
+        &mut self,
+        machine: &M,
+        id: NodeId,
+        (offset, append): (u64, bool),
+        mut source: Source<'_>,
+    ) -> Result<(u64, u64), Errno> {
+        let now = machine.clock(Clock::Real);
+        machine.files(|files| {
+            let node = files.node(id)?;
+            if node.kind != Kind::File {
+                return Err(Errno(EFAULT));
+            }
+            // The end is found and written to under one lock: nobody else's bytes come in between.
+            let start = if append { node.size } else { offset };
+            let bytes = self.limited_write(start, source.bytes())?;
+            let done = files.write(id, start, bytes, now, |piece| source.take(machine, piece))?;
+            Ok((start, done))
+        })
     }
 
     /// Does `transfer` for the entries of a vector until one moves less than it should. What was moved before a bad one counts.
@@ -267,30 +347,4 @@ impl Process {
         }
         Ok(moved)
     }
-}
-
-/// Writes to a regular file, at an offset or at its end, and returns where it began and how much it was.
-fn write_file<M: Machine>(
-    machine: &M,
-    id: NodeId,
-    (offset, append): (u64, bool),
-    source: u64,
-    bytes: u64,
-) -> Result<(u64, u64), Errno> {
-    let now = machine.clock(Clock::Real);
-    machine.files(|files| {
-        let node = files.node(id)?;
-        if node.kind != Kind::File {
-            return Err(Errno(EFAULT));
-        }
-        // The end is found and written to under one lock: nobody else's bytes come in between.
-        let start = if append { node.size } else { offset };
-        let mut from = source;
-        let done = files.write(id, start, bytes, now, |piece| {
-            machine.read(from, piece)?;
-            from += piece.len() as u64;
-            Ok(())
-        })?;
-        Ok((start, done))
-    })
 }

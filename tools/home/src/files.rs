@@ -190,6 +190,10 @@ impl Pages for SharedPages {
         header(self.start).count.load(Ordering::Relaxed).min(self.most)
     }
 
+    fn limit(&self) -> u32 {
+        self.most
+    }
+
     fn grow(&mut self) -> bool {
         let grows = self.count() < self.most;
         header(self.start).count.fetch_add(u32::from(grows), Ordering::Relaxed);

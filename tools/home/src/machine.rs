@@ -55,6 +55,29 @@ fn pointer(address: u64) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
+/// Writes to one of the rank's streams.
+///
+/// # Safety
+/// The memory must be readable.
+unsafe fn print(stream: Stream, address: u64, bytes: u64) -> Answer {
+    let fd = match stream {
+        Stream::Out => 1,
+        Stream::Error => 2,
+    };
+    let mut done = 0;
+    while done < bytes {
+        // SAFETY: the call reads memory that is readable by the caller's promise.
+        let result = unsafe { Gate::call(libc::SYS_write, [fd, address + done, bytes - done, 0, 0, 0]) };
+        match result {
+            0.. => done += result as u64,
+            _ if -result == i64::from(libc::EINTR) => {}
+            error if done == 0 => return Err(Errno(-error)),
+            _ => break,
+        }
+    }
+    Ok(done)
+}
+
 impl Machine for HostMachine {
     type Pages = SharedPages;
 
@@ -129,22 +152,13 @@ impl Machine for HostMachine {
 
     fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer {
         self.check_readable(address, bytes)?;
-        let fd = match stream {
-            Stream::Out => 1,
-            Stream::Error => 2,
-        };
-        let mut done = 0;
-        while done < bytes {
-            // SAFETY: the call reads memory that has been checked.
-            let result = unsafe { Gate::call(libc::SYS_write, [fd, address + done, bytes - done, 0, 0, 0]) };
-            match result {
-                0.. => done += result as u64,
-                _ if -result == i64::from(libc::EINTR) => {}
-                error if done == 0 => return Err(Errno(-error)),
-                _ => break,
-            }
-        }
-        Ok(done)
+        // SAFETY: checked to be readable.
+        unsafe { print(stream, address, bytes) }
+    }
+
+    fn print_own(&self, stream: Stream, bytes: &[u8]) -> Answer {
+        // SAFETY: the bytes of a slice are readable.
+        unsafe { print(stream, bytes.as_ptr() as u64, bytes.len() as u64) }
     }
 
     fn clock(&self, clock: Clock) -> u64 {
