@@ -148,6 +148,66 @@ pub fn set_affinity<M: Machine>(machine: &M, process: u64, bytes: u64, source: u
     if byte[0] & 1 << (core % 8) != 0 { Ok(0) } else { Err(Errno(EINVAL)) }
 }
 
+/// Users and groups are all number 0, as are their real, effective and saved kinds; setting one to what it is is accepted. -1 stands for no
+/// change where a call has that. Errors: `EPERM` for another.
+pub fn set_user(numbers: &[u64]) -> Answer {
+    if numbers.iter().all(|number| matches!(*number as u32, 0 | u32::MAX)) {
+        Ok(0)
+    } else {
+        Err(Errno(EPERM))
+    }
+}
+
+/// `getresuid(2)`, `getresgid(2)`.
+pub fn users<M: Machine>(machine: &M, targets: [u64; 3]) -> Answer {
+    targets.into_iter().try_for_each(|target| machine.write(target, &[0; 4])).map(|()| 0)
+}
+
+/// `getgroups(2)`: none but the one of `getgid`.
+pub fn groups(room: u64) -> Answer {
+    if (room as i32) < 0 { Err(Errno(EINVAL)) } else { Ok(0) }
+}
+
+/// `getpgid(2)`, `getsid(2)`: each rank is a group and a session of its own.
+pub fn group_of<M: Machine>(machine: &M, process: u64) -> Answer {
+    if is_own(machine, process) { Ok(process_number(machine)) } else { Err(Errno(ESRCH)) }
+}
+
+/// `getpriority(2)`, in the form in which 20 is the ordinary one.
+pub fn priority<M: Machine>(machine: &M, which: u64, who: u64) -> Answer {
+    const PROCESS: u32 = 0;
+    const USER: u32 = 2;
+    const ORDINARY: u64 = 20;
+    match which as u32 {
+        PROCESS if !is_own(machine, who) => Err(Errno(ESRCH)),
+        PROCESS..=USER => Ok(ORDINARY),
+        _ => Err(Errno(EINVAL)),
+    }
+}
+
+/// `sched_getscheduler(2)`: the ordinary policy, number 0.
+pub fn policy<M: Machine>(machine: &M, process: u64) -> Answer {
+    if is_own(machine, process) { Ok(0) } else { Err(Errno(ESRCH)) }
+}
+
+/// `sched_getparam(2)`: the ordinary policy's only priority.
+pub fn policy_parameter<M: Machine>(machine: &M, process: u64, target: u64) -> Answer {
+    policy(machine, process)?;
+    machine.write(target, &[0; 4])?;
+    Ok(0)
+}
+
+/// `sched_get_priority_min(2)` and its like: those of Linux's policies, of which a rank has the first.
+pub fn policy_range(policy: u64, highest: bool) -> Answer {
+    match policy as u32 {
+        // First come, first served, and in turns.
+        1 | 2 => Ok(if highest { 99 } else { 1 }),
+        // Ordinary, batch, idle, by deadline.
+        0 | 3 | 5 | 6 => Ok(0),
+        _ => Err(Errno(EINVAL)),
+    }
+}
+
 /// `getcpu(2)`. Errors: `EFAULT`.
 pub fn core<M: Machine>(machine: &M, core: u64, node: u64) -> Answer {
     if core != 0 {

@@ -34,6 +34,7 @@ mod signal;
 mod stat;
 mod time;
 mod transfer;
+mod volume;
 
 use lwk_abi::syscall::errno::ENOSYS;
 use lwk_abi::syscall::linux;
@@ -101,6 +102,10 @@ pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, argumen
         linux::TRUNCATE => process.truncate(machine, a, b),
         linux::SENDFILE => process.send_file(machine, fd, code, c, d),
         linux::COPY_FILE_RANGE => process.copy_range(machine, (fd, b), (c as u32, d), e, flags as u32),
+        linux::STATFS => process.volume(machine, a, b),
+        linux::FSTATFS => process.volume_open(machine, fd, b),
+        linux::SYNC => Ok(0),
+        linux::SYNCFS => process.synchronise_volume(fd),
         linux::FSYNC | linux::FDATASYNC => process.synchronise(fd),
         linux::STAT => process.stat(machine, CURRENT_FOLDER, a, b, 0),
         linux::LSTAT => process.stat(machine, CURRENT_FOLDER, a, b, links::NO_FOLLOW),
@@ -144,6 +149,10 @@ pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, argumen
         linux::MREMAP => process.remap(machine, a, b, c, d as u32, e),
         linux::MPROTECT => memory::protect(machine, a, b, c),
         linux::MADVISE => process.advise(machine, a, b, c as u32),
+        linux::MLOCK | linux::MUNLOCK => memory::lock(machine, a, b),
+        linux::MLOCK2 => memory::lock_as(machine, a, b, c),
+        linux::MLOCKALL => memory::lock_all(a),
+        linux::MUNLOCKALL => Ok(0),
         linux::MSYNC => memory::synchronise(machine, a, b),
         linux::CLOCK_GETTIME => time::read_clock(machine, a, b),
         linux::CLOCK_GETRES => time::resolution(machine, a, b),
@@ -170,6 +179,17 @@ pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, argumen
         linux::GETPPID => Ok(0),
         linux::GETPGRP => Ok(identity::process_number(machine)),
         linux::GETUID | linux::GETGID | linux::GETEUID | linux::GETEGID => Ok(0),
+        linux::SETUID | linux::SETGID => identity::set_user(&[a]),
+        linux::SETREUID | linux::SETREGID => identity::set_user(&[a, b]),
+        linux::SETRESUID | linux::SETRESGID => identity::set_user(&[a, b, c]),
+        linux::GETRESUID | linux::GETRESGID => identity::users(machine, [a, b, c]),
+        linux::GETGROUPS => identity::groups(a),
+        linux::GETPGID | linux::GETSID => identity::group_of(machine, a),
+        linux::GETPRIORITY => identity::priority(machine, a, b),
+        linux::SCHED_GETSCHEDULER => identity::policy(machine, a),
+        linux::SCHED_GETPARAM => identity::policy_parameter(machine, a, b),
+        linux::SCHED_GET_PRIORITY_MAX => identity::policy_range(a, true),
+        linux::SCHED_GET_PRIORITY_MIN => identity::policy_range(a, false),
         linux::SETRLIMIT => process.limits(machine, 0, fd, b, 0),
         linux::UNAME => identity::names(machine, a),
         linux::SYSINFO => identity::system(machine, a),

@@ -220,6 +220,33 @@ pub fn synchronise<M: Machine>(machine: &M, address: u64, bytes: u64) -> Answer 
     Ok(0)
 }
 
+/// `mlock(2)`, `munlock(2)`: all memory is always there. Errors: `ENOMEM` for what is not mapped.
+pub fn lock<M: Machine>(machine: &M, address: u64, bytes: u64) -> Answer {
+    let start = address - address % PAGE_BYTES;
+    let bytes = bytes.checked_add(address - start).ok_or(Errno(EINVAL))?;
+    check_mapped(machine, start, whole_end(start, bytes)?)?;
+    Ok(0)
+}
+
+/// `mlock2(2)`.
+pub fn lock_as<M: Machine>(machine: &M, address: u64, bytes: u64, flags: u64) -> Answer {
+    /// `MLOCK_ONFAULT`.
+    const ON_FAULT: u32 = 1;
+    if flags as u32 & !ON_FAULT != 0 { Err(Errno(EINVAL)) } else { lock(machine, address, bytes) }
+}
+
+/// `mlockall(2)`.
+pub fn lock_all(flags: u64) -> Answer {
+    /// What is mapped now, what will be, and only when it is used: the last not alone.
+    const ALL: u32 = 7;
+    const ON_FAULT: u32 = 4;
+    match flags as u32 {
+        0 | ON_FAULT => Err(Errno(EINVAL)),
+        flags if flags & !ALL != 0 => Err(Errno(EINVAL)),
+        _ => Ok(0),
+    }
+}
+
 /// The end of a range of whole pages.
 fn whole_end(address: u64, bytes: u64) -> Result<u64, Errno> {
     let bytes = bytes.checked_next_multiple_of(PAGE_BYTES).ok_or(Errno(ENOMEM))?;

@@ -106,7 +106,7 @@ struct Call {
 
 impl Call {
     fn random(random: &mut Random) -> Call {
-        let (number, arguments, success) = match random.below(20) {
+        let (number, arguments, success) = match random.below(21) {
             0 => read(random),
             1 => write(random),
             2 => write_vector(random),
@@ -130,6 +130,7 @@ impl Call {
             11 => (random.one_of(&[GETPID, GETTID]), [0; 6].map(|_| random.bits()), Success::UpTo(1 << 22)),
             12 => (random.one_of(&[SCHED_YIELD, JOB_HOLD]), [0; 6].map(|_| random.bits()), Success::UpTo(0)),
             13..=17 => any_other(random),
+            18 => signals(random),
             _ => unknown(random),
         };
         Call { number, arguments, success }
@@ -266,8 +267,42 @@ fn thread_pointer(random: &mut Random) -> Arguments {
     (ARCH_PRCTL, [code, unwritable(random), 0, 0, 0, 0], success)
 }
 
+/// What a rank says about signals, and signals that are none, to itself and to others. What it may set comes from nowhere, or from code, whose
+/// handlers are never called: no signal is raised.
+fn signals(random: &mut Random) -> Arguments {
+    let number = random.one_of(&[0, 1, 9, 11, 19, 64, 65, 1 << 31, u64::MAX, 1 << 32 | 11]);
+    let bytes = random.one_of(&[8, 8, 8, 0, 4, 9, 16, u64::MAX]);
+    match random.below(6) {
+        0 => (RT_SIGACTION, [number, unreadable(random), unwritable(random), bytes, 0, 0], Success::Never),
+        1 => {
+            let (old, success) = target(random, 32);
+            (RT_SIGACTION, [number, 0, old, bytes, 0, 0], success)
+        }
+        2 => {
+            let how = random.one_of(&[0, 1, 2, 3, u64::MAX]);
+            (RT_SIGPROCMASK, [how, unreadable(random), unwritable(random), bytes, 0, 0], Success::Never)
+        }
+        3 => {
+            let (set, success) = target(random, 8);
+            // No bytes are nothing to write.
+            let success = if bytes == 0 { Success::UpTo(0) } else { success };
+            (RT_SIGPENDING, [set, bytes, 0, 0, 0, 0], success)
+        }
+        4 => (SIGALTSTACK, [unreadable(random), unwritable(random), 0, 0, 0, 0], Success::Never),
+        _ => {
+            let none = random.one_of(&[0, 65, 99, 1 << 31, u64::MAX]);
+            let (process, thread) = (length(random), length(random));
+            match random.below(3) {
+                0 => (KILL, [process, none, 0, 0, 0, 0], Success::UpTo(0)),
+                1 => (TKILL, [thread, none, 0, 0, 0, 0], Success::UpTo(0)),
+                _ => (TGKILL, [process, thread, none, 0, 0, 0], Success::UpTo(0)),
+            }
+        }
+    }
+}
+
 /// Linux's calls that have no generator of their own.
-const OTHERS: [u64; 75] = [
+const OTHERS: [u64; 115] = [
     OPEN,
     CLOSE,
     STAT,
@@ -294,6 +329,34 @@ const OTHERS: [u64; 75] = [
     TRUNCATE,
     FTRUNCATE,
     GETCWD,
+    SYNC,
+    SYNCFS,
+    STATFS,
+    FSTATFS,
+    SENDFILE,
+    COPY_FILE_RANGE,
+    MLOCK,
+    MUNLOCK,
+    MLOCK2,
+    MLOCKALL,
+    MUNLOCKALL,
+    SETUID,
+    SETGID,
+    SETREUID,
+    SETREGID,
+    SETRESUID,
+    SETRESGID,
+    GETRESUID,
+    GETRESGID,
+    GETGROUPS,
+    GETPGID,
+    GETSID,
+    GETPRIORITY,
+    SCHED_GETSCHEDULER,
+    SCHED_GETPARAM,
+    SCHED_GET_PRIORITY_MAX,
+    SCHED_GET_PRIORITY_MIN,
+    SETRLIMIT,
     CHDIR,
     FCHDIR,
     RENAME,
@@ -343,10 +406,22 @@ const OTHERS: [u64; 75] = [
     STATX,
     RSEQ,
     FACCESSAT2,
+    LINK,
+    SYMLINK,
+    CHOWN,
+    FCHOWN,
+    LCHOWN,
+    FADVISE64,
+    FCHOWNAT,
+    LINKAT,
+    SYMLINKAT,
+    FCHMODAT,
+    UTIMENSAT,
+    FALLOCATE,
 ];
 
 /// What is called elsewhere here, or not at all.
-const NOT_UNKNOWN: [u64; 29] = [
+const NOT_UNKNOWN: [u64; 30] = [
     ARCH_PRCTL,
     BRK,
     CLOCK_GETTIME,
@@ -376,6 +451,7 @@ const NOT_UNKNOWN: [u64; 29] = [
     JOB_HOLD,
     CORE_COUNTERS,
     REPORT,
+    FLOCK,
 ];
 
 /// One of the other calls with arguments that are addresses where nothing can be written, lengths, or small numbers. Nothing
@@ -392,7 +468,9 @@ fn any_other(random: &mut Random) -> Arguments {
         NANOSLEEP | CLOCK_NANOSLEEP | POLL | PPOLL | SELECT | PSELECT6 | FUTEX => {
             arguments = [0; 6].map(|_| unreadable(random));
         }
-        CLOSE => arguments[0] = own_descriptor(random),
+        // Nor does it wait for a lock that a peer has and that it waits for in turn.
+        FCNTL => arguments[1] = random.one_of(&[0, 1, 2, 3, 4, 5, 6, 8, 1030, u64::MAX]),
+        CLOSE | SENDFILE => arguments[0] = own_descriptor(random),
         DUP2 | DUP3 => arguments[1] = own_descriptor(random),
         // Not "is needed no more".
         MADVISE => arguments[2] = random.one_of(&[0, 1, 2, 3, 5, 8, 14, 99, u64::MAX]),
