@@ -4,7 +4,7 @@
 //! those of this node. A slot belongs to a node rank.
 
 use core::fmt;
-use lwk_abi::address::JOB_PAGE;
+use lwk_abi::address::{JOB_PAGE, SLOT_SHIFT, slot_of};
 use lwk_abi::job_page::{FLAG_EMULATED, FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, JobPage, RankPlace};
 
 /// A rank of the job, from 0 ("world rank").
@@ -117,6 +117,16 @@ impl Job {
     #[inline(always)]
     pub fn image_contains(self, address: u64, bytes: u64) -> bool {
         address >= self.0.segment_start && address < self.0.image_end && bytes <= self.0.image_end - address
+    }
+
+    /// Whether all ranks of the node can reach so many bytes there: in this rank's segment, or by their slot in a peer's.
+    pub fn segments_contain(self, address: u64, bytes: u64) -> bool {
+        let (slot, local) = (slot_of(address), address & ((1 << SLOT_SHIFT) - 1));
+        let start = self.0.segment_start;
+        slot <= u64::from(self.node_size())
+            && local >= start
+            && local - start <= self.0.segment_bytes
+            && bytes <= self.0.segment_bytes - (local - start)
     }
 
     /// Whether this is a job page of the version the program was built for.

@@ -6,7 +6,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::ffi::{CStr, c_char};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 pub use crate::syscall::{abort, exit};
 
@@ -80,24 +80,27 @@ pub unsafe fn set_environment(environment: *const *const c_char) {
     ENVIRONMENT.store(environment.cast_mut(), Ordering::Relaxed);
 }
 
+/// The names and values of the environment, as far as it is known.
+pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut entry = ENVIRONMENT.load(Ordering::Relaxed).cast_const();
+    core::iter::from_fn(move || {
+        // SAFETY: whoever has set it vouches for the array and its texts, up to the null pointer.
+        let bytes = unsafe {
+            if entry.is_null() || (*entry).is_null() {
+                return None;
+            }
+            let bytes = CStr::from_ptr(*entry).to_bytes();
+            entry = entry.add(1);
+            bytes
+        };
+        let entry = text(bytes);
+        Some(entry.split_once('=').unwrap_or((entry, "")))
+    })
+}
+
 /// The value of an environment variable.
 pub fn variable(name: &str) -> Option<&'static str> {
-    let mut entry = ENVIRONMENT.load(Ordering::Relaxed).cast_const();
-    if entry.is_null() {
-        return None;
-    }
-    // SAFETY: whoever has set it vouches for the array and its texts, up to the null pointer.
-    unsafe {
-        while !(*entry).is_null() {
-            if let Some((key, value)) = text(CStr::from_ptr(*entry).to_bytes()).split_once('=')
-                && key == name
-            {
-                return Some(value);
-            }
-            entry = entry.add(1);
-        }
-    }
-    None
+    variables().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
 /// Bytes of the initial stack as text. Replaced text is kept for the life of the program, as the original is.
@@ -151,6 +154,31 @@ macro_rules! entry {
     };
 }
 
+/// Whether this program has been seen to be part of a job. Relaxed throughout: a rank is one thread.
+static IN_JOB: AtomicBool = AtomicBool::new(false);
+
+/// Ends a program that has been started directly, not as a job: with one line that says how to start it, and the status of wrong use. Nothing
+/// else of the library works there, for want of the job page. Costs a look at a variable, and the first time a system call.
+#[inline]
+pub fn require_job() {
+    if !IN_JOB.load(Ordering::Relaxed) {
+        look_for_job();
+    }
+}
+
+#[cold]
+fn look_for_job() {
+    if crate::syscall::is_in_job() {
+        IN_JOB.store(true, Ordering::Relaxed);
+        return;
+    }
+    let _ = crate::syscall::write(
+        2,
+        b"margay: this program is a rank of a job: start it with `cargo lwk run -n RANKS --host PROGRAM`, or on a node without `--host`\n",
+    );
+    exit(lwk_abi::exit::USAGE);
+}
+
 /// Called by the entry point with the initial stack.
 #[cfg(all(target_os = "none", not(feature = "c-program")))]
 pub(crate) extern "C" fn begin(stack: *const usize) -> ! {
@@ -158,6 +186,7 @@ pub(crate) extern "C" fn begin(stack: *const usize) -> ! {
         /// Defined by [`entry!`](crate::entry!) in the program.
         safe fn lwk_main(env: &'static Env) -> i32;
     }
+    require_job();
     if !crate::job().is_valid() {
         // Nothing of the library works without the page, so the text goes out as it is.
         let _ = crate::syscall::write(

@@ -5,7 +5,8 @@
 use crate::arch;
 use crate::errno::Errno;
 use core::ptr::NonNull;
-use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_HOLD, REPORT, linux};
+use core::sync::atomic::AtomicU32;
+use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_HOLD, JOB_LEAVE, REPORT, linux};
 
 /// Any system call by number: six arguments, the result as it comes. For tests and for calls that have no wrapper here.
 ///
@@ -156,6 +157,11 @@ pub fn report(text: &[u8]) -> Result<(), Errno> {
     Errno::check(unsafe { raw(REPORT, [address_of(text.as_ptr()), text.len() as u64, 0, 0, 0, 0]) }).map(drop)
 }
 
+/// Whether this program runs in a job: nobody but Margay's homes knows its own calls.
+pub fn is_in_job() -> bool {
+    report(b"") != Err(Errno::ENOSYS)
+}
+
 /// Ends this rank with a status, 0 to 255; a status other than 0 ends the job.
 pub fn exit(status: i32) -> ! {
     loop {
@@ -169,6 +175,13 @@ pub fn exit(status: i32) -> ! {
 pub fn hold_job(on: bool) {
     // SAFETY: no memory is involved. The call has no error.
     unsafe { raw(JOB_HOLD, [on as u64, 0, 0, 0, 0, 0]) };
+}
+
+/// Says that peers do not count on this rank any more, and what they look at in case they do: when this rank exits with status 0, 1 is stored in
+/// `word`, with release.
+pub fn leave_job(word: &'static AtomicU32) {
+    // SAFETY: a word that lives as long as the program and may be written at any time. So the call has no error.
+    unsafe { raw(JOB_LEAVE, [word.as_ptr().expose_provenance() as u64, 0, 0, 0, 0, 0]) };
 }
 
 /// Ends the whole job with a status, 1 to 255; 0 counts as 1.

@@ -1,14 +1,17 @@
 //! What the system keeps for a rank between its calls.
 
+use lwk_abi::syscall::errno::EINVAL;
 use lwk_files::NodeId;
 use lwk_mm::heap::Heap;
 use lwk_mm::layout::Layout;
 
-use crate::descriptors::Descriptors;
+use crate::descriptors::{DESCRIPTORS_MAX, Descriptors};
 use crate::limits::UNLIMITED;
+use crate::machine::Machine;
 use crate::memory::AREAS_MAX;
 use crate::pipe::Pipes;
 use crate::signal::Signals;
+use crate::{Answer, Errno};
 
 /// Permission bits that new files lack unless the program says otherwise (Linux's usual `umask`).
 const UMASK: u16 = 0o022;
@@ -27,6 +30,8 @@ pub struct Process {
     pub(crate) signals: Signals,
     /// When the call that the program keeps making has waited long enough, by [`crate::Clock::Monotonic`].
     pub(crate) deadline: Option<u64>,
+    /// Where peers look whether the rank has exited.
+    last_word: Option<u64>,
 }
 
 impl Process {
@@ -42,6 +47,29 @@ impl Process {
             file_bytes_limits: [UNLIMITED; 2],
             signals: Signals::new(),
             deadline: None,
+            last_word: None,
+        }
+    }
+
+    /// [`lwk_abi::syscall::JOB_LEAVE`], but for the hold that ends with it.
+    pub fn leave<M: Machine>(&mut self, machine: &M, word: u64) -> Answer {
+        if !word.is_multiple_of(4) {
+            return Err(Errno(EINVAL));
+        }
+        machine.check_writable(word, 4)?;
+        self.last_word = Some(word);
+        Ok(0)
+    }
+
+    /// The rank exits with status 0: what it has open is closed, and whoever looks at the word of [`Process::leave`] sees it, and all that the rank has stored.
+    pub fn exited<M: Machine>(&mut self, machine: &M) {
+        for fd in 0..DESCRIPTORS_MAX as u32 {
+            // Most are not open; what cannot be closed stays as it is.
+            let _ = self.close(machine, fd);
+        }
+        if let Some(word) = self.last_word {
+            // It has been checked, and memory is never taken away.
+            let _ = machine.write(word, &1u32.to_le_bytes());
         }
     }
 

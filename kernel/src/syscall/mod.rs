@@ -7,7 +7,7 @@ mod report;
 pub mod signals;
 pub mod unsupported;
 
-use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, REPORT, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, JOB_LEAVE, REPORT, linux};
 use lwk_linux::{Answer, Fatal, Outcome};
 
 pub use lwk_linux::Errno;
@@ -46,6 +46,11 @@ pub extern "C" fn syscall_entered(frame: &mut TrapFrame) {
         JOB_HOLD => {
             rank.hold_job(arguments[0] != 0);
             Outcome::Done(Ok(0))
+        }
+        JOB_LEAVE => {
+            let machine = NodeMachine { core, rank, stack };
+            let left = rank.with_process(|process| process.leave(&machine, arguments[0]));
+            Outcome::Done(left.inspect(|_| rank.hold_job(false)))
         }
         CORE_COUNTERS => Outcome::Done(counters::core_counters(core, rank, arguments[0])),
         REPORT => Outcome::Done(report::report(rank, arguments[0], arguments[1])),
@@ -87,6 +92,8 @@ fn exit(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, status: u64
     match (status & 0xff) as i32 {
         0 if rank.holds_job() => failure::rank_deserted(core, rank, frame),
         0 => {
+            let machine = NodeMachine { core, rank, stack: frame.rsp };
+            rank.with_process(|process| process.exited(&machine));
             rank.end(0);
             scheduler::abandon_stack_and_run(core)
         }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use lwk_abi::address::USER_END;
 use lwk_abi::console as kind;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
-use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, REPORT, REPORT_BYTES, errno, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, JOB_LEAVE, REPORT, REPORT_BYTES, errno, linux};
 use lwk_failure::{Reason, Registers};
 use lwk_linux::{Errno, Fatal, Machine, Outcome};
 
@@ -109,12 +109,22 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
                 fault::report(rank, Reason::Desertion, &fault::registers(context));
                 rank.exit(1)
             }
+            if status == 0 {
+                // SAFETY: asked once, by this call.
+                unsafe { rank.process() }.exited(&signals::machine(rank, context));
+            }
             rank.exit(status)
         }
         JOB_HOLD => {
             // Relaxed: a flag of this one thread.
             rank.entry().holds_job.store((arguments[0] != 0) as u32, Ordering::Relaxed);
             Outcome::Done(Ok(0))
+        }
+        JOB_LEAVE => {
+            // SAFETY: asked once, by this call.
+            let left = unsafe { rank.process() }.leave(&signals::machine(rank, context), arguments[0]);
+            // Relaxed: a flag of this one thread.
+            Outcome::Done(left.inspect(|_| rank.entry().holds_job.store(0, Ordering::Relaxed)))
         }
         linux::RT_SIGRETURN => {
             count(rank);
