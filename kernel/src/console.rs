@@ -4,14 +4,14 @@
 use core::fmt::{self, Write};
 
 use lwk_abi::console::{
-    END, FAILURE, FRAME, HEADER_END, HEADER_START, KERNEL, PANIC, PANIC_FRAME, REPORT, STDERR_PART,
+    END, FAILURE, FRAME, HEADER_END, HEADER_START, KERNEL, PANIC, PANIC_FRAME, REPORT, START, STDERR_PART,
     STDOUT_PART,
 };
 
 use crate::arch::clock;
 use crate::boot::Screen;
 use crate::drivers::screen::TextScreen;
-use crate::drivers::serial::Serial;
+use crate::drivers::serial::{self, Serial};
 
 struct Console {
     serial: Option<Serial>,
@@ -22,8 +22,9 @@ struct Console {
 
 static CONSOLE: spin::Mutex<Console> = spin::Mutex::new(Console { serial: None, screen: None, plain: false });
 
-/// How long a core waits for the console before it takes it by force, where it must speak: in ticks, about 0.1 s or more.
-const PATIENCE_TICKS: u64 = 500_000_000;
+/// How long a core waits for the console, while nothing is being sent, before it takes it by force where it must speak: in
+/// ticks, 2 s or more. In a virtual machine the owner's core may have to wait for its turn on a busy host.
+const PATIENCE_TICKS: u64 = 10_000_000_000;
 
 /// Opens the serial line.
 pub fn open_serial() {
@@ -55,19 +56,37 @@ pub fn record_text(kind: u8, number: usize, text: fmt::Arguments<'_>) {
 /// As [`record_text`] where waiting for another core could last for ever: in a panic, and in a non-maskable interrupt
 /// that may have struck the owner of the console.
 pub fn record_urgently(kind: u8, number: usize, text: fmt::Arguments<'_>) {
-    let start = clock::ticks();
-    let mut console = loop {
+    lock_urgently().record(kind, number, |out| out.print(text));
+}
+
+/// Waits until all that was written has left the serial port: what ends the machine must not overtake it. As urgent as
+/// [`record_urgently`].
+pub fn drain() {
+    if let Some(serial) = &mut lock_urgently().serial {
+        serial.drain();
+    }
+}
+
+/// The console, by force if its owner does not give it back in time.
+fn lock_urgently() -> spin::MutexGuard<'static, Console> {
+    let mut start = clock::ticks();
+    loop {
         if let Some(console) = CONSOLE.try_lock() {
-            break console;
+            return console;
+        }
+        // A host that reads slowly holds up the owner, who is not stopped because of it.
+        if serial::is_sending() {
+            start = clock::ticks();
         }
         if clock::ticks() - start > PATIENCE_TICKS {
             // SAFETY: whoever holds the lock has had time to finish its record, so it is stopped, and will not touch the
             // console again; at worst its record is cut in two.
             unsafe { CONSOLE.force_unlock() };
+            // Whoever takes it next, this core or another, is no such owner.
+            start = clock::ticks();
         }
         core::hint::spin_loop();
-    };
-    console.record(kind, number, |out| out.print(text));
+    }
 }
 
 /// Waits until a byte arrives on the serial line. For ever, if there is none.
@@ -91,7 +110,7 @@ impl Console {
             self.serial.as_mut().filter(|_| self.plain).map(Output::PlainSerial),
             self.screen.as_mut().map(Output::Screen),
         ];
-        for mut out in outputs.into_iter().flatten() {
+        for mut out in outputs.into_iter().flatten().filter(|_| kind != START) {
             print_prefix(&mut out, kind, number);
             text(&mut out);
             match kind {

@@ -68,6 +68,7 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     let cores = arch::start_cores::start(&tables, job.file.cores.map(|cores| cores as usize));
     node::describe(&machine, cores, entry_ticks);
 
+    console::record(lwk_abi::console::START, 0, b"");
     if let Err(problem) = job::launch(&job, cores) {
         node::refuse(format_args!("{problem}"));
     }

@@ -57,6 +57,7 @@ pub fn end(status: i32, (how, out): (End, bool)) -> ! {
     if how == End::Wait {
         console::wait_for_byte();
     }
+    console::drain();
     if how != End::Halt {
         // SAFETY: the debug-exit device of QEMU; a machine without it ignores the write.
         unsafe { ports::write_u32(exit::DEBUG_EXIT_PORT, exit::DEBUG_EXIT_ENDED) };

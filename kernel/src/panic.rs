@@ -47,6 +47,7 @@ pub fn exception(frame: &TrapFrame, fault: Fault) -> ! {
 }
 
 fn stop_the_others() {
+    // SeqCst: of cores that panic at once, one goes on; nothing else depends on the order.
     if IN_PROGRESS.swap(true, Ordering::SeqCst) {
         interrupts::halt_for_ever();
     }
@@ -82,6 +83,7 @@ fn trace(at: Position) {
 }
 
 fn end() -> ! {
+    console::drain();
     // SAFETY: the debug-exit device of QEMU; a machine without it ignores the write.
     unsafe { ports::write_u32(exit::DEBUG_EXIT_PORT, exit::DEBUG_EXIT_PANIC) };
     interrupts::halt_for_ever()

@@ -256,7 +256,7 @@ pub struct RunOptions {
     /// How QEMU runs the node's cores
     #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
     pub accel: accel::Choice,
-    /// Time limit of the job, in seconds [default: 120; none with --gdb or --valgrind]
+    /// Time limit of the job, in seconds from its start [default: 120; none with --gdb or --valgrind]
     ///
     /// At the limit the kernel reports where each rank is, and the status is 124.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

@@ -23,7 +23,7 @@ use crate::symbols::Symbols;
 use crate::tree::Tree;
 
 /// After the time limit: how long the ranks may take to tell where they are and to end.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE: Duration = Duration::from_secs(15);
 
 /// Runs a job on this machine and gives its status.
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {

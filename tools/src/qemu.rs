@@ -140,8 +140,18 @@ impl Node {
     ///
     /// Call it on a thread that lives as long as the node: the host kills QEMU when that thread ends.
     pub fn start(qemu: &Path, machine: &Machine, messages: PathBuf) -> Outcome<Self> {
+        let serial = UnixStream::pair().doing(|| format!("start {}", qemu.display()))?;
+        Self::start_on(serial, qemu, machine, messages)
+    }
+
+    /// As [`Node::start`] with a given pair of sockets for the serial line: the host's end and QEMU's.
+    pub fn start_on(
+        (serial, serial_end): (UnixStream, UnixStream),
+        qemu: &Path,
+        machine: &Machine,
+        messages: PathBuf,
+    ) -> Outcome<Self> {
         let what = || format!("start {}", qemu.display());
-        let (serial, serial_end) = UnixStream::pair().doing(what)?;
         let (monitor, monitor_end) = UnixStream::pair().doing(what)?;
         let log = File::create(&messages).doing(|| format!("write {}", messages.display()))?;
         let mut command = Command::new(qemu);

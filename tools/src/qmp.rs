@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::failure::{Doing, Failure, Outcome};
 
 /// How long QEMU may take to answer. It answers between two translated blocks, so even a busy host is far quicker.
-const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 
 /// A connection to QEMU's monitor.
 #[derive(Debug)]

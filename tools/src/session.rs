@@ -18,15 +18,17 @@ use crate::failure::{Doing, Failure, Outcome};
 use crate::qemu::Node;
 use crate::{files, screen};
 
+/// How long firmware and kernel may take, on a busy host, until the ranks start; the job's own limit if that is longer.
+const BOOT_LIMIT: Duration = Duration::from_secs(180);
 /// After the time limit: how long the kernel may take to tell where each rank is and to end the job.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE: Duration = Duration::from_secs(15);
 /// How long QEMU may take from closing the serial line to its end.
-const EXIT_LIMIT: Duration = Duration::from_secs(10);
+const EXIT_LIMIT: Duration = Duration::from_secs(60);
 
 /// What to do besides listening.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Time limit of the job, counted from now; none for a debugger.
+    /// Time limit of the job, counted from its start; none for a debugger.
     pub limit: Option<Duration>,
     /// Take the screen at the job's end: a scratch file for QEMU, and the PNG file to write. The job must have been
     /// told to wait at its end.
@@ -38,6 +40,8 @@ pub struct Plan {
 /// Where the session stands with the time limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Clock {
+    /// The ranks have not started.
+    Booting,
     Running,
     /// The kernel has been asked where its ranks are.
     Asked,
@@ -49,8 +53,8 @@ enum Clock {
 /// what must be said about the node itself comes back as the [`Failure`]'s line.
 pub fn supervise(node: &mut Node, printer: &mut Printer<'_>, plan: &Plan) -> Outcome<i32> {
     let mut parser = Parser::default();
-    let mut clock = Clock::Running;
-    let mut deadline = plan.limit.map(|limit| Instant::now() + limit);
+    let mut clock = Clock::Booting;
+    let mut deadline = plan.limit.map(|limit| Instant::now() + limit.max(BOOT_LIMIT));
     let mut looked_at = false;
     let mut brought_back =
         plan.out.as_ref().map(|_| Err(files::lost("the node has ended before the job had")));
@@ -83,6 +87,10 @@ pub fn supervise(node: &mut Node, printer: &mut Printer<'_>, plan: &Plan) -> Out
             }
         });
         printed.doing(|| "write the job's output".into())?;
+        if clock == Clock::Booting && printer.heard().started {
+            clock = Clock::Running;
+            deadline = plan.limit.map(|limit| Instant::now() + limit);
+        }
         let waits = plan.screen.is_some() || plan.out.is_some();
         if waits && printer.heard().end.is_some() && !looked_at {
             looked_at = true;
@@ -129,11 +137,12 @@ fn is_time_out(kind: ErrorKind) -> bool {
 }
 
 fn timed_out(limit: u64, heard: &Heard, parser: &Parser) -> Failure {
-    let mut message = format!("the job ran into its time limit of {limit} s and was ended");
-    if heard.records == 0 {
-        message.push_str("; the kernel never said anything");
-        message.push_str(&last_noise(parser));
-    }
+    let message = if heard.started {
+        format!("the job ran into its time limit of {limit} s and was ended")
+    } else {
+        let limit = limit.max(BOOT_LIMIT.as_secs());
+        format!("the node did not start its job within {limit} s and was ended{}", last_noise(parser))
+    };
     Failure { message, status: TIMEOUT }
 }
 

@@ -44,5 +44,8 @@ pub const REPORT: u8 = b'r';
 /// Where a piece of the file system is in the node's memory, for the host tool to fetch; in the order of its pages, before
 /// [`END`]. Number: pages of 4 KiB. Text: `address=0x…`, physical, and `sum=0x…`, by `lwk_files::checksum`.
 pub const FILES: u8 = b'd';
+/// The job's ranks are about to start; number: 0. Its time limit counts from here: firmware and boot take as long as the host
+/// lets them.
+pub const START: u8 = b's';
 /// The job's end, the last record; number: exit status of the host command.
 pub const END: u8 = b'x';

@@ -1,7 +1,10 @@
 //! The first serial port (COM1), polled.
 
 use uart_16550::backend::PioBackend;
+use uart_16550::spec::registers::{LSR, offsets};
 use uart_16550::{BaudRate, Config, Uart16550};
+
+use crate::arch::ports;
 
 const COM1: u16 = 0x3f8;
 
@@ -24,8 +27,23 @@ impl Serial {
         self.device.send_bytes_exact(bytes);
     }
 
+    /// Waits until the last byte has left the port: [`Serial::send`] returns while up to 16 of them are still in it.
+    pub fn drain(&mut self) {
+        while !self.device.lsr().contains(LSR::TRANSMITTER_EMPTY) {
+            core::hint::spin_loop();
+        }
+    }
+
     /// A byte that has arrived.
     pub fn receive(&mut self) -> Option<u8> {
         self.device.try_receive_byte().ok()
     }
+}
+
+/// Whether the port still has bytes in its queue, also for a core that does not own it. False without a port: there all bits
+/// read as one.
+pub fn is_sending() -> bool {
+    // SAFETY: the line status register; reading it changes only the marks of errors of reception, which nobody looks at.
+    let status = LSR::from_bits_retain(unsafe { ports::read_u8(COM1 + offsets::LSR as u16) });
+    !status.contains(LSR::THR_EMPTY)
 }

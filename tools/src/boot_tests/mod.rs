@@ -12,7 +12,9 @@ mod host;
 mod judge;
 mod real_machine;
 mod screen_text;
+mod serial_line;
 mod shmem_names;
+mod slow_host;
 mod special;
 mod wrappers;
 

@@ -19,7 +19,7 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// All of them.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 8] = [
+    let checks: [(&str, Check); 9] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
@@ -27,6 +27,7 @@ pub fn all() -> Vec<Test> {
         ("killed-qemu-is-a-failure", killed_qemu),
         ("qemu-dies-with-the-command", killed_command),
         ("image-for-real-machines-boots", real_machine_image),
+        ("a-slow-host-loses-no-last-words", super::slow_host::loses_no_last_words),
         ("files-go-in-and-come-back", files_on_a_node),
     ];
     let checks = checks.into_iter().map(|(name, check)| test(name.into(), check));

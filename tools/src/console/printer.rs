@@ -37,8 +37,8 @@ pub struct Printer<'a> {
 /// What the node has said about itself.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// Records so far.
-    pub records: u64,
+    /// The ranks are about to start, or have.
+    pub started: bool,
     /// The status in the job's end record.
     pub end: Option<u32>,
     /// A panic report has begun.
@@ -75,7 +75,6 @@ impl<'a> Printer<'a> {
 
     /// Prints what a record says. An error is one of the host's own streams.
     pub fn record(&mut self, record: &Record) -> io::Result<()> {
-        self.outcome.records += 1;
         let number = record.number;
         let text = &record.text[..];
         match record.kind {
@@ -104,6 +103,10 @@ impl<'a> Printer<'a> {
             kind::FILES => {
                 let piece = Piece::parse(number, &String::from_utf8_lossy(text));
                 self.outcome.files.extend(piece);
+                Ok(())
+            }
+            kind::START => {
+                self.outcome.started = true;
                 Ok(())
             }
             kind::END => {

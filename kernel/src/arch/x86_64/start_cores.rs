@@ -18,8 +18,8 @@ use crate::{memory, scheduler};
 const RESET_MICROSECONDS: u64 = 10_000;
 /// Time after the first start command in which a core may show itself before it gets the second, in microseconds.
 const START_MICROSECONDS: u64 = 200;
-/// Cores that have not shown themselves by then, in microseconds, are left out.
-const PATIENCE_MICROSECONDS: u64 = 5_000_000;
+/// Cores that have not shown themselves by then, in microseconds, are left out. Cores of a virtual machine are threads of a host that may be busy.
+const PATIENCE_MICROSECONDS: u64 = 30_000_000;
 
 /// The ticket that the next starting core draws.
 static NEXT_TICKET: AtomicU64 = AtomicU64::new(0);
