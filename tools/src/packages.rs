@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::progress::Step;
 
-/// Waits for another package manager at most this many seconds.
-const LOCK_LIMIT: &str = "DPkg::Lock::Timeout=300";
+/// Waits for another package manager at most this many seconds, and tries a download this many times again.
+const SETTINGS: [&str; 4] = ["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=5"];
 
 /// The first file `name` in `PATH` or in the administrator's folders, which a user's `PATH` may lack.
 pub fn find_command(name: &str) -> Option<PathBuf> {
@@ -33,11 +33,15 @@ pub fn install(packages: &[&str], verbose: bool) -> Outcome<()> {
     };
     eprintln!("lwk: installing Debian packages: {names}");
     // Always: lists that are there can be older than what the mirrors have, and offer a compiler that is too old.
-    rights.apt_get(&["update"], "reading Debian's package lists", verbose)?;
+    let updated = rights.apt_get(&["update"], "reading Debian's package lists", verbose);
     let mut arguments = vec!["install", "--yes", "--no-install-recommends", "--no-remove"];
     arguments.extend(packages);
     let step = "downloading and installing packages";
-    rights.apt_get(&arguments, step, verbose).map_err(|error| by_hand(&error.message))
+    // One mirror of many that cannot be reached makes the update fail, and what is there may do: what the installation says counts.
+    rights.apt_get(&arguments, step, verbose).map_err(|error| {
+        let before = updated.err().map(|update| update.message + "; ").unwrap_or_default();
+        by_hand(&(before + &error.message))
+    })
 }
 
 /// How this user becomes root.
@@ -67,7 +71,7 @@ impl Rights {
                 sudo
             }
         };
-        command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", LOCK_LIMIT]).args(arguments);
+        command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]).args(SETTINGS).args(arguments);
         let output = command.stdin(Stdio::null()).output().doing(|| "run apt-get".into())?;
         if output.status.success() {
             return Ok(());

@@ -21,6 +21,8 @@ use crate::tree::Tree;
 
 /// The oldest compiler that builds the tree: 1.96 accepts the target files and the boot loader's sources.
 const OLDEST: (u32, u32) = (1, 96);
+/// As in `.cargo/config.toml`, for the boot loader's build script, which runs cargo outside of the tree.
+const RETRY: (&str, &str) = ("CARGO_NET_RETRY", "10");
 /// The only host that is supported.
 const HOST: &str = "x86_64-unknown-linux-gnu";
 /// Debian's packages of the compiler, of the same version each.
@@ -77,6 +79,9 @@ impl Toolchain {
             }
         }
         command.env("PATH", &self.path).env("RUSTC", &self.rustc).env("RUSTC_BOOTSTRAP", "1");
+        if std::env::var_os(RETRY.0).is_none() {
+            command.env(RETRY.0, RETRY.1);
+        }
         command.current_dir(tree.root());
         command
     }
