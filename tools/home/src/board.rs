@@ -37,7 +37,7 @@ pub struct RankEntry {
 /// The whole board, in zeroed shared memory.
 #[derive(Debug)]
 pub struct Board {
-    /// 1 from the first failure on: only that one is reported.
+    /// The rank whose failure was the first, plus one; 0 before. Only that one is reported, and its status is the job's.
     failed: AtomicU32,
     ranks: [RankEntry; MAX_RANKS],
 }
@@ -67,10 +67,16 @@ impl Board {
         &self.ranks[rank as usize]
     }
 
-    /// Whether the caller is the first to fail, and so the one whose failure is the job's.
-    pub fn first_failure(&self) -> bool {
-        // Pairs with itself in other ranks: exactly one sees 0. The report goes through a pipe, which orders the rest.
-        self.failed.swap(1, Ordering::AcqRel) == 0
+    /// Takes note of `rank`'s failure; whether it is the job's first.
+    pub fn first_failure(&self, rank: u32) -> bool {
+        // Pairs with itself in other ranks and in the node: exactly one finds 0. The report goes through a pipe, which orders the rest.
+        self.failed.compare_exchange(0, rank + 1, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Whether `rank`'s failure was the first.
+    pub fn failed_first(&self, rank: u32) -> bool {
+        // Acquire pairs with the exchange above, in whichever process made it.
+        self.failed.load(Ordering::Acquire) == rank + 1
     }
 
     /// Unsupported system calls of all ranks: number and count, by number.

@@ -89,6 +89,8 @@ mod tests {
         assert!(parts < 1e-3, "{a:?} {b:?}");
         let seconds = (b.tsc_base - a.tsc_base) as f64 / a.tsc_hz as f64;
         let wall = (b.wall_base_ns - a.wall_base_ns) as f64 * 1e-9;
-        assert!((seconds - wall).abs() < 1e-3, "{seconds} s by the counter, {wall} s by the clock");
+        // Whoever sets this machine's clock may be slewing it: by a tenth at most (adjtimex(2)).
+        let slewed = 0.1 * seconds;
+        assert!((seconds - wall).abs() < 1e-3 + slewed, "{seconds} s by the counter, {wall} s by the clock");
     }
 }

@@ -42,3 +42,4 @@ pub use files::{SharedPages, Volume};
 pub use home::{Home, Tools, become_node};
 pub use setup::{HOST_LACKS, SetupError};
 pub use tool::Valgrind;
+pub use topology::usable_cores;

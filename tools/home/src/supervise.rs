@@ -23,8 +23,9 @@ use crate::setup::Setup;
 
 /// The host tool's command: the time limit has passed.
 pub const TIME_IS_UP: u8 = b'T';
-/// How long ranks have to say where they are. They answer in microseconds; one that is stopped never does.
-const ANSWER_TIME: Duration = Duration::from_millis(500);
+/// How long ranks have to say where they are. They answer in microseconds, on a busy machine when their turn comes; one that is stopped
+/// never does.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// Bytes read from a pipe at a time: what a Linux pipe holds.
 const READ_BYTES: usize = 64 << 10;
 
@@ -188,15 +189,20 @@ impl<'a> Supervisor<'a> {
             if self.ending || status == 0 {
                 continue;
             }
+            let reported = !self.board.first_failure(rank as u32);
+            if reported && !self.board.failed_first(rank as u32) {
+                // Another's failure came first. It may be about to report it, and then ends by itself, and the job by that.
+                continue;
+            }
             // What it said itself comes before what is said about it.
             self.drain(reports)?;
-            self.explain(rank, status, signal)?;
+            self.explain(rank, status, signal, reported)?;
             self.end(status);
         }
     }
 
-    /// The report of a rank that could not, or need not, report itself.
-    fn explain(&mut self, rank: usize, status: i32, signal: Option<i32>) -> io::Result<()> {
+    /// The report of a rank that could not, or need not, report itself. `reported`: it has begun to.
+    fn explain(&mut self, rank: usize, status: i32, signal: Option<i32>, reported: bool) -> io::Result<()> {
         // Relaxed: the rank has been waited for.
         let said = self.board.rank(rank as u32).said_why.load(Ordering::Relaxed) != 0;
         let reason = match signal {
@@ -206,7 +212,7 @@ impl<'a> Supervisor<'a> {
             None => return Ok(()),
         };
         // A rank that reports its own death ends itself: a signal that ended it is news in any case.
-        if !self.board.first_failure() && signal.is_none() {
+        if reported && signal.is_none() {
             return Ok(());
         }
         let death = Death { rank: rank as u32, core: self.ranks[rank].core.into(), reason };

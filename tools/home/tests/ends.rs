@@ -35,6 +35,22 @@ fn an_exit_that_is_not_zero_ends_the_job() {
     assert!(said.texts('f')[0].1.ends_with("exited with status 9"), "{said:?}");
 }
 
+/// The first failure is the job's: it is reported, and the status is its own, however many ranks fail at the same time. Run often, since it is a
+/// matter of who is interrupted where.
+#[test]
+fn when_all_fail_at_once_the_status_is_that_of_the_failure_that_is_reported() {
+    for _ in 0..40 {
+        let said = run(job("all-fail", 12, &["mem=4194304"]));
+        let reports: Vec<&str> =
+            said.texts('f').iter().map(|(_, text)| *text).filter(|text| text.starts_with("rank ")).collect();
+        let [report] = reports[..] else { panic!("{reports:?} in {said:?}") };
+        let ways =
+            [("(the null page)", 139), ("aborted the job with status 7", 7), ("exited with status 9", 9)];
+        let told = ways.iter().find(|(words, _)| report.contains(words)).map(|(_, status)| *status);
+        assert_eq!(told, Some(said.status()), "{said:?}");
+    }
+}
+
 #[test]
 fn a_rank_killed_from_outside_is_reported() {
     for (by, name) in

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{job, run};
+use nix::sys::resource::{Resource, getrlimit};
 
 #[test]
 fn ranks_reach_each_other() {
@@ -12,8 +13,11 @@ fn ranks_reach_each_other() {
 
 #[test]
 fn as_many_ranks_as_a_node_can_hold() {
+    const OPEN_FILES: u64 = 255 * 4 + 32;
     let said = run(job("peers", 255, &["mem=4194304"]));
-    assert_eq!(said.status(), 0, "{said:?}");
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    // Where whoever set up this machine allows fewer open files, it is said.
+    assert_eq!(said.status(), if hard < OPEN_FILES { 2 } else { 0 }, "{said:?}");
 }
 
 #[test]

@@ -122,6 +122,10 @@ extern "C" fn begin(stack: *const u64) -> ! {
             }
             spin()
         }
+        _ if is(b"all-fail") => {
+            peers();
+            fail()
+        }
         _ if is(b"spin") => {
             print(1, b"spinning\n");
             spin()
@@ -135,6 +139,16 @@ fn spin() -> ! {
     loop {
         core::hint::spin_loop();
     }
+}
+
+/// One rank dies of a fault, the next aborts, the third exits, the fourth dies again.
+fn fail() -> ! {
+    match rank() % 3 {
+        0 => poke(),
+        1 => drop(sys(JOB_ABORT, &[7])),
+        _ => exit(9),
+    }
+    exit(253)
 }
 
 /// Every rank tells every other its number, and waits for all.
@@ -245,10 +259,16 @@ fn lines() {
 fn die_alone() {
     print(1, b"before\n");
     if rank() + 1 == size() {
-        // SAFETY: not sound, which is the point.
-        unsafe { core::ptr::write_volatile(core::hint::black_box(8 as *mut u64), 1) };
+        poke();
     }
     spin()
+}
+
+/// Writes to the null page.
+#[inline(never)]
+fn poke() {
+    // SAFETY: not sound, which is the point.
+    unsafe { core::ptr::write_volatile(core::hint::black_box(8 as *mut u64), 1) };
 }
 
 #[panic_handler]
