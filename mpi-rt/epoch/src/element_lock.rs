@@ -1,22 +1,18 @@
 //! The lock of a target's elements: held while elements are updated that no single instruction can update.
 
 use crate::primitive::{AtomicU32, Ordering};
+use lwk_primitive::made;
 
 /// One rank's; a cache line of its own.
 #[repr(C, align(64))]
 pub struct ElementLock(AtomicU32);
 
 impl ElementLock {
-    /// A free lock.
-    #[cfg(not(all(test, feature = "loom")))]
-    pub const fn new() -> ElementLock {
-        ElementLock(AtomicU32::new(0))
-    }
-
-    /// A free lock, for the model checker.
-    #[cfg(all(test, feature = "loom"))]
-    pub fn new() -> ElementLock {
-        ElementLock(AtomicU32::new(0))
+    made! {
+        /// A free lock.
+        pub fn new() -> ElementLock {
+            ElementLock(AtomicU32::new(0))
+        }
     }
 
     /// Takes it if it is free.

@@ -6,15 +6,19 @@
 //! * [`Attachments`]: the memory that a rank has attached to a dynamic window.
 //!
 //! Nothing here waits: callers poll, and make progress on messages meanwhile. Nothing here is on the path of a put or a get.
-//! Written over [`primitive`], so that loom can try the interleavings.
+//! Written over `lwk_primitive`, so that loom can try the interleavings.
 #![cfg_attr(not(test), no_std)]
 #![deny(unsafe_code)]
 
 mod attachments;
 mod element_lock;
 mod pair_line;
-mod primitive;
 mod target_lock;
+
+#[cfg(not(all(test, feature = "loom")))]
+use lwk_primitive::machine as primitive;
+#[cfg(all(test, feature = "loom"))]
+use lwk_primitive::model as primitive;
 
 pub use attachments::{Attachments, Full};
 pub use element_lock::ElementLock;

@@ -1,55 +1,29 @@
 //! The protocols under the model checker: loom fails these if data that a lock or an epoch protects can be touched at once.
 
+use crate::primitive::{Memory, check, wait};
 use crate::{Attachments, ElementLock, PairLine, TargetLock};
-use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-
-/// Threads that the checker may switch at any point, beside waits; minutes instead of hours.
-const PREEMPTIONS: usize = 3;
-
-fn check(model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(PREEMPTIONS);
-    builder.check(model);
-}
-
-fn wait(mut condition: impl FnMut() -> bool) {
-    while !condition() {
-        thread::yield_now();
-    }
-}
 
 /// A window's memory; the checker watches who touches it when.
 struct Guarded<L> {
     by: L,
-    memory: UnsafeCell<u64>,
+    memory: Memory,
 }
 
-#[allow(unsafe_code)]
 impl<L> Guarded<L> {
     fn new(by: L) -> Arc<Guarded<L>> {
-        Arc::new(Guarded { by, memory: UnsafeCell::new(0) })
+        Arc::new(Guarded { by, memory: Memory::new() })
     }
 
     fn add(&self) {
-        // SAFETY: that this is exclusive is what the checker finds out.
-        self.memory.with_mut(|it| unsafe { *it += 1 });
+        self.memory.store(self.memory.load() + 1);
     }
 
     fn read(&self) -> u64 {
-        // SAFETY: that nobody writes now is what the checker finds out.
-        self.memory.with(|it| unsafe { *it })
+        self.memory.load()
     }
 }
-
-#[allow(unsafe_code)]
-// SAFETY: that accesses exclude each other is what the checker finds out.
-unsafe impl<L: Sync> Sync for Guarded<L> {}
-
-#[allow(unsafe_code)]
-// SAFETY: a lock and a number, which may be dropped anywhere.
-unsafe impl<L: Send> Send for Guarded<L> {}
 
 fn exclusive(window: &Guarded<TargetLock>) {
     let ticket = window.by.queue();
@@ -149,6 +123,65 @@ fn epochs_of_post_and_start_order_stores_puts_and_loads() {
             wait(|| window.by.1.completed.has(epoch));
             assert_eq!(window.read(), 2 * epoch);
         }
+        origin.join().unwrap();
+    });
+}
+
+/// Whoever finds memory attached, or a further piece of the list, finds what the owner has stored there before.
+#[test]
+fn what_is_attached_is_complete() {
+    check(|| {
+        let window = Guarded::new(Attachments::new());
+        let peer = window.clone();
+        let peer = thread::spawn(move || {
+            wait(|| peer.by.covers(120, 200));
+            // The whole entry is there, not only its end.
+            assert!(!peer.by.covers(50, 200));
+            assert_eq!(peer.read(), 1);
+        });
+        window.add();
+        window.by.attach(100, 200).unwrap();
+        peer.join().unwrap();
+    });
+}
+
+#[test]
+fn a_piece_that_is_appended_is_complete() {
+    const PIECE: u64 = 4096;
+    check(|| {
+        let window = Guarded::new(Attachments::new());
+        let peer = window.clone();
+        let peer = thread::spawn(move || {
+            wait(|| peer.by.next() == PIECE);
+            assert_eq!(peer.read(), 1);
+        });
+        window.add();
+        window.by.append(PIECE);
+        peer.join().unwrap();
+    });
+}
+
+/// Who has heard of a post sees it when it locks, and who has heard of an unlock may post.
+#[test]
+fn locks_and_exposures_that_have_been_told_of_are_seen() {
+    check(|| {
+        let window = Arc::new((TargetLock::new(), PairLine::new(), PairLine::new()));
+        let origin = window.clone();
+        let origin = thread::spawn(move || {
+            let (lock, heard, told) = &*origin;
+            wait(|| heard.posted.has(1));
+            let ticket = lock.queue();
+            wait(|| lock.enter_exclusive(ticket));
+            assert!(lock.is_exposed());
+            lock.leave_exclusive(ticket);
+            told.completed.announce(1);
+        });
+        let (lock, tell, hear) = &*window;
+        assert!(lock.expose());
+        tell.posted.announce(1);
+        wait(|| hear.completed.has(1));
+        lock.conceal();
+        assert!(lock.expose());
         origin.join().unwrap();
     });
 }

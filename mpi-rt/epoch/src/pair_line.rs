@@ -5,21 +5,17 @@
 //! and a rank may be an epoch ahead.
 
 use crate::primitive::{AtomicU64, Ordering};
+use lwk_primitive::made;
 
 /// A number that one rank raises and another waits for.
 pub struct Tally(AtomicU64);
 
 impl Tally {
-    /// Nothing yet.
-    #[cfg(not(all(test, feature = "loom")))]
-    pub const fn new() -> Tally {
-        Tally(AtomicU64::new(0))
-    }
-
-    /// Nothing yet, for the model checker.
-    #[cfg(all(test, feature = "loom"))]
-    pub fn new() -> Tally {
-        Tally(AtomicU64::new(0))
+    made! {
+        /// Nothing yet.
+        pub fn new() -> Tally {
+            Tally(AtomicU64::new(0))
+        }
     }
 
     /// Says that the event has happened `number` times; one more than the last time.
@@ -53,16 +49,11 @@ pub struct PairLine {
 }
 
 impl PairLine {
-    /// Nothing yet.
-    #[cfg(not(all(test, feature = "loom")))]
-    pub const fn new() -> PairLine {
-        PairLine { posted: Tally::new(), completed: Tally::new() }
-    }
-
-    /// Nothing yet, for the model checker.
-    #[cfg(all(test, feature = "loom"))]
-    pub fn new() -> PairLine {
-        PairLine { posted: Tally::new(), completed: Tally::new() }
+    made! {
+        /// Nothing yet.
+        pub fn new() -> PairLine {
+            PairLine { posted: Tally::new(), completed: Tally::new() }
+        }
     }
 }
 

@@ -3,8 +3,13 @@
 //! Whoever comes takes a ticket. Two words say whose turn it is to enter: one for those that share, which moves on as soon as a sharer has
 //! entered, and one for those that exclude, which moves on when a holder leaves. An uncontended lock and its unlock are a locked
 //! instruction each.
+//!
+//! A part that its owner has exposed by post must not be locked, nor a locked one exposed (MPI-5.0, section 12.5.3). A word in the lock's line
+//! tells, at no cost to those that lock. It is for programs that are wrong: which of two calls came first is known only if the one's rank has
+//! heard of the other, so what happens at the same moment may be unseen.
 
 use crate::primitive::{AtomicU32, Ordering};
+use lwk_primitive::made;
 
 /// The lock of one rank's part of a window; a cache line of its own.
 #[repr(C, align(64))]
@@ -15,6 +20,8 @@ pub struct TargetLock {
     shared: AtomicU32,
     /// The ticket that may enter if it excludes: as many as have left.
     exclusive: AtomicU32,
+    /// 1 while the owner exposes its part by post. Only the owner writes it.
+    exposed: AtomicU32,
 }
 
 /// A place in the queue, and afterwards the right to unlock.
@@ -22,16 +29,16 @@ pub struct TargetLock {
 pub struct Ticket(u32);
 
 impl TargetLock {
-    /// A free lock.
-    #[cfg(not(all(test, feature = "loom")))]
-    pub const fn new() -> TargetLock {
-        TargetLock { next: AtomicU32::new(0), shared: AtomicU32::new(0), exclusive: AtomicU32::new(0) }
-    }
-
-    /// A free lock, for the model checker.
-    #[cfg(all(test, feature = "loom"))]
-    pub fn new() -> TargetLock {
-        TargetLock { next: AtomicU32::new(0), shared: AtomicU32::new(0), exclusive: AtomicU32::new(0) }
+    made! {
+        /// A free lock.
+        pub fn new() -> TargetLock {
+            TargetLock {
+                next: AtomicU32::new(0),
+                shared: AtomicU32::new(0),
+                exclusive: AtomicU32::new(0),
+                exposed: AtomicU32::new(0),
+            }
+        }
     }
 
     /// Joins the queue. The ticket must be used, or nobody after it ever enters.
@@ -90,6 +97,31 @@ impl TargetLock {
         self.shared.store(ticket.0.wrapping_add(1), Ordering::Release);
         self.exclusive.fetch_add(1, Ordering::Release);
     }
+
+    /// Exposes the part, unless somebody has locked it or waits for that; whether it is exposed then. The owner only.
+    #[inline]
+    pub fn expose(&self) -> bool {
+        // Relaxed, all: they order nothing. That this rank sees a lock, and others this word, is promised only to those who have heard of it.
+        if self.next.load(Ordering::Relaxed) != self.exclusive.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.exposed.store(1, Ordering::Relaxed);
+        true
+    }
+
+    /// Ends the exposure. The owner only.
+    #[inline]
+    pub fn conceal(&self) {
+        // Relaxed: as in `expose`.
+        self.exposed.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the part is exposed: whoever has just locked it must leave again.
+    #[inline]
+    pub fn is_exposed(&self) -> bool {
+        // Relaxed: as in `expose`.
+        self.exposed.load(Ordering::Relaxed) != 0
+    }
 }
 
 impl Default for TargetLock {
@@ -101,6 +133,16 @@ impl Default for TargetLock {
 #[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
+
+    /// A free lock after so many tickets.
+    fn starting_at(ticket: u32) -> TargetLock {
+        TargetLock {
+            next: AtomicU32::new(ticket),
+            shared: AtomicU32::new(ticket),
+            exclusive: AtomicU32::new(ticket),
+            exposed: AtomicU32::new(0),
+        }
+    }
 
     #[test]
     fn sharers_come_together_and_an_excluder_waits_for_all_of_them() {
@@ -129,13 +171,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_locked_or_awaited_is_not_exposed() {
+        let lock = starting_at(u32::MAX);
+        assert!(lock.expose() && lock.is_exposed());
+        lock.conceal();
+        let (sharer, excluder) = (lock.queue(), lock.queue());
+        assert!(lock.enter_shared(sharer) && !lock.expose());
+        lock.leave_shared();
+        assert!(lock.enter_exclusive(excluder) && !lock.expose() && !lock.is_exposed());
+        lock.leave_exclusive(excluder);
+        assert!(lock.expose() && lock.is_exposed());
+    }
+
+    #[test]
     fn tickets_wrap_around() {
-        let start = u32::MAX - 1;
-        let lock = TargetLock {
-            next: AtomicU32::new(start),
-            shared: AtomicU32::new(start),
-            exclusive: AtomicU32::new(start),
-        };
+        let lock = starting_at(u32::MAX - 1);
         for _ in 0..4 {
             let ticket = lock.queue();
             assert!(lock.enter_exclusive(ticket));

@@ -8,7 +8,7 @@
 //!   advanced design. A reader only marks a cell free; the owner sweeps its send queues for marked ones when it needs cells
 //!   (*mark and sweep*, 3.2.2), so that the pool, too, has one writer.
 //!
-//! Memory is in blocks of one cache line. Written over [`primitive`], so that loom can try the interleavings.
+//! Memory is in blocks of one cache line. Written over `lwk_primitive`, so that loom can try the interleavings.
 #![cfg_attr(not(test), no_std)]
 
 extern crate alloc;
@@ -16,7 +16,11 @@ extern crate alloc;
 mod block;
 mod fifo;
 mod pool;
-mod primitive;
+
+#[cfg(not(all(test, feature = "loom")))]
+use lwk_primitive::machine as primitive;
+#[cfg(all(test, feature = "loom"))]
+use lwk_primitive::model as primitive;
 
 pub use block::{BLOCK, Block, blocks_for};
 pub use fifo::{Consumer, Producer, Total};

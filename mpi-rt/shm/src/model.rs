@@ -1,11 +1,9 @@
 //! The protocols under the model checker: loom fails these if a read of shared bytes can run at the same time as a write.
 
+use crate::primitive::{check, wait};
 use crate::{BLOCK, Block, Cells, Consumer, Mark, Pool, Producer, Total};
 use loom::sync::Arc;
 use loom::thread;
-
-/// Threads that the checker may switch at any point, beside waits; enough for two threads, and minutes instead of hours.
-const PREEMPTIONS: usize = 3;
 
 struct Shared {
     fifo: Vec<Block>,
@@ -15,10 +13,8 @@ struct Shared {
     cells: Vec<Block>,
 }
 
-fn check(body: impl Fn(Arc<Shared>) + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(PREEMPTIONS);
-    model.check(move || {
+fn with_shared(body: impl Fn(Arc<Shared>) + Sync + Send + 'static) {
+    check(move || {
         body(Arc::new(Shared {
             fifo: (0..2).map(|_| Block::new()).collect(),
             total_in: Total::new(),
@@ -31,9 +27,7 @@ fn check(body: impl Fn(Arc<Shared>) + Sync + Send + 'static) {
 
 /// Waits for room and sends a packet, whose every block begins with `value`.
 fn send(producer: &mut Producer, value: u8, bytes: usize) {
-    while !producer.has_room(bytes) {
-        thread::yield_now();
-    }
+    wait(|| producer.has_room(bytes));
     // SAFETY: there is room; pieces are as long as they say.
     unsafe {
         producer.write(0, bytes, |piece, _, _| piece.write(value));
@@ -43,9 +37,7 @@ fn send(producer: &mut Producer, value: u8, bytes: usize) {
 
 /// Waits for a packet of so many bytes; its value.
 fn receive(consumer: &mut Consumer, bytes: usize) -> u8 {
-    while !consumer.has_packet() {
-        thread::yield_now();
-    }
+    wait(|| consumer.has_packet());
     let mut values = Vec::new();
     // SAFETY: there is a packet, of that length.
     unsafe {
@@ -59,7 +51,7 @@ fn receive(consumer: &mut Consumer, bytes: usize) -> u8 {
 #[test]
 fn packets_lap_the_fifo() {
     const LENGTHS: [usize; 4] = [1, 2 * BLOCK, 1, BLOCK];
-    check(|shared| {
+    with_shared(|shared| {
         let there = shared.clone();
         let sender = thread::spawn(move || {
             // SAFETY: a new FIFO, and its only producer.
@@ -79,7 +71,7 @@ fn packets_lap_the_fifo() {
 
 #[test]
 fn a_cell_is_used_again_after_it_is_marked_and_swept() {
-    check(|shared| {
+    with_shared(|shared| {
         let there = shared.clone();
         let sender = thread::spawn(move || {
             // SAFETY: a new FIFO and new cells; their only producer and owner.
@@ -89,9 +81,7 @@ fn a_cell_is_used_again_after_it_is_marked_and_swept() {
                 (producer, Pool::new(cells, 1))
             };
             for value in 1..=2 {
-                while pool.available(1) == 0 {
-                    thread::yield_now();
-                }
+                wait(|| pool.available(1) > 0);
                 // SAFETY: pieces are as long as they say.
                 let cell = unsafe { pool.load(0, 8, |piece, _, _| piece.write(value)) }.unwrap();
                 send(&mut producer, cell as u8, 1);

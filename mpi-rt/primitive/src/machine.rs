@@ -1,0 +1,28 @@
+//! The machine's atomics, and plain shared data.
+
+use core::cell::UnsafeCell;
+
+pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Plain data that one side writes and the other reads, never at once: who may when is up to the protocol that it is part of.
+#[repr(transparent)]
+pub struct Plain<T>(UnsafeCell<T>);
+
+impl<T> Plain<T> {
+    /// Data that nobody else has yet.
+    pub const fn new(value: T) -> Plain<T> {
+        Plain(UnsafeCell::new(value))
+    }
+
+    /// The data, for reading.
+    #[inline(always)]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.get())
+    }
+
+    /// The data, for writing.
+    #[inline(always)]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.get())
+    }
+}
