@@ -11,7 +11,6 @@
 extern crate alloc;
 
 pub mod abi;
-mod arch;
 pub mod attribute;
 mod birth;
 pub mod buffered;

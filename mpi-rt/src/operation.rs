@@ -5,13 +5,13 @@
 //! through `lwk-datatype`, the program's own operations through [`UserFunction`]. Whoever computes, contributions are combined
 //! from the last rank to the first, so that the result is that of the ranks' order.
 
-use crate::arch::Vectors;
-use crate::copy::{self, copy};
+use crate::copy::copy;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use core::cell::Cell;
+use lwk_access::Vectors;
 use lwk_datatype::op::{Op, combine as combine_rare};
 use lwk_datatype::{Predefined, Scalar};
 
@@ -264,7 +264,7 @@ macro_rules! kernel {
             // SAFETY: the caller's promise.
             unsafe { combine::<$type, LANES>(left, right, out, twin, count, $combine) }
         }
-        match copy::vectors() {
+        match lwk_access::vectors() {
             Vectors::Sse2 => narrow as Kernel,
             Vectors::Avx => wide as Kernel,
             Vectors::Avx512 => widest as Kernel,

@@ -1,27 +1,16 @@
-//! Atomics and waiting, or the model checker's stand-ins for them: a protocol written over this module runs unchanged under
-//! `loom` (feature `loom`, tests only).
+//! What the protocols are written over, so that they run unchanged under `loom` (feature `loom`, tests only): see `lwk_primitive`.
 
 #[cfg(not(all(test, feature = "loom")))]
 mod machine {
-    pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-    /// Polls until the condition holds.
-    #[inline(always)]
-    pub(crate) fn wait_until(condition: impl FnMut() -> bool) {
-        lwk_user::wait::spin_until(condition);
-    }
+    pub(crate) use lwk_primitive::machine::{AtomicU32, AtomicU64, Ordering};
+    pub(crate) use lwk_user::wait::spin_until as wait_until;
 }
 
 #[cfg(all(test, feature = "loom"))]
 mod machine {
-    pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-    /// Polls until the condition holds; tells the checker that nothing changes until another thread has run.
-    pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
-        while !condition() {
-            loom::thread::yield_now();
-        }
-    }
+    pub(crate) use lwk_primitive::model::{
+        AtomicU32, AtomicU64, Memory, Ordering, check, check_up_to, wait as wait_until,
+    };
 }
 
 pub(crate) use machine::*;

@@ -5,11 +5,11 @@
 //! whatever operations, never mix. Other elements (complex numbers, long doubles, pairs, unaligned ones) are updated under the target's
 //! element lock; an element is always treated the one way or the other, since that depends on its type and address only.
 
-use super::atomic::{Word, update};
 use super::shared::Control;
 use crate::copy::copy;
 use crate::error::Result;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+use lwk_access::{Word, update};
 use lwk_datatype::op::{Op, combine, reduce};
 use lwk_datatype::{Basic, Predefined, Scalar};
 

@@ -14,7 +14,6 @@
 
 mod accumulate;
 mod allocate;
-mod atomic;
 mod attributes;
 mod create;
 mod dynamic;

@@ -1,13 +1,13 @@
 //! Fetch-and-op and compare-and-swap: updates of one element (MPI-5.0, sections 12.3.4.2 and 12.3.4.3). On words, one locked instruction
 //! or a loop around one.
 
-use super::atomic::Word;
 use super::element::{How, locked, word_of};
 use super::{Buffer, Place};
 use crate::copy::copy;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use lwk_access::Word;
 use lwk_datatype::{Basic, Group, Predefined};
 
 /// The longest element that is compared: a 128-bit integer.

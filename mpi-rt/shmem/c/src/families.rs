@@ -45,19 +45,11 @@ macro_rules! sizes {
 }
 pub(crate) use sizes;
 
-/// Table 5, standard AMO types.
+/// Table 5, standard AMO types: the signed integers of the language, the bitwise types and two more.
 macro_rules! standard_amo_types {
     ($row:ident) => {
-        $row! { "int", i32 }
-        $row! { "long", i64 }
-        $row! { "longlong", i64 }
-        $row! { "uint", u32 }
-        $row! { "ulong", u64 }
-        $row! { "ulonglong", u64 }
-        $row! { "int32", i32 }
-        $row! { "int64", i64 }
-        $row! { "uint32", u32 }
-        $row! { "uint64", u64 }
+        crate::families::old_integer_types!($row);
+        crate::families::bitwise_amo_types!($row);
         $row! { "size", u64 }
         $row! { "ptrdiff", i64 }
     };
@@ -101,17 +93,11 @@ macro_rules! bitwise_reduction_types {
     ($row:ident) => {
         $row! { "uchar", u8 }
         $row! { "ushort", u16 }
-        $row! { "uint", u32 }
-        $row! { "ulong", u64 }
-        $row! { "ulonglong", u64 }
         $row! { "int8", i8 }
         $row! { "int16", i16 }
-        $row! { "int32", i32 }
-        $row! { "int64", i64 }
         $row! { "uint8", u8 }
         $row! { "uint16", u16 }
-        $row! { "uint32", u32 }
-        $row! { "uint64", u64 }
+        crate::families::bitwise_amo_types!($row);
         $row! { "size", u64 }
     };
 }
@@ -123,12 +109,9 @@ macro_rules! ordered_reduction_types {
         $row! { "char", i8 }
         $row! { "schar", i8 }
         $row! { "short", i16 }
-        $row! { "int", i32 }
-        $row! { "long", i64 }
-        $row! { "longlong", i64 }
+        crate::families::old_integer_types!($row);
         $row! { "ptrdiff", i64 }
-        $row! { "float", f32 }
-        $row! { "double", f64 }
+        crate::families::floating_amo_types!($row);
         $row! { "longdouble", lwk_shmem::engine::LongDouble }
     };
 }

@@ -1,8 +1,8 @@
 //! Set-up, end and queries (the standard, sections 9.1 and 9.2), and their old names.
 //!
 //! A program that returns from `main` without `shmem_finalize` is finalized by the C library's exit, as the standard's execution
-//! model asks; that waits for the other PEs. `shmem_global_exit` writes out what stdio holds and ends the job; with status 0 it is an
-//! ordinary exit of this PE.
+//! model asks; that does not wait for the other PEs, since the exit may be that of a failure. `shmem_global_exit` writes out what
+//! stdio holds and ends the job; with status 0 it is an ordinary exit of this PE.
 
 use crate::arch::export;
 use alloc::ffi::CString;
@@ -34,8 +34,8 @@ fn variable<'a>(name: &str) -> Option<&'a str> {
     Some(unsafe { CStr::from_ptr(value) }.to_str().unwrap_or("(not text)"))
 }
 
-extern "C" fn finalize_at_exit() {
-    engine::finalize();
+extern "C" fn leave_at_exit() {
+    engine::leave();
 }
 
 fn settings() -> Settings {
@@ -46,7 +46,7 @@ fn set_up(begin: impl FnOnce(&Settings) -> c_int) -> c_int {
     let first = !engine::is_running();
     let outcome = begin(&settings());
     // SAFETY: a function that lives as long as the program.
-    if first && engine::is_running() && unsafe { atexit(finalize_at_exit) } != 0 {
+    if first && engine::is_running() && unsafe { atexit(leave_at_exit) } != 0 {
         fail(format_args!("shmem_init: no room to register what the program's end has to do"));
     }
     outcome
@@ -95,7 +95,7 @@ export!("shmem_finalize", finalize);
 extern "C" fn global_exit(status: c_int) -> ! {
     let status = status & 0xff;
     if status == 0 {
-        // SAFETY: runs what the program has registered, and `finalize_at_exit`.
+        // SAFETY: runs what the program has registered, and `leave_at_exit`.
         unsafe { exit(0) }
     }
     // SAFETY: a null pointer stands for all streams.

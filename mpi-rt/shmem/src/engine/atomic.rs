@@ -3,11 +3,9 @@
 //! `set` is a store and `fetch` a load, which are atomic as they are. `fetch_and`, `fetch_or` and `fetch_xor` are a loop around
 //! a locked compare-exchange, since this processor has no instruction that does one of them and returns the old value. The
 //! non-blocking forms are complete at once.
-//!
-//! Orderings are the strongest that cost nothing here: a locked instruction is a full barrier anyway.
 
 use super::pe::at;
-use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use lwk_access::Word;
 
 mod sealed {
     pub trait Sealed {}
@@ -15,68 +13,36 @@ mod sealed {
 
 /// Types with `fetch`, `set` and `swap`: the standard's extended atomic types.
 pub trait AtomicWord: Copy + sealed::Sealed {
-    /// # Safety
-    /// An object of this type, aligned, that all PEs use by atomics only while they use it at once.
+    /// The integer of its size and alignment.
     #[doc(hidden)]
-    unsafe fn load(at: *mut Self) -> Self;
-    /// # Safety
-    /// As for `load`.
+    type Bits: Word;
     #[doc(hidden)]
-    unsafe fn store(at: *mut Self, value: Self);
-    /// # Safety
-    /// As for `load`.
+    fn into_word(self) -> Self::Bits;
     #[doc(hidden)]
-    unsafe fn exchange(at: *mut Self, value: Self) -> Self;
+    fn from_word(word: Self::Bits) -> Self;
 }
 
 /// Integers: the standard's atomic types, signed and unsigned, of 4 and 8 bytes.
-pub trait AtomicInteger: AtomicWord + Eq {
+pub trait AtomicInteger: AtomicWord + Word {
     /// The number one.
     #[doc(hidden)]
     const ONE: Self;
-    /// # Safety
-    /// As for [`AtomicWord::load`].
-    #[doc(hidden)]
-    unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self;
-    /// # Safety
-    /// As for [`AtomicWord::load`].
-    #[doc(hidden)]
-    unsafe fn add(at: *mut Self, value: Self) -> Self;
-    /// # Safety
-    /// As for [`AtomicWord::load`].
-    #[doc(hidden)]
-    unsafe fn and(at: *mut Self, value: Self) -> Self;
-    /// # Safety
-    /// As for [`AtomicWord::load`].
-    #[doc(hidden)]
-    unsafe fn or(at: *mut Self, value: Self) -> Self;
-    /// # Safety
-    /// As for [`AtomicWord::load`].
-    #[doc(hidden)]
-    unsafe fn xor(at: *mut Self, value: Self) -> Self;
 }
 
 macro_rules! words {
-    ($($type:ty as $atomic:ty: $into:path, $from:path;)*) => {
+    ($($type:ty as $bits:ty: $into:path, $from:path;)*) => {
         $(
             impl sealed::Sealed for $type {}
 
             impl AtomicWord for $type {
+                type Bits = $bits;
                 #[inline(always)]
-                unsafe fn load(at: *mut $type) -> $type {
-                    // SAFETY: the caller's promise; `$atomic` has the size and alignment of `$type`.
-                    // Acquire: pairs with the release of a peer's store or locked instruction.
-                    $from(unsafe { <$atomic>::from_ptr(at.cast()) }.load(Ordering::Acquire))
+                fn into_word(self) -> $bits {
+                    $into(self)
                 }
                 #[inline(always)]
-                unsafe fn store(at: *mut $type, value: $type) {
-                    // SAFETY: as in `load`. Release: pairs with the acquire of a peer's load or wait.
-                    unsafe { <$atomic>::from_ptr(at.cast()) }.store($into(value), Ordering::Release)
-                }
-                #[inline(always)]
-                unsafe fn exchange(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: as in `load`. Both orders: pairs with those of any peer's atomic on the same object.
-                    $from(unsafe { <$atomic>::from_ptr(at.cast()) }.swap($into(value), Ordering::AcqRel))
+                fn from_word(word: $bits) -> $type {
+                    $from(word)
                 }
             }
         )*
@@ -84,58 +50,23 @@ macro_rules! words {
 }
 
 words! {
-    i32 as AtomicI32: core::convert::identity, core::convert::identity;
-    u32 as AtomicU32: core::convert::identity, core::convert::identity;
-    i64 as AtomicI64: core::convert::identity, core::convert::identity;
-    u64 as AtomicU64: core::convert::identity, core::convert::identity;
-    f32 as AtomicU32: f32::to_bits, f32::from_bits;
-    f64 as AtomicU64: f64::to_bits, f64::from_bits;
+    f32 as u32: f32::to_bits, f32::from_bits;
+    f64 as u64: f64::to_bits, f64::from_bits;
 }
 
 macro_rules! integers {
-    ($($type:ty as $atomic:ty;)*) => {
+    ($($type:ty),*) => {
         $(
+            words! { $type as $type: core::convert::identity, core::convert::identity; }
+
             impl AtomicInteger for $type {
                 const ONE: $type = 1;
-                #[inline(always)]
-                unsafe fn compare_exchange(at: *mut $type, old: $type, new: $type) -> $type {
-                    // SAFETY: the caller's promise. Orders, here and below: as for `exchange`.
-                    let atomic = unsafe { <$atomic>::from_ptr(at) };
-                    match atomic.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
-                        Ok(seen) | Err(seen) => seen,
-                    }
-                }
-                #[inline(always)]
-                unsafe fn add(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: the caller's promise.
-                    unsafe { <$atomic>::from_ptr(at) }.fetch_add(value, Ordering::AcqRel)
-                }
-                #[inline(always)]
-                unsafe fn and(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: the caller's promise.
-                    unsafe { <$atomic>::from_ptr(at) }.fetch_and(value, Ordering::AcqRel)
-                }
-                #[inline(always)]
-                unsafe fn or(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: the caller's promise.
-                    unsafe { <$atomic>::from_ptr(at) }.fetch_or(value, Ordering::AcqRel)
-                }
-                #[inline(always)]
-                unsafe fn xor(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: the caller's promise.
-                    unsafe { <$atomic>::from_ptr(at) }.fetch_xor(value, Ordering::AcqRel)
-                }
             }
         )*
     };
 }
 
-integers! {
-    i32 as AtomicI32;
-    u32 as AtomicU32;
-    i64 as AtomicI64;
-    u64 as AtomicU64;
-}
+integers!(i32, u32, i64, u64);
 
 /// The value at PE `pe`'s `source` (`shmem_TYPE_atomic_fetch`).
 ///
@@ -144,7 +75,7 @@ integers! {
 #[inline]
 pub unsafe fn atomic_fetch<T: AtomicWord>(source: *const T, pe: i32) -> T {
     // SAFETY: the caller's promise.
-    unsafe { T::load(at(source, pe)) }
+    T::from_word(unsafe { T::Bits::load(at(source, pe).cast()) })
 }
 
 /// Sets PE `pe`'s `dest` (`shmem_TYPE_atomic_set`).
@@ -154,7 +85,7 @@ pub unsafe fn atomic_fetch<T: AtomicWord>(source: *const T, pe: i32) -> T {
 #[inline]
 pub unsafe fn atomic_set<T: AtomicWord>(dest: *mut T, value: T, pe: i32) {
     // SAFETY: the caller's promise.
-    unsafe { T::store(at(dest, pe), value) }
+    unsafe { T::Bits::store(at(dest, pe).cast(), value.into_word()) }
 }
 
 /// Sets PE `pe`'s `dest` and returns what was there (`shmem_TYPE_atomic_swap`).
@@ -164,7 +95,7 @@ pub unsafe fn atomic_set<T: AtomicWord>(dest: *mut T, value: T, pe: i32) {
 #[inline]
 pub unsafe fn atomic_swap<T: AtomicWord>(dest: *mut T, value: T, pe: i32) -> T {
     // SAFETY: the caller's promise.
-    unsafe { T::exchange(at(dest, pe), value) }
+    T::from_word(unsafe { T::Bits::swap(at(dest, pe).cast(), value.into_word()) })
 }
 
 /// Sets PE `pe`'s `dest` to `value` if it is `cond`; returns what was there (`shmem_TYPE_atomic_compare_swap`).

@@ -1,12 +1,8 @@
-//! Moving bytes between PEs: one load and store for a word, a loop for more.
-//!
-//! The loop is chosen by size and processor, with the thresholds below. In emulation vectors and string instructions are slow,
-//! and addresses that are equal modulo the slot size collide, so there [`lwk_user::copy`] does it.
+//! Moving bytes between PEs: one load and store for a word, [`lwk_access::copy`] for more.
 
-use crate::arch::features::{Level, level};
-use crate::arch::{blocks, word};
+use super::fatal::stop;
+use crate::arch::word;
 use core::mem::{MaybeUninit, transmute_copy};
-use lwk_user::job;
 
 /// From this many bytes on the string instruction does it. Measured with `shmem-bench put_bw` on a server processor of 2.7 GHz:
 /// 16 KiB move at 219 GB/s by vectors of 64 bytes and at 214 by the string instruction, 32 KiB at 45 and 49.
@@ -30,6 +26,44 @@ pub(crate) unsafe fn transfer(source: *const u8, target: *mut u8, bytes: usize) 
     }
 }
 
+/// Copies `count` elements. What moves eight bytes is one load and one store, as in [`transfer`].
+///
+/// # Safety
+/// `source` must be readable and `target` writable for `count` elements; the ranges must not overlap.
+#[inline(always)]
+pub(crate) unsafe fn transfer_elements<T: Copy>(source: *const T, target: *mut T, count: usize) {
+    let (source, target) = (source.cast(), target.cast());
+    // SAFETY: the caller's promise: in the first arm the elements are eight bytes.
+    unsafe {
+        if 8usize.is_multiple_of(size_of::<T>()) && count == 8 / size_of::<T>() {
+            word::copy_8(source, target);
+        } else {
+            any(source, target, bytes_of::<T>(count));
+        }
+    }
+}
+
+/// Bytes of `count` elements. A count whose bytes are more than an address can tell names no object: it ends the job, lest what is
+/// left of it when the upper bits are lost be taken for the length.
+#[inline(always)]
+pub(crate) fn bytes_of<T>(count: usize) -> usize {
+    product(count, size_of::<T>())
+}
+
+/// The product of a count with the bytes of what is counted; too large a one ends the job.
+#[inline(always)]
+pub(crate) fn product(count: usize, bytes: usize) -> usize {
+    count.checked_mul(bytes).unwrap_or_else(|| too_many(count, bytes))
+}
+
+#[cold]
+#[inline(never)]
+fn too_many(count: usize, bytes: usize) -> ! {
+    stop(format_args!(
+        "{count} elements of {bytes} bytes each are more than there can be: a count is a `size_t`, which a negative number does not fit"
+    ))
+}
+
 /// # Safety
 /// As for [`transfer`].
 #[inline(never)]
@@ -40,28 +74,7 @@ unsafe fn any(source: *const u8, target: *mut u8, bytes: usize) {
             4 => word::copy_4(source, target),
             2 => word::copy_2(source, target),
             1 => word::copy_1(source, target),
-            0..=blocks::FEW_BYTES => blocks::copy_few(source, target, bytes),
-            _ => block(source, target, bytes),
-        }
-    }
-}
-
-/// # Safety
-/// As for [`transfer`].
-#[inline]
-unsafe fn block(source: *const u8, target: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise; the processor has what its level says, and more than the bytes of one vector are left for each loop.
-    unsafe {
-        if job().is_emulated() {
-            return lwk_user::copy::copy(source, target, bytes);
-        }
-        if bytes >= STRING_FROM {
-            return blocks::copy_string(source, target, bytes);
-        }
-        match level() {
-            Level::Avx512 => blocks::copy_64(source, target, bytes),
-            Level::Avx2 => blocks::copy_32(source, target, bytes),
-            Level::Sse2 => blocks::copy_16(source, target, bytes),
+            _ => lwk_access::copy::<STRING_FROM>(source, target, bytes),
         }
     }
 }

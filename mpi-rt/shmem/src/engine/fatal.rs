@@ -10,6 +10,8 @@ pub const MISUSE_STATUS: i32 = lwk_user::abi::exit::USAGE;
 #[cold]
 #[inline(never)]
 pub(crate) fn stop(what: Arguments) -> ! {
+    // The mistake may be one of a program that has been started directly.
+    start::require_job();
     eprintln!("shmem: PE {}: {what}", job().rank());
     start::abort(MISUSE_STATUS)
 }

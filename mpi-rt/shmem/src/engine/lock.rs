@@ -5,6 +5,7 @@
 
 use super::fatal::stop;
 use super::order::quiet;
+use super::pair::await_peers;
 use super::pe::{at, my_pe, n_pes};
 use crate::protocol::queue_lock::{self, LockMisuse, LockWord};
 use lwk_user::wait::give_way;
@@ -25,13 +26,14 @@ unsafe fn words(lock: *mut i64) -> impl Fn(u32) -> &'static LockWord {
     move |pe| unsafe { &*at(lock.cast::<LockWord>(), pe as i32) }
 }
 
-/// Waits for the lock (`shmem_set_lock`).
+/// Waits for the lock (`shmem_set_lock`). One that every other PE has exited with, or before it could be had, ends the job.
 ///
 /// # Safety
 /// `lock` must be a symmetric, aligned `long`, zero at first, and used by the lock routines only.
 pub unsafe fn set_lock(lock: *mut i64) {
+    let wait = |free: &dyn Fn() -> bool| await_peers("shmem_set_lock", free);
     // SAFETY: the caller's promise.
-    let taken = queue_lock::acquire(my_pe() as u32, home(lock), unsafe { words(lock) });
+    let taken = queue_lock::acquire(my_pe() as u32, home(lock), unsafe { words(lock) }, wait);
     taken.unwrap_or_else(|misuse| misused("shmem_set_lock", lock, misuse));
 }
 

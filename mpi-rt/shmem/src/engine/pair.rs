@@ -5,11 +5,12 @@
 //! under the standard, too.
 
 use super::fatal::stop;
-use super::pe::at;
-use crate::protocol::mailbox::{LETTER_WORDS, Mailbox, Mismatch};
-use core::sync::atomic::{AtomicU64, Ordering};
+use super::pe::{at, my_pe, n_pes};
+use crate::protocol::mailbox::{LETTER_WORDS, Mailbox, POLLS_PER_LOOK, Trouble};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use lwk_abi::address::MAX_RANKS;
 use lwk_user::smartmap::{Shared, Symmetric};
+use lwk_user::wait::spin_until;
 
 /// What a signal or letter belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,17 +93,65 @@ fn incoming(pe: i32) -> &'static Mailbox {
     &INBOX.here()[pe as usize]
 }
 
+/// Not 0 once this PE has exited with status 0 without `shmem_finalize`: the home stores it ([`lwk_abi::syscall::JOB_LEAVE`]).
+static GONE: Symmetric<AtomicU32> = Symmetric::new(AtomicU32::new(0));
+
+/// Where the home is to store that this PE has exited.
+pub(crate) fn gone_word() -> &'static AtomicU32 {
+    GONE.here()
+}
+
+/// Whether a PE has exited.
+#[cold]
+fn is_gone(pe: i32) -> bool {
+    // SAFETY: a static, so the peer has it at the same address, as long as the job runs; an atomic.
+    let theirs = unsafe { &*at(GONE.as_ptr(), pe) };
+    // Acquire: pairs with the home's store at the end of the peer, which comes after all that the peer has stored.
+    theirs.load(Ordering::Acquire) != 0
+}
+
+/// Waits for a change that only peers can make; `call` is for the line that ends the job when no peer is left to make it.
+#[inline]
+pub(crate) fn await_peers(call: &str, mut condition: impl FnMut() -> bool) {
+    let (mut polls, mut alone) = (0u32, false);
+    spin_until(|| {
+        if condition() {
+            return true;
+        }
+        // What the peers have stored before their ends is there once these are seen: so one more look decides.
+        if alone {
+            nobody_left(call);
+        }
+        polls = polls.wrapping_add(1);
+        alone = polls.is_multiple_of(POLLS_PER_LOOK) && is_alone();
+        false
+    });
+}
+
+/// Whether every other PE has exited.
+#[cold]
+fn is_alone() -> bool {
+    let me = my_pe();
+    (0..n_pes()).all(|pe| pe == me || is_gone(pe))
+}
+
+#[cold]
+#[inline(never)]
+fn nobody_left(call: &str) -> ! {
+    stop(format_args!("{call}: there is nobody to wait for, every other PE has exited"))
+}
+
 /// Tells PE `pe` that this PE has come this far; what was stored before is visible to it when it hears.
 #[inline]
 pub(crate) fn signal(pe: i32, kind: Kind) {
     outgoing(pe).signal(SIGNALLED.next(pe), kind as u8);
 }
 
-/// Waits for the next signal of PE `pe`.
+/// Waits for the next signal of PE `pe`. One that has exited counts as having come to the end of all.
 #[inline]
 pub(crate) fn hear(pe: i32, kind: Kind) {
-    if let Err(mismatch) = incoming(pe).hear(HEARD.next(pe), kind as u8) {
-        not_matching(pe, kind, mismatch);
+    if let Err(trouble) = incoming(pe).hear(HEARD.next(pe), kind as u8, || is_gone(pe)) {
+        not_matching(pe, kind, trouble);
     }
 }
 
@@ -116,17 +165,24 @@ pub(crate) fn post(pe: i32, kind: Kind, words: &[u64; LETTER_WORDS], used: usize
 #[inline]
 pub(crate) fn take(pe: i32, kind: Kind, words: &mut [u64; LETTER_WORDS], used: usize) {
     let words = &mut words[..used.min(LETTER_WORDS)];
-    if let Err(mismatch) = incoming(pe).take(TAKEN.next(pe), kind as u8, words) {
-        not_matching(pe, kind, mismatch);
+    if let Err(trouble) = incoming(pe).take(TAKEN.next(pe), kind as u8, words, || is_gone(pe)) {
+        not_matching(pe, kind, trouble);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn not_matching(pe: i32, kind: Kind, mismatch: Mismatch) -> ! {
-    let (mine, theirs) = (Kind::name(kind as u8), Kind::name(mismatch.0));
-    stop(format_args!(
-        "calls do not match: this PE is in {mine}, PE {pe} in {theirs}; all PEs of a team must make the same collective calls in \
-         the same order"
-    ))
+fn not_matching(pe: i32, kind: Kind, trouble: Trouble) {
+    let mine = Kind::name(kind as u8);
+    match trouble {
+        Trouble::Mismatch(theirs) => stop(format_args!(
+            "calls do not match: this PE is in {mine}, PE {pe} in {}; all PEs of a team must make the same collective calls in \
+             the same order",
+            Kind::name(theirs)
+        )),
+        Trouble::Gone if kind == Kind::Finalize => {}
+        Trouble::Gone => {
+            stop(format_args!("calls do not match: this PE is in {mine}, and PE {pe} has exited"))
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! A put is a store or a copy into the peer's memory and is complete when the call returns, except that other PEs are
 //! promised to see it only after `quiet`, and in order only across `fence`. So the non-blocking forms are the blocking ones.
 
-use super::copy::{load, store, transfer};
+use super::copy::{load, store, transfer, transfer_elements};
 use super::pe::at;
 
 /// Copies `bytes` bytes from this PE's `source` to PE `pe`'s `dest` (`shmem_putmem`).
@@ -28,24 +28,26 @@ pub unsafe fn getmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
     unsafe { transfer(source, dest, bytes) }
 }
 
-/// Copies `count` elements to PE `pe` (`shmem_TYPE_put`, `shmem_putSIZE`).
+/// Copies `count` elements to PE `pe` (`shmem_TYPE_put`, `shmem_putSIZE`). More than an address can count end the job.
 ///
 /// # Safety
 /// As for [`putmem`], for `count` elements.
 #[inline]
 pub unsafe fn put<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32) {
-    // SAFETY: the caller's promise. A count whose bytes do not fit an address names no object, so the product is exact.
-    unsafe { putmem(dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), pe) }
+    let target = at(dest, pe);
+    // SAFETY: as in `putmem`.
+    unsafe { transfer_elements(source, target, count) }
 }
 
-/// Copies `count` elements from PE `pe` (`shmem_TYPE_get`, `shmem_getSIZE`).
+/// Copies `count` elements from PE `pe` (`shmem_TYPE_get`, `shmem_getSIZE`). More than an address can count end the job.
 ///
 /// # Safety
 /// As for [`getmem`], for `count` elements.
 #[inline]
 pub unsafe fn get<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32) {
-    // SAFETY: as in `put`.
-    unsafe { getmem(dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), pe) }
+    let source = at(source, pe);
+    // SAFETY: the caller's promise.
+    unsafe { transfer_elements(source, dest, count) }
 }
 
 /// Stores one value at PE `pe`'s `dest` (`shmem_TYPE_p`).

@@ -5,11 +5,11 @@ use super::fatal::stop;
 use super::group::Group;
 use super::heap;
 use super::info::{SPECIFICATION, vendor_name};
-use super::pair::Kind;
+use super::pair::{Kind, gone_word};
 use super::pe::{my_pe, n_pes};
 use super::settings::Settings;
 use core::sync::atomic::{AtomicU32, Ordering};
-use lwk_user::{job, println, start};
+use lwk_user::{job, println, start, syscall};
 
 /// `SHMEM_THREAD_SINGLE`: one thread. The only level this library has, as a rank is one thread.
 pub const THREAD_SINGLE: i32 = 0;
@@ -33,10 +33,12 @@ pub fn init(settings: &Settings) {
         AFTER => stop(format_args!("shmem_init: called after shmem_finalize; a program is set up once")),
         _ => {}
     }
+    start::require_job();
     if job().nodes() != 1 {
         stop(format_args!("shmem_init: this job spans {} nodes; OpenSHMEM jobs run on one", job().nodes()));
     }
     STATE.store(RUNNING, Ordering::Relaxed);
+    syscall::hold_job(true);
     synchronise(Group::world(), Kind::SetUp);
     heap::create(settings.symmetric_bytes);
     if my_pe() == 0 {
@@ -90,6 +92,21 @@ pub fn finalize() {
     synchronise(Group::world(), Kind::Finalize);
     heap::destroy();
     STATE.store(AFTER, Ordering::Relaxed);
+    syscall::hold_job(false);
+}
+
+/// What the exit of a program does that has not called [`finalize`] (the standard's execution model): this PE's part of it, without waiting.
+///
+/// Whether the exit is that of a failure is not known here: with another status than 0 it ends the job, and with that status, so
+/// peers that are in some call must not take it for a mistake of theirs before. So the home tells them, once this PE has
+/// exited with status 0: those that finalize go on, and in any other collective call the job ends. What this PE has put is there, and its
+/// memory stays until the job ends.
+pub fn leave() {
+    if STATE.load(Ordering::Relaxed) != RUNNING {
+        return;
+    }
+    STATE.store(AFTER, Ordering::Relaxed);
+    syscall::leave_job(gone_word());
 }
 
 /// Ends the whole job with a status, 1 to 255 (`shmem_global_exit`); 0 ends this PE's part of it normally.

@@ -1,6 +1,7 @@
 //! Put with signal (the standard, section 9.7): data, then a flag, in one call.
 
 use super::atomic::{atomic_add, atomic_fetch, atomic_set};
+use super::copy::bytes_of;
 use super::fatal::stop;
 use super::pe::my_pe;
 use super::rma::putmem;
@@ -50,7 +51,7 @@ pub unsafe fn put_signal<T: Copy>(
     operation: i32,
     pe: i32,
 ) {
-    let bytes = count.wrapping_mul(size_of::<T>());
+    let bytes = bytes_of::<T>(count);
     // SAFETY: the caller's promise.
     unsafe {
         putmem_signal(dest.cast(), source.cast(), bytes, signal_address, signal, operation, pe);

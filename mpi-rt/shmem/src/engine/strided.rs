@@ -1,6 +1,6 @@
 //! Strided put and get (`shmem_TYPE_iput`, `shmem_TYPE_iget`; the standard, sections 9.6.3 and 9.6.6).
 
-use super::copy::transfer;
+use super::copy::{transfer, transfer_elements};
 use super::pe::at;
 
 /// Copies `count` elements that lie `sst` elements apart in this PE's `source` to places `dst` elements apart in PE `pe`'s
@@ -31,7 +31,7 @@ pub unsafe fn iget<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isi
 pub(crate) unsafe fn strided<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, count: usize) {
     if dst == 1 && sst == 1 {
         // SAFETY: the caller's promise: `count` elements in a row at both ends.
-        return unsafe { transfer(source.cast(), dest.cast(), count.wrapping_mul(size_of::<T>())) };
+        return unsafe { transfer_elements(source, dest, count) };
     }
     let (mut to, mut from) = (dest, source);
     for _ in 0..count {

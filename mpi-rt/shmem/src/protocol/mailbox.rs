@@ -13,15 +13,24 @@
 //! A stamp is the number and the kind of call it belongs to, in one word: calls that do not match are noticed for nothing.
 
 use crate::primitive::{AtomicU64, Ordering, wait_until};
+use lwk_primitive::{array, made};
 
 /// Words a letter carries: a cache line less its stamp.
 pub(crate) const LETTER_WORDS: usize = 7;
 /// Bytes a letter carries.
 pub(crate) const LETTER_BYTES: usize = LETTER_WORDS * 8;
 
-/// The peer is in another kind of call; its kind.
+/// Why nothing that fits has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Mismatch(pub(crate) u8);
+pub(crate) enum Trouble {
+    /// The peer is in another kind of call; its kind.
+    Mismatch(u8),
+    /// The peer has ended and has not told it.
+    Gone,
+}
+
+/// Looks at the word between two looks at whether the peer is still there, which is a line of the peer's.
+pub(crate) const POLLS_PER_LOOK: u32 = if cfg!(all(test, feature = "loom")) { 1 } else { 1024 };
 
 /// A word with a cache line to itself.
 #[repr(align(64))]
@@ -40,18 +49,20 @@ pub(crate) struct Mailbox {
     letters: [Letter; 2],
 }
 
-#[cfg(not(all(test, feature = "loom")))]
 impl Letter {
-    const fn new() -> Letter {
-        Letter { stamp: AtomicU64::new(0), words: [const { AtomicU64::new(0) }; LETTER_WORDS] }
+    made! {
+        fn new() -> Letter {
+            Letter { stamp: AtomicU64::new(0), words: array!(AtomicU64::new(0); LETTER_WORDS) }
+        }
     }
 }
 
-#[cfg(not(all(test, feature = "loom")))]
 impl Mailbox {
-    /// Nothing told yet; numbers begin at 1.
-    pub(crate) const fn new() -> Mailbox {
-        Mailbox { flag: Flag(AtomicU64::new(0)), letters: [const { Letter::new() }; 2] }
+    made! {
+        /// Nothing told yet; numbers begin at 1.
+        pub(crate) fn new() -> Mailbox {
+            Mailbox { flag: Flag(AtomicU64::new(0)), letters: array!(Letter::new(); 2) }
+        }
     }
 }
 
@@ -61,17 +72,27 @@ fn stamp(number: u64, kind: u8) -> u64 {
     number << 8 | kind as u64
 }
 
-/// Waits until a stamp has reached `number`.
+/// Waits until a stamp has reached `number`, or the peer is gone for good. `is_gone` orders what the peer has told before what it answers.
 #[inline(always)]
-fn wait_for(word: &AtomicU64, number: u64, kind: u8) -> Result<(), Mismatch> {
-    let mut seen = 0;
+fn wait_for(word: &AtomicU64, number: u64, kind: u8, is_gone: impl Fn() -> bool) -> Result<(), Trouble> {
+    let (mut seen, mut polls, mut gone) = (0, 0u32, false);
     wait_until(|| {
         // Acquire: pairs with the release store of `signal` or `post`, in the peer.
         seen = word.load(Ordering::Acquire);
-        seen >> 8 >= number
+        if seen >> 8 >= number || gone {
+            return true;
+        }
+        // What the peer has told before its end is there once its end is seen: so one more look decides.
+        polls = polls.wrapping_add(1);
+        gone = polls.is_multiple_of(POLLS_PER_LOOK) && is_gone();
+        false
     });
-    // A later number says nothing about the kind of this one.
-    if seen >> 8 == number && seen as u8 != kind { Err(Mismatch(seen as u8)) } else { Ok(()) }
+    match seen >> 8 {
+        before if before < number => Err(Trouble::Gone),
+        // A later number says nothing about the kind of this one.
+        same if same == number && seen as u8 != kind => Err(Trouble::Mismatch(seen as u8)),
+        _ => Ok(()),
+    }
 }
 
 impl Mailbox {
@@ -82,10 +103,10 @@ impl Mailbox {
         self.flag.0.store(stamp(number, kind), Ordering::Release);
     }
 
-    /// The owner's side: waits for a signal.
+    /// The owner's side: waits for a signal. `is_gone`: whether the writer has ended, and then an acquire.
     #[inline(always)]
-    pub(crate) fn hear(&self, number: u64, kind: u8) -> Result<(), Mismatch> {
-        wait_for(&self.flag.0, number, kind)
+    pub(crate) fn hear(&self, number: u64, kind: u8, is_gone: impl Fn() -> bool) -> Result<(), Trouble> {
+        wait_for(&self.flag.0, number, kind, is_gone)
     }
 
     /// The writer's side: sends at most [`LETTER_WORDS`] words.
@@ -100,11 +121,17 @@ impl Mailbox {
         letter.stamp.store(stamp(number, kind), Ordering::Release);
     }
 
-    /// The owner's side: waits for a letter and reads as many of its words as there is room for.
+    /// The owner's side: waits for a letter and reads as many of its words as there is room for. `is_gone` as for [`Self::hear`].
     #[inline(always)]
-    pub(crate) fn take(&self, number: u64, kind: u8, words: &mut [u64]) -> Result<(), Mismatch> {
+    pub(crate) fn take(
+        &self,
+        number: u64,
+        kind: u8,
+        words: &mut [u64],
+        is_gone: impl Fn() -> bool,
+    ) -> Result<(), Trouble> {
         let letter = &self.letters[(number % 2) as usize];
-        wait_for(&letter.stamp, number, kind)?;
+        wait_for(&letter.stamp, number, kind, is_gone)?;
         for (place, word) in letter.words.iter().zip(words) {
             // Relaxed: ordered by the stamp; by the rule of use nothing overwrites it now.
             *word = place.load(Ordering::Relaxed);
@@ -116,35 +143,23 @@ impl Mailbox {
 #[cfg(all(test, feature = "loom"))]
 mod model {
     use super::*;
-    use loom::cell::UnsafeCell;
+    use crate::primitive::{AtomicU32, Memory, check};
     use loom::sync::Arc;
     use loom::thread;
 
     const KIND: u8 = 3;
 
-    fn empty() -> Mailbox {
-        let letter =
-            || Letter { stamp: AtomicU64::new(0), words: core::array::from_fn(|_| AtomicU64::new(0)) };
-        Mailbox { flag: Flag(AtomicU64::new(0)), letters: [letter(), letter()] }
-    }
-
-    fn check(model: impl Fn() + Send + Sync + 'static) {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(model);
-    }
-
     /// Two PEs exchange letters: each must see exactly the peer's words of the same step.
     #[test]
     fn letters_are_neither_lost_nor_torn_nor_overwritten_unread() {
         check(|| {
-            let boxes = Arc::new([empty(), empty()]);
+            let boxes = Arc::new([Mailbox::new(), Mailbox::new()]);
             let run = |me: usize, boxes: Arc<[Mailbox; 2]>| {
                 for number in 1..=3 {
                     let mine = [number * 10 + me as u64, number * 100 + me as u64];
                     boxes[1 - me].post(number, KIND, &mine);
                     let mut words = [0; 2];
-                    boxes[me].take(number, KIND, &mut words).unwrap();
+                    boxes[me].take(number, KIND, &mut words, || false).unwrap();
                     let peer = 1 - me as u64;
                     assert_eq!(words, [number * 10 + peer, number * 100 + peer]);
                 }
@@ -162,23 +177,43 @@ mod model {
     #[test]
     fn a_signal_publishes_what_was_stored_before_it() {
         check(|| {
-            let mailbox = Arc::new(empty());
-            let cells = Arc::new([UnsafeCell::new(0), UnsafeCell::new(0)]);
+            let mailbox = Arc::new(Mailbox::new());
+            let cells = Arc::new([Memory::new(), Memory::new()]);
             let writer = {
                 let (mailbox, cells) = (mailbox.clone(), cells.clone());
                 thread::spawn(move || {
                     for (number, cell) in (1..).zip(cells.iter()) {
-                        // SAFETY: what is under test: each cell is written before its signal and read after it.
-                        cell.with_mut(|cell| unsafe { *cell = number });
+                        cell.store(number);
                         mailbox.signal(number, KIND);
                     }
                 })
             };
             for (number, cell) in (1..).zip(cells.iter()) {
-                mailbox.hear(number, KIND).unwrap();
-                // SAFETY: as above.
-                cell.with(|cell| assert_eq!(unsafe { *cell }, number));
+                mailbox.hear(number, KIND, || false).unwrap();
+                assert_eq!(cell.load(), number);
             }
+            writer.join().unwrap();
+        });
+    }
+
+    /// A peer that ends: what it has told first is heard, and what it has not told is not waited for.
+    #[test]
+    fn what_a_peer_told_before_its_end_is_heard() {
+        check(|| {
+            let mailbox = Arc::new(Mailbox::new());
+            let end = Arc::new(AtomicU32::new(0));
+            let writer = {
+                let (mailbox, end) = (mailbox.clone(), end.clone());
+                thread::spawn(move || {
+                    mailbox.signal(1, KIND);
+                    // Release: pairs with the acquire load below; a home's store at the end of a rank is one.
+                    end.store(1, Ordering::Release);
+                })
+            };
+            // Acquire: pairs with the release store above.
+            let is_gone = || end.load(Ordering::Acquire) != 0;
+            assert_eq!(mailbox.hear(1, KIND, is_gone), Ok(()));
+            assert_eq!(mailbox.hear(2, KIND, is_gone), Err(Trouble::Gone));
             writer.join().unwrap();
         });
     }
@@ -197,9 +232,10 @@ mod tests {
     fn another_kind_of_call_is_noticed_unless_the_peer_is_further_already() {
         let mailbox = Mailbox::new();
         mailbox.signal(1, 4);
-        assert_eq!(wait_for(&mailbox.flag.0, 1, 4), Ok(()));
-        assert_eq!(wait_for(&mailbox.flag.0, 1, 5), Err(Mismatch(4)));
+        let stays = || false;
+        assert_eq!(mailbox.hear(1, 4, stays), Ok(()));
+        assert_eq!(mailbox.hear(1, 5, stays), Err(Trouble::Mismatch(4)));
         mailbox.signal(2, 6);
-        assert_eq!(wait_for(&mailbox.flag.0, 1, 5), Ok(()));
+        assert_eq!(mailbox.hear(1, 5, stays), Ok(()));
     }
 }

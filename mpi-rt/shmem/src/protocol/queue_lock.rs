@@ -6,6 +6,8 @@
 //!
 //! A PE that waits polls its own memory, and a lock handed over costs one line. All zero is a free lock, as the standard says.
 
+#[cfg(all(test, feature = "loom"))]
+use crate::primitive::Memory;
 use crate::primitive::{AtomicU32, Ordering, wait_until};
 
 /// This PE waits for its predecessor.
@@ -20,6 +22,29 @@ const NEXT: u32 = 0xffff;
 pub(crate) struct LockWord {
     tail: AtomicU32,
     place: AtomicU32,
+    /// What the order of changes of the place protects. The model checker takes stores to one word in the order in which they are executed,
+    /// and so would not miss an ordering there.
+    #[cfg(all(test, feature = "loom"))]
+    order: Memory,
+}
+
+impl LockWord {
+    /// The PE itself sets its place anew: every change by another happens before or after that.
+    #[inline(always)]
+    fn set_place(&self, place: u32) {
+        // Relaxed: ordered by what links the place, and by what its owner has waited for.
+        self.place.store(place, Ordering::Relaxed);
+        #[cfg(all(test, feature = "loom"))]
+        self.order.store(place.into());
+    }
+
+    /// The place, to be changed by another PE.
+    #[inline(always)]
+    fn others_place(&self) -> &AtomicU32 {
+        #[cfg(all(test, feature = "loom"))]
+        self.order.load();
+        &self.place
+    }
 }
 
 /// What a caller did wrong; nothing has been changed.
@@ -31,15 +56,20 @@ pub(crate) enum LockMisuse {
     NotHeld,
 }
 
-/// Waits for the lock. `word(pe)` is the lock's word in that PE, `home` where its tail is.
-pub(crate) fn acquire<'a>(me: u32, home: u32, word: impl Fn(u32) -> &'a LockWord) -> Result<(), LockMisuse> {
+/// Waits for the lock. `word(pe)` is the lock's word in that PE, `home` where its tail is; `wait` polls until what it is given holds.
+pub(crate) fn acquire<'a>(
+    me: u32,
+    home: u32,
+    word: impl Fn(u32) -> &'a LockWord,
+    wait: impl FnOnce(&dyn Fn() -> bool),
+) -> Result<(), LockMisuse> {
     let place = &word(me).place;
     // Relaxed: only this PE sets the bit.
     if place.load(Ordering::Relaxed) & HOLDS != 0 {
         return Err(LockMisuse::HeldAlready);
     }
-    // Relaxed: nobody looks at the place before the swap below links it, which releases it.
-    place.store(WAITS, Ordering::Relaxed);
+    // Nobody looks at the place before the swap below links it, which releases it.
+    word(me).set_place(WAITS);
     // Acquire: pairs with the release of `release`'s exchange, when the lock was free. Release: publishes the place.
     let before = word(home).tail.swap(me + 1, Ordering::AcqRel);
     // A successor may link itself at any time from here on, so only the two bits are changed. Relaxed, both: only this PE
@@ -48,9 +78,9 @@ pub(crate) fn acquire<'a>(me: u32, home: u32, word: impl Fn(u32) -> &'a LockWord
         place.fetch_xor(WAITS | HOLDS, Ordering::Relaxed);
     } else {
         // Release: pairs with the acquire loads of the predecessor in `release`.
-        word(before - 1).place.fetch_or(me + 1, Ordering::Release);
+        word(before - 1).others_place().fetch_or(me + 1, Ordering::Release);
         // Acquire: pairs with the release in the predecessor's `release`, which hands the lock over.
-        wait_until(|| place.load(Ordering::Acquire) & WAITS == 0);
+        wait(&|| place.load(Ordering::Acquire) & WAITS == 0);
         place.fetch_or(HOLDS, Ordering::Relaxed);
     }
     Ok(())
@@ -67,13 +97,13 @@ pub(crate) fn try_acquire<'a>(
     if place.load(Ordering::Relaxed) & HOLDS != 0 {
         return Err(LockMisuse::HeldAlready);
     }
-    // Relaxed: as in `acquire`.
-    place.store(HOLDS, Ordering::Relaxed);
+    // As in `acquire`.
+    word(me).set_place(HOLDS);
     // Acquire, release: as in `acquire`.
     let taken = word(home).tail.compare_exchange(0, me + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok();
     if !taken {
-        // Relaxed: not linked, so nobody looks at it.
-        place.store(0, Ordering::Relaxed);
+        // Not linked, so nobody looks at it.
+        word(me).set_place(0);
     }
     Ok(taken)
 }
@@ -90,8 +120,8 @@ pub(crate) fn release<'a>(me: u32, home: u32, word: impl Fn(u32) -> &'a LockWord
         // Release: pairs with the acquire of the next PE's swap or exchange.
         let freed = word(home).tail.compare_exchange(me + 1, 0, Ordering::Release, Ordering::Relaxed);
         if freed.is_ok() {
-            // Relaxed: not linked any more.
-            place.store(0, Ordering::Relaxed);
+            // Not linked any more.
+            word(me).set_place(0);
             return Ok(());
         }
         // A successor is between its swap and its link: a few instructions. Acquire: as above.
@@ -100,39 +130,44 @@ pub(crate) fn release<'a>(me: u32, home: u32, word: impl Fn(u32) -> &'a LockWord
             seen & NEXT != 0
         });
     }
-    // Relaxed: the successor has linked itself already; nobody else looks at this place.
-    place.store(0, Ordering::Relaxed);
+    // The successor has linked itself already; nobody else looks at this place.
+    word(me).set_place(0);
     // Release: pairs with the acquire load the successor waits with.
-    word((seen & NEXT) - 1).place.fetch_and(!WAITS, Ordering::Release);
+    word((seen & NEXT) - 1).others_place().fetch_and(!WAITS, Ordering::Release);
     Ok(())
 }
 
 #[cfg(test)]
 fn free() -> LockWord {
-    LockWord { tail: AtomicU32::new(0), place: AtomicU32::new(0) }
+    LockWord {
+        tail: AtomicU32::new(0),
+        place: AtomicU32::new(0),
+        #[cfg(feature = "loom")]
+        order: Memory::new(),
+    }
 }
 
 #[cfg(all(test, feature = "loom"))]
 mod model {
     use super::*;
-    use loom::cell::UnsafeCell;
+    use crate::primitive::check_up_to;
     use loom::sync::Arc;
     use loom::thread;
 
-    fn exclude(pes: u32, rounds: usize, try_first: bool) {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(2);
-        builder.check(move || {
+    /// With one more, three PEs wait longer than the checker has patience.
+    const PREEMPTIONS: usize = 2;
+
+    fn exclude(pes: u32, rounds: u64, try_first: bool) {
+        check_up_to(PREEMPTIONS, move || {
             let words: Arc<Vec<LockWord>> = Arc::new((0..pes).map(|_| free()).collect());
-            let counter = Arc::new(UnsafeCell::new(0));
-            let run = move |me: u32, words: &[LockWord], counter: &UnsafeCell<usize>| {
+            let counter = Arc::new(Memory::new());
+            let run = move |me: u32, words: &[LockWord], counter: &Memory| {
                 for _ in 0..rounds {
                     let word = |pe: u32| &words[pe as usize];
                     if !(try_first && try_acquire(me, 0, word).unwrap()) {
-                        acquire(me, 0, word).unwrap();
+                        acquire(me, 0, word, |free| wait_until(free)).unwrap();
                     }
-                    // SAFETY: what is under test: only the holder of the lock touches the counter.
-                    counter.with_mut(|counter| unsafe { *counter += 1 });
+                    counter.store(counter.load() + 1);
                     release(me, 0, word).unwrap();
                 }
             };
@@ -146,8 +181,7 @@ mod model {
             for thread in threads {
                 thread.join().unwrap();
             }
-            // SAFETY: all others have ended.
-            counter.with(|counter| assert_eq!(unsafe { *counter }, pes as usize * rounds));
+            assert_eq!(counter.load(), u64::from(pes) * rounds);
         });
     }
 
@@ -177,7 +211,7 @@ mod tests {
         let word = |pe: u32| &words[pe as usize];
         assert_eq!(release(0, 1, word), Err(LockMisuse::NotHeld));
         assert_eq!(try_acquire(0, 1, word), Ok(true));
-        assert_eq!(acquire(0, 1, word), Err(LockMisuse::HeldAlready));
+        assert_eq!(acquire(0, 1, word, |_| ()), Err(LockMisuse::HeldAlready));
         assert_eq!(try_acquire(0, 1, word), Err(LockMisuse::HeldAlready));
         assert_eq!(try_acquire(1, 1, word), Ok(false));
         assert_eq!(release(1, 1, word), Err(LockMisuse::NotHeld));

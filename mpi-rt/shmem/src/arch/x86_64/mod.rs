@@ -1,10 +1,6 @@
 //! x86-64.
 
 #[cfg(not(all(test, feature = "loom")))]
-pub(crate) mod blocks;
-#[cfg(not(all(test, feature = "loom")))]
-pub(crate) mod features;
-#[cfg(not(all(test, feature = "loom")))]
 pub(crate) mod long_double;
 #[cfg(not(all(test, feature = "loom")))]
 pub(crate) mod vector;

@@ -1,7 +1,7 @@
 //! The inner loop of reductions, compiled for each vector length; the processor's longest is chosen at run time.
 
-use crate::arch::features::{Level, level};
 use crate::engine::{Element, Operation};
+use lwk_access::{Vectors, vectors};
 
 /// `target[i] = a[i] op b[i]` for `count` elements, at any alignment.
 ///
@@ -14,12 +14,12 @@ pub(crate) unsafe fn combine<T: Element, O: Operation<T>>(
     count: usize,
 ) {
     let (target, a, b) = (target.cast(), a.cast(), b.cast());
-    // SAFETY: the caller's promise; the processor has what its level says.
+    // SAFETY: the caller's promise; the processor has these vectors.
     unsafe {
-        match level() {
-            Level::Avx512 => combine_avx512::<T, O>(target, a, b, count),
-            Level::Avx2 => combine_avx2::<T, O>(target, a, b, count),
-            Level::Sse2 => combine_plain::<T, O>(target, a, b, count),
+        match vectors() {
+            Vectors::Avx512 => combine_avx512::<T, O>(target, a, b, count),
+            Vectors::Avx => combine_avx2::<T, O>(target, a, b, count),
+            Vectors::Sse2 => combine_plain::<T, O>(target, a, b, count),
         }
     }
 }

@@ -8,6 +8,7 @@ use super::broadcast::broadcast_group;
 use super::gather::{collect_group, fcollect_group};
 use super::reduce::reduce_group;
 use super::sync::synchronise;
+use crate::engine::copy::bytes_of;
 use crate::engine::element::{Element, Operation, Reduction};
 use crate::engine::fatal::stop;
 use crate::engine::group::Group;
@@ -79,7 +80,7 @@ pub unsafe fn broadcast_active<T: Copy>(
     }
     // SAFETY: the caller's promise.
     unsafe {
-        broadcast_group(group, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), root, false);
+        broadcast_group(group, dest.cast(), source.cast(), bytes_of::<T>(count), root, false);
     }
 }
 
@@ -90,7 +91,7 @@ pub unsafe fn broadcast_active<T: Copy>(
 pub unsafe fn collect_active<T: Copy>(dest: *mut T, source: *const T, count: usize, set: ActiveSet) {
     let group = set.group("shmem_collect");
     // SAFETY: the caller's promise.
-    unsafe { collect_group(group, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>())) }
+    unsafe { collect_group(group, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
 /// `shmem_fcollect32`, `64`.
@@ -100,7 +101,7 @@ pub unsafe fn collect_active<T: Copy>(dest: *mut T, source: *const T, count: usi
 pub unsafe fn fcollect_active<T: Copy>(dest: *mut T, source: *const T, count: usize, set: ActiveSet) {
     let group = set.group("shmem_fcollect");
     // SAFETY: the caller's promise.
-    unsafe { fcollect_group(group, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>())) }
+    unsafe { fcollect_group(group, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
 /// `shmem_alltoall32`, `64`.
@@ -110,7 +111,7 @@ pub unsafe fn fcollect_active<T: Copy>(dest: *mut T, source: *const T, count: us
 pub unsafe fn alltoall_active<T: Copy>(dest: *mut T, source: *const T, count: usize, set: ActiveSet) {
     let group = set.group("shmem_alltoall");
     // SAFETY: the caller's promise.
-    unsafe { alltoall_group(group, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>())) }
+    unsafe { alltoall_group(group, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
 /// `shmem_alltoalls32`, `64`.

@@ -3,7 +3,7 @@
 //! Each PE pushes its blocks, beginning with its neighbour's, so that no destination has all writers at once (measured: pushing
 //! beats pulling).
 
-use crate::engine::copy::transfer;
+use crate::engine::copy::{bytes_of, product, transfer};
 use crate::engine::group::Group;
 use crate::engine::pair::Kind;
 use crate::engine::pe::at;
@@ -32,7 +32,7 @@ pub unsafe fn alltoallmem(team: i32, dest: *mut u8, source: *const u8, bytes: us
 /// As for [`alltoallmem`].
 pub unsafe fn alltoall<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { alltoallmem(team, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>())) }
+    unsafe { alltoallmem(team, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
 /// As [`alltoall`], with elements `sst` apart in `source` and `dst` apart in `dest` (`shmem_TYPE_alltoalls`). 0, or not 0 if
@@ -58,9 +58,11 @@ pub unsafe fn alltoalls<T: Copy>(
 /// # Safety
 /// As for [`alltoallmem`].
 pub(crate) unsafe fn alltoall_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
-    let place = dest.wrapping_add(bytes.wrapping_mul(group.me() as usize));
+    // The last block has a place that an address can tell, and so have the others.
+    product(group.size() as usize, bytes);
+    let place = dest.wrapping_add(bytes * group.me() as usize);
     each_member(group, |index, pe| {
-        let block = source.wrapping_add(bytes.wrapping_mul(index));
+        let block = source.wrapping_add(bytes * index);
         // SAFETY: the caller's promise: this PE's block of the peer's destination, which only this PE writes.
         unsafe { transfer(block, at(place, pe), bytes) };
     });
@@ -77,6 +79,8 @@ pub(crate) unsafe fn alltoalls_group<T: Copy>(
     sst: isize,
     count: usize,
 ) {
+    // As in `alltoall_group`, for both sides; the strides are 1 or more.
+    product(product(count, dst.max(sst) as usize), product(group.size() as usize, size_of::<T>()));
     let place = dest.wrapping_offset(dst.wrapping_mul((count * group.me() as usize) as isize));
     each_member(group, |index, pe| {
         let block = source.wrapping_offset(sst.wrapping_mul((count * index) as isize));

@@ -4,7 +4,7 @@
 //! destination: every PE copies one block. Where the root has nothing to copy (in place, and in the old form), it pushes its share
 //! of a long message to each of the others instead, so that all cores copy equally much.
 
-use crate::engine::copy::transfer;
+use crate::engine::copy::{bytes_of, transfer};
 use crate::engine::group::Group;
 use crate::engine::pair::{Kind, hear, signal};
 use crate::engine::pe::at;
@@ -36,7 +36,7 @@ pub unsafe fn broadcastmem(team: i32, dest: *mut u8, source: *const u8, bytes: u
 /// As for [`broadcastmem`].
 pub unsafe fn broadcast<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize, root: i32) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { broadcastmem(team, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>()), root) }
+    unsafe { broadcastmem(team, dest.cast(), source.cast(), bytes_of::<T>(count), root) }
 }
 
 /// `to_root`: the root's own destination gets the data, too. The same in all members.

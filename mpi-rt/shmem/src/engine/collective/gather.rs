@@ -2,7 +2,7 @@
 //!
 //! Each PE pushes its block to all destinations, beginning with its neighbour, so that no destination has all writers at once.
 
-use crate::engine::copy::transfer;
+use crate::engine::copy::{bytes_of, product, transfer};
 use crate::engine::group::Group;
 use crate::engine::pair::{Kind, post, take};
 use crate::engine::pe::at;
@@ -31,7 +31,7 @@ pub unsafe fn fcollectmem(team: i32, dest: *mut u8, source: *const u8, bytes: us
 /// As for [`fcollectmem`].
 pub unsafe fn fcollect<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { fcollectmem(team, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>())) }
+    unsafe { fcollectmem(team, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
 /// Concatenates the members' blocks, which may differ in size, in the members' order (`shmem_collectmem`). 0, or not 0 if there
@@ -54,13 +54,15 @@ pub unsafe fn collectmem(team: i32, dest: *mut u8, source: *const u8, bytes: usi
 /// As for [`collectmem`].
 pub unsafe fn collect<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { collectmem(team, dest.cast(), source.cast(), count.wrapping_mul(size_of::<T>())) }
+    unsafe { collectmem(team, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
 /// # Safety
 /// As for [`fcollectmem`].
 pub(crate) unsafe fn fcollect_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
-    let place = dest.wrapping_add(bytes.wrapping_mul(group.me() as usize));
+    // The end of the last block has a place that an address can tell, and so have the others.
+    product(group.size() as usize, bytes);
+    let place = dest.wrapping_add(bytes * group.me() as usize);
     // SAFETY: the caller's promise; this PE's block is one of `dest`.
     unsafe { push(group, place, source, bytes) };
     synchronise(group, Kind::Fcollect);
@@ -78,7 +80,8 @@ pub(crate) unsafe fn collect_group(group: Group, dest: *mut u8, source: *const u
         let mut theirs = [0; LETTER_WORDS];
         take(group.pe(index), Kind::Collect, &mut theirs, 1);
         if index < group.me() {
-            before += theirs[0];
+            // What wraps lies behind blocks that no memory holds, and copying one of them is a fault.
+            before = before.wrapping_add(theirs[0]);
         }
     }
     // SAFETY: the caller's promise; this PE's block is one of `dest`.

@@ -4,7 +4,7 @@
 //!   combine in the same order; above, by recursive doubling (Thakur, Rabenseifner, Gropp 2005, section 4.5).
 //! * Above, every PE reduces a slice of its own over all sources, where they lie, and writes the result to all destinations.
 
-use crate::engine::copy::transfer;
+use crate::engine::copy::{product, transfer};
 use crate::engine::element::{Element, Operation, Reduction};
 use crate::engine::group::Group;
 use crate::engine::pair::{Kind, post, take};
@@ -48,7 +48,7 @@ pub(crate) unsafe fn reduce_group(
     source: *const u8,
     count: usize,
 ) {
-    let bytes = count.wrapping_mul(reduction.bytes);
+    let bytes = product(count, reduction.bytes);
     // SAFETY: the caller's promise.
     unsafe {
         if group.size() == 1 {

@@ -1,11 +1,12 @@
 //! Waiting for, and testing, several objects at once: all, any, some, each with one value or a value for each object.
 //!
 //! `status` is null or one `int` an object; objects whose status is not 0 are left out. If none is left, `any` is
-//! [`NONE`] and `some` is 0, at once.
+//! [`NONE`] and `some` is 0, at once. A test that finds nothing gives way, as [`test`](super::test) does.
 
 use super::compare::{WaitWord, compare};
+use super::{WAIT, await_peers};
 use core::sync::atomic::{AtomicUsize, Ordering};
-use lwk_user::wait::spin_until;
+use lwk_user::wait::give_way;
 
 /// No object (`SIZE_MAX`).
 pub const NONE: usize = usize::MAX;
@@ -77,12 +78,21 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
         }))
     }
 
+    unsafe fn test_all(self, comparison: i32) -> bool {
+        // SAFETY: the public function's caller vouches for the objects.
+        let all = unsafe { self.all(comparison) };
+        if !all {
+            give_way();
+        }
+        all
+    }
+
     unsafe fn wait_all(self, comparison: i32) {
         compare!(comparison, holds => for index in 0..self.count {
             // SAFETY: an index below `count`.
             unsafe {
                 if self.counts(index) {
-                    spin_until(|| self.holds(index, holds));
+                    await_peers(WAIT, || self.holds(index, holds));
                 }
             }
         });
@@ -106,12 +116,21 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
         found.unwrap_or(NONE)
     }
 
+    unsafe fn test_any(self, comparison: i32) -> usize {
+        // SAFETY: the public function's caller vouches for the objects.
+        let found = unsafe { self.any(comparison) };
+        if found == NONE {
+            give_way();
+        }
+        found
+    }
+
     unsafe fn wait_any(self, comparison: i32) -> usize {
         let mut found = NONE;
         // SAFETY: the public function's caller vouches for the objects.
         unsafe {
             if !self.is_empty() {
-                spin_until(|| {
+                await_peers(WAIT, || {
                     found = self.any(comparison);
                     found != NONE
                 });
@@ -135,12 +154,21 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
         found
     }
 
+    unsafe fn test_some(self, indices: *mut usize, comparison: i32) -> usize {
+        // SAFETY: the public function's caller vouches for the objects and indices.
+        let found = unsafe { self.some(indices, comparison) };
+        if found == 0 {
+            give_way();
+        }
+        found
+    }
+
     unsafe fn wait_some(self, indices: *mut usize, comparison: i32) -> usize {
         let mut found = 0;
         // SAFETY: the public function's caller vouches for the objects.
         unsafe {
             if !self.is_empty() {
-                spin_until(|| {
+                await_peers(WAIT, || {
                     found = self.some(indices, comparison);
                     found != 0
                 });
@@ -186,7 +214,7 @@ forms! {
     wait_any wait_until_any wait_until_any_vector () -> usize: "Waits until an object compares so; its index";
     wait_some wait_until_some wait_until_some_vector (indices: *mut usize) -> usize:
         "Waits until at least one object compares so; how many, and their indices";
-    all test_all test_all_vector () -> bool: "Whether all objects compare so now";
-    any test_any test_any_vector () -> usize: "An object that compares so now";
-    some test_some test_some_vector (indices: *mut usize) -> usize: "How many objects compare so now, and their indices";
+    test_all test_all test_all_vector () -> bool: "Whether all objects compare so now";
+    test_any test_any test_any_vector () -> usize: "An object that compares so now";
+    test_some test_some test_some_vector (indices: *mut usize) -> usize: "How many objects compare so now, and their indices";
 }

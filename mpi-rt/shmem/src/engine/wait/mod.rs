@@ -2,7 +2,7 @@
 //! change.
 //!
 //! Waiting polls as [`lwk_user::wait`] does. What a peer stored before it changed the object, and ordered by `fence`, is visible
-//! when the wait ends.
+//! when the wait ends. A wait that nobody is left to end, since every other PE has exited, ends the job.
 
 mod compare;
 mod many;
@@ -10,8 +10,12 @@ mod many;
 pub use compare::{CMP_EQ, CMP_GE, CMP_GT, CMP_LE, CMP_LT, CMP_NE, WaitWord};
 pub use many::*;
 
+use super::pair::await_peers;
 use compare::compare;
-use lwk_user::wait::{give_way, spin_until};
+use lwk_user::wait::give_way;
+
+/// What a wait is called where its own name is not known.
+const WAIT: &str = "a wait for a change of memory";
 
 /// Waits until this PE's `object` compares so with `value`; returns what was seen (`shmem_TYPE_wait_until`).
 ///
@@ -20,7 +24,7 @@ use lwk_user::wait::{give_way, spin_until};
 #[inline]
 pub unsafe fn wait_until<T: WaitWord>(object: *mut T, comparison: i32, value: T) -> T {
     let mut seen = value;
-    compare!(comparison, holds => spin_until(|| {
+    compare!(comparison, holds => await_peers(WAIT, || {
         // SAFETY: the caller's promise.
         seen = unsafe { T::poll(object) };
         holds(&seen, &value)

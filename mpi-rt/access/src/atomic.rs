@@ -1,20 +1,24 @@
-//! Atomic updates of words in a target's memory: locked instructions where the processor has one for the operation, otherwise a loop
-//! around compare-and-exchange.
+//! Words that peers update at once: loads, stores and locked instructions at an address (MPI-5.0, section 12.3.4; OpenSHMEM 1.5, section 9.8).
+//!
+//! Orderings are the strongest that cost nothing here: a locked instruction is a full barrier anyway, and loads and stores are acquire
+//! and release as they are.
 
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// A word that the processor updates atomically.
-pub(super) trait Word: Copy + Eq {
+/// An integer that the processor updates atomically.
+pub trait Word: Copy + Eq {
     /// Its bits, zero-extended.
     fn to_bits(self) -> u64;
     /// The word with these as its lowest bits.
     fn from_bits(bits: u64) -> Self;
     /// # Safety
-    /// At `at`, aligned, is a word that is only accessed atomically meanwhile.
+    /// At `at`, aligned, is a word that is only accessed atomically while peers use it at once.
     unsafe fn load(at: *mut Self) -> Self;
     /// # Safety
     /// As for `load`.
     unsafe fn store(at: *mut Self, value: Self);
+    /// What was there, here and below.
+    ///
     /// # Safety
     /// As for `load`.
     unsafe fn swap(at: *mut Self, value: Self) -> Self;
@@ -30,7 +34,7 @@ pub(super) trait Word: Copy + Eq {
     /// # Safety
     /// As for `load`.
     unsafe fn xor(at: *mut Self, value: Self) -> Self;
-    /// What was there; `new` is there afterwards if it was `old`.
+    /// `new` is there afterwards if `old` was.
     ///
     /// # Safety
     /// As for `load`.
@@ -38,12 +42,12 @@ pub(super) trait Word: Copy + Eq {
 }
 
 macro_rules! word {
-    ($($type:ty as $atomic:ty;)*) => {
+    ($($type:ty as $atomic:ty, $bits:ty;)*) => {
         $(
             impl Word for $type {
                 #[inline(always)]
                 fn to_bits(self) -> u64 {
-                    self as u64
+                    self as $bits as u64
                 }
                 #[inline(always)]
                 fn from_bits(bits: u64) -> $type {
@@ -51,18 +55,18 @@ macro_rules! word {
                 }
                 #[inline(always)]
                 unsafe fn load(at: *mut $type) -> $type {
-                    // SAFETY: the caller's promise, here and in all that follow. Acquire: pairs with the release of an origin's update of the
-                    // same word.
+                    // SAFETY: the caller's promise, here and in all that follow. Acquire: pairs with the release of any rank's store or
+                    // update of the same word.
                     unsafe { <$atomic>::from_ptr(at) }.load(Ordering::Acquire)
                 }
                 #[inline(always)]
                 unsafe fn store(at: *mut $type, value: $type) {
-                    // SAFETY: as above. Release: pairs with the acquire of an origin's load or update of the same word.
+                    // SAFETY: as above. Release: pairs with the acquire of any rank's load or update of the same word.
                     unsafe { <$atomic>::from_ptr(at) }.store(value, Ordering::Release)
                 }
                 #[inline(always)]
                 unsafe fn swap(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: as above. Both orders, here and below: pairs with any origin's update of the same word.
+                    // SAFETY: as above. Both orders, here and below: pairs with any rank's update of the same word.
                     unsafe { <$atomic>::from_ptr(at) }.swap(value, Ordering::AcqRel)
                 }
                 #[inline(always)]
@@ -99,10 +103,12 @@ macro_rules! word {
 }
 
 word! {
-    u8 as AtomicU8;
-    u16 as AtomicU16;
-    u32 as AtomicU32;
-    u64 as AtomicU64;
+    u8 as AtomicU8, u8;
+    u16 as AtomicU16, u16;
+    u32 as AtomicU32, u32;
+    u64 as AtomicU64, u64;
+    i32 as AtomicI32, u32;
+    i64 as AtomicI64, u64;
 }
 
 /// Replaces a word by `new(word)`, however often that takes; what was there.
@@ -110,7 +116,7 @@ word! {
 /// # Safety
 /// As for [`Word::load`].
 #[inline(always)]
-pub(super) unsafe fn update<W: Word>(at: *mut W, mut new: impl FnMut(W) -> W) -> W {
+pub unsafe fn update<W: Word>(at: *mut W, mut new: impl FnMut(W) -> W) -> W {
     // SAFETY: the caller's promise.
     let mut old = unsafe { W::load(at) };
     loop {
@@ -120,5 +126,31 @@ pub(super) unsafe fn update<W: Word>(at: *mut W, mut new: impl FnMut(W) -> W) ->
             return old;
         }
         old = seen;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_update_answers_what_was_there() {
+        let mut word = 6i32;
+        let at = &raw mut word;
+        // SAFETY: a variable of this test.
+        unsafe {
+            assert_eq!((i32::add(at, -8), i32::load(at)), (6, -2));
+            assert_eq!((i32::swap(at, 12), i32::and(at, 10), i32::or(at, 3)), (-2, 12, 8));
+            assert_eq!((i32::xor(at, 1), i32::compare_exchange(at, 11, 5), i32::load(at)), (11, 10, 10));
+            assert_eq!(
+                (i32::compare_exchange(at, 10, 5), update(at, |old| old * 7), i32::load(at)),
+                (10, 5, 35)
+            );
+            i32::store(at, -1);
+        }
+        assert_eq!(
+            (word.to_bits(), i32::from_bits(word.to_bits()), u8::from_bits(0x1ff)),
+            (0xffff_ffff, -1, 255)
+        );
     }
 }

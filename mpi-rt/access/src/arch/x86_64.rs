@@ -1,4 +1,7 @@
-//! x86-64: copy loops by vector width, and what the processor and its home allow.
+//! x86-64: copy loops, one for each length of vectors, and the string instruction; what the processor and its home allow.
+//!
+//! Each loop takes four vectors a turn, loads before stores; what is left is copied by vectors that overlap what is done already, so there
+//! are no loops over single bytes.
 
 use core::arch::asm;
 use core::arch::x86_64::{
@@ -6,26 +9,27 @@ use core::arch::x86_64::{
     _mm256_storeu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
 };
 
-/// Vectors that both the processor has and the home saves (the state components in XCR0).
+/// Vectors that both the processor has and the home saves (the state components in XCR0), by length.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Vectors {
+pub enum Vectors {
+    /// 16 bytes: every x86-64 processor.
     Sse2,
-    /// AVX and AVX2.
+    /// 32 bytes: AVX and AVX2.
     Avx,
-    /// AVX-512 F, and all above.
+    /// 64 bytes: AVX-512 F, BW, DQ and VL, and all above.
     Avx512,
 }
 
-/// Asks the processor.
-pub(crate) fn vectors() -> Vectors {
+/// Asks the processor (Intel SDM, volume 1, sections 14.3 and 15.2).
+pub fn vectors() -> Vectors {
     const OSXSAVE: u32 = 1 << 27;
     const AVX: u32 = 1 << 28;
     const AVX2: u32 = 1 << 5;
-    const AVX512F: u32 = 1 << 16;
+    const AVX512: u32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
     const AVX_STATE: u32 = 0b110;
     const AVX512_STATE: u32 = 0b1110_0110;
     let features = __cpuid(1).ecx;
-    if features & OSXSAVE == 0 || features & AVX == 0 {
+    if features & OSXSAVE == 0 || features & AVX == 0 || __cpuid(0).eax < 7 {
         return Vectors::Sse2;
     }
     let state: u32;
@@ -33,22 +37,22 @@ pub(crate) fn vectors() -> Vectors {
     unsafe {
         asm!("xgetbv", in("ecx") 0, out("eax") state, out("edx") _, options(nomem, nostack, preserves_flags))
     };
-    let extended = if __cpuid(0).eax >= 7 { __cpuid_count(7, 0).ebx } else { 0 };
+    let extended = __cpuid_count(7, 0).ebx;
     if state & AVX_STATE != AVX_STATE || extended & AVX2 == 0 {
         return Vectors::Sse2;
     }
-    let wide = extended & AVX512F != 0 && state & AVX512_STATE == AVX512_STATE;
+    let wide = extended & AVX512 == AVX512 && state & AVX512_STATE == AVX512_STATE;
     if wide { Vectors::Avx512 } else { Vectors::Avx }
 }
 
 macro_rules! vector_copy {
     ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
-        /// Copies by four vectors at a time, the tail by one vector that overlaps what has been copied.
+        /// Copies by vectors of that length.
         ///
         /// # Safety
         /// As for `core::ptr::copy_nonoverlapping`; at least one vector long; the processor has the feature.
         #[target_feature(enable = $feature)]
-        pub(crate) unsafe fn $name(source: *const u8, target: *mut u8, bytes: usize) {
+        pub unsafe fn $name(source: *const u8, target: *mut u8, bytes: usize) {
             const WIDTH: usize = size_of::<$vector>();
             let mut done = 0;
             // SAFETY: every access is inside the `bytes` bytes that the caller vouches for.
@@ -82,11 +86,26 @@ vector_copy!(copy_sse2, "sse2", __m128i, _mm_loadu_si128, _mm_storeu_si128);
 vector_copy!(copy_avx, "avx", __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
 vector_copy!(copy_avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_storeu_si512);
 
+/// Copies 64 bytes, without a loop.
+///
+/// # Safety
+/// As for `core::ptr::copy_nonoverlapping` of as many bytes.
+#[inline(always)]
+pub unsafe fn copy_64_bytes(source: *const u8, target: *mut u8) {
+    // SAFETY: the caller's promise; SSE2 is part of x86-64.
+    unsafe {
+        let parts = [0, 16, 32, 48].map(|at| _mm_loadu_si128(source.add(at).cast()));
+        for (part, at) in parts.into_iter().zip([0, 16, 32, 48]) {
+            _mm_storeu_si128(target.add(at).cast(), part);
+        }
+    }
+}
+
 /// Copies by the processor's string instruction.
 ///
 /// # Safety
 /// As for `core::ptr::copy_nonoverlapping`.
-pub(crate) unsafe fn copy_string(source: *const u8, target: *mut u8, bytes: usize) {
+pub unsafe fn copy_string(source: *const u8, target: *mut u8, bytes: usize) {
     // SAFETY: the caller vouches for `bytes` bytes at both ends; the direction flag is clear by the ABI.
     unsafe {
         asm!(

@@ -1,0 +1,175 @@
+//! Copying: the loop is chosen by size, by the processor's vectors and by the home.
+//!
+//! In emulation vectors and string instructions are slow, and addresses that are equal modulo the slot size collide, so there
+//! [`lwk_user::copy`] does it.
+
+use crate::arch::{self, Vectors};
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// Up to this many bytes are copied by a few overlapping words, without a loop.
+pub const FEW: usize = 64;
+/// Up to this many by two stretches of 64 that overlap. Measured with `shmem-bench put_latency` of 16 to 128 bytes: 12 ns through a loop, 7 ns so.
+const TWO_STRETCHES: usize = 128;
+
+/// The vectors to use, as [`Loop`]; found at the first use.
+static LOOP: AtomicU8 = AtomicU8::new(Loop::Unknown as u8);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Loop {
+    Unknown,
+    Emulated,
+    Sse2,
+    Avx,
+    Avx512,
+}
+
+#[cold]
+fn find_loop() -> u8 {
+    let found = if cfg!(target_os = "none") && lwk_user::job().is_emulated() {
+        Loop::Emulated
+    } else {
+        match arch::vectors() {
+            Vectors::Sse2 => Loop::Sse2,
+            Vectors::Avx => Loop::Avx,
+            Vectors::Avx512 => Loop::Avx512,
+        }
+    };
+    // Relaxed: this rank alone reads and writes it.
+    LOOP.store(found as u8, Ordering::Relaxed);
+    found as u8
+}
+
+/// The vectors to compute with: the narrow ones in emulation.
+#[inline]
+pub fn vectors() -> Vectors {
+    const AVX: u8 = Loop::Avx as u8;
+    const AVX512: u8 = Loop::Avx512 as u8;
+    match chosen() {
+        AVX => Vectors::Avx,
+        AVX512 => Vectors::Avx512,
+        _ => Vectors::Sse2,
+    }
+}
+
+#[inline(always)]
+fn chosen() -> u8 {
+    // Relaxed: this rank alone reads and writes it.
+    let chosen = LOOP.load(Ordering::Relaxed);
+    if chosen == Loop::Unknown as u8 { find_loop() } else { chosen }
+}
+
+/// Copies `bytes` bytes, from `STRING_FROM` on by the string instruction; either end may be in a peer's slot.
+///
+/// # Safety
+/// Both ranges must be mapped, `target` writable, and not overlap, not even through another slot; nobody else may write
+/// either or read `target` meanwhile.
+#[inline]
+pub unsafe fn copy<const STRING_FROM: usize>(source: *const u8, target: *mut u8, bytes: usize) {
+    if bytes <= FEW {
+        // SAFETY: the caller's promise.
+        unsafe { few(source, target, bytes) }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { many::<STRING_FROM>(source, target, bytes) }
+    }
+}
+
+/// # Safety
+/// As for [`copy`]; more than [`FEW`] bytes.
+unsafe fn many<const STRING_FROM: usize>(source: *const u8, target: *mut u8, bytes: usize) {
+    const EMULATED: u8 = Loop::Emulated as u8;
+    const AVX: u8 = Loop::Avx as u8;
+    const AVX512: u8 = Loop::Avx512 as u8;
+    // SAFETY: the caller's promise; longer than any vector; the vectors were asked for.
+    unsafe {
+        match chosen() {
+            EMULATED => lwk_user::copy::copy(source, target, bytes),
+            _ if bytes <= TWO_STRETCHES => {
+                let last = bytes - FEW;
+                arch::copy_64_bytes(source, target);
+                arch::copy_64_bytes(source.add(last), target.add(last));
+            }
+            _ if bytes >= STRING_FROM => arch::copy_string(source, target, bytes),
+            AVX512 => arch::copy_avx512(source, target, bytes),
+            AVX => arch::copy_avx(source, target, bytes),
+            _ => arch::copy_sse2(source, target, bytes),
+        }
+    }
+}
+
+/// Up to 64 bytes by words that overlap where they meet: no loop, at most four loads and four stores.
+///
+/// # Safety
+/// As for [`copy`]; at most [`FEW`] bytes.
+#[inline(always)]
+pub unsafe fn few(source: *const u8, target: *mut u8, bytes: usize) {
+    /// # Safety
+    /// Both ends hold `bytes` bytes, at least one and at most two words.
+    #[inline(always)]
+    unsafe fn two<W>(source: *const u8, target: *mut u8, bytes: usize) {
+        let last = bytes - size_of::<W>();
+        // SAFETY: two words inside the `bytes` bytes.
+        unsafe {
+            let (head, tail) =
+                (source.cast::<W>().read_unaligned(), source.add(last).cast::<W>().read_unaligned());
+            target.cast::<W>().write_unaligned(head);
+            target.add(last).cast::<W>().write_unaligned(tail);
+        }
+    }
+    // SAFETY: each branch stays inside `bytes` bytes: a pair of words covers one to two words.
+    unsafe {
+        if bytes == size_of::<u64>() {
+            return target.cast::<u64>().write_unaligned(source.cast::<u64>().read_unaligned());
+        }
+        match bytes {
+            0 => {}
+            1 => *target = *source,
+            2..=3 => two::<u16>(source, target, bytes),
+            4..=7 => two::<u32>(source, target, bytes),
+            9..=16 => two::<u64>(source, target, bytes),
+            17..=32 => two::<u128>(source, target, bytes),
+            _ => {
+                let half = bytes / 2;
+                two::<u128>(source, target, half.max(16));
+                two::<u128>(source.add(half), target.add(half), bytes - half);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::vec;
+    use std::vec::Vec;
+
+    /// Every length, at several offsets; nothing beside it changes.
+    fn copies(loop_: Loop, lengths: core::ops::RangeInclusive<usize>) {
+        let source: Vec<u8> = (0..1000).map(|i| (i * 7 + 3) as u8).collect();
+        for length in lengths {
+            for offset in [0, 1, 5, 32] {
+                let mut target = vec![0xa5u8; 1000];
+                // SAFETY: both vectors hold `offset + length` bytes and are distinct; the processor has the vectors.
+                unsafe { loop_(source.as_ptr().add(offset), target.as_mut_ptr().add(offset), length) };
+                assert_eq!(&target[offset..offset + length], &source[offset..offset + length], "{length}");
+                assert!(target[..offset].iter().chain(&target[offset + length..]).all(|byte| *byte == 0xa5));
+            }
+        }
+    }
+
+    type Loop = unsafe fn(*const u8, *mut u8, usize);
+
+    #[test]
+    fn every_loop_copies_every_length_and_nothing_beside_it() {
+        let (sse2, avx, avx512): (Loop, Loop, Loop) = (arch::copy_sse2, arch::copy_avx, arch::copy_avx512);
+        copies(few, 0..=FEW);
+        copies(arch::copy_string, 0..=300);
+        copies(copy::<200>, 0..=600);
+        let loops = [(Vectors::Sse2, sse2), (Vectors::Avx, avx), (Vectors::Avx512, avx512)];
+        for (_, loop_) in loops.into_iter().filter(|(needed, _)| *needed <= arch::vectors()) {
+            copies(loop_, FEW + 1..=600);
+        }
+    }
+}

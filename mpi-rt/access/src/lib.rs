@@ -1,0 +1,11 @@
+//! How a rank reaches memory that its peers use as well: blocks by the copy loop that suits size, processor and home ([`copy`], [`few`]), words by
+//! the processor's atomics ([`Word`]). Both runtimes, MPI and OpenSHMEM, move everything by these.
+#![no_std]
+
+mod arch;
+mod atomic;
+mod copy;
+
+pub use arch::Vectors;
+pub use atomic::{Word, update};
+pub use copy::{FEW, copy, few, vectors};
