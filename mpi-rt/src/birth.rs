@@ -1,7 +1,7 @@
 //! How a communicator comes about: one member, who gives out the context, announces it; all leave the addresses of their areas in the
 //! announcement and take the others' from there.
 //!
-//! An announcement is a few words in its maker's memory, and its address, which means the same in every rank, is all that has to
+//! An announcement (`lwk_ring::Announcement`) is a few words in its maker's memory, and its address, which means the same in every rank, is all that has to
 //! reach the others: through a collective of a parent, or in a message where there is none. Nobody waits for more than the members'
 //! arrival, and a member that has arrived can do something else meanwhile.
 
@@ -14,25 +14,24 @@ use crate::transport::smartmap::peer;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::AtomicU64;
+use lwk_ring::Announcement;
 use lwk_user::smartmap::{Peer, remote_address};
-
-/// Words of an announcement before the areas' addresses.
-const READERS: usize = 0;
-const CONTEXT: usize = 1;
-const HEADER: usize = 2;
 
 /// In place of an area's address: that member has no memory for one.
 const REFUSED: u64 = 1;
+
+/// In place of an announcement: whoever was to make it has no memory for it, or has given out all of its contexts.
+const NO_MEMORY: u64 = 0;
+const NO_CONTEXT: u64 = 1;
 
 /// Announcements of this rank: their memory, and how many members will have read each when it can be used again.
 pub(crate) struct Announcements(Vec<(&'static [AtomicU64], u64)>);
 
 /// A communicator to be, after this rank has left its own area's address.
 pub(crate) struct Birth {
-    words: &'static [AtomicU64],
+    announcement: Announcement<'static>,
     rank: u32,
-    readers: &'static AtomicU64,
     members: Rc<[u32]>,
     context: u32,
     area: Option<&'static Area>,
@@ -45,11 +44,11 @@ impl Announcements {
 
     /// Memory for an announcement to that many members. Errors: `NO_MEM`.
     fn make(&mut self, members: usize, context: u32) -> Result<&'static [AtomicU64]> {
-        let needed = HEADER + members;
-        // Acquire: pairs with the release addition in `Birth::complete`: the readers are done.
-        let unused = self.0.iter().position(|(words, readers)| {
-            words.len() >= needed && words[READERS].load(Ordering::Acquire) == *readers
-        });
+        let needed = Announcement::words(members);
+        let unused = self
+            .0
+            .iter()
+            .position(|(words, readers)| words.len() >= needed && Announcement::is_over(words, *readers));
         let words = match unused {
             Some(place) => {
                 self.0[place].1 = members as u64;
@@ -65,9 +64,7 @@ impl Announcements {
                 words
             }
         };
-        // Relaxed: whatever carries the address to the others orders these before.
-        words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
-        words[CONTEXT].store(context as u64, Ordering::Relaxed);
+        Announcement::make(words, context as u64);
         Ok(words)
     }
 }
@@ -75,18 +72,15 @@ impl Announcements {
 impl Birth {
     /// Whether all members have arrived.
     pub fn is_complete(&self) -> bool {
-        // Acquire: pairs with the release store in `Engine::arrive`.
-        self.words.iter().all(|word| word.load(Ordering::Acquire) != 0)
+        self.announcement.all_have_arrived()
     }
 
     /// The members' areas. Errors: `NO_MEM` if a member has none, `INTERN`.
     fn areas(&self) -> Result<Box<[&'static Area]>> {
         let mut areas: Vec<&'static Area> = Vec::new();
         areas.try_reserve_exact(self.members.len()).map_err(|_| Error::NO_MEM)?;
-        for (word, member) in self.words.iter().zip(self.members.iter()) {
+        for (address, member) in self.announcement.addresses().zip(self.members.iter()) {
             let member = peer(*member).ok_or(Error::INTERN)?;
-            // Relaxed: `is_complete` has acquired it.
-            let address = word.load(Ordering::Relaxed);
             if address == REFUSED {
                 return Err(Error::NO_MEM);
             }
@@ -99,12 +93,12 @@ impl Birth {
 
 impl Engine {
     /// Announces a communicator of that many members; this rank must be one of them, and all must join it. The number for
-    /// [`Engine::join`], which means the same in every rank; 0 if no context or no memory is free, which they learn by it.
+    /// [`Engine::join`], which means the same in every rank; if no context or no memory is free, they learn that by it.
     pub(crate) fn announce(&mut self, members: usize) -> u64 {
-        if !has_room(size_of::<u64>() * (HEADER + members).next_power_of_two()) {
-            return 0;
+        if !has_room(size_of::<u64>() * Announcement::words(members).next_power_of_two()) {
+            return NO_MEMORY;
         }
-        let Ok(context) = self.take_context() else { return 0 };
+        let Ok(context) = self.take_context() else { return NO_CONTEXT };
         match self.announcements.make(members, context) {
             Ok(words) => {
                 let address: *mut AtomicU64 = words.as_ptr().cast_mut();
@@ -112,17 +106,17 @@ impl Engine {
             }
             Err(_) => {
                 self.contexts.give_back(context);
-                0
+                NO_MEMORY
             }
         }
     }
 
-    /// Joins an announced communicator. Errors: `NO_MEM` if the announcement says so; `INTERN` if this rank is no member.
+    /// Joins an announced communicator. Errors: `NO_MEM`, or `INTERN` for want of a context, if the announcement says so; `INTERN` if this rank
+    /// is no member.
     pub(crate) fn join(&mut self, announcement: u64, members: Rc<[u32]>) -> Result<Birth> {
         self.contexts.reclaim();
-        let (words, rank) = self.announced(announcement, &members)?;
-        // Relaxed: whatever carried the announcement here ordered the store of the context before.
-        let context = words[CONTEXT].load(Ordering::Relaxed) as u32;
+        let (announcement, rank) = self.announced(announcement, &members)?;
+        let context = announcement.name() as u32;
         // For each member an area, a node rank, a rank, beside the communicator itself.
         let needed = members.len() * 24 + self.size as usize * size_of::<i32>() + size_of::<Communicator>();
         // Freeing allocates, too: what is kept of freed communicators until all have left them grows with their number. Where one has left
@@ -138,38 +132,38 @@ impl Engine {
             Some(area) if fits => core::ptr::from_ref(area).expose_provenance() as u64,
             _ => REFUSED,
         };
-        // Release: pairs with the acquire load in `Birth::is_complete`, in the other members.
-        words[HEADER + rank].store(address, Ordering::Release);
-        let (readers, words) = (&words[READERS], &words[HEADER..]);
-        Ok(Birth { words, readers, rank: rank as u32, members, context, area })
+        announcement.arrive(rank, address);
+        Ok(Birth { announcement, rank: rank as u32, members, context, area })
     }
 
     /// Tells the other members of an announced communicator that this rank cannot be one.
     pub(crate) fn refuse(&mut self, announcement: u64, members: &[u32]) {
-        let Ok((words, rank)) = self.announced(announcement, members) else { return };
-        // Release: pairs with the acquire load in `Birth::is_complete`, in the other members.
-        words[HEADER + rank].store(REFUSED, Ordering::Release);
-        words[READERS].fetch_add(1, Ordering::Release);
-        // Relaxed: as in `join`. Nobody will use it.
-        self.contexts.abandon(words[CONTEXT].load(Ordering::Relaxed) as u32, None);
+        let Ok((announcement, rank)) = self.announced(announcement, members) else { return };
+        announcement.arrive(rank, REFUSED);
+        // Before the end: then the words may be used for another. Nobody will use this context.
+        let context = announcement.name() as u32;
+        announcement.end();
+        self.contexts.abandon(context, None);
     }
 
-    /// The words of an announcement, and this rank's number. Errors: as for [`Engine::join`].
-    fn announced(&self, announcement: u64, members: &[u32]) -> Result<(&'static [AtomicU64], usize)> {
-        if announcement == 0 {
-            return Err(Error::NO_MEM);
+    /// An announcement, and this rank's number. Errors: as for [`Engine::join`].
+    fn announced(&self, announcement: u64, members: &[u32]) -> Result<(Announcement<'static>, usize)> {
+        match announcement {
+            NO_MEMORY => return Err(Error::NO_MEM),
+            NO_CONTEXT => return Err(Error::INTERN),
+            _ => {}
         }
         let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)?;
         let first: *const AtomicU64 = core::ptr::with_exposed_provenance(announcement as usize);
         // SAFETY: an announcement has that many words for so many members, is never given back, and is shared through atomics.
-        Ok((unsafe { core::slice::from_raw_parts(first, HEADER + members.len()) }, rank))
+        let words = unsafe { core::slice::from_raw_parts(first, Announcement::words(members.len())) };
+        Ok((Announcement::of(words), rank))
     }
 
     /// The communicator, after [`Birth::is_complete`] has said yes. Errors: `NO_MEM` in all members if one of them has no memory.
     pub(crate) fn complete_birth(&mut self, birth: Birth) -> Result<Communicator> {
         let areas = birth.areas();
-        // Release: pairs with the acquire load in `Announcements::make`.
-        birth.readers.fetch_add(1, Ordering::Release);
+        birth.announcement.end();
         let Birth { rank, members, context, area, .. } = birth;
         match areas {
             Ok(areas) => {

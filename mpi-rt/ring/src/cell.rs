@@ -1,6 +1,7 @@
 //! The shared memory of a ring: cells in the consumer's memory, a credit word in the producer's.
 
 use crate::primitive::{AtomicU64, Plain};
+use lwk_primitive::made;
 
 /// Words of data in a cell.
 pub const DATA_WORDS: usize = 7;
@@ -20,16 +21,11 @@ pub struct Cell {
 unsafe impl Sync for Cell {}
 
 impl Cell {
-    /// An empty cell of a new ring.
-    #[cfg(not(all(test, feature = "loom")))]
-    pub const fn new() -> Cell {
-        Cell { sequence: AtomicU64::new(0), data: Plain::new([0; DATA_WORDS]) }
-    }
-
-    /// An empty cell of a new ring.
-    #[cfg(all(test, feature = "loom"))]
-    pub fn new() -> Cell {
-        Cell { sequence: AtomicU64::new(0), data: Plain::new([0; DATA_WORDS]) }
+    made! {
+        /// An empty cell of a new ring.
+        pub fn new() -> Cell {
+            Cell { sequence: AtomicU64::new(0), data: Plain::new([0; DATA_WORDS]) }
+        }
     }
 }
 
@@ -52,16 +48,11 @@ pub(crate) fn cell_at(cells: &[Cell], position: u64) -> &Cell {
 pub struct Credit(pub(crate) AtomicU64);
 
 impl Credit {
-    /// The credit word of a new ring.
-    #[cfg(not(all(test, feature = "loom")))]
-    pub const fn new() -> Credit {
-        Credit(AtomicU64::new(0))
-    }
-
-    /// The credit word of a new ring.
-    #[cfg(all(test, feature = "loom"))]
-    pub fn new() -> Credit {
-        Credit(AtomicU64::new(0))
+    made! {
+        /// The credit word of a new ring.
+        pub fn new() -> Credit {
+            Credit(AtomicU64::new(0))
+        }
     }
 }
 

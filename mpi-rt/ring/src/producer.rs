@@ -1,5 +1,7 @@
 //! The sending end.
 
+use crate::AHEAD;
+use crate::arch::prefetch_to_write;
 use crate::cell::{Cell, Credit, DATA_WORDS, cell_at};
 use crate::primitive::Ordering;
 
@@ -11,6 +13,20 @@ pub struct Producer<'a> {
     tail: u64,
     /// Messages may not reach this position: the last known credit plus the ring's length.
     limit: u64,
+}
+
+/// A cell that is the producer's to write.
+pub struct Room<'a> {
+    cell: &'a Cell,
+    position: u64,
+}
+
+impl Room<'_> {
+    /// The cell's data.
+    #[inline(always)]
+    pub fn data(&self) -> *mut [u64; DATA_WORDS] {
+        self.cell.data.with_mut(|data| data)
+    }
 }
 
 impl<'a> Producer<'a> {
@@ -36,6 +52,31 @@ impl<'a> Producer<'a> {
         self.tail + cells <= self.limit
     }
 
+    /// Room for a message of one cell, as far as is known without a look at the credit word; if there is none, [`Producer::has_room`] may
+    /// still find some. What is written there goes by [`Producer::publish_one`].
+    #[inline(always)]
+    pub fn room_for_one(&self) -> Option<Room<'a>> {
+        let position = self.tail;
+        (position < self.limit).then(|| Room { cell: cell_at(self.cells, position), position })
+    }
+
+    /// Hands the message that has been written there to the consumer.
+    ///
+    /// # Safety
+    /// The room must be what [`Producer::room_for_one`] has given since the last message was published, and all that the consumer will
+    /// read there has been written.
+    #[inline(always)]
+    pub unsafe fn publish_one(&mut self, room: Room) {
+        let next = room.position + 1;
+        // Release: pairs with the acquire load in `Consumer::next_message`; carries the data.
+        room.cell.sequence.store(next, Ordering::Release);
+        self.tail = next;
+        // A cell that the consumer may still be reading is left to it.
+        if next + AHEAD < self.limit {
+            prefetch_to_write(cell_at(self.cells, next + AHEAD));
+        }
+    }
+
     /// Lets `write` fill the data of the message's cell number `index`.
     ///
     /// # Safety
@@ -55,8 +96,14 @@ impl<'a> Producer<'a> {
     #[inline(always)]
     pub unsafe fn publish(&mut self, cells: u64) {
         let cell = cell_at(self.cells, self.tail);
-        // Release: pairs with the acquire load in `Consumer::has_message`; carries the data of all the message's cells.
+        // Release: pairs with the acquire load in `Consumer::next_message`; carries the data of all the message's cells.
         cell.sequence.store(self.tail + 1, Ordering::Release);
         self.tail += cells;
+        // A cell that the consumer may still be reading is left to it.
+        if self.tail + AHEAD + cells <= self.limit {
+            for cell in 0..cells {
+                prefetch_to_write(cell_at(self.cells, self.tail + AHEAD + cell));
+            }
+        }
     }
 }

@@ -30,6 +30,39 @@ fn a_full_ring_has_no_room_until_a_quarter_is_free_and_loses_nothing() {
 }
 
 #[test]
+fn the_shorter_way_ends_at_the_credit_that_is_known_and_mixes_with_the_other() {
+    let (cells, credit) = (cells(4), Credit::new());
+    // SAFETY: a new ring, one end each; reads and writes follow the protocol.
+    unsafe {
+        let mut producer = Producer::new(&cells, &credit).unwrap();
+        let mut consumer = Consumer::new(&cells, &credit).unwrap();
+        assert!(consumer.next_message().is_none());
+        for round in 0..10 {
+            // A longer one, then single cells up to the end of the ring.
+            assert!(producer.has_room(2));
+            producer.write(0, |data| (*data)[0] = round);
+            producer.write(1, |data| (*data)[0] = round + 1);
+            producer.publish(2);
+            for value in [round + 2, round + 3] {
+                let room = producer.room_for_one().unwrap();
+                (*room.data())[0] = value;
+                producer.publish_one(room);
+            }
+            assert!(producer.room_for_one().is_none());
+            assert_eq!((*consumer.next_message().unwrap())[0], round);
+            assert_eq!(consumer.read(1, |data| (*data)[0]), round + 1);
+            consumer.advance(2);
+            for value in [round + 2, round + 3] {
+                assert_eq!((*consumer.next_message().unwrap())[0], value);
+                consumer.advance(1);
+            }
+            // The credit is there, but only the longer way looks for it.
+            assert!(producer.room_for_one().is_none());
+        }
+    }
+}
+
+#[test]
 fn a_length_that_is_no_power_of_two_is_refused() {
     // SAFETY: new rings, one end each.
     unsafe {
