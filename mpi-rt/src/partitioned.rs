@@ -1,10 +1,9 @@
 //! Partitioned communication (MPI-5.0, chapter "Partitioned Point-to-Point Communication").
 //!
 //! A partitioned send and a partitioned receive meet once: the sender's `MPI_PSEND_INIT` sends where its [`Channel`] is, in a context
-//! of its own beside the communicator's, and the receiver's `MPI_PRECV_INIT` receives that. From then on no messages pass. Each
-//! round (a start on both sides) has a number; the sender marks a partition ready by storing the number in the partition's word, and
-//! the receiver, when it makes progress, copies every partition that is ready straight from the sender's buffer to its own,
-//! from layout to layout, and at the end stores the number for the sender. The two sides may cut the message differently.
+//! of its own beside the communicator's, and the receiver's `MPI_PRECV_INIT` receives that. From then on no messages pass: the two
+//! agree by `lwk-rendezvous`'s [`Partitions`], checked under loom there. The receiver, when it makes progress, copies every partition that
+//! is ready straight from the sender's buffer to its own, from layout to layout. The two sides may cut the message differently.
 
 use crate::abi::ANY_TAG;
 use crate::communicator::{Communicator, Place, Plane};
@@ -22,8 +21,9 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_matching::Pattern;
+use lwk_rendezvous::{Partitions, is_ready};
 use lwk_user::NodeRank;
-use lwk_user::smartmap::{CacheLine, Peer};
+use lwk_user::smartmap::Peer;
 
 /// One partitioned send, in the sender's memory. Plain words are written before its address is sent.
 struct Channel {
@@ -33,12 +33,7 @@ struct Channel {
     source: [u64; 4],
     bytes: u64,
     partition_bytes: u64,
-    /// For each partition the number of the last round in which it was ready.
-    ready: Box<[AtomicU64]>,
-    /// The number of the last round that the receiver has copied; polled by the sender.
-    copied: CacheLine<AtomicU64>,
-    /// Set by the receiver when it will not look here again.
-    left: AtomicU64,
+    partitions: Partitions,
 }
 
 /// The sending side.
@@ -90,16 +85,15 @@ impl PartitionedReceive {
         let Some(channel) = from.channel else { return false };
         let each = channel.partition_bytes as usize;
         let source = Region::of_peer(from.peer, channel.source, channel.bytes as usize);
-        let ready = seen_from_here::<AtomicU64>(from.peer, channel.ready.as_ptr().addr());
+        let ready = seen_from_here::<AtomicU64>(from.peer, channel.partitions.words().as_ptr().addr());
         let mut all = true;
         for partition in 0..self.copied.len() {
             if self.copied[partition] {
                 continue;
             }
-            // SAFETY: the channel has as many words, and is not given up before `left` is stored.
+            // SAFETY: the channel has as many words, and is not given up before this rank has left it.
             let word = unsafe { &*ready.add(partition) };
-            // Acquire: pairs with the release store in `pready`; the partition's content is there.
-            if word.load(Ordering::Acquire) < self.round {
+            if !is_ready(word, self.round) {
                 all = false;
                 continue;
             }
@@ -111,8 +105,7 @@ impl PartitionedReceive {
             self.copied[partition] = true;
         }
         if all {
-            // Release: pairs with the acquire load in `advance_partitioned`; all reads of the sender's buffer are done.
-            channel.copied.store(self.round, Ordering::Release);
+            channel.partitions.tell_copied(self.round);
         }
         all
     }
@@ -150,9 +143,7 @@ impl Engine {
             source: send.source.words(),
             bytes: bytes as u64,
             partition_bytes: bytes.checked_div(partitions).unwrap_or(0) as u64,
-            ready: ready.into_boxed_slice(),
-            copied: CacheLine(AtomicU64::new(0)),
-            left: AtomicU64::new(0),
+            partitions: Partitions::new(ready.into_boxed_slice()),
         }));
         channel.address = core::ptr::from_ref(channel).expose_provenance() as u64;
         let channel: &'static Channel = channel;
@@ -251,14 +242,8 @@ impl Engine {
         };
         let partition = usize::try_from(partition).ok().filter(|partition| *partition < send.partitions);
         let partition = partition.ok_or(Error::ARG)?;
-        if let Some(channel) = send.channel {
-            let word = channel.ready.get(partition).ok_or(Error::INTERN)?;
-            // Relaxed: only this rank stores here.
-            if word.load(Ordering::Relaxed) == send.round {
-                return Err(Error::ARG);
-            }
-            // Release: pairs with the acquire load in `PartitionedReceive::advance`.
-            word.store(send.round, Ordering::Release);
+        if send.channel.is_some_and(|channel| !channel.partitions.mark_ready(partition, send.round)) {
+            return Err(Error::ARG);
         }
         send.ready += 1;
         Ok(())
@@ -290,10 +275,7 @@ impl Engine {
             self.find_channel(request);
             let status = match self.requests.get_mut(request).map(|it| &mut it.operation) {
                 Some(Operation::PartitionedSend(send)) => {
-                    let copied = send.channel.is_none_or(|channel| {
-                        // Acquire: pairs with the release store in `PartitionedReceive::advance`.
-                        channel.copied.load(Ordering::Acquire) == send.round
-                    });
+                    let copied = send.channel.is_none_or(|channel| channel.partitions.is_copied(send.round));
                     // Without partitions there is nothing to copy, but the receiver still has to come.
                     (send.ready == send.partitions && copied).then_some(Status::EMPTY)
                 }
@@ -333,7 +315,7 @@ impl Engine {
         if let Some(Request { operation: Operation::PartitionedReceive(receive), .. }) =
             self.requests.get_mut(request)
         {
-            receive.copied.resize(channel.ready.len(), false);
+            receive.copied.resize(channel.partitions.words().len(), false);
             if let Some(from) = &mut receive.from {
                 from.channel = Some(channel);
             }
@@ -350,8 +332,7 @@ impl Engine {
             (!withdrawn).then(|| channel_of(&from))
         });
         if let Some(channel) = channel {
-            // Release: pairs with the acquire load in `reclaim_channels`.
-            channel.left.store(1, Ordering::Release);
+            channel.partitions.leave();
         }
     }
 
@@ -363,8 +344,7 @@ impl Engine {
     /// Takes back the memory of channels that neither side uses any more.
     fn reclaim_channels(&mut self) {
         self.channels.0.retain(|channel| {
-            // Acquire: pairs with the release store in `leave_channel`; the receiver's accesses are done.
-            let left = channel.left.load(Ordering::Acquire) != 0;
+            let left = channel.partitions.is_left();
             if left {
                 // SAFETY: it was leaked from a box, its request is gone and the receiver has left it.
                 drop(unsafe { Box::from_raw(core::ptr::from_ref(*channel).cast_mut()) });
@@ -382,7 +362,7 @@ pub(crate) struct Channels(Vec<&'static Channel>);
 fn channel_of(from: &From) -> &'static Channel {
     // Relaxed: written by this rank, when it received the message.
     let address = from.address.load(Ordering::Relaxed) as usize;
-    // SAFETY: the sender leaks its channels, and takes one back only after `left` has been stored.
+    // SAFETY: the sender leaks its channels, and takes one back only after this rank has left it.
     unsafe { &*seen_from_here::<Channel>(from.peer, address) }
 }
 

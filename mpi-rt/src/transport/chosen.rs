@@ -2,12 +2,13 @@
 //! use it, for the price of one comparison that is always predicted.
 
 use super::setting;
-use super::shm::{Advanced, Basic, Shm, Tunables};
+use super::shm::{Advanced, Basic, Shm, Tunables, tunables};
 use super::smartmap::Smartmap;
 use super::{Arrival, Delivery, Held, Label, Memory, Outgoing, Started, Ticket, Transport};
 use crate::error::Result;
 use crate::profile::Profiled;
 use crate::region::Region;
+use core::ops::RangeInclusive;
 use lwk_user::abi::runtime::{PROFILE, TRANSPORTS};
 use lwk_user::start;
 
@@ -43,7 +44,9 @@ impl Chosen {
     /// environment makes no sense. Errors: `NO_MEM`.
     pub fn start_up() -> Result<Chosen> {
         let kind = setting::kind(start::variable).unwrap_or_else(|bad| setting::refuse(&bad));
-        let tunables = Tunables::from_environment(start::variable);
+        let names = start::variables().map(|(name, _)| name);
+        let tunables = setting::none_but(tunables::PREFIX, &tunables::VARIABLES, names)
+            .and_then(|()| Tunables::from_environment(start::variable));
         let tunables = tunables.unwrap_or_else(|bad| setting::refuse(&bad));
         let chosen = match kind {
             Kind::Smartmap => Chosen::Smartmap(Smartmap::start_up()?),
@@ -101,6 +104,24 @@ impl Transport for Chosen {
         match self {
             // SAFETY: the caller's promise.
             Chosen::Smartmap(transport) => unsafe { transport.receive_short(peer, label, target, room) },
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn receive_block(
+        &mut self,
+        peer: u32,
+        label: Label,
+        target: *mut u8,
+        room: usize,
+        sizes: RangeInclusive<usize>,
+    ) -> Option<usize> {
+        match self {
+            // SAFETY: the caller's promise.
+            Chosen::Smartmap(transport) => unsafe {
+                transport.receive_block(peer, label, target, room, sizes)
+            },
             _ => None,
         }
     }

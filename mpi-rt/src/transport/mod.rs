@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::region::Region;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 use lwk_user::abi::address::slot_of;
 use lwk_user::smartmap::{Peer, remote_address};
 
@@ -125,8 +126,8 @@ pub trait Transport {
     /// [`Transport::advance`] says done.
     unsafe fn start(&mut self, peer: u32, message: &Outgoing) -> Started;
 
-    /// Sends a message of at most [`SHORT`] bytes that lie in one block, if that can be done at once and completely; false if
-    /// nothing has happened, and then [`Transport::start`] does it. A way around everything that only longer messages need.
+    /// Sends a message of at most [`SHORT`] bytes that lie in one block, if that can be done at once and completely, as far as is known without a
+    /// look at the peer; false if nothing has happened, and then [`Transport::start`] does it. A way around everything that only longer messages need.
     ///
     /// # Safety
     /// The bytes must be readable.
@@ -147,6 +148,23 @@ pub trait Transport {
         _label: Label,
         _target: *mut u8,
         _room: usize,
+    ) -> Option<usize> {
+        None
+    }
+
+    /// Receives the front message of a peer if it has this label, is one block that is still at the sender, of as many bytes as `sizes` says, and
+    /// fits `room` bytes at `target`; how many it has. `None` if nothing has happened, and then [`Transport::deliver`] does it.
+    ///
+    /// # Safety
+    /// `target` must be writable for `room` bytes.
+    #[inline(always)]
+    unsafe fn receive_block(
+        &mut self,
+        _peer: u32,
+        _label: Label,
+        _target: *mut u8,
+        _room: usize,
+        _sizes: RangeInclusive<usize>,
     ) -> Option<usize> {
         None
     }

@@ -129,6 +129,7 @@ pub fn connect(plan: &Plan) -> Result<(Vec<Option<Link>>, Option<Cells<'static>>
     let marks: &'static [Mark] = leak(plan.cells, Mark::new)?;
     let cells: &'static [Block] = leak(plan.cells * plan.blocks_per_cell, Block::new)?;
     let here = PUBLISHED.here();
+    // Relaxed: published by the release store below.
     here.totals.store(totals as u64, Ordering::Relaxed);
     here.marks.store(marks.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
     here.cells.store(cells.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
@@ -158,6 +159,7 @@ fn attach(plan: &Plan, me: u32, peer: Peer) -> Result<Link> {
         let producer = Producer::new(blocks, total_in, total_out).ok_or(Error::INTERN)?;
         let (blocks, total_in, total_out) = fifo(plan, inward.0, inward.1);
         let consumer = Consumer::new(blocks, total_in, total_out).ok_or(Error::INTERN)?;
+        // Relaxed, both: ordered by the acquire load above.
         let marks = seen_from_here::<Mark>(peer, published.marks.load(Ordering::Relaxed) as usize);
         let cells = seen_from_here::<Block>(peer, published.cells.load(Ordering::Relaxed) as usize);
         let cells = Cells::new(
@@ -175,6 +177,7 @@ fn attach(plan: &Plan, me: u32, peer: Peer) -> Result<Link> {
 /// The rank has published its shared memory, as the plan says, and this rank has seen that.
 unsafe fn fifo(plan: &Plan, owner: Peer, at: usize) -> (&'static [Block], &'static Total, &'static Total) {
     let published = PUBLISHED.at(owner).get();
+    // Relaxed: the caller has seen that they are there.
     let (blocks, totals) = (
         published.blocks.load(Ordering::Relaxed) as usize,
         published.totals.load(Ordering::Relaxed) as usize,

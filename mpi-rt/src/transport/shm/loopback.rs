@@ -96,7 +96,7 @@ impl Loopback {
 }
 
 impl Own {
-    /// What waits for a receive: the copy, or the message itself.
+    /// What waits for a receive: the copy, or the message itself. Errors: the message, if it is with its sender still.
     pub fn hold(self) -> core::result::Result<Held, Own> {
         match self.content {
             Content::Copy(copy) => Ok(Held::Copy(copy)),

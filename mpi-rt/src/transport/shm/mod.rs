@@ -13,7 +13,7 @@ mod basic;
 mod link;
 mod loopback;
 mod packet;
-mod tunables;
+pub mod tunables;
 
 pub use advanced::Advanced;
 pub use basic::Basic;

@@ -24,6 +24,19 @@ pub struct Tunables {
     pub packets: usize,
 }
 
+/// The variables.
+pub const VARIABLES: [&str; 7] = [
+    "MARGAY_SHM_BASIC_BUFFER",
+    "MARGAY_SHM_BASIC_CHUNK",
+    "MARGAY_SHM_RECEIVE_BUFFER",
+    "MARGAY_SHM_CELL",
+    "MARGAY_SHM_CELLS",
+    "MARGAY_SHM_SMALL",
+    "MARGAY_SHM_PACKETS",
+];
+/// How they begin.
+pub const PREFIX: &str = "MARGAY_SHM_";
+
 impl Default for Tunables {
     fn default() -> Tunables {
         Tunables {
@@ -43,16 +56,17 @@ impl Tunables {
     pub fn from_environment(find: impl Fn(&str) -> Option<&'static str>) -> Result<Tunables, Bad> {
         let mut it = Tunables::default();
         let memory = 4096..=256 << 20;
-        let all: [(&str, &mut usize, RangeInclusive<usize>, usize); 7] = [
-            ("MARGAY_SHM_BASIC_BUFFER", &mut it.basic_buffer, memory.clone(), BLOCK),
-            ("MARGAY_SHM_BASIC_CHUNK", &mut it.basic_chunk, 64..=256 << 20, 1),
-            ("MARGAY_SHM_RECEIVE_BUFFER", &mut it.receive_buffer, memory, BLOCK),
-            ("MARGAY_SHM_CELL", &mut it.cell, 64..=16 << 20, BLOCK),
-            ("MARGAY_SHM_CELLS", &mut it.cells, 2..=1 << 20, 1),
-            ("MARGAY_SHM_SMALL", &mut it.small, 0..=256 << 20, 1),
-            ("MARGAY_SHM_PACKETS", &mut it.packets, 1..=super::packet::CELLS_MAX, 1),
+        // In the order of the variables.
+        let all: [(&mut usize, RangeInclusive<usize>, usize); 7] = [
+            (&mut it.basic_buffer, memory.clone(), BLOCK),
+            (&mut it.basic_chunk, 64..=256 << 20, 1),
+            (&mut it.receive_buffer, memory, BLOCK),
+            (&mut it.cell, 64..=16 << 20, BLOCK),
+            (&mut it.cells, 2..=1 << 20, 1),
+            (&mut it.small, 0..=256 << 20, 1),
+            (&mut it.packets, 1..=super::packet::CELLS_MAX, 1),
         ];
-        for (name, value, range, multiple) in all {
+        for (name, (value, range, multiple)) in VARIABLES.into_iter().zip(all) {
             let Some(text) = find(name) else { continue };
             match size(text).filter(|size| range.contains(size) && size.is_multiple_of(multiple)) {
                 Some(size) => *value = size,

@@ -17,6 +17,7 @@ use crate::copy::small;
 use crate::error::{Error, Result};
 use crate::region::{Region, copy_part, copy_regions};
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer};
 use lwk_user::smartmap::{Peer, Symmetric, peers};
@@ -54,6 +55,8 @@ pub struct Smartmap {
     descriptors: Descriptors,
 }
 
+/// Two lines, so that its address is a shift.
+#[repr(align(128))]
 struct Link {
     producer: Producer<'static>,
     consumer: Consumer<'static>,
@@ -73,12 +76,13 @@ const _: () = assert!(SHORT == INLINE);
 const _: () = assert!((EAGER_LIMIT - INLINE).div_ceil(DATA_BYTES) < CELLS / 2);
 
 impl Smartmap {
-    /// Sets up the rings between all ranks of the node. Every rank must call it once; it waits for the others.
+    /// Sets up the rings between all ranks of the node. Every rank must call it once; it waits for the others. Errors: `NO_MEM`.
     pub fn start_up() -> Result<Smartmap> {
         let count = Peer::count() as usize;
         let rings: &'static [Cell] = leak(count * CELLS, Cell::new)?;
         let credits: &'static [Credit] = leak(count, Credit::new)?;
         let here = PUBLISHED.here();
+        // Relaxed: published by the release store below.
         here.credits.store(credits.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
         // Release: pairs with the acquire load below; the rings are initialised, and `credits` is stored.
         here.rings.store(rings.as_ptr().expose_provenance() as u64, Ordering::Release);
@@ -230,10 +234,32 @@ impl Smartmap {
         outcome
     }
 
+    /// Takes the front message, whose descriptor is known, out of the ring, and asks for the line in which its completion will be told.
+    ///
+    /// # Safety
+    /// The front message of the link is there and in one cell.
+    #[inline(always)]
+    unsafe fn take_envelope(link: &mut Link, descriptor: usize) {
+        // SAFETY: the caller's promise; the next message's cell holds these words.
+        unsafe {
+            link.consumer.advance(1);
+            rendezvous::prefetch(link.peer, descriptor);
+            // The next message's as well: its copy may be too short to hide the transfer. (Its cell is left to the sender
+            // unless the sender is ahead.)
+            if link.consumer.is_behind() && link.consumer.has_message() {
+                let [length, next] = link.consumer.read(0, |data| [(*data)[1], (*data)[2]]);
+                if length & AT_SENDER != 0 {
+                    rendezvous::prefetch(link.peer, next as usize);
+                }
+            }
+        }
+    }
+
     /// Where the content of the front message is, which is not eager, and its descriptor.
     ///
     /// # Safety
     /// The front message of the link is there and not eager, and `bytes` long.
+    #[inline(always)]
     unsafe fn source(link: &Link, bytes: usize) -> (Region, usize) {
         // SAFETY: the envelope's cell holds these words.
         unsafe {
@@ -286,19 +312,15 @@ impl Transport for Smartmap {
 
     #[inline(always)]
     unsafe fn send_short(&mut self, peer: u32, label: Label, address: *const u8, bytes: usize) -> bool {
-        let link = self.link(peer);
-        if !link.producer.has_room(1) {
-            return false;
-        }
-        // SAFETY: there is room for one cell, which takes that many bytes; all the receiver reads of it is written.
+        let producer = &mut self.link(peer).producer;
+        let Some(room) = producer.room_for_one() else { return false };
+        let data = room.data().cast::<u64>();
+        // SAFETY: the cell takes that many bytes; all the receiver reads of it is written.
         unsafe {
-            link.producer.write(0, |data| {
-                let data = data.cast::<u64>();
-                data.write(label.0);
-                data.add(1).write(bytes as u64);
-                small(address, data.add(2).cast(), bytes);
-            });
-            link.producer.publish(1);
+            data.write(label.0);
+            data.add(1).write(bytes as u64);
+            small(address, data.add(2).cast(), bytes);
+            producer.publish_one(room);
         }
         true
     }
@@ -311,22 +333,43 @@ impl Transport for Smartmap {
         target: *mut u8,
         room: usize,
     ) -> Option<usize> {
-        let link = self.link(peer);
-        if !link.consumer.has_message() {
-            return None;
-        }
-        // SAFETY: there is a message, and its first cell begins with the envelope; what is short lies behind it.
+        let consumer = &mut self.link(peer).consumer;
+        let data = consumer.next_message()?.cast::<u64>();
+        // SAFETY: a message's first cell begins with the envelope; what is short lies behind it, in the same cell.
         unsafe {
-            let (matches, bytes) = link.consumer.read(0, |data| {
-                let data = data.cast::<u64>();
-                (data.read() == label.0, data.add(1).read() as usize)
-            });
+            let bytes = data.add(1).read() as usize;
             // A message that is at the sender counts as longer than any buffer.
-            if !matches || bytes > INLINE.min(room) {
+            if data.read() != label.0 || bytes > INLINE.min(room) {
                 return None;
             }
-            link.consumer.read(0, |data| small(data.cast::<u64>().add(2).cast(), target, bytes));
-            link.consumer.advance(1);
+            small(data.add(2).cast(), target, bytes);
+            consumer.advance(1);
+            Some(bytes)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn receive_block(
+        &mut self,
+        peer: u32,
+        label: Label,
+        target: *mut u8,
+        room: usize,
+        sizes: RangeInclusive<usize>,
+    ) -> Option<usize> {
+        let link = self.link(peer);
+        let data = link.consumer.next_message()?.cast::<u64>();
+        // SAFETY: a message's first cell begins with the envelope; the sender keeps block and descriptor until it is told.
+        unsafe {
+            let length = data.add(1).read();
+            let bytes = (length & !AT_SENDER) as usize;
+            if data.read() != label.0 || length == bytes as u64 || bytes > room || !sizes.contains(&bytes) {
+                return None;
+            }
+            let (source, descriptor) = Smartmap::source(link, bytes);
+            let source = source.contiguous()?;
+            Smartmap::take_envelope(link, descriptor);
+            rendezvous::receive_block(link.peer, source, descriptor, target, bytes);
             Some(bytes)
         }
     }
@@ -360,7 +403,7 @@ impl Transport for Smartmap {
                 Smartmap::read_eager(link, arrival.bytes, target)?;
             } else {
                 let (source, descriptor) = Smartmap::source(link, arrival.bytes);
-                link.consumer.advance(1);
+                Smartmap::take_envelope(link, descriptor);
                 rendezvous::receive(link.peer, &source, descriptor, target)?;
             }
         }

@@ -1,20 +1,20 @@
 //! Long and synchronous messages: copied once, from the sender's buffer to the receiver's, by the receiver, and for long ones by
 //! both.
 //!
-//! The sender keeps a [`Descriptor`] for each such message and says where it is in the envelope. The receiver, when the message is
-//! matched, copies and stores `DONE`; the sender polls that word, in its own memory. From [`HELP_FROM`] bytes on the receiver
-//! first tells where the content goes, so that a sender that is waiting can copy as well: both take chunks by adding to one
-//! counter until none is left, so the work divides itself by how soon and how fast each of them is, and a sender that is not
-//! waiting takes none.
+//! The words by which the two agree are `lwk-rendezvous`'s [`Descriptor`], checked under loom there; here is the copying. The sender keeps
+//! a descriptor for each such message and says where it is in the envelope; it polls it, in its own memory, until the receiver has
+//! copied. From [`HELP_FROM`] bytes on the receiver asks for help, and a sender that is waiting copies as well, chunk by chunk.
 
 use super::{Ticket, peer};
+use crate::copy::copy;
 use crate::error::{Error, Result};
 use crate::region::{Region, copy_part, copy_regions};
 use crate::transport::seen_from_here;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering};
-use lwk_user::smartmap::{CacheLine, Peer};
+use lwk_rendezvous::{Descriptor, Helped, Seen, USES};
+use lwk_ring::prefetch_to_write;
+use lwk_user::smartmap::Peer;
 use lwk_user::wait;
 
 /// Content from this size on is copied by both cores (measured: halves lose below 16 KiB, gain from 64 KiB).
@@ -22,43 +22,10 @@ pub(super) const HELP_FROM: usize = 64 << 10;
 /// Bytes of a chunk that one core takes at a time (measured).
 const CHUNK: usize = 32 << 10;
 
-/// A name in the envelope is the descriptor's address, as the sender calls it, and above these bits the number of its use, so that the
-/// sender need not reset the state, in a line that the receiver has written last. (Measured: no difference in windows.)
+/// A name in the envelope is the descriptor's address, as the sender calls it, and above these bits the number of its use.
 const USE_SHIFT: u32 = 48;
-const USES: u64 = 1 << (u64::BITS - USE_SHIFT);
 
-/// `state`: the receiver copies and wants help; `target` and `length` are valid. States have the use's number above two bits; while
-/// that is another's, the receiver has not matched the message.
-const HELP: u64 = 1;
-/// `state`: the content has been copied.
-const DONE: u64 = 2;
-
-/// A state of a use.
-#[inline(always)]
-fn state(number: u64, code: u64) -> u64 {
-    number << 2 | code
-}
-
-/// Set in `helped`: the sender could not copy a chunk, because a layout is damaged.
-const HELP_FAILED: u64 = 1 << 63;
-
-/// In the sender's memory, one for each such message under way.
-pub(super) struct Descriptor {
-    /// Written by the receiver, polled by the sender.
-    told: CacheLine<Told>,
-    /// Chunks taken, by either.
-    taken: CacheLine<AtomicU64>,
-    /// Chunks that the sender has copied; polled by the receiver at the end.
-    helped: CacheLine<AtomicU64>,
-}
-
-struct Told {
-    state: AtomicU64,
-    /// Where the content goes: the words of the receiver's region.
-    target: [AtomicU64; 4],
-    /// Bytes to copy: the message's or the receive buffer's, whichever is less.
-    length: AtomicU64,
-}
+const _: () = assert!(USES == 1 << (u64::BITS - USE_SHIFT));
 
 /// The descriptors of this rank's sends. They are used again and never given back, since peers hold their addresses.
 pub(super) struct Descriptors {
@@ -82,24 +49,14 @@ impl Descriptors {
     /// A descriptor for a message to `peer`.
     pub fn take(&mut self, peer: u32, source: Region) -> Ticket {
         let Some(index) = self.free.pop() else {
-            let descriptor: &'static Descriptor = Box::leak(Box::new(Descriptor {
-                told: CacheLine(Told {
-                    state: AtomicU64::new(0),
-                    target: [const { AtomicU64::new(0) }; 4],
-                    length: AtomicU64::new(0),
-                }),
-                taken: CacheLine(AtomicU64::new(0)),
-                helped: CacheLine(AtomicU64::new(0)),
-            }));
+            let descriptor: &'static Descriptor = Box::leak(Box::new(Descriptor::new()));
             self.all.push(Entry { descriptor, peer, source, number: 1 });
             return Ticket(self.all.len() - 1);
         };
         let entry = &mut self.all[index];
         (entry.peer, entry.source, entry.number) = (peer, source, (entry.number + 1) % USES);
         if source.bytes() >= HELP_FROM {
-            // Relaxed: the ring's release store publishes them with the envelope.
-            entry.descriptor.taken.store(0, Ordering::Relaxed);
-            entry.descriptor.helped.store(0, Ordering::Relaxed);
+            entry.descriptor.renew();
         }
         Ticket(index)
     }
@@ -117,15 +74,13 @@ impl Descriptors {
     #[inline]
     pub unsafe fn advance(&mut self, ticket: Ticket) -> bool {
         let entry = &self.all[ticket.0];
-        // Acquire: pairs with the receiver's release stores of HELP (target and length are valid) and of DONE (the receiver has
-        // read the buffer and will not touch the descriptor again).
-        let mut told = entry.descriptor.told.state.load(Ordering::Acquire);
-        if told == state(entry.number, HELP) {
-            // SAFETY: the state is HELP; the caller vouches for the buffer.
-            unsafe { entry.help() };
-            told = entry.descriptor.told.state.load(Ordering::Acquire);
+        let mut seen = entry.descriptor.look(entry.number);
+        if let Seen::Help { target, length } = seen {
+            // SAFETY: help is wanted, to there; the caller vouches for the buffer.
+            unsafe { entry.help(target, length) };
+            seen = entry.descriptor.look(entry.number);
         }
-        if told != state(entry.number, DONE) {
+        if seen != Seen::Done {
             return false;
         }
         self.free.push(ticket.0);
@@ -139,26 +94,21 @@ impl Descriptors {
 }
 
 impl Entry {
-    /// Copies chunks until none is left.
+    /// Copies chunks until none is left, to what the receiver calls `target`.
     ///
     /// # Safety
-    /// The state has been seen to be HELP; the message's bytes are readable.
-    unsafe fn help(&self) {
+    /// The receiver has asked for help with these words; the message's bytes are readable.
+    unsafe fn help(&self, target: [u64; 4], length: u64) {
         let Some(peer) = peer(self.peer) else { return };
-        let told = &self.descriptor.told;
-        // Relaxed, all: ordered by the acquire load of the state.
-        let target = told.target.each_ref().map(|word| word.load(Ordering::Relaxed));
-        let length = told.length.load(Ordering::Relaxed) as usize;
-        let target = Region::of_peer(peer, target, length);
+        let target = Region::of_peer(peer, target, length as usize);
         // SAFETY: the receiver has promised `length` bytes of its buffer, and no more than the message has; chunks are taken
         // once, so nobody else writes them.
         unsafe {
             // The outcome is told to the receiver, whose receive it is.
-            let _ = copy_chunks(self.descriptor, &self.source, &target, length, |copied, outcome| {
-                let failed = if outcome.is_err() { HELP_FAILED } else { 0 };
-                // Release: pairs with the acquire load in `receive_together`: the chunk is in the receiver's buffer.
-                self.descriptor.helped.store(copied | failed, Ordering::Release);
-            });
+            let _ =
+                copy_chunks(self.descriptor, &self.source, &target, length as usize, |copied, outcome| {
+                    self.descriptor.tell_helped(copied, outcome.is_err());
+                });
         }
     }
 }
@@ -177,8 +127,7 @@ unsafe fn copy_chunks(
 ) -> (u64, Result<()>) {
     let (mut copied, mut outcome) = (0, Ok(()));
     loop {
-        // Relaxed: only distributes the work; the content is ordered by `state` and `helped`.
-        let start = descriptor.taken.fetch_add(1, Ordering::Relaxed) as usize * CHUNK;
+        let start = descriptor.take_chunk() as usize * CHUNK;
         if start >= length {
             return (copied, outcome);
         }
@@ -190,6 +139,24 @@ unsafe fn copy_chunks(
     }
 }
 
+/// Asks for the line in which the receiver will say that it has copied a message, so that it is there when it has.
+#[inline(always)]
+pub(super) fn prefetch(peer: Peer, name: usize) {
+    prefetch_to_write(descriptor(peer, name));
+}
+
+/// Where the descriptor is that has this name in an envelope.
+#[inline(always)]
+fn descriptor(peer: Peer, name: usize) -> *const Descriptor {
+    seen_from_here::<Descriptor>(peer, name & ((1 << USE_SHIFT) - 1))
+}
+
+/// The number of the use that the name has.
+#[inline(always)]
+fn use_of(name: usize) -> u64 {
+    name as u64 >> USE_SHIFT
+}
+
 /// Receives a matched message: copies as many bytes as source and target have, and tells the sender. `name` is the descriptor's in the
 /// envelope. Errors: `INTERN` if the sender's layout is damaged; the sender is told all the same.
 ///
@@ -197,20 +164,37 @@ unsafe fn copy_chunks(
 /// The source must be that of a message from `peer` that has not been received; `target` must be writable for the bytes to copy,
 /// its datatype live.
 pub(super) unsafe fn receive(peer: Peer, source: &Region, name: usize, target: &Region) -> Result<()> {
-    let (number, address) = (name as u64 >> USE_SHIFT, name & ((1 << USE_SHIFT) - 1));
+    let number = use_of(name);
     let length = source.bytes().min(target.bytes());
-    let descriptor = seen_from_here::<Descriptor>(peer, address);
-    // SAFETY: the sender keeps both until DONE is stored; descriptors live as long as the job.
+    // SAFETY: the sender keeps both until it is told; descriptors live as long as the job.
     unsafe {
-        let descriptor = &*descriptor;
+        let descriptor = &*descriptor(peer, name);
         let outcome = if length >= HELP_FROM {
             receive_together(descriptor, number, source, target, length)
         } else {
             copy_regions(source, target).map(drop)
         };
-        // Release: pairs with the acquire load in `advance`: all reads of the sender's buffer are done.
-        descriptor.told.state.store(state(number, DONE), Ordering::Release);
+        descriptor.finish(number);
         outcome
+    }
+}
+
+/// Receives a matched message of one block that fits and is short enough to be copied without help.
+///
+/// # Safety
+/// As for [`receive`]: `bytes` bytes at `source`, as this rank sees it, are the message.
+#[inline(always)]
+pub(super) unsafe fn receive_block(
+    peer: Peer,
+    source: *const u8,
+    name: usize,
+    target: *mut u8,
+    bytes: usize,
+) {
+    // SAFETY: the sender keeps both until it is told; descriptors live as long as the job.
+    unsafe {
+        copy(source, target, bytes);
+        (*descriptor(peer, name)).finish(use_of(name));
     }
 }
 
@@ -223,19 +207,14 @@ unsafe fn receive_together(
     target: &Region,
     length: usize,
 ) -> Result<()> {
-    let told = &descriptor.told;
-    // Relaxed, all: the release store below publishes them.
-    for (word, value) in told.target.iter().zip(target.words()) {
-        word.store(value, Ordering::Relaxed);
-    }
-    told.length.store(length as u64, Ordering::Relaxed);
-    // Release: pairs with the acquire load in `advance`; what this rank has read or written in the buffer before is done.
-    told.state.store(state(number, HELP), Ordering::Release);
+    descriptor.ask_for_help(number, target.words(), length as u64);
     // SAFETY: the caller's promise.
     let (copied, outcome) = unsafe { copy_chunks(descriptor, source, target, length, |_, _| ()) };
     let rest = length.div_ceil(CHUNK) as u64 - copied;
-    // Acquire: pairs with the release store in `help`: the sender's chunks are in this rank's buffer.
-    wait::spin_until(|| descriptor.helped.load(Ordering::Acquire) & !HELP_FAILED == rest);
-    // Relaxed: the last store has been seen above.
-    if descriptor.helped.load(Ordering::Relaxed) & HELP_FAILED != 0 { Err(Error::INTERN) } else { outcome }
+    let mut helped = Helped::NotYet;
+    wait::spin_until(|| {
+        helped = descriptor.helped(rest);
+        helped != Helped::NotYet
+    });
+    if helped == Helped::Failed { Err(Error::INTERN) } else { outcome }
 }

@@ -1,0 +1,40 @@
+use crate::primitive::AtomicU64;
+use crate::{Descriptor, Helped, Partitions, Seen, is_ready};
+
+#[test]
+fn what_another_use_has_left_is_nothing() {
+    let descriptor = Descriptor::new();
+    assert_eq!(descriptor.look(1), Seen::Nothing);
+    descriptor.ask_for_help(1, [1, 2, 3, 4], 99);
+    assert_eq!(descriptor.look(1), Seen::Help { target: [1, 2, 3, 4], length: 99 });
+    assert_eq!(descriptor.look(2), Seen::Nothing);
+    descriptor.finish(1);
+    assert_eq!((descriptor.look(1), descriptor.look(2)), (Seen::Done, Seen::Nothing));
+}
+
+#[test]
+fn chunks_are_given_once_and_counted_with_their_failure() {
+    let descriptor = Descriptor::new();
+    descriptor.renew();
+    assert_eq!([descriptor.take_chunk(), descriptor.take_chunk()], [0, 1]);
+    assert_eq!((descriptor.helped(0), descriptor.helped(1)), (Helped::All, Helped::NotYet));
+    descriptor.tell_helped(1, false);
+    assert_eq!((descriptor.helped(1), descriptor.helped(2)), (Helped::All, Helped::NotYet));
+    descriptor.tell_helped(2, true);
+    assert_eq!(descriptor.helped(2), Helped::Failed);
+    descriptor.renew();
+    assert_eq!((descriptor.take_chunk(), descriptor.helped(0)), (0, Helped::All));
+}
+
+#[test]
+fn a_partition_is_marked_once_a_round_and_only_if_it_is_there() {
+    let channel = Partitions::new((0..2).map(|_| AtomicU64::new(0)).collect());
+    assert!(channel.mark_ready(1, 1));
+    assert!(!channel.mark_ready(1, 1) && !channel.mark_ready(2, 1));
+    assert!(is_ready(&channel.words()[1], 1) && !is_ready(&channel.words()[0], 1));
+    assert!(!is_ready(&channel.words()[1], 2) && channel.mark_ready(1, 2));
+    assert!(!channel.is_copied(1) && !channel.is_left());
+    channel.tell_copied(1);
+    channel.leave();
+    assert!(channel.is_copied(1) && !channel.is_copied(2) && channel.is_left());
+}
