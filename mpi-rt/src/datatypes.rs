@@ -55,9 +55,17 @@ pub(crate) fn dense_bytes(handle: u64) -> usize {
 #[inline(always)]
 pub(crate) fn short_bytes(count: i64, datatype: u64) -> Option<usize> {
     let bytes = dense_bytes(datatype);
-    // A negative count is a large one here.
-    let all = (count as u64).checked_mul(bytes as u64)?;
-    (bytes != 0 && all <= SHORT as u64).then_some(all as usize)
+    // A negative count is a large one here; of those that are not too large the product fits.
+    let all = (count as u64 <= SHORT as u64).then(|| count as usize * bytes)?;
+    (bytes != 0 && all <= SHORT).then_some(all)
+}
+
+/// Bytes of `count` items, if they lie in one block that is not empty; no errors are found here.
+#[inline(always)]
+pub(crate) fn block_bytes(count: i64, datatype: u64) -> Option<usize> {
+    // A negative count is a large one here, and too many bytes are an error.
+    let bytes = (count as u64).checked_mul(dense_bytes(datatype) as u64)?;
+    (1..=isize::MAX as u64).contains(&bytes).then_some(bytes as usize)
 }
 
 /// All datatypes of this rank.
@@ -170,7 +178,7 @@ impl Engine {
     }
 
     /// A handle of a datatype: the predefined number, or a new one.
-    fn handle_of(&mut self, datatype: Datatype) -> Handle {
+    pub(crate) fn handle_of(&mut self, datatype: Datatype) -> Handle {
         let contents = datatype.contents();
         match contents.predefined {
             Some(predefined) if contents.combiner == Combiner::Named => Handle(predefined.handle() as u64),

@@ -17,7 +17,6 @@ use crate::request::{Mode, Operation, Request, State};
 use crate::send::SendArguments;
 use crate::status::Status;
 use crate::topology::Topology;
-use crate::wait::DONE;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -177,7 +176,7 @@ impl Engine {
     /// The intracommunicator, when it is made.
     fn advance_part(&mut self, part: &mut Part) -> Result<Option<Communicator>> {
         while let Some(message) = part.messages.last().copied() {
-            if message != DONE && !self.requests.get(message).is_some_and(Request::is_complete) {
+            if !self.is_complete(message)? {
                 return Ok(None);
             }
             part.messages.pop();

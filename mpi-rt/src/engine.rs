@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::generalized::Pending;
 use crate::group::Group;
 use crate::handle::{Handle, Kind, Table};
+use crate::light::Light;
 use crate::local::{Lent, RankLocal};
 use crate::object::Object;
 use crate::operation::{LastKernel, UserOperation};
@@ -47,6 +48,8 @@ pub struct Engine {
     pub(crate) size: u32,
     pub(crate) waiting: Waiting,
     pub(crate) requests: Table<Request>,
+    /// Requests of one block.
+    pub(crate) light: Table<Light>,
     /// Sends for which a peer's ring had no room yet, by peer, in order.
     pub(crate) deferred: Vec<VecDeque<Handle>>,
     pub(crate) deferred_count: usize,
@@ -104,6 +107,7 @@ static GATE: NodeBarrier = NodeBarrier::new();
 /// Starts the engine, or wakes it up; a running one stays as it is. The first time it waits until every rank of the job has called it.
 /// Errors: `UNSUPPORTED_OPERATION` if the job has more than one node, `NO_MEM`.
 pub(crate) fn wake() -> Result<()> {
+    start::require_job();
     ENGINE
         .try_with(|life| {
             *life = match core::mem::replace(life, Life::Before) {
@@ -138,12 +142,12 @@ pub(crate) fn sleep() -> Result<()> {
         .ok_or(Error::INTERN)
 }
 
-/// Starts the world model ([`session::initialize_world`]) with one thread.
+/// Starts the world model ([`session::initialize_world`]) with one thread. Errors: as there.
 pub fn initialize() -> Result<()> {
     session::initialize_world(abi::thread::SINGLE).map(|_| ())
 }
 
-/// Ends the world model ([`session::finalize_world`]).
+/// Ends the world model ([`session::finalize_world`]). Errors: as there.
 pub fn finalize() -> Result<()> {
     session::finalize_world()
 }
@@ -162,19 +166,35 @@ pub fn is_finalized() -> bool {
 /// engine to a callback.
 #[inline(always)]
 pub fn with<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
-    let mut call = Some(call);
-    let outcome = ENGINE.try_with(|life| match (life, call.take()) {
-        (Life::Running(engine), Some(call)) => call(engine),
-        _ => Err(Error::OTHER),
-    });
-    outcome.unwrap_or_else(|| with_lent(call))
+    match ENGINE.try_borrow() {
+        Some(mut life) => match &mut *life {
+            Life::Running(engine) => call(engine),
+            Life::Before | Life::Asleep(_) => Err(Error::OTHER),
+        },
+        None => with_lent(call),
+    }
 }
 
-/// The same from inside a callback.
+/// Lets `call` use the engine for a moment; `None` if it is not running or a call further out is using it, lent or not.
+///
+/// # Safety
+/// `call` must not run code of the program, nor wait for anything.
+#[inline(always)]
+pub(crate) unsafe fn briefly<R>(call: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+    // SAFETY: the caller's promise.
+    let done = unsafe {
+        ENGINE.try_briefly(|life| match life {
+            Life::Running(engine) => Some(call(engine)),
+            Life::Before | Life::Asleep(_) => None,
+        })
+    };
+    done.flatten()
+}
+
+/// The same as [`with`] from inside a callback.
 #[cold]
-fn with_lent<R>(call: Option<impl FnOnce(&mut Engine) -> Result<R>>) -> Result<R> {
-    let outcome = LENT.try_with(|engine| call.map(|call| call(engine)));
-    outcome.flatten().unwrap_or(Err(Error::INTERN))
+fn with_lent<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
+    LENT.try_with(call).unwrap_or(Err(Error::INTERN))
 }
 
 /// Whether there is such an object. Errors: the class of an invalid handle of its kind; before the runtime starts and after it has
@@ -187,7 +207,7 @@ pub fn exists(object: Object) -> Result<()> {
             Kind::Datatype => engine.datatypes.get(object.handle.0).is_ok(),
             Kind::Session => session::exists(object.handle),
             Kind::Operation => engine.op_commutes(object.handle.0).is_ok(),
-            Kind::Request => engine.requests.get(object.handle).is_some(),
+            Kind::Request => engine.has_request(object.handle),
             Kind::Window => engine.win_check(object.handle).is_ok(),
             _ => false,
         };
@@ -263,6 +283,7 @@ impl Engine {
             size,
             waiting: Waiting::new(size),
             requests: Table::new(),
+            light: Table::of(Kind::Light),
             deferred: (0..size).map(|_| VecDeque::new()).collect(),
             deferred_count: 0,
             underway: VecDeque::new(),
@@ -305,14 +326,19 @@ impl Engine {
         self.communicator(handle).and_then(|it| if it.inter.is_none() { Ok(it) } else { Err(Error::COMM) })
     }
 
-    /// This rank in a communicator (in its local group).
+    /// This rank in a communicator (in its local group). Errors: `COMM`.
     pub fn rank(&self, communicator: Handle) -> Result<u32> {
         self.communicator(communicator).map(|it| it.rank)
     }
 
-    /// Ranks of a communicator (of its local group).
+    /// Ranks of a communicator (of its local group). Errors: `COMM`.
     pub fn size(&self, communicator: Handle) -> Result<u32> {
         self.communicator(communicator).map(|it| it.members.len() as u32)
+    }
+
+    /// Requests of this rank that are not freed.
+    pub fn live_requests(&self) -> usize {
+        self.requests.len() + self.light.len()
     }
 
     /// Name of the transport, and the memory it uses in this rank.

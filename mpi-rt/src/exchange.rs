@@ -108,6 +108,12 @@ impl Engine {
         Ok(request)
     }
 
+    /// A receive from nobody, which is complete (`MPI_MESSAGE_NO_PROC`). Errors: `COUNT`, `TYPE`.
+    pub fn receive_from_nobody(&mut self, address: *mut u8, count: i64, datatype: u64) -> Result<Handle> {
+        self.region(address, count, datatype)?;
+        Ok(self.requests.insert(Request::nothing(Status::PROC_NULL)))
+    }
+
     fn together(&mut self, send: Handle, receive: Handle) -> Handle {
         let operation = Operation::Both { send, receive };
         self.requests.insert(Request { state: State::Compound, ..Request::new(operation) })

@@ -25,12 +25,14 @@ pub enum Kind {
     Info,
     ErrorHandler,
     Other,
+    /// Requests as well: light ones.
+    Light,
 }
 
 impl core::fmt::Display for Kind {
     fn fmt(&self, f: &mut core::fmt::Formatter) -> core::fmt::Result {
         f.write_str(match self {
-            Kind::Request => "request",
+            Kind::Request | Kind::Light => "request",
             Kind::Communicator => "communicator",
             Kind::Group => "group",
             Kind::Datatype => "datatype",
@@ -50,7 +52,7 @@ impl core::fmt::Display for Kind {
 const PLACE_BITS: u32 = 28;
 
 impl Handle {
-    #[inline]
+    #[inline(always)]
     fn generation(self) -> u32 {
         (self.0 >> 32) as u32
     }
@@ -81,39 +83,47 @@ impl<T> Table<T> {
         Table { first, entries: Vec::new(), free: Vec::new() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&self, place: usize, generation: u32) -> Handle {
         Handle((generation as u64) << 32 | (self.first as usize + place) as u64)
     }
 
     /// The place a handle names; out of bounds for handles of other kinds.
-    #[inline]
+    #[inline(always)]
     fn place(&self, handle: Handle) -> usize {
         (handle.0 as u32).wrapping_sub(self.first) as usize
     }
 
     /// Gives the object a handle.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, object: T) -> Handle {
-        if let Some(place) = self.free.pop() {
-            let entry = &mut self.entries[place];
+        if let Some(place) = self.free.pop()
+            && let Some(entry) = self.entries.get_mut(place)
+            // A free place has none; said here so that nothing is dropped.
+            && entry.object.is_none()
+        {
             entry.object = Some(object);
             let generation = entry.generation;
             return self.handle(place, generation);
         }
+        self.grow(object)
+    }
+
+    #[inline(never)]
+    fn grow(&mut self, object: T) -> Handle {
         self.entries.push(Entry { generation: 0, object: Some(object) });
         self.handle(self.entries.len() - 1, 0)
     }
 
     /// The object; `None` if there is none with this handle.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, handle: Handle) -> Option<&T> {
         let entry = self.entries.get(self.place(handle))?;
         if entry.generation == handle.generation() { entry.object.as_ref() } else { None }
     }
 
     /// The object, to be changed.
-    #[inline]
+    #[inline(always)]
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
         let place = self.place(handle);
         let entry = self.entries.get_mut(place)?;
@@ -132,6 +142,20 @@ impl<T> Table<T> {
         entry.generation = entry.generation.wrapping_add(1);
         self.free.push(place);
         Some(object)
+    }
+
+    /// Drops the object where it is; its handle is invalid from now on.
+    #[inline(always)]
+    pub fn discard(&mut self, handle: Handle) {
+        let place = self.place(handle);
+        if let Some(entry) = self.entries.get_mut(place)
+            && entry.generation == handle.generation()
+            && entry.object.is_some()
+        {
+            entry.object = None;
+            entry.generation = entry.generation.wrapping_add(1);
+            self.free.push(place);
+        }
     }
 
     /// Takes a handle for an object that comes later ([`Table::fill`]); until then it names nothing.
@@ -198,7 +222,14 @@ mod tests {
         assert_eq!((table.place(first), table.place(second)), (0, 0));
         assert_eq!(table.get(first), None);
         assert_eq!(table.remove(first), None);
+        table.discard(first);
         assert_eq!(table.get(second), Some(&'b'));
+        table.discard(second);
+        table.discard(second);
+        let third = table.insert('c');
+        assert_eq!((table.place(third), table.get(second), table.len()), (0, None, 1));
+        let fourth = table.insert('d');
+        assert_eq!(table.place(fourth), 1);
     }
 
     #[test]

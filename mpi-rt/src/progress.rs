@@ -5,14 +5,14 @@ use crate::error::Result;
 use crate::handle::Handle;
 use crate::request::{Operation, Request, State};
 use crate::status::Status;
-use crate::transport::{Delivery, Started, Transport};
+use crate::transport::{Delivery, Started, Ticket, Transport};
 use lwk_user::wait::give_way;
 
 /// All sends under way are looked at once in so many times, the oldest always.
 const SCAN_ALL: u32 = 16;
 
 /// Messages taken from one peer before the next one's turn.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
 impl Engine {
     /// Takes in messages of all peers and pushes on all sends.
@@ -60,22 +60,53 @@ impl Engine {
     /// sent, and looking at a completion takes its line away from the receiver that is about to write there; so this looks at the
     /// oldest ones until one is not done, and at all of them only once in [`SCAN_ALL`] times.
     fn advance_sends(&mut self) {
+        while let Some(oldest) = self.underway.front()
+            && self.has_gone(*oldest)
+        {
+            self.underway.pop_front();
+        }
         self.scans = self.scans.wrapping_add(1);
-        let all = self.scans.is_multiple_of(SCAN_ALL);
+        if self.scans.is_multiple_of(SCAN_ALL) {
+            self.advance_all_sends();
+        }
+    }
+
+    #[cold]
+    fn advance_all_sends(&mut self) {
         let mut index = 0;
-        while index < self.underway.len() && (index == 0 || all) {
-            let request = self.underway[index];
-            let ticket = match self.requests.get(request) {
-                Some(Request { state: State::Underway(ticket), .. }) => *ticket,
-                _ => unreachable!("a send under way without a request"),
-            };
-            // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
-            if unsafe { self.transport.advance(ticket) } {
+        while let Some(request) = self.underway.get(index) {
+            if self.has_gone(*request) {
                 let _ = self.underway.remove(index);
-                self.complete(request, Status::EMPTY);
             } else {
                 index += 1;
             }
+        }
+    }
+
+    /// Helps with a send that is under way; true when it is complete, and so is its request.
+    #[inline(always)]
+    fn has_gone(&mut self, request: Handle) -> bool {
+        if let Some(gone) = self.advance_light(request) {
+            return gone;
+        }
+        let Some(ticket) = self.ticket(request) else { unreachable!("a send under way without a request") };
+        // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
+        let gone = unsafe { self.transport.advance(ticket) };
+        if gone {
+            self.complete(request, Status::EMPTY);
+        }
+        gone
+    }
+
+    /// The transport's name of a request's message that is under way.
+    #[inline]
+    fn ticket(&self, request: Handle) -> Option<Ticket> {
+        if let Some(light) = self.light.get(request) {
+            return light.ticket();
+        }
+        match self.requests.get(request) {
+            Some(Request { state: State::Underway(ticket) | State::Arriving(ticket), .. }) => Some(*ticket),
+            _ => None,
         }
     }
 
@@ -85,15 +116,18 @@ impl Engine {
         let mut index = 0;
         while index < self.arriving.len() {
             let request = self.arriving[index];
-            let (ticket, mut status) = match self.requests.get(request) {
-                Some(Request { state: State::Arriving(ticket), status, .. }) => (*ticket, *status),
-                _ => unreachable!("an arriving message without a request"),
+            let Some(ticket) = self.ticket(request) else {
+                unreachable!("an arriving message without a request")
             };
             // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
             if let Some(outcome) = unsafe { self.transport.advance_receive(ticket) } {
                 self.arriving.remove(index);
-                status.error = outcome.err().or(status.error);
-                self.complete(request, status);
+                if !self.complete_light(request, outcome)
+                    && let Some(it) = self.requests.get(request)
+                {
+                    let status = Status { error: outcome.err().or(it.status.error), ..it.status };
+                    self.complete(request, status);
+                }
             } else {
                 index += 1;
             }

@@ -2,10 +2,12 @@
 
 use crate::abi::{ANY_TAG, TAG_UB};
 use crate::communicator::Place;
-use crate::datatypes::short_bytes;
+use crate::datatypes::{block_bytes, dense_bytes};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use crate::light::Light;
+use crate::region::Region;
 use crate::request::{Mode, Operation, Request, SendOperation, State};
 use crate::transport::{Label, Outgoing, Started, Ticket, Transport};
 use crate::wait::{DONE, POLLS_PER_PROGRESS};
@@ -30,40 +32,13 @@ pub struct SendArguments {
 }
 
 impl Engine {
-    /// Sends and returns when the buffer is free. Errors: `COMM`, `COUNT`, `TYPE`, `TAG`, `RANK`.
+    /// Sends and returns when the buffer is free. (Callers try [`crate::short::send`] first.) Errors: `COMM`, `COUNT`, `TYPE`, `TAG`,
+    /// `RANK`.
     ///
     /// # Safety
     /// The buffer must be readable.
-    #[inline(always)]
-    pub unsafe fn send(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
-        // SAFETY: the caller's promise, for both.
-        unsafe { if self.send_short(arguments, mode) { Ok(()) } else { self.send_any(arguments, mode) } }
-    }
-
-    /// Sends a short block in standard mode if nothing stands in the way; false if nothing has happened. What it refuses, for
-    /// whatever reason, goes the long way, which finds the errors.
-    ///
-    /// # Safety
-    /// The buffer must be readable.
-    #[inline(always)]
-    pub(crate) unsafe fn send_short(&mut self, arguments: &SendArguments, mode: Mode) -> bool {
-        let Some(bytes) = short_bytes(arguments.count, arguments.datatype) else { return false };
-        if !matches!(mode, Mode::Standard | Mode::Ready) || arguments.tag < 0 || self.deferred_count > 0 {
-            return false;
-        }
-        let Ok(communicator) = self.communicator(arguments.communicator) else { return false };
-        let Some(peer) = communicator.peers().get(arguments.target as usize) else { return false };
-        let (peer, label) = (*peer, Label::new(communicator.context, arguments.tag));
-        // SAFETY: the caller's promise.
-        unsafe { self.transport.send_short(peer, label, arguments.address, bytes) }
-    }
-
-    /// Sends whatever it is.
-    ///
-    /// # Safety
-    /// As for [`Engine::send`].
     #[inline(never)]
-    unsafe fn send_any(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
+    pub unsafe fn send(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
         let Some(send) = self.check_send(arguments, mode)? else { return Ok(()) };
         if mode == Mode::Buffered {
             return self.send_buffered(&send);
@@ -133,16 +108,19 @@ impl Engine {
     ///
     /// # Safety
     /// The buffer must be readable until the request is complete.
-    #[inline(always)]
-    pub unsafe fn isend(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
-        // SAFETY: the caller's promise, for both.
-        unsafe { if self.send_short(arguments, mode) { Ok(DONE) } else { self.isend_any(arguments, mode) } }
-    }
-
-    /// # Safety
-    /// As for [`Engine::isend`].
     #[inline(never)]
-    unsafe fn isend_any(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
+    pub unsafe fn isend(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
+        if matches!(mode, Mode::Standard | Mode::Ready) {
+            // SAFETY: the caller vouches for the buffer until the request is complete.
+            unsafe {
+                if self.send_short(arguments) {
+                    return Ok(DONE);
+                }
+                if let Some(request) = self.isend_block(arguments) {
+                    return Ok(request);
+                }
+            }
+        }
         let Some(send) = self.check_send(arguments, mode)? else { return Ok(DONE) };
         if mode == Mode::Buffered {
             self.send_buffered(&send)?;
@@ -165,12 +143,42 @@ impl Engine {
         Ok(request)
     }
 
+    /// Begins the send of a block in standard mode if nothing stands in the way; `None` if nothing has happened.
+    ///
+    /// # Safety
+    /// As for [`Engine::isend`].
+    #[inline(always)]
+    unsafe fn isend_block(&mut self, arguments: &SendArguments) -> Option<Handle> {
+        let bytes = block_bytes(arguments.count, arguments.datatype)?;
+        if arguments.tag < 0 || self.deferred_count > 0 {
+            return None;
+        }
+        let communicator = self.communicator(arguments.communicator).ok()?;
+        let peer = *communicator.peers().get(arguments.target as usize)?;
+        let label = Label::new(communicator.context, arguments.tag);
+        let source = Region::block(arguments.address, bytes);
+        // SAFETY: the caller's promise.
+        match unsafe { self.transport.start(peer, &Outgoing { label, source, synchronous: false }) } {
+            Started::Full => None,
+            Started::Done => Some(DONE),
+            Started::Underway(ticket) => {
+                let request = self.light.insert(Light::sending(ticket));
+                self.underway.push_back(request);
+                Some(request)
+            }
+        }
+    }
+
     /// The request of a send that the transport has.
     fn send_underway(&mut self, arguments: &SendArguments, send: &SendOperation, ticket: Ticket) -> Handle {
-        let keeps = self.layout_of(arguments.datatype, &send.source);
-        let state = State::Underway(ticket);
-        let request = Request { state, keeps, ..Request::new(Operation::Send(*send)) };
-        let request = self.requests.insert(request);
+        let request = if dense_bytes(arguments.datatype) != 0 {
+            self.light.insert(Light::sending(ticket))
+        } else {
+            let keeps = self.layout_of(arguments.datatype, &send.source);
+            let state = State::Underway(ticket);
+            let request = Request { state, keeps, ..Request::new(Operation::Send(*send)) };
+            self.requests.insert(request)
+        };
         self.underway.push_back(request);
         request
     }

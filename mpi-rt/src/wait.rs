@@ -14,6 +14,17 @@ use lwk_user::wait::Poll;
 /// A loop that polls for one thing makes progress on everything else this often.
 pub(crate) const POLLS_PER_PROGRESS: u32 = 16;
 
+/// Who waits for so many requests looks less often, after [`PAUSES_FOR_MANY`] pauses instead of one: each look takes a line away from the
+/// peer that is about to write there, and the messages after it are late by as much.
+const MANY: usize = 8;
+const PAUSES_FOR_MANY: u32 = 4;
+
+/// Who waits for one request looks this seldom whether another one of the call has failed.
+const POLLS_PER_LOOK: u32 = 1024;
+
+/// The status of a request that has neither failed nor completed when another one of the call has failed (section 3.7.5).
+const PENDING: Status = Status { error: Some(Error::PENDING), ..Status::EMPTY };
+
 /// The null request.
 pub const NULL: Handle = Handle(REQUEST_NULL);
 /// The request of every send that was complete when it began: nothing is left to know of it.
@@ -46,8 +57,9 @@ impl Engine {
         status.error.map_or(Ok(Some(status)), Err)
     }
 
-    /// Waits for all requests. `statuses` gets one for each, in order, and `requests` become null unless persistent. Errors: `REQUEST` if one
-    /// is invalid, and then nothing has been waited for; `IN_STATUS` if an operation failed.
+    /// Waits for all requests. `statuses` gets one for each, in order, and `requests` become null unless persistent. Once an operation has failed,
+    /// those that are not complete are not waited for, since what they need may never come: they stay, and the error in their statuses is
+    /// `PENDING`. Errors: `REQUEST` if one is invalid, and then nothing has been waited for; `IN_STATUS` if an operation failed.
     pub fn wait_all(
         &mut self,
         requests: &mut [Handle],
@@ -58,15 +70,33 @@ impl Engine {
         }
         let mut failed = false;
         let mut poll = Poll::new();
-        for (index, request) in requests.iter_mut().enumerate() {
+        let count = requests.len();
+        let mut rest = requests;
+        while let Some((request, later)) = rest.split_first_mut() {
+            let index = count - later.len() - 1;
+            rest = later;
+            if let Some(status) = self.retire_light(request) {
+                failed |= status.error.is_some();
+                statuses(index, &status);
+                continue;
+            }
+            let mut round = 0u32;
             while !self.is_complete(*request)? {
                 self.progress();
-                if self.is_complete(*request)? {
+                if failed || self.is_complete(*request)? {
                     break;
                 }
+                round = round.wrapping_add(1);
+                if round.is_multiple_of(POLLS_PER_LOOK) {
+                    failed = rest.iter().any(|other| self.has_failed(*other));
+                }
                 poll.pause();
+                if rest.len() + 1 >= MANY {
+                    (1..PAUSES_FOR_MANY).for_each(|_| poll.pause());
+                }
             }
-            let status = self.retire_in_place(request);
+            let status =
+                if failed && !self.is_complete(*request)? { PENDING } else { self.retire_in_place(request) };
             failed |= status.error.is_some();
             statuses(index, &status);
         }
@@ -168,6 +198,9 @@ impl Engine {
 
     /// Gives a request up: an active one completes by itself. Errors: `REQUEST`.
     pub fn free_request(&mut self, request: Handle) -> Result<()> {
+        if self.free_light(request) {
+            return Ok(());
+        }
         match self.requests.get_mut(request) {
             None if request == DONE => Ok(()),
             None => Err(Error::REQUEST),
@@ -189,7 +222,7 @@ impl Engine {
     /// Withdraws a receive that has not been matched; it then completes as cancelled. Sends are never cancelled, which the standard allows.
     /// The request must still be completed. Errors: `REQUEST`.
     pub fn cancel(&mut self, request: Handle) -> Result<()> {
-        if request == DONE {
+        if request == DONE || self.cancel_light(request) {
             return Ok(());
         }
         if self.requests.get(request).is_none() {
@@ -211,14 +244,26 @@ impl Engine {
         }
     }
 
-    #[inline]
-    fn is_complete(&self, request: Handle) -> Result<bool> {
+    #[inline(always)]
+    pub(crate) fn is_complete(&self, request: Handle) -> Result<bool> {
         if request == DONE {
             return Ok(true);
         }
+        match self.light.get(request) {
+            Some(light) => Ok(light.is_complete()),
+            None => self.is_any_complete(request),
+        }
+    }
+
+    /// The same of requests that are not light.
+    #[inline(never)]
+    fn is_any_complete(&self, request: Handle) -> Result<bool> {
         match self.requests.get(request) {
-            Some(it) if it.state == State::Compound => self.is_compound_complete(&it.operation),
-            Some(it) => Ok(matches!(it.state, State::Complete | State::Inactive)),
+            Some(it) => match it.state {
+                State::Complete | State::Inactive => Ok(true),
+                State::Compound => self.is_compound_complete(&it.operation),
+                _ => Ok(false),
+            },
             None if request == NULL => Ok(true),
             None => Err(Error::REQUEST),
         }
@@ -233,7 +278,16 @@ impl Engine {
         }
     }
 
+    /// Whether there is such a request, complete or not.
+    #[inline]
+    pub(crate) fn has_request(&self, request: Handle) -> bool {
+        self.light.get(request).is_some() || self.requests.get(request).is_some()
+    }
+
     pub(crate) fn is_active(&self, request: Handle) -> Result<bool> {
+        if self.light.get(request).is_some() {
+            return Ok(true);
+        }
         match self.requests.get(request) {
             Some(it) => Ok(it.state != State::Inactive),
             None if request == NULL => Ok(false),
@@ -243,7 +297,20 @@ impl Engine {
     }
 
     /// Ends a complete request; its status.
+    #[inline(always)]
     fn retire(&mut self, request: Handle) -> Status {
+        match self.light.get(request) {
+            Some(light) => {
+                let status = light.status();
+                self.light.discard(request);
+                status
+            }
+            None => self.retire_any(request),
+        }
+    }
+
+    #[inline(never)]
+    fn retire_any(&mut self, request: Handle) -> Status {
         match self.requests.get_mut(request) {
             Some(it) if it.persistent => {
                 it.state = State::Inactive;
@@ -283,17 +350,43 @@ impl Engine {
                 return Ok(None);
             }
         }
-        Ok(Some(match self.requests.get(request) {
-            Some(Request { operation: Operation::Both { receive, .. }, .. }) => {
-                self.requests.get(*receive).map_or(Status::EMPTY, |it| it.status)
-            }
-            Some(it) => it.status,
-            None => Status::EMPTY,
-        }))
+        Ok(Some(self.outcome(request)))
     }
 
+    /// Whether a request is complete, and its operation has failed.
+    #[cold]
+    fn has_failed(&self, request: Handle) -> bool {
+        self.is_complete(request) == Ok(true) && self.outcome(request).error.is_some()
+    }
+
+    /// What the status of a complete request will be.
+    fn outcome(&self, request: Handle) -> Status {
+        match self.requests.get(request) {
+            Some(Request { operation: Operation::Both { receive, .. }, .. }) => self.told(*receive),
+            _ => self.told(request),
+        }
+    }
+
+    /// The status that a request has now.
+    fn told(&self, request: Handle) -> Status {
+        match self.light.get(request) {
+            Some(light) => light.status(),
+            None => self.requests.get(request).map_or(Status::EMPTY, |it| it.status),
+        }
+    }
+
+    #[inline(always)]
     fn retire_in_place(&mut self, request: &mut Handle) -> Status {
-        let status = self.retire(*request);
+        if *request == DONE {
+            *request = NULL;
+            return Status::EMPTY;
+        }
+        self.retire_light(request).unwrap_or_else(|| self.retire_any_in_place(request))
+    }
+
+    #[inline(never)]
+    fn retire_any_in_place(&mut self, request: &mut Handle) -> Status {
+        let status = self.retire_any(*request);
         if self.requests.get(*request).is_none() {
             *request = NULL;
         }

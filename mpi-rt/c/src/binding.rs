@@ -14,12 +14,17 @@
 ///
 /// `+ Send_c<N>` defines the large-count form as well: `N` is `int` in the one and `MPI_Count` in the other. Bodies are unsafe code:
 /// pointers are what the caller has passed.
+///
+/// Such a pair may have `quick { … }` before its body: a way that is tried first, and says by a `bool` whether that was all, with success. If not,
+/// it must have done nothing. The body is then a function of its own, to which the call goes on with its arguments where they are, so that
+/// the quick way pays for nothing that only the body needs.
 #[macro_export]
 macro_rules! mpi {
     () => {};
     (
         $(#[$doc:meta])*
-        fn $name:ident + $large:ident <$n:ident> ($($arg:ident: $type:ty),* $(,)?) on $object:ident $(($of:expr))? $body:block
+        fn $name:ident + $large:ident <$n:ident> ($($arg:ident: $type:ty),* $(,)?) on $object:ident $(($of:expr))?
+        $(quick $quick:block)? $body:block
         $($rest:tt)*
     ) => {
         #[allow(non_snake_case, reason = "functions are named as in the standard")]
@@ -33,6 +38,7 @@ macro_rules! mpi {
                 // SAFETY: the caller passes what the standard asks for.
                 unsafe { $body }
             }
+            $crate::mpi!(@quick [$($quick)?] $n, $($arg: $type),*);
             #[allow(
                 unused_variables,
                 clippy::too_many_arguments,
@@ -42,8 +48,8 @@ macro_rules! mpi {
             fn failed<$n>(function: &'static str, error: lwk_mpi_rt::Error, $($arg: $type),*) -> core::ffi::c_int {
                 $crate::report::report(function, $crate::report::Object::$object $(($of))?, error)
             }
-            $crate::mpi!(@instance small, $name, core::ffi::c_int, $n, $($arg: $type),*);
-            $crate::mpi!(@instance large, $large, i64, $n, $($arg: $type),*);
+            $crate::mpi!(@instance [$($quick)?] small, $name, core::ffi::c_int, $n, $($arg: $type),*);
+            $crate::mpi!(@instance [$($quick)?] large, $large, i64, $n, $($arg: $type),*);
         }
         $crate::mpi! { $($rest)* }
     };
@@ -99,20 +105,51 @@ macro_rules! mpi {
         }
         $crate::mpi! { $($rest)* }
     };
-    (@instance $width:ident, $name:ident, $number:ty, $n:ident, $($arg:ident: $type:ty),*) => {
+    (@instance [$($quick:block)?] $width:ident, $name:ident, $number:ty, $n:ident, $($arg:ident: $type:ty),*) => {
         mod $width {
             use super::*;
             #[allow(dead_code, reason = "a function's types need not name its number's")]
             type $n = $number;
+            #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
-            unsafe extern "C" fn function($($arg: $type),*) -> core::ffi::c_int {
+            unsafe fn whole($($arg: $type),*) -> core::ffi::c_int {
                 // SAFETY: the caller's promise is the same.
                 match unsafe { body::<$number>($($arg),*) } {
                     Ok(()) => 0,
                     Err(error) => failed::<$number>(concat!("MPI_", stringify!($name)), error, $($arg),*),
                 }
             }
+            $crate::mpi!(@entry [$($quick)?] $number, $($arg: $type),*);
             $crate::export!(stringify!($name), function);
+        }
+    };
+    (@quick [] $n:ident, $($arg:ident: $type:ty),*) => {};
+    (@quick [$quick:block] $n:ident, $($arg:ident: $type:ty),*) => {
+        #[inline(always)]
+        #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
+        unsafe fn quick<$n: $crate::types::Number>($($arg: $type),*) -> bool {
+            // SAFETY: the caller passes what the standard asks for.
+            unsafe { $quick }
+        }
+    };
+    (@entry [] $number:ty, $($arg:ident: $type:ty),*) => {
+        #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
+        unsafe extern "C" fn function($($arg: $type),*) -> core::ffi::c_int {
+            // SAFETY: the caller's promise is the same.
+            unsafe { whole($($arg),*) }
+        }
+    };
+    (@entry [$quick:block] $number:ty, $($arg:ident: $type:ty),*) => {
+        #[inline(never)]
+        #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
+        unsafe extern "C" fn after_all($($arg: $type),*) -> core::ffi::c_int {
+            // SAFETY: the caller's promise is the same.
+            unsafe { whole($($arg),*) }
+        }
+        #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
+        unsafe extern "C" fn function($($arg: $type),*) -> core::ffi::c_int {
+            // SAFETY: the caller's promise is the same, for both.
+            unsafe { if quick::<$number>($($arg),*) { 0 } else { after_all($($arg),*) } }
         }
     };
 }

@@ -8,8 +8,10 @@ use lwk_mpi_rt::probe::Matched;
 use lwk_mpi_rt::receive::ReceiveArguments;
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::send::SendArguments;
+use lwk_mpi_rt::short;
 use lwk_mpi_rt::status::Status as Outcome;
-use lwk_mpi_rt::{Error, Handle, Result, abi};
+use lwk_mpi_rt::wait::DONE;
+use lwk_mpi_rt::{Error, Handle, Result};
 
 /// `MPI_MESSAGE_NULL` and `MPI_MESSAGE_NO_PROC`.
 const MESSAGE_NULL: Message = 0x128;
@@ -45,14 +47,20 @@ macro_rules! sends {
     ($($mode:ident: $send:ident $send_c:ident $isend:ident $isend_c:ident $init:ident $init_c:ident,)*) => {
         mpi! {
             $(
-                fn $send + $send_c<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) on Comm(comm) {
+                fn $send + $send_c<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) on Comm(comm)
+                quick {
+                    short::send(&sending(buf, count, datatype, (dest, tag, comm)), Mode::$mode)
+                } {
                     let arguments = sending(buf, count, datatype, (dest, tag, comm));
                     with(|engine| engine.send(&arguments, Mode::$mode))
                 }
 
                 fn $isend + $isend_c<N>(
                     buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request,
-                ) on Comm(comm) {
+                ) on Comm(comm) quick {
+                    let arguments = sending(buf, count, datatype, (dest, tag, comm));
+                    !request.is_null() && short::send(&arguments, Mode::$mode) && give(request, DONE.0).is_ok()
+                } {
                     let arguments = sending(buf, count, datatype, (dest, tag, comm));
                     give(request, with(|engine| engine.isend(&arguments, Mode::$mode))?.0)
                 }
@@ -77,7 +85,13 @@ sends! {
 
 mpi! {
     fn Recv + Recv_c<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, status: *mut Status)
-    on Comm(comm) {
+    on Comm(comm) quick {
+        let received = short::receive(&receiving(buf, count, datatype, (source, tag, comm)));
+        if let Some(bytes) = received {
+            Status::store(status, &Outcome { source, tag, bytes, ..Outcome::EMPTY });
+        }
+        received.is_some()
+    } {
         let arguments = receiving(buf, count, datatype, (source, tag, comm));
         let outcome = with(|engine| engine.receive(&arguments))?;
         Status::store(status, &outcome);
@@ -199,9 +213,7 @@ unsafe fn begin_matched(
     // SAFETY: not null; the caller vouches for the rest.
     unsafe {
         let request = match message.read() {
-            MESSAGE_NO_PROC => {
-                engine.irecv(&receiving(buffer, count, datatype, (abi::PROC_NULL, 0, abi::COMM_WORLD)))?
-            }
+            MESSAGE_NO_PROC => engine.receive_from_nobody(buffer, count, datatype)?,
             taken => engine.imrecv(buffer, count, datatype, Handle(taken))?,
         };
         message.write(MESSAGE_NULL);

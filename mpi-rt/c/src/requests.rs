@@ -29,6 +29,28 @@ unsafe fn read(request: *const Request) -> Result<Handle> {
     Ok(Handle(unsafe { request.read() }))
 }
 
+/// Gives out what has become of any of several requests, and returns the status that was stored, which is empty if there was none.
+/// Errors: `ARG` for a null pointer.
+///
+/// # Safety
+/// `index` and `flag` must be null or writable, `status` writable or a constant of the interface.
+unsafe fn give_any(any: Any, index: *mut c_int, flag: *mut c_int, status: *mut Status) -> Result<Outcome> {
+    let (place, done, outcome) = match any {
+        Any::Done(place, outcome) => (place as c_int, true, outcome),
+        Any::NoneActive => (UNDEFINED, true, Outcome::EMPTY),
+        Any::NotYet => (UNDEFINED, false, Outcome::EMPTY),
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        give(index, place)?;
+        give(flag, c_int::from(done))?;
+        if done {
+            Status::store(status, &outcome);
+        }
+    }
+    Ok(outcome)
+}
+
 mpi! {
     fn Wait(request: *mut Request, status: *mut Status) on Nothing {
         let list = requests(request, 1)?;
@@ -78,17 +100,7 @@ mpi! {
     fn Testany(count: c_int, array_of_requests: *mut Request, index: *mut c_int, flag: *mut c_int, status: *mut Status)
     on Nothing {
         let list = requests(array_of_requests, count)?;
-        let (place, done, outcome) = match completion::test_any(list)? {
-            Any::Done(place, outcome) => (place as c_int, 1, outcome),
-            Any::NoneActive => (UNDEFINED, 1, Outcome::EMPTY),
-            Any::NotYet => {
-                give(index, UNDEFINED)?;
-                return give(flag, 0);
-            }
-        };
-        give(index, place)?;
-        give(flag, done)?;
-        Status::store(status, &outcome);
+        let outcome = give_any(completion::test_any(list)?, index, flag, status)?;
         outcome.error.map_or(Ok(()), Err)
     }
 
@@ -155,18 +167,7 @@ mpi! {
         count: c_int, array_of_requests: *const Request, index: *mut c_int, flag: *mut c_int, status: *mut Status,
     ) on Nothing {
         let list = requests(array_of_requests.cast_mut(), count)?;
-        let (place, done, outcome) = match completion::status_of_any(list)? {
-            Any::Done(place, outcome) => (place as c_int, 1, outcome),
-            Any::NoneActive => (UNDEFINED, 1, Outcome::EMPTY),
-            Any::NotYet => {
-                give(index, UNDEFINED)?;
-                return give(flag, 0);
-            }
-        };
-        give(index, place)?;
-        give(flag, done)?;
-        Status::store(status, &outcome);
-        Ok(())
+        give_any(completion::status_of_any(list)?, index, flag, status).map(drop)
     }
 
     fn Request_get_status_some(

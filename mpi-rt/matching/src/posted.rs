@@ -4,15 +4,30 @@ use crate::key::{KINDS, Key, Pattern, Table};
 use crate::list::{Ends, Links, NONE};
 use slab::Slab;
 
+/// Places for queues of exact receives that are found without the table. Receives of a loop that a program is in have few keys at a
+/// time; a queue whose place is taken is in the table, as all with wildcards are.
+const NEAR: usize = 16;
+
 /// Receives that wait for a message, each with a value `T` that says what to do with it.
 #[derive(Debug)]
 pub struct Posted<T> {
     entries: Slab<Entry<T>>,
+    /// Each key has one place, [`place_of`]. A key's receives are all here or all in `queues`.
+    near: [Near; NEAR],
     queues: Table<Pattern, Ends>,
-    /// Entries of each kind of pattern: kinds that nobody uses are not looked up.
+    /// Entries in `queues`, of each kind of pattern: kinds that nobody uses are not looked up.
     of_kind: [usize; KINDS],
+    /// All entries in `queues`.
+    far: usize,
     /// The number the next receive gets; numbers order receives of different patterns.
     next: u64,
+}
+
+/// The receives of one key, or of none.
+#[derive(Clone, Copy, Debug)]
+struct Near {
+    key: Key,
+    ends: Ends,
 }
 
 #[derive(Debug)]
@@ -30,10 +45,17 @@ pub struct Token {
     number: u64,
 }
 
+/// The place of a key among the near queues.
+#[inline(always)]
+fn place_of(key: &Key) -> usize {
+    key.context.wrapping_add(key.source).wrapping_add(key.tag as u32) as usize % NEAR
+}
+
 impl<T> Posted<T> {
     /// No receives.
     pub fn new() -> Posted<T> {
-        Posted { entries: Slab::new(), queues: Table::default(), of_kind: [0; KINDS], next: 0 }
+        let near = [Near { key: Key { context: 0, source: 0, tag: 0 }, ends: Ends::EMPTY }; NEAR];
+        Posted { entries: Slab::new(), near, queues: Table::default(), of_kind: [0; KINDS], far: 0, next: 0 }
     }
 
     /// How many receives wait.
@@ -43,26 +65,65 @@ impl<T> Posted<T> {
     }
 
     /// Whether no receive waits.
-    #[inline]
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// Posts a receive.
+    #[inline]
     pub fn post(&mut self, pattern: Pattern, value: T) -> Token {
         let number = self.next;
         self.next += 1;
         let links = Links { before: NONE, after: NONE };
         let index = self.entries.insert(Entry { number, pattern, links, value });
-        self.of_kind[pattern.kind()] += 1;
-        let queue = self.queues.entry(pattern).or_insert(Ends::EMPTY);
-        queue.append(&mut self.entries, index, |entries, index| &mut entries[index].links);
+        if let Some(key) = pattern.exact() {
+            let place = place_of(&key);
+            let is_free = self.near[place].ends.is_empty();
+            if if is_free { !self.has_far(&pattern) } else { self.near[place].key == key } {
+                let near = &mut self.near[place];
+                near.key = key;
+                near.ends.append(&mut self.entries, index, |entries, index| &mut entries[index].links);
+                return Token { index, number };
+            }
+        }
+        self.append_far(pattern, index);
         Token { index, number }
     }
 
+    /// Whether the table has receives of an exact pattern.
+    #[inline]
+    fn has_far(&self, pattern: &Pattern) -> bool {
+        self.of_kind[pattern.kind()] > 0 && self.queues.contains_key(pattern)
+    }
+
+    #[inline(never)]
+    fn append_far(&mut self, pattern: Pattern, index: usize) {
+        self.of_kind[pattern.kind()] += 1;
+        self.far += 1;
+        let queue = self.queues.entry(pattern).or_insert(Ends::EMPTY);
+        queue.append(&mut self.entries, index, |entries, index| &mut entries[index].links);
+    }
+
     /// Takes out the oldest receive that accepts the message.
+    #[inline]
     pub fn take(&mut self, key: &Key) -> Option<T> {
-        let mut oldest: Option<(u64, usize)> = None;
+        let near = &mut self.near[place_of(key)];
+        let first = if near.key == *key { near.ends.first } else { NONE };
+        if self.far > 0 {
+            return self.take_oldest(key, first);
+        }
+        if first == NONE {
+            return None;
+        }
+        near.ends.remove(&mut self.entries, first, |entries, index| &mut entries[index].links);
+        Some(self.entries.remove(first).value)
+    }
+
+    /// The same when the table has receives as well; `near` is the oldest beside it.
+    #[inline(never)]
+    fn take_oldest(&mut self, key: &Key, near: usize) -> Option<T> {
+        let mut oldest = (near != NONE).then(|| (self.entries[near].number, near));
         for kind in (0..KINDS).filter(|kind| self.of_kind[*kind] > 0) {
             if let Some(queue) = self.queues.get(&Pattern::of_kind(kind, key)) {
                 let number = self.entries[queue.first].number;
@@ -74,10 +135,11 @@ impl<T> Posted<T> {
         oldest.map(|(_, index)| self.remove(index))
     }
 
-    /// Withdraws a receive; `None` if it has been matched or withdrawn before.
-    pub fn withdraw(&mut self, token: Token) -> Option<T> {
+    /// Withdraws a receive, and says what it was; `None` if it has been matched or withdrawn before.
+    pub fn withdraw(&mut self, token: Token) -> Option<(Pattern, T)> {
         let entry = self.entries.get(token.index)?;
-        (entry.number == token.number).then(|| self.remove(token.index))
+        let pattern = entry.pattern;
+        (entry.number == token.number).then(|| (pattern, self.remove(token.index)))
     }
 
     /// The receives, in no order.
@@ -87,13 +149,22 @@ impl<T> Posted<T> {
 
     fn remove(&mut self, index: usize) -> T {
         let pattern = self.entries[index].pattern;
-        if let Some(queue) = self.queues.get_mut(&pattern) {
-            queue.remove(&mut self.entries, index, |entries, index| &mut entries[index].links);
-            if queue.is_empty() {
-                self.queues.remove(&pattern);
+        match pattern.exact().map(|key| (place_of(&key), key)) {
+            Some((place, key)) if self.near[place].key == key && !self.near[place].ends.is_empty() => {
+                let ends = &mut self.near[place].ends;
+                ends.remove(&mut self.entries, index, |entries, index| &mut entries[index].links);
+            }
+            _ => {
+                if let Some(queue) = self.queues.get_mut(&pattern) {
+                    queue.remove(&mut self.entries, index, |entries, index| &mut entries[index].links);
+                    if queue.is_empty() {
+                        self.queues.remove(&pattern);
+                    }
+                }
+                self.of_kind[pattern.kind()] -= 1;
+                self.far -= 1;
             }
         }
-        self.of_kind[pattern.kind()] -= 1;
         self.entries.remove(index).value
     }
 }

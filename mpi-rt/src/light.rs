@@ -1,0 +1,194 @@
+//! Light requests: what most programs make most often, a receive or a long send of one block, in little more than a cache line and
+//! without anything to be freed. A [`Request`](crate::request::Request) holds whatever any operation needs, five times as much; filling,
+//! moving and dropping it was half the cost of a window of short messages (measured: README.md).
+//!
+//! They have a table and a kind of handle of their own, so that every call that completes requests finds either. What they do
+//! not do: persistence, datatypes with layouts, wildcards, being put off. Whatever needs those is a request of the general kind.
+
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::region::Region;
+use crate::status::Status;
+use crate::transport::{Arrival, Delivery, Ticket, Transport};
+use crate::wait::NULL;
+use alloc::rc::Rc;
+use lwk_matching::Token;
+
+/// A receive or send of one block.
+pub(crate) struct Light {
+    /// The buffer, and its bytes; when a receive is complete, the bytes received.
+    address: *mut u8,
+    bytes: usize,
+    /// Of the status: the source's rank in its communicator, and the tag.
+    source: i32,
+    tag: i32,
+    state: Stage,
+    error: Option<Error>,
+    /// Freed by its owner while active: it goes when it completes.
+    detached: bool,
+    /// A communicator that the program may free before the message has come: its context must not be another's until then.
+    #[expect(dead_code, reason = "holds what the context stands for")]
+    keeps: Option<Rc<Communicator>>,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// A receive that waits for its message.
+    Posted(Token),
+    /// A receive whose message is on its way.
+    Arriving(Ticket),
+    /// A send that the transport has.
+    Underway(Ticket),
+    Complete,
+    Cancelled,
+}
+
+impl Light {
+    /// A receive that is complete already: bytes, source and tag of its status.
+    #[inline(always)]
+    pub fn received(bytes: u64, source: i32, tag: i32) -> Light {
+        Light::receiving(core::ptr::null_mut(), bytes as usize, source, tag, None)
+    }
+
+    /// A send that the transport has; its status says nothing.
+    #[inline(always)]
+    pub fn sending(ticket: Ticket) -> Light {
+        let Status { bytes, source, tag, .. } = Status::EMPTY;
+        Light { state: Stage::Underway(ticket), ..Light::received(bytes, source, tag) }
+    }
+
+    /// A receive into a block, from `source` by its rank in the communicator; it is posted by [`Light::post`].
+    #[inline(always)]
+    pub fn receiving(
+        address: *mut u8,
+        bytes: usize,
+        source: i32,
+        tag: i32,
+        keeps: Option<Rc<Communicator>>,
+    ) -> Light {
+        let state = Stage::Complete;
+        Light { address, bytes, source, tag, state, error: None, detached: false, keeps }
+    }
+
+    #[inline(always)]
+    pub fn post(&mut self, token: Token) {
+        self.state = Stage::Posted(token);
+    }
+
+    #[inline(always)]
+    pub fn is_complete(&self) -> bool {
+        matches!(self.state, Stage::Complete | Stage::Cancelled)
+    }
+
+    #[inline(always)]
+    pub fn status(&self) -> Status {
+        let cancelled = self.state == Stage::Cancelled;
+        if cancelled {
+            return Status { cancelled, ..Status::EMPTY };
+        }
+        Status { source: self.source, tag: self.tag, error: self.error, bytes: self.bytes as u64, cancelled }
+    }
+
+    /// Of a send that the transport has, or a receive whose message is on its way.
+    pub fn ticket(&self) -> Option<Ticket> {
+        match self.state {
+            Stage::Arriving(ticket) | Stage::Underway(ticket) => Some(ticket),
+            Stage::Posted(_) | Stage::Complete | Stage::Cancelled => None,
+        }
+    }
+}
+
+impl Engine {
+    /// Completes a light receive with the front message of its sender.
+    #[inline(always)]
+    pub(crate) fn deliver_light(&mut self, request: Handle, source: u32, arrival: &Arrival) {
+        let Some(it) = self.light.get_mut(request) else { return };
+        let target = Region::block(it.address, it.bytes);
+        // SAFETY: it is the front message; whoever made the request vouches for its buffer.
+        let copied = unsafe { self.transport.deliver(source, arrival, &target) };
+        if arrival.bytes > it.bytes {
+            it.error = Some(Error::TRUNCATE);
+        } else {
+            it.bytes = arrival.bytes;
+        }
+        it.state = Stage::Complete;
+        match copied {
+            Ok(Delivery::Done) => {}
+            Ok(Delivery::Underway(ticket)) => {
+                it.state = Stage::Arriving(ticket);
+                self.arriving.push(request);
+                return;
+            }
+            Err(error) => it.error = Some(error),
+        }
+        if it.detached {
+            self.light.discard(request);
+        }
+    }
+
+    /// Helps with a light send that the transport has; true when it is complete. `None` if the handle is not of a light request.
+    #[inline(always)]
+    pub(crate) fn advance_light(&mut self, request: Handle) -> Option<bool> {
+        let it = self.light.get_mut(request)?;
+        let Stage::Underway(ticket) = it.state else { unreachable!("a send under way that is not") };
+        // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
+        if !unsafe { self.transport.advance(ticket) } {
+            return Some(false);
+        }
+        it.state = Stage::Complete;
+        if it.detached {
+            self.light.discard(request);
+        }
+        Some(true)
+    }
+
+    /// The status of a light request if it is complete, which ends it: the handle becomes null.
+    #[inline(always)]
+    pub(crate) fn retire_light(&mut self, request: &mut Handle) -> Option<Status> {
+        let status = self.light.get(*request).filter(|it| it.is_complete())?.status();
+        self.light.discard(*request);
+        *request = NULL;
+        Some(status)
+    }
+
+    /// A light request's operation has ended, by itself or with an error of the transport; false if the handle is not of one.
+    #[inline]
+    pub(crate) fn complete_light(&mut self, request: Handle, outcome: Result<()>) -> bool {
+        let Some(it) = self.light.get_mut(request) else { return false };
+        it.state = Stage::Complete;
+        it.error = outcome.err().or(it.error);
+        if it.detached {
+            self.light.discard(request);
+        }
+        true
+    }
+
+    /// Gives a light request up; false if the handle is not of one.
+    pub(crate) fn free_light(&mut self, request: Handle) -> bool {
+        let Some(it) = self.light.get_mut(request) else { return false };
+        if it.is_complete() {
+            self.light.discard(request);
+        } else {
+            it.detached = true;
+        }
+        true
+    }
+
+    /// Withdraws a light receive that has not been matched; false if the handle is not of a light request.
+    pub(crate) fn cancel_light(&mut self, request: Handle) -> bool {
+        let Some(it) = self.light.get_mut(request) else { return false };
+        if let Stage::Posted(token) = it.state
+            && let Some(source) = self.waiting.withdraw(token)
+        {
+            self.waiting.count(source, false);
+            it.state = Stage::Cancelled;
+            if it.detached {
+                self.light.discard(request);
+            }
+        }
+        true
+    }
+}
