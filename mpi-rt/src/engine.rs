@@ -3,7 +3,7 @@
 use crate::abi;
 use crate::birth::Announcements;
 use crate::buffered::Attached;
-use crate::collective::algorithm::Algorithms;
+use crate::collective::algorithm::{self, Algorithms};
 use crate::collective::{Area, Run, Shared};
 use crate::communicator::Communicator;
 use crate::context::Contexts;
@@ -268,7 +268,9 @@ impl Engine {
         }
         let (me, size) = (job.node_rank().0, job.node_size());
         let transport = Chosen::start_up()?;
-        let algorithms = Algorithms::from_environment(start::variable);
+        let names = start::variables().map(|(name, _)| name);
+        let algorithms = setting::none_but(algorithm::PREFIX, algorithm::VARIABLES, names)
+            .and_then(|()| Algorithms::from_environment(start::variable));
         let algorithms = algorithms.unwrap_or_else(|bad| setting::refuse(&bad));
         let members: Rc<[u32]> = (0..size).collect();
         let shared = Shared::new(me, &members, world_areas(&members)?);
@@ -339,6 +341,17 @@ impl Engine {
     /// Requests of this rank that are not freed.
     pub fn live_requests(&self) -> usize {
         self.requests.len() + self.light.len()
+    }
+
+    /// The form that a collective operation is set to, by its variable's name ([`crate::collective::algorithm::FORMS`]).
+    pub fn form_of(&self, variable: &str) -> Option<&'static str> {
+        self.algorithms.form_of(variable)
+    }
+
+    /// Sets a collective operation to a form, or leaves it to the runtime; all ranks must do the same before the next one. Errors: `ARG` if
+    /// there is no such variable or form.
+    pub fn set_form(&mut self, variable: &str, form: Option<&str>) -> Result<()> {
+        self.algorithms.set_form(variable, form).map_err(|_| Error::ARG)
     }
 
     /// Name of the transport, and the memory it uses in this rank.

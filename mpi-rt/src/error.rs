@@ -54,7 +54,7 @@ classes! {
     UNKNOWN = 14, "unknown error";
     TRUNCATE = 15, "message truncated: the receive buffer is too small";
     OTHER = 16, "wrong order of calls: not initialised, already initialised or finalised";
-    INTERN = 17, "internal error";
+    INTERN = 17, "internal error, or a limit of the library: more than 8192 communicators at once";
     PENDING = 18, "request still pending";
     IN_STATUS = 19, "the error is in the status";
     ACCESS = 20, "permission denied";
@@ -77,7 +77,7 @@ classes! {
     LOCKTYPE = 37, "invalid lock type";
     NAME = 38, "no such service name";
     NO_MEM = 39, "out of memory: give each rank more (--mem)";
-    NOT_SAME = 40, "arguments of a collective call differ between ranks";
+    NOT_SAME = 40, "the ranks make different collective calls, or with different arguments";
     NO_SPACE = 41, "no space left";
     NO_SUCH_FILE = 42, "no such file";
     PORT = 43, "invalid port name";

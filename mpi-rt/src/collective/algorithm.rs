@@ -36,8 +36,13 @@ macro_rules! algorithms {
             $($(Form { variable: $variable, name: $name, limits: $limits },)*)*
         ];
 
+        /// The variables that force a form.
+        pub const VARIABLES: &[&str] = &[$($variable),*];
+        /// How they begin.
+        pub const PREFIX: &str = "MARGAY_COLL_";
+
         impl Algorithms {
-            /// Reads the environment.
+            /// Reads the environment. Errors: a name that no form has.
             pub fn from_environment(find: impl Fn(&str) -> Option<&'static str>) -> Result<Algorithms, Bad> {
                 let mut algorithms = Algorithms::default();
                 $(
@@ -49,6 +54,26 @@ macro_rules! algorithms {
                     }
                 )*
                 Ok(algorithms)
+            }
+
+            /// The name of the form that an operation is set to; `None` if none is, or there is no such variable.
+            pub fn form_of(&self, variable: &str) -> Option<&'static str> {
+                match variable {
+                    $($variable => self.$operation.map(|form| match form { $($type::$form => $name,)* }),)*
+                    _ => None,
+                }
+            }
+
+            /// Sets an operation to a form; `None` leaves the choice to the runtime. All ranks must do the same.
+            pub fn set_form(&mut self, variable: &str, form: Option<&str>) -> Result<(), Bad> {
+                match (variable, form) {
+                    $(
+                        ($variable, None) => self.$operation = None,
+                        $(($variable, Some($name)) => self.$operation = Some($type::$form),)*
+                    )*
+                    (variable, form) => return Err(unknown(variable, form.unwrap_or_default())),
+                }
+                Ok(())
             }
         }
     };
@@ -79,11 +104,13 @@ algorithms! {
         Paper = "paper", "the paper's reduce, then its broadcast; operations that commute";
         Pair = "pair", "one line of both; 2 ranks, up to 8 bytes, predefined operations";
         Line = "line", "every rank folds a line of each; up to 56 bytes, predefined operations";
+        Eager = "eager", "every rank folds a copy of each; up to 1080 bytes, predefined operations";
         Slices = "slices", "every rank folds a share of the items into all buffers";
     }
     /// Forms of alltoall.
     alltoall: Alltoall = "MARGAY_COLL_ALLTOALL" {
         Paper = "paper", "every rank in turn is the root of a broadcast (SMARTMAP paper)";
+        Pair = "pair", "one line of both; 2 ranks, up to 8 bytes for each";
         Line = "line", "a line of each; up to 56 bytes for all ranks together";
         Pull = "pull", "every rank loads what is for it";
         Push = "push", "every rank stores what it has for the others";
@@ -104,6 +131,21 @@ fn unknown(variable: &str, name: &str) -> Bad {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn forms_are_set_by_name_and_told() {
+        let mut algorithms = Algorithms::default();
+        for form in FORMS {
+            assert!(form.variable.starts_with(PREFIX) && VARIABLES.contains(&form.variable));
+            assert_eq!(algorithms.set_form(form.variable, Some(form.name)), Ok(()));
+            assert_eq!(algorithms.form_of(form.variable), Some(form.name));
+            assert!(algorithms.set_form(form.variable, Some("magic")).is_err());
+        }
+        assert_eq!(algorithms.set_form("MARGAY_COLL_BCAST", None), Ok(()));
+        assert_eq!(algorithms.form_of("MARGAY_COLL_BCAST"), None);
+        assert!(algorithms.set_form("MARGAY_COLL_MAGIC", None).is_err());
+        assert_eq!(algorithms.form_of("MARGAY_COLL_MAGIC"), None);
+    }
 
     #[test]
     fn forms_are_found_by_name_and_a_wrong_name_tells_the_right_ones() {

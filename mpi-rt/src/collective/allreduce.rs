@@ -1,24 +1,26 @@
-//! Allreduce: small contributions are exchanged line by line and folded by every rank; larger ones are folded by shares, each
+//! Allreduce: small contributions are exchanged line by line, those of a few lines copied for all to read, and folded by every rank; larger ones are folded by shares, each
 //! result written to all ranks' buffers at once (measured: half the time of sharing followed by copying back).
 
 use super::algorithm::Allreduce;
-use super::area::{PAIR_BYTES, SMALL_BYTES};
+use super::area::{EAGER_BYTES, SMALL_BYTES};
 use super::channel::{Kind, check};
 use super::fold::{Every, share};
+use super::matching_calls::sort_of_allreduce;
 use super::run::{CONTRIBUTION, RESULT};
-use super::{Reduction, Shared};
+use super::{Exchange, Reduction, Shared};
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
-use crate::copy::small;
+use crate::copy::{copy, small};
 use crate::datatypes::dense_bytes;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
 use crate::operation::{Combiner, Kernel};
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
+use lwk_ring::PAIR_BYTES;
 
 impl Engine {
-    /// Combines all ranks' send buffers into everybody's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `NO_MEM`; `OTHER`, `COUNT`
+    /// Combines all ranks' send buffers into everybody's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `NO_MEM`; `NOT_SAME`, `COUNT`
     /// where calls do not match and it is seen.
     ///
     /// # Safety
@@ -33,27 +35,48 @@ impl Engine {
         communicator: Handle,
     ) -> Result<()> {
         let communicator = self.intracommunicator(communicator)?.clone();
+        // SAFETY: the caller's promise.
+        unsafe { self.allreduce_on(&communicator, send, receive, count, datatype, operation) }
+    }
+
+    /// The same on an intracommunicator.
+    ///
+    /// # Safety
+    /// As for [`Engine::allreduce`].
+    #[inline]
+    pub(super) unsafe fn allreduce_on(
+        &mut self,
+        communicator: &Communicator,
+        send: *const u8,
+        receive: *mut u8,
+        count: i64,
+        datatype: u64,
+        operation: u64,
+    ) -> Result<()> {
         let send = if send.addr() == IN_PLACE { receive.cast_const() } else { send };
         if communicator.size() == 2
             && let Some(kernel) = self.pair_kernel(count, datatype, operation)
         {
             // SAFETY: the caller's promise.
-            unsafe { self.allreduce_pair(&communicator, kernel, count as usize, datatype, send, receive) };
-            return Ok(());
+            return unsafe {
+                self.allreduce_pair(communicator, kernel, count as usize, datatype, send, receive)
+            };
         }
         let reduction = self.reduction(count, datatype, operation)?;
         // SAFETY: the caller's promise.
         unsafe {
             let form = self.algorithms.allreduce;
             if form == Some(Allreduce::Paper) && reduction.operation.commutes() {
-                return self.allreduce_paper(&communicator, &reduction, send, receive);
+                return self.allreduce_paper(communicator, &reduction, send, receive);
             }
-            match reduction.line_bytes().filter(|_| form != Some(Allreduce::Slices)) {
-                Some(bytes) => {
-                    self.allreduce_lines(&communicator, &reduction, bytes, send, receive);
-                    Ok(())
+            match reduction.told_bytes().filter(|_| form != Some(Allreduce::Slices)) {
+                Some(bytes) if bytes <= SMALL_BYTES && form != Some(Allreduce::Eager) => {
+                    self.allreduce_lines(communicator, &reduction, bytes, send, receive)
                 }
-                None => self.allreduce_shares(&communicator, &reduction, send, receive),
+                Some(bytes) if bytes <= EAGER_BYTES => {
+                    self.allreduce_eager(communicator, &reduction, bytes, send, receive)
+                }
+                _ => self.allreduce_shares(communicator, &reduction, send, receive),
             }
         }
     }
@@ -74,8 +97,7 @@ impl Engine {
         }
     }
 
-    /// Of two ranks, over one line. How soon a rank is in the next operation decides how often the line moves: if it stores its next
-    /// contribution before the other has fetched this one, both travel together (measured: half the time).
+    /// Of two ranks, over one line.
     ///
     /// # Safety
     /// As for [`Engine::allreduce`]; two ranks; at most [`PAIR_BYTES`] bytes, and the datatype's kernel.
@@ -88,18 +110,15 @@ impl Engine {
         datatype: u64,
         send: *const u8,
         receive: *mut u8,
-    ) {
-        let shared = &communicator.shared;
-        let number = Shared::next(&shared.smalls);
-        let pair = &shared.of(0).pair;
+    ) -> Result<()> {
         let bytes = count * dense_bytes(datatype);
-        // SAFETY: a half is read only after it has its number; the caller vouches for the buffers.
+        // SAFETY: the caller's promise; a half holds as many items.
         unsafe {
-            pair.publish(shared.rank, number, send, bytes);
-            self.wait_until(|| pair.has(shared.rank ^ 1, number));
-            let (left, right) = (pair.content(0, number), pair.content(1, number));
+            let sort = sort_of_allreduce(bytes);
+            let [left, right] = self.exchange_pair(&communicator.shared, sort, send, bytes)?;
             kernel(left, right, receive, null_mut(), count);
         }
+        Ok(())
     }
 
     /// # Safety
@@ -111,26 +130,61 @@ impl Engine {
         bytes: usize,
         send: *const u8,
         receive: *mut u8,
-    ) {
+    ) -> Result<()> {
         let shared = &communicator.shared;
-        let number = Shared::next(&shared.smalls);
-        let parity = (number & 1) as usize;
-        let mut result = [0u128; SMALL_BYTES.div_ceil(16)];
-        let result = result.as_mut_ptr().cast::<u8>();
-        // SAFETY: lines and result hold `bytes`; a line is read only after it has its number; the caller vouches for the buffers.
+        let exchange = Exchange::begin(shared, sort_of_allreduce(bytes), |line| {
+            // SAFETY: the line takes `bytes`; the caller vouches for the buffer.
+            unsafe { small(send, line, bytes) };
+            Ok(())
+        })?;
+        let content = |rank| Ok(exchange.content(self, shared, rank)?.cast_const());
+        // SAFETY: lines hold `bytes`; the caller vouches for the buffer.
+        unsafe { reduction.fold_lines(shared.size(), bytes, content, receive) }
+    }
+
+    /// # Safety
+    /// As for [`Engine::allreduce`]; `bytes`, at most [`EAGER_BYTES`], are the contribution's.
+    unsafe fn allreduce_eager(
+        &mut self,
+        communicator: &Communicator,
+        reduction: &Reduction,
+        bytes: usize,
+        send: *const u8,
+        receive: *mut u8,
+    ) -> Result<()> {
+        let shared = &communicator.shared;
+        let word = shared.enter(sort_of_allreduce(bytes))?;
+        let number = Shared::next(&shared.eagers);
+        // The first line last: it has the word that the others poll, and would be taken away in between.
+        let first = bytes.min(SMALL_BYTES);
+        // SAFETY: this rank's own copy, once a number, which takes `bytes`; the caller vouches for the buffer.
         unsafe {
-            shared.mine().small[parity].publish(number, send, bytes);
-            for rank in (0..shared.size()).rev() {
-                let line = &shared.of(rank).small[parity];
-                self.wait_until(|| line.has(number));
-                if rank == shared.size() - 1 {
-                    small(line.content(), result, bytes);
+            shared.mine().eager.tell(number, word, |block| {
+                let block = block.cast::<u8>();
+                copy(send.add(first), block.add(first), bytes - first);
+                small(send, block, first);
+            });
+        }
+        let mut folded: *const u8 = null();
+        for rank in (0..shared.size()).rev() {
+            let blocks = &shared.of(rank).eager;
+            self.await_told(shared, rank, || blocks.word(number) == word)?;
+            // SAFETY: the copy has this operation's word, and this rank is in it; the caller vouches for the buffer, whose content has been told.
+            unsafe {
+                let block = blocks.read(number, |block| block.cast::<u8>());
+                if folded.is_null() {
+                    folded = block;
                 } else {
-                    reduction.operation.combine(line.content(), result, result, null_mut(), reduction.count);
+                    reduction.operation.combine(block, folded, receive, null_mut(), reduction.count);
+                    folded = receive;
                 }
             }
-            small(result, receive, bytes);
         }
+        if folded != receive.cast_const() {
+            // SAFETY: as above: one rank's own copy.
+            unsafe { copy(folded, receive, bytes) };
+        }
+        Ok(())
     }
 
     /// # Safety
@@ -145,7 +199,7 @@ impl Engine {
         let shared = &communicator.shared;
         let check = check(Kind::Allreduce, 0, reduction.count as u64);
         let words = [send.expose_provenance() as u64, receive.expose_provenance() as u64];
-        let number = self.open(shared, check, &words);
+        let number = self.open(shared, check, &words)?;
         let mut outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
             let size = shared.size();
@@ -156,7 +210,6 @@ impl Engine {
             // writer, which has read it before if it is a contribution as well.
             outcome = unsafe { self.fold(reduction, 0..size, part, source, targets) };
         }
-        self.close(shared, number);
-        outcome
+        self.close(shared, number, outcome)
     }
 }

@@ -1,155 +1,70 @@
 //! The shared memory of a communicator's collectives: an area in each member, which the others learn of when it is made.
 
-use super::channel::{Channel, SLOTS, Slot};
-use super::oneway::{ONEWAY, Oneway};
+use super::channel::SLOTS;
+use super::matching_calls::{Calls, Record};
+use super::oneway::{ONEWAY, ONEWAY_WORDS};
+use super::paper::Structure;
 use crate::transport::seen_from_here;
 use crate::transport::smartmap::peer;
 use alloc::boxed::Box;
-use core::cell::{Cell, UnsafeCell};
+use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_ring::{DATA_BYTES, ExchangeLines, Finished, Lines, Pace, PairLine, Progress, Slots};
 use lwk_user::smartmap::{CacheLine, Peer};
 
 /// Rounds of the dissemination barrier for the largest node (255 ranks).
 const ROUNDS: usize = 8;
 /// Bytes of content that fit the line of a small operation.
-pub const SMALL_BYTES: usize = 56;
+pub const SMALL_BYTES: usize = DATA_BYTES;
+/// Bytes of a contribution that is told to all instead of posted: a KiB, and what is left of the lines that it and a word take. Measured
+/// (README).
+pub const EAGER_BYTES: usize = 1080;
 
 /// One member's area. Every line has one writer or is said to have several.
 pub struct Area {
     /// Dissemination barrier: line `k` is written by the member `2^k` below.
     pub(super) arrivals: [CacheLine<AtomicU64>; ROUNDS],
-    /// This rank's contribution to a small operation, by the parity of the operation's number: a rank that is in the
-    /// operation after the next knows that all have left this one.
-    pub(super) small: [Small; 2],
-    /// Of two ranks: one line of both and of both parities, in the first one's area. (Measured: with a line for each parity an
-    /// exchange takes twice as long.)
-    pub(super) pair: Pair,
+    /// This rank's contribution to a small operation of all with all.
+    pub(super) small: ExchangeLines<{ SMALL_BYTES / 8 }>,
+    /// The same of more than a line, by several.
+    pub(super) eager: ExchangeLines<{ EAGER_BYTES / 8 }>,
+    /// The same of two ranks, for both in the first one's area.
+    pub(super) pair: PairLine,
     /// The barrier of two ranks: a line of both, in the first one's area.
     pub(super) meeting: CacheLine<[AtomicU64; 2]>,
     /// This rank's buffers in larger operations: see `channel`.
-    pub(super) slots: [Slot; SLOTS],
+    pub(super) slots: Slots<SLOTS>,
     /// The number of the last operation on such buffers in which this rank has done its part.
-    pub(super) finished: CacheLine<AtomicU64>,
+    pub(super) finished: CacheLine<Finished>,
     /// The same of two ranks, of both in the first one's area.
-    pub(super) both_finished: CacheLine<[AtomicU64; 2]>,
+    pub(super) both_finished: CacheLine<[Finished; 2]>,
     /// What this rank gives in small operations with one direction: see `oneway`.
-    pub(super) oneway: [Small; ONEWAY],
-    /// The number of the last one-way operation that this rank is done with.
-    pub(super) taken: CacheLine<AtomicU64>,
+    pub(super) oneway: Lines<ONEWAY, { SMALL_BYTES / 8 }>,
+    /// The same of a word.
+    pub(super) oneway_words: Lines<ONEWAY_WORDS, 1>,
+    /// The forms of the paper: see `paper`.
+    pub(super) paper: CacheLine<Structure>,
+    /// What this rank calls: see `matching_calls`.
+    pub(super) record: Record,
     /// Members that will not touch this area again.
     departed: CacheLine<AtomicU64>,
-}
-
-/// A line with a number and a little content, written by one rank and read by all.
-#[repr(C, align(64))]
-pub(super) struct Small {
-    number: AtomicU64,
-    content: UnsafeCell<[u8; SMALL_BYTES]>,
-}
-
-// SAFETY: the content is written by its owner before the number is stored, and not again before every reader has entered the next
-// operation, which it does after reading; both are release-acquire pairs.
-unsafe impl Sync for Small {}
-
-impl Small {
-    const fn new() -> Small {
-        Small { number: AtomicU64::new(0), content: UnsafeCell::new([0; SMALL_BYTES]) }
-    }
-
-    /// Publishes up to [`SMALL_BYTES`] bytes.
-    ///
-    /// # Safety
-    /// Only the owner, once per number and with numbers of one parity; `content` must be readable.
-    #[inline(always)]
-    pub unsafe fn publish(&self, number: u64, content: *const u8, bytes: usize) {
-        // SAFETY: nobody reads the line now (above); `small` takes up to a line.
-        unsafe { crate::copy::small(content, self.content.get().cast(), bytes.min(SMALL_BYTES)) };
-        // Release: pairs with the acquire load in `has`.
-        self.number.store(number, Ordering::Release);
-    }
-
-    /// Whether the content of operation `number` is there.
-    #[inline(always)]
-    pub fn has(&self, number: u64) -> bool {
-        // Acquire: pairs with the release store in `publish`.
-        self.number.load(Ordering::Acquire) == number
-    }
-
-    /// The content, after `has` has said yes.
-    #[inline(always)]
-    pub fn content(&self) -> *const u8 {
-        self.content.get().cast()
-    }
-}
-
-/// Bytes of content for each of two ranks that share a line.
-pub const PAIR_BYTES: usize = 8;
-
-/// A line with a number and a word of content of each of two ranks, by parity of the number and rank.
-#[repr(C, align(64))]
-pub(super) struct Pair([[Half; 2]; 2]);
-
-#[repr(C)]
-struct Half {
-    number: AtomicU64,
-    content: UnsafeCell<u64>,
-}
-
-// SAFETY: as for `Small`, for each half.
-unsafe impl Sync for Pair {}
-
-impl Pair {
-    const fn new() -> Pair {
-        const fn half() -> Half {
-            Half { number: AtomicU64::new(0), content: UnsafeCell::new(0) }
-        }
-        Pair([[half(), half()], [half(), half()]])
-    }
-
-    #[inline(always)]
-    fn half(&self, rank: u32, number: u64) -> &Half {
-        &self.0[(number & 1) as usize][rank as usize & 1]
-    }
-
-    /// Publishes up to [`PAIR_BYTES`] bytes of rank `rank`.
-    ///
-    /// # Safety
-    /// As for [`Small::publish`].
-    #[inline(always)]
-    pub unsafe fn publish(&self, rank: u32, number: u64, content: *const u8, bytes: usize) {
-        let half = self.half(rank, number);
-        // SAFETY: nobody reads this half now; it takes that many bytes.
-        unsafe { crate::copy::small(content, half.content.get().cast(), bytes.min(PAIR_BYTES)) };
-        // Release: pairs with the acquire load in `has`.
-        half.number.store(number, Ordering::Release);
-    }
-
-    /// Whether the content of rank `rank` for operation `number` is there.
-    #[inline(always)]
-    pub fn has(&self, rank: u32, number: u64) -> bool {
-        // Acquire: pairs with the release store in `publish`.
-        self.half(rank, number).number.load(Ordering::Acquire) == number
-    }
-
-    /// That content, after `has` has said yes.
-    #[inline(always)]
-    pub fn content(&self, rank: u32, number: u64) -> *const u8 {
-        self.half(rank, number).content.get().cast()
-    }
 }
 
 impl Area {
     fn new() -> Area {
         Area {
             arrivals: [const { CacheLine(AtomicU64::new(0)) }; ROUNDS],
-            small: [const { Small::new() }; 2],
-            pair: Pair::new(),
+            small: ExchangeLines::new(),
+            eager: ExchangeLines::new(),
+            pair: PairLine::new(),
             meeting: CacheLine([const { AtomicU64::new(0) }; 2]),
-            slots: [const { Slot::new() }; SLOTS],
-            finished: CacheLine(AtomicU64::new(0)),
-            both_finished: CacheLine([const { AtomicU64::new(0) }; 2]),
-            oneway: [const { Small::new() }; ONEWAY],
-            taken: CacheLine(AtomicU64::new(0)),
+            slots: Slots::new(),
+            finished: CacheLine(Finished::new()),
+            both_finished: CacheLine([const { Finished::new() }; 2]),
+            oneway: Lines::new(),
+            oneway_words: Lines::new(),
+            paper: CacheLine(Structure::new()),
+            record: Record::new(),
             departed: CacheLine(AtomicU64::new(0)),
         }
     }
@@ -164,13 +79,18 @@ impl Area {
     /// Makes an area new that all members of its former communicator have left.
     fn renew(&self) {
         // Relaxed, all: nobody else touches it until the release store that publishes its address again.
-        let pair = self.pair.0.iter().flatten().map(|half| &half.number);
-        let words = self.arrivals.iter().map(|line| &line.0).chain(self.meeting.iter()).chain(pair);
-        let numbers = self.small.iter().chain(&self.oneway).map(|line| &line.number);
-        let slots = self.slots.iter().map(Slot::number);
-        let counters =
-            [&self.finished.0, &self.taken.0, &self.departed.0].into_iter().chain(self.both_finished.iter());
-        words.chain(numbers).chain(slots).chain(counters).for_each(|word| word.store(0, Ordering::Relaxed));
+        let words = self.arrivals.iter().map(|line| &line.0).chain(self.meeting.iter());
+        words.chain([&self.departed.0]).for_each(|word| word.store(0, Ordering::Relaxed));
+        self.small.renew();
+        self.eager.renew();
+        self.pair.renew();
+        self.slots.renew();
+        self.finished.renew();
+        self.both_finished.iter().for_each(Finished::renew);
+        self.oneway.renew();
+        self.oneway_words.renew();
+        self.paper.0.renew();
+        self.record.renew();
     }
 
     /// How many members have left it.
@@ -186,11 +106,13 @@ pub(crate) struct Shared {
     members: Box<[u32]>,
     pub rank: u32,
     /// Operations of each sort that this rank has entered.
-    pub barriers: Cell<u64>,
     pub smalls: Cell<u64>,
+    pub eagers: Cell<u64>,
     pub papers: Cell<u64>,
-    pub(super) channel: Channel,
-    pub(super) oneway: Oneway,
+    pub(super) progress: Progress<SLOTS>,
+    pub(super) pace: Pace<ONEWAY>,
+    pub(super) pace_of_words: Pace<ONEWAY_WORDS>,
+    pub(super) calls: Calls,
 }
 
 impl Shared {
@@ -201,11 +123,13 @@ impl Shared {
             areas,
             members: members.into(),
             rank,
-            barriers: numbers(),
             smalls: numbers(),
+            eagers: numbers(),
             papers: numbers(),
-            channel: Channel::new(),
-            oneway: Oneway::new(),
+            progress: Progress::new(),
+            pace: Pace::new(),
+            pace_of_words: Pace::new(),
+            calls: Calls::new(),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Barrier: dissemination (Hensgen, Finkel, Manber 1988). In round `k` a rank tells the rank `2^k` above and waits for the one
 //! `2^k` below; each rank polls its own memory only. Two ranks share one line with a word of each instead (measured: half the time).
 
+use super::Call;
 use super::algorithm::Barrier;
-use super::{Call, Shared};
+use super::channel::Kind;
+use super::matching_calls::sort;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -10,7 +12,7 @@ use crate::handle::Handle;
 use core::sync::atomic::Ordering;
 
 impl Engine {
-    /// Waits until all ranks of the communicator have called it. Errors: `COMM`.
+    /// Waits until all ranks of the communicator have called it. Errors: `COMM`; `NOT_SAME` where calls do not match and it is seen.
     pub fn barrier_on(&mut self, communicator: Handle) -> Result<()> {
         let communicator = self.communicator(communicator)?.clone();
         if communicator.inter.is_some() {
@@ -29,28 +31,34 @@ impl Engine {
             Some(Barrier::Line) | None if size == 2 => Barrier::Line,
             _ => Barrier::Dissemination,
         };
-        let number = Shared::next(&shared.barriers);
+        let word = shared.enter(sort(Kind::Barrier, 0, 0))?;
+        // The other may be in the next barrier already. Words grow, until they wrap around.
+        let has_come = |theirs: u64| theirs.wrapping_sub(word) as i64 >= 0;
         if form == Barrier::Line {
             let words = &shared.of(0).meeting;
             let (mine, other) = (&words[rank as usize & 1], &words[rank as usize & 1 ^ 1]);
-            // Release and acquire: pair with each other, in the two ranks. The other may be in the next barrier already.
-            mine.store(number, Ordering::Release);
-            self.wait_until(|| other.load(Ordering::Acquire) >= number);
-            return Ok(());
+            // Release and acquire: pair with each other, in the two ranks.
+            mine.store(word, Ordering::Release);
+            let met = self.await_rank(shared, rank ^ 1, || has_come(other.load(Ordering::Acquire)));
+            shared.confess();
+            return met;
         }
+        let mut outcome = Ok(());
         let mut distance = 1;
         for round in 0.. {
-            if distance >= size {
+            if distance >= size || outcome.is_err() {
                 break;
             }
             let above = if rank + distance < size { rank + distance } else { rank + distance - size };
+            let below = if rank >= distance { rank - distance } else { rank + size - distance };
             // Release: pairs with the acquire load below, in the rank above; carries what this rank has stored and learned of.
-            shared.of(above).arrivals[round].store(number, Ordering::Release);
+            shared.of(above).arrivals[round].store(word, Ordering::Release);
             let line = &shared.mine().arrivals[round];
-            // Acquire: pairs with the release store above, in the rank below. A neighbour may be in the next barrier already.
-            self.wait_until(|| line.load(Ordering::Acquire) >= number);
+            // Acquire: pairs with the release store above, in the rank below.
+            outcome = self.await_rank(shared, below, || has_come(line.load(Ordering::Acquire)));
             distance *= 2;
         }
-        Ok(())
+        shared.confess();
+        outcome
     }
 }

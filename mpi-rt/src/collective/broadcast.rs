@@ -3,6 +3,7 @@
 use super::algorithm::Broadcast;
 use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
+use super::matching_calls::sort;
 use super::rows::{Row, copy_whole};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -32,6 +33,23 @@ impl Engine {
         communicator: Handle,
     ) -> Result<()> {
         let communicator = self.intracommunicator(communicator)?.clone();
+        // SAFETY: the caller's promise.
+        unsafe { self.broadcast_on(&communicator, address, count, datatype, root) }
+    }
+
+    /// The same on an intracommunicator.
+    ///
+    /// # Safety
+    /// As for [`Engine::broadcast`].
+    #[inline]
+    pub(super) unsafe fn broadcast_on(
+        &mut self,
+        communicator: &Communicator,
+        address: *mut u8,
+        count: i64,
+        datatype: u64,
+        root: i32,
+    ) -> Result<()> {
         let region = self.region(address, count, datatype)?;
         let root = communicator.root(root)?;
         if communicator.size() == 1 {
@@ -46,14 +64,14 @@ impl Engine {
                 form => form,
             };
             match form {
-                Some(Broadcast::Paper) => self.broadcast_paper(&communicator, &region, root),
-                Some(Broadcast::Line) => self.broadcast_line(&communicator, &region, root),
-                Some(Broadcast::Pull) => self.broadcast_pull(&communicator, &region, root, false),
-                Some(Broadcast::Halves) => self.broadcast_pull(&communicator, &region, root, true),
-                None if bytes <= SMALL_BYTES => self.broadcast_line(&communicator, &region, root),
+                Some(Broadcast::Paper) => self.broadcast_paper(communicator, &region, root),
+                Some(Broadcast::Line) => self.broadcast_line(communicator, &region, root),
+                Some(Broadcast::Pull) => self.broadcast_pull(communicator, &region, root, false),
+                Some(Broadcast::Halves) => self.broadcast_pull(communicator, &region, root, true),
+                None if bytes <= SMALL_BYTES => self.broadcast_line(communicator, &region, root),
                 None => {
                     let halves = pair && bytes >= HALVES_FROM;
-                    self.broadcast_pull(&communicator, &region, root, halves)
+                    self.broadcast_pull(communicator, &region, root, halves)
                 }
             }
         }
@@ -68,7 +86,7 @@ impl Engine {
         root: u32,
     ) -> Result<()> {
         let shared = &communicator.shared;
-        let number = shared.call_oneway();
+        let it = shared.enter_oneway(sort(Kind::BroadcastRow, root, region.bytes()), region.bytes())?;
         let outcome = if shared.rank == root {
             let mut content = [0u64; SMALL_BYTES / 8];
             let content = content.as_mut_ptr().cast::<u8>();
@@ -81,16 +99,16 @@ impl Engine {
                         content
                     }
                 };
-                self.give(shared, number, source, region.bytes());
+                self.give(shared, it, source)
             }
-            Ok(())
         } else {
-            self.wait_until(|| shared.is_given(root, number));
-            let source = Region::block(shared.given(root, number), region.bytes());
-            // SAFETY: the line is the root's and holds the content until this rank has taken it.
-            unsafe { copy_whole(&source, region) }
+            self.await_given(shared, root, it).and_then(|given| {
+                let source = Region::block(given.cast_mut(), region.bytes());
+                // SAFETY: the line is the root's and holds the content until this rank has taken it.
+                unsafe { copy_whole(&source, region) }
+            })
         };
-        shared.take(number);
+        shared.end_oneway(it);
         outcome
     }
 
@@ -105,7 +123,7 @@ impl Engine {
     ) -> Result<()> {
         let shared = &communicator.shared;
         let check = check(Kind::BroadcastRow, root, 0);
-        let number = self.open(shared, check, &Row::same(*region).words());
+        let number = self.open(shared, check, &Row::same(*region).words())?;
         let mut outcome = Ok(());
         if shared.rank != root {
             outcome = self.await_post(shared, root, number, check).and_then(|()| {
@@ -133,10 +151,9 @@ impl Engine {
         }
         if halves {
             // The receiver's other half comes from the root.
-            self.close(shared, number);
+            self.close(shared, number, outcome)
         } else {
-            self.end_rooted(shared, root, number);
+            self.end_rooted(shared, root, number, outcome)
         }
-        outcome
     }
 }

@@ -1,97 +1,18 @@
-//! The channel of a communicator: numbered operations on posted buffers, several under way at once.
+//! The channel of a communicator: numbered operations on posted buffers, several under way at once (`lwk_ring::Slots`).
 //!
-//! Every rank numbers the operations for itself; all call them in the same order (MPI-5.0, chapter "Collective Communication"), so the
-//! numbers agree. For operation `n` a rank
-//! 1. posts: it fills slot `n mod SLOTS` of its area, as soon as all ranks have finished operation `n - SLOTS`, and from then on its
-//!    peers may load from and store to what it has posted;
-//! 2. does its part, as its peers' posts appear; parts are done in the order of numbers;
-//! 3. says so in one counter (`finished`), which is all that peers wait for whose buffers it has used.
-//!
-//! No step needs another rank to be inside a call: what a rank has posted it has posted, and `finished` only grows.
+//! A rank posts its buffers, does its part as its peers' posts appear, in the order of numbers, and says so in one word, which is all that
+//! peers wait for whose buffers it has used. All ranks call the operations in the same order (MPI-5.0, chapter "Collective
+//! Communication").
 
 use super::area::Shared;
+use super::matching_calls::posted;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use core::cell::Cell;
-use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_ring::Finished;
 use lwk_user::wait::Poll;
 
 /// Operations of one communicator that a rank can have posted at once; more wait their turn.
 pub const SLOTS: usize = 8;
-/// Words of a post.
-pub(super) const WORDS: usize = 6;
-
-/// One rank's post of an operation: a line.
-#[repr(C, align(64))]
-pub(crate) struct Slot {
-    number: AtomicU64,
-    /// What operation it is: see [`Call`]'s check word.
-    check: AtomicU64,
-    words: [AtomicU64; WORDS],
-}
-
-impl Slot {
-    pub(super) const fn new() -> Slot {
-        Slot {
-            number: AtomicU64::new(0),
-            check: AtomicU64::new(0),
-            words: [const { AtomicU64::new(0) }; WORDS],
-        }
-    }
-
-    pub(super) fn number(&self) -> &AtomicU64 {
-        &self.number
-    }
-
-    /// Fills the slot. The owner only, when all have finished the operation that was in it.
-    #[inline(always)]
-    fn fill(&self, number: u64, check: u64, words: &[u64]) {
-        // Relaxed: published by the release store below.
-        self.check.store(check, Ordering::Relaxed);
-        for (slot, word) in self.words.iter().zip(words) {
-            slot.store(*word, Ordering::Relaxed);
-        }
-        // Release: pairs with the acquire load in `has`; carries the words and all that they lead to.
-        self.number.store(number, Ordering::Release);
-    }
-
-    /// Whether operation `number` has been posted here. A later one cannot be before the reader has finished this one.
-    #[inline(always)]
-    fn has(&self, number: u64) -> bool {
-        // Acquire: pairs with the release store in `fill`.
-        self.number.load(Ordering::Acquire) == number
-    }
-
-    /// A word of the operation that is here, after `has` has said yes.
-    #[inline(always)]
-    fn word(&self, index: usize) -> u64 {
-        // Relaxed: ordered by `has`.
-        self.words[index].load(Ordering::Relaxed)
-    }
-}
-
-/// How far this rank is in its channel: numbers of operations.
-pub(crate) struct Channel {
-    /// The last one that has been called.
-    called: Cell<u64>,
-    /// The last one that has been posted.
-    posted: Cell<u64>,
-    /// The last one in which this rank has done its part.
-    finished: Cell<u64>,
-    /// The last one that all ranks are known to have finished.
-    all_finished: Cell<u64>,
-}
-
-impl Channel {
-    pub const fn new() -> Channel {
-        Channel {
-            called: Cell::new(0),
-            posted: Cell::new(0),
-            finished: Cell::new(0),
-            all_finished: Cell::new(0),
-        }
-    }
-}
 
 /// What sort of operation a post belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,7 +56,7 @@ pub(super) fn check(kind: Kind, root: u32, count: u64) -> u64 {
 fn mismatch(mine: u64, other: u64) -> Error {
     let differ = mine ^ other;
     if differ >> (ROOT_BITS + COUNT_BITS) != 0 {
-        Error::OTHER
+        Error::NOT_SAME
     } else if differ >> COUNT_BITS != 0 {
         Error::ROOT
     } else {
@@ -143,46 +64,41 @@ fn mismatch(mine: u64, other: u64) -> Error {
     }
 }
 
+/// What of a check word ranks that post nothing can see: see `matching_calls`.
+#[inline(always)]
+pub(super) fn sort_of(check: u64) -> u64 {
+    posted(check >> (ROOT_BITS + COUNT_BITS), check >> COUNT_BITS)
+}
+
 impl Shared {
-    /// The number of the operation that is called now.
-    #[inline(always)]
-    pub(super) fn call(&self) -> u64 {
-        Shared::next(&self.channel.called)
+    /// The least number of the operations that ranks have finished last.
+    #[cold]
+    fn all_finished(&self) -> u64 {
+        (0..self.size()).map(|rank| self.finished_by(rank)).min().unwrap_or(0)
     }
 
     /// Whether this rank may post operation `number` now.
     #[inline(always)]
     pub(super) fn may_post(&self, number: u64) -> bool {
-        if self.channel.posted.get() + 1 != number {
-            return false;
-        }
-        number <= self.channel.all_finished.get() + SLOTS as u64 || self.learn_finished(number)
-    }
-
-    #[cold]
-    fn learn_finished(&self, number: u64) -> bool {
-        let all = (0..self.size()).map(|rank| self.finished_by(rank)).min().unwrap_or(0);
-        self.channel.all_finished.set(all);
-        number <= all + SLOTS as u64
+        self.progress.may_post(number, || self.all_finished())
     }
 
     /// Posts operation `number`, when [`Shared::may_post`] says so.
     #[inline(always)]
     pub(super) fn post(&self, number: u64, check: u64, words: &[u64]) {
-        self.mine().slots[number as usize % SLOTS].fill(number, check, words);
-        self.channel.posted.set(number);
+        self.mine().slots.post(&self.progress, number, check, words);
     }
 
     /// Whether `rank` has posted operation `number`.
     #[inline(always)]
     pub(super) fn has_posted(&self, rank: u32, number: u64) -> bool {
-        self.of(rank).slots[number as usize % SLOTS].has(number)
+        self.of(rank).slots.has(number)
     }
 
     /// A word of a rank's post, which is there.
     #[inline(always)]
     pub(super) fn posted_word(&self, rank: u32, number: u64, index: usize) -> u64 {
-        self.of(rank).slots[number as usize % SLOTS].word(index)
+        self.of(rank).slots.word(number, index)
     }
 
     /// The address in a word of a rank's post, which is there, as seen from here.
@@ -191,73 +107,65 @@ impl Shared {
         self.seen(rank, self.posted_word(rank, number, index))
     }
 
-    /// Whether a rank's post, which is there, is of the operation that this rank means. Errors: `OTHER` if it is another, `ROOT` if it has
+    /// Whether a rank's post, which is there, is of the operation that this rank means. Errors: `NOT_SAME` if it is another, `ROOT` if it has
     /// another root, `COUNT` if the counts differ that must not.
     #[inline(always)]
     pub(super) fn agree(&self, rank: u32, number: u64, check: u64) -> Result<()> {
-        // Relaxed: ordered by `has`.
-        let other = self.of(rank).slots[number as usize % SLOTS].check.load(Ordering::Relaxed);
+        let other = self.of(rank).slots.check(number);
         if other == check { Ok(()) } else { Err(mismatch(check, other)) }
-    }
-
-    /// Whether it is this rank's turn to do its part of operation `number`.
-    #[inline(always)]
-    pub(super) fn is_next(&self, number: u64) -> bool {
-        self.channel.finished.get() + 1 == number
     }
 
     /// This rank has done its part of operation `number`.
     #[inline(always)]
     pub(super) fn finish(&self, number: u64) {
-        self.channel.finished.set(number);
-        // Release: pairs with the acquire load in `finished_by`; carries what this rank has stored into its peers' buffers, and ends its
-        // use of their posts.
-        self.finished_word(self.rank).store(number, Ordering::Release);
+        self.progress.finish(self.finished_word(self.rank), number);
+        self.confess();
     }
 
     /// The last operation in which a rank has done its part.
     #[inline(always)]
     pub(super) fn finished_by(&self, rank: u32) -> u64 {
-        // Acquire: pairs with the release store in `finish`.
-        self.finished_word(rank).load(Ordering::Acquire)
+        self.finished_word(rank).last()
     }
 
     #[inline(always)]
-    fn finished_word(&self, rank: u32) -> &AtomicU64 {
+    fn finished_word(&self, rank: u32) -> &Finished {
         if self.size() == 2 { &self.of(0).both_finished[rank as usize & 1] } else { &self.of(rank).finished }
     }
 }
 
 impl Engine {
-    /// Begins a blocking operation on posted buffers: all earlier ones are done, this one is posted. Its number.
+    /// Begins a blocking operation on posted buffers: all earlier ones are done, this one is posted. Its number. Errors: those of
+    /// [`Shared::enter`].
     #[inline(always)]
-    pub(super) fn open(&mut self, shared: &Shared, check: u64, words: &[u64]) -> u64 {
-        let number = shared.call();
-        if !(shared.is_next(number) && shared.may_post(number)) {
+    pub(super) fn open(&mut self, shared: &Shared, check: u64, words: &[u64]) -> Result<u64> {
+        shared.enter(sort_of(check))?;
+        let number = shared.progress.call();
+        if !(shared.progress.is_next(number) && shared.may_post(number)) {
             self.wait_for_turn(shared, number);
         }
         shared.post(number, check, words);
-        number
+        Ok(number)
     }
 
     #[cold]
     fn wait_for_turn(&mut self, shared: &Shared, number: u64) {
         let mut poll = Poll::new();
-        while !(shared.is_next(number) && shared.may_post(number)) {
+        while !(shared.progress.is_next(number) && shared.may_post(number)) {
             // Earlier, non-blocking operations go on here.
             self.progress();
             poll.pause();
         }
     }
 
-    /// Waits for a rank's post. Errors: as for [`Shared::agree`].
+    /// Waits for a rank's post. Errors: as for [`Shared::agree`], and those of `await_rank`.
     #[inline(always)]
     pub(super) fn await_post(&mut self, shared: &Shared, rank: u32, number: u64, check: u64) -> Result<()> {
-        self.wait_until(|| shared.has_posted(rank, number));
+        self.await_rank(shared, rank, || shared.has_posted(rank, number))?;
         shared.agree(rank, number, check)
     }
 
-    /// Waits for the posts of all. Errors: as for [`Shared::agree`], when all are there.
+    /// Waits for the posts of all. Errors: as for [`Engine::await_post`], when all are there or will not come.
     #[inline(always)]
     pub(super) fn await_posts(&mut self, shared: &Shared, number: u64, check: u64) -> Result<()> {
         let mut outcome = Ok(());
@@ -267,13 +175,17 @@ impl Engine {
         outcome
     }
 
-    /// Ends this rank's part and waits until all have done theirs.
+    /// Ends this rank's part, which came out so, and waits until all have done theirs that are in this operation.
     #[inline(always)]
-    pub(super) fn close(&mut self, shared: &Shared, number: u64) {
+    pub(super) fn close(&mut self, shared: &Shared, number: u64, outcome: Result<()>) -> Result<()> {
         shared.finish(number);
+        let mut outcome = outcome;
         for rank in 0..shared.size() {
-            self.wait_until(|| shared.finished_by(rank) >= number);
+            let ended = self.await_rank(shared, rank, || shared.finished_by(rank) >= number);
+            outcome = outcome.and(ended);
         }
+        shared.confess();
+        outcome
     }
 }
 
@@ -284,7 +196,7 @@ mod tests {
     #[test]
     fn a_mismatch_is_told_by_what_differs_first() {
         let mine = check(Kind::Reduce, 3, 100);
-        assert_eq!(mismatch(mine, check(Kind::Allreduce, 3, 100)), Error::OTHER);
+        assert_eq!(mismatch(mine, check(Kind::Allreduce, 3, 100)), Error::NOT_SAME);
         assert_eq!(mismatch(mine, check(Kind::Reduce, 2, 7)), Error::ROOT);
         assert_eq!(mismatch(mine, check(Kind::Reduce, 3, 101)), Error::COUNT);
         assert_eq!(mine, check(Kind::Reduce, 3, 100 + (1 << COUNT_BITS)));

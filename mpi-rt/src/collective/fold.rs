@@ -3,7 +3,8 @@
 //! Contributions are folded from the last rank to the first, so that the result is `x0 op (x1 op (… op xn))` whoever computes
 //! it: operations that do not commute are right, and every rank gets the same bits.
 
-use crate::copy::copy;
+use super::area::SMALL_BYTES;
+use crate::copy::{copy, small};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
@@ -72,7 +73,7 @@ impl Items {
         (low, (self.reach.1 + last.max(0) - low).max(0) as usize)
     }
 
-    /// Copies `count` items.
+    /// Copies `count` items. Errors: `TYPE` for a type that is not committed.
     ///
     /// # Safety
     /// The items must be readable and writable, and not overlap.
@@ -117,6 +118,38 @@ impl Reduction {
     #[inline(always)]
     pub fn dense_bytes(&self) -> Option<usize> {
         if self.items.are_dense() { Some(self.count * self.items.extent as usize) } else { None }
+    }
+
+    /// Folds contributions of `bytes`, at most [`SMALL_BYTES`], of ranks 0 to `ranks` − 1 into `receive`. `content` says where a rank's are;
+    /// it is asked once for each, from the last to the first. Errors: those of `content`.
+    ///
+    /// # Safety
+    /// What `content` says must be readable until it is called again; `receive` must be writable. There is one rank at least, and the
+    /// contribution is dense.
+    #[inline(always)]
+    pub(super) unsafe fn fold_lines(
+        &self,
+        ranks: u32,
+        bytes: usize,
+        mut content: impl FnMut(u32) -> Result<*const u8>,
+        receive: *mut u8,
+    ) -> Result<()> {
+        let mut result = [0u128; SMALL_BYTES.div_ceil(16)];
+        let result = result.as_mut_ptr().cast::<u8>();
+        for rank in (0..ranks).rev() {
+            let content = content(rank)?;
+            // SAFETY: the contents hold `bytes`, the caller says; the result has room for as many.
+            unsafe {
+                if rank == ranks - 1 {
+                    small(content, result, bytes);
+                } else {
+                    self.operation.combine(content, result, result, null_mut(), self.count);
+                }
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { small(result, receive, bytes) };
+        Ok(())
     }
 }
 

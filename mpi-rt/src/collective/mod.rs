@@ -17,8 +17,10 @@ mod barrier;
 mod broadcast;
 mod channel;
 mod fold;
+mod matching_calls;
 mod neighbourhood;
 mod oneway;
+mod pair;
 mod paper;
 mod plan;
 mod reduce;
@@ -37,13 +39,14 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
 use crate::wait::POLLS_PER_PROGRESS;
+use algorithm::Alltoall;
 use area::SMALL_BYTES;
 use channel::{Kind, check};
 use lwk_user::wait::Poll;
 use rows::equal;
 
 impl Engine {
-    /// Carries out a collective. Errors: those of its arguments, and `OTHER`, `ROOT`, `COUNT`, `TRUNCATE` where the ranks' calls do not
+    /// Carries out a collective. Errors: those of its arguments, and `NOT_SAME`, `ROOT`, `COUNT`, `TRUNCATE` where the ranks' calls do not
     /// match and it is seen.
     ///
     /// # Safety
@@ -61,13 +64,13 @@ impl Engine {
                 Call::Barrier => self.barrier(&it),
                 Call::Broadcast { ref buffer, root } => {
                     let Part { address, count, datatype } = *buffer;
-                    self.broadcast(address, count, datatype, root, communicator)
+                    self.broadcast_on(&it, address, count, datatype, root)
                 }
                 Call::Reduce { reducing: Reducing { send, receive, count, datatype, operation }, root } => {
-                    self.reduce(send, receive, count, datatype, operation, root, communicator)
+                    self.reduce_on(&it, send, receive, count, datatype, operation, root)
                 }
                 Call::Allreduce { reducing: Reducing { send, receive, count, datatype, operation } } => {
-                    self.allreduce(send, receive, count, datatype, operation, communicator)
+                    self.allreduce_on(&it, send, receive, count, datatype, operation)
                 }
                 Call::Gather {
                     ref send,
@@ -93,6 +96,15 @@ impl Engine {
                     match (equal(&send.division), equal(&receive.division)) {
                         (Some(sent), Some(received)) => {
                             let form = self.algorithms.alltoall;
+                            if matches!(form, None | Some(Alltoall::Pair))
+                                && let Some(done) = self.alltoall_pair(
+                                    &it,
+                                    (send.address, sent, send.datatype),
+                                    (receive.address, received, receive.datatype),
+                                )
+                            {
+                                return done;
+                            }
                             self.alltoall_row(&it, send, receive, (sent, received), form)
                         }
                         _ => self.run_collective(call, &it),
@@ -126,47 +138,43 @@ impl Engine {
     ) -> Result<()> {
         let shared = &communicator.shared;
         let check = check(Kind::Exchange, 0, 0);
-        let number = self.open(shared, check, &[words[0] as u64, words[1] as u64]);
+        let number = self.open(shared, check, &[words[0] as u64, words[1] as u64])?;
         let outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
             for rank in 0..shared.size() {
                 each(rank, [0, 1].map(|index| shared.posted_word(rank, number, index) as i32));
             }
         }
-        self.close(shared, number);
-        outcome
+        self.close(shared, number, outcome)
     }
 }
 
-/// A small operation in which every rank tells every rank up to [`SMALL_BYTES`] bytes, by a line of each.
-///
-/// Lines are used by the parity of the operation's number: a rank that is in the operation after the next knows that all have left
-/// this one, since every rank waits for every other in each.
+/// A small operation in which every rank tells every rank up to [`SMALL_BYTES`] bytes, by a line of each (`lwk_ring::ExchangeLines`).
 pub(crate) struct Exchange {
     number: u64,
+    word: u64,
 }
 
 impl Exchange {
-    /// Tells what `fill` writes, to the address that it gets. Errors: those of `fill`, and then nothing has begun.
-    pub fn begin(
-        engine: &mut Engine,
-        shared: &Shared,
-        fill: impl FnOnce(*mut u8) -> Result<()>,
-    ) -> Result<Exchange> {
-        let _ = engine;
+    /// Tells what `fill` writes, to the address that it gets. Errors: those of `fill`, and then nothing has begun; those of
+    /// [`Shared::enter`].
+    #[inline(always)]
+    pub fn begin(shared: &Shared, sort: u64, fill: impl FnOnce(*mut u8) -> Result<()>) -> Result<Exchange> {
         let mut content = [0u64; SMALL_BYTES / 8];
-        let content = content.as_mut_ptr().cast::<u8>();
-        fill(content)?;
+        fill(content.as_mut_ptr().cast())?;
+        let word = shared.enter(sort)?;
         let number = Shared::next(&shared.smalls);
         // SAFETY: this rank's own line, once a number.
-        unsafe { shared.mine().small[(number & 1) as usize].publish(number, content, SMALL_BYTES) };
-        Ok(Exchange { number })
+        unsafe { shared.mine().small.tell(number, word, |line| line.write(content)) };
+        Ok(Exchange { number, word })
     }
 
-    /// What `rank` tells; waits for it. Every rank must be asked for.
-    pub fn content(&self, engine: &mut Engine, shared: &Shared, rank: u32) -> *mut u8 {
-        let line = &shared.of(rank).small[(self.number & 1) as usize];
-        engine.wait_until(|| line.has(self.number));
-        line.content().cast_mut()
+    /// What `rank` tells; waits for it. Every rank must be asked for. Errors: those of `await_rank`.
+    #[inline(always)]
+    pub fn content(&self, engine: &mut Engine, shared: &Shared, rank: u32) -> Result<*mut u8> {
+        let lines = &shared.of(rank).small;
+        engine.await_told(shared, rank, || lines.word(self.number) == self.word)?;
+        // SAFETY: the line has this operation's word, and this rank is in it until it begins the next.
+        Ok(unsafe { lines.read(self.number, |line| line.cast_mut().cast()) })
     }
 }

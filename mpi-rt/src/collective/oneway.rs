@@ -1,86 +1,128 @@
-//! Small operations with one direction: from the root to all (broadcast), or from all to the root (reduce).
+//! Small operations with one direction: from the root to all (broadcast), or from all to the root (reduce), by lines in turn
+//! (`lwk_ring::Lines`). A rank that only gives does not wait, until it is as many operations ahead of the slowest one as there are lines.
 //!
-//! A rank that only gives does not wait. Its lines are used in turn, [`ONEWAY`] of them; before it fills one again all ranks must be
-//! done with the operation that was in it, which it looks up only when what it knows of them no longer suffices. Each rank counts
-//! the operations that it is done with in one word of its own.
+//! What fits a word has lines of its own, four to a cache line: a rank that is behind takes four operations with one transfer.
 
-use super::area::{SMALL_BYTES, Shared};
+use super::area::{Area, Shared};
 use crate::engine::Engine;
-use core::cell::Cell;
-use core::sync::atomic::Ordering;
+use crate::error::Result;
+use lwk_ring::{Lines, Pace};
 
-/// Lines of a rank.
-pub const ONEWAY: usize = 8;
+/// Lines of a rank, and lines for a word. Measured (README).
+pub const ONEWAY: usize = 16;
+pub const ONEWAY_WORDS: usize = 64;
+/// Bytes that fit a word.
+const WORD_BYTES: usize = 8;
 
-/// This rank's part.
-pub(crate) struct Oneway {
-    called: Cell<u64>,
-    /// The last operation that all ranks are known to be done with.
-    known: Cell<u64>,
+/// One operation of this rank: its number among those with such lines, and its word.
+#[derive(Clone, Copy)]
+pub(super) struct Oneway {
+    number: u64,
+    word: u64,
+    bytes: usize,
 }
 
 impl Oneway {
-    pub const fn new() -> Oneway {
-        Oneway { called: Cell::new(0), known: Cell::new(0) }
+    #[inline(always)]
+    fn is_word(self) -> bool {
+        self.bytes <= WORD_BYTES
     }
 }
 
 impl Shared {
-    /// The number of the one-way operation that is called now.
+    /// Enters an operation of that sort, on bytes that fit a line, as many in all ranks. Errors: those of [`Shared::enter`].
     #[inline(always)]
-    pub(super) fn call_oneway(&self) -> u64 {
-        Shared::next(&self.oneway.called)
+    pub(super) fn enter_oneway(&self, sort: u64, bytes: usize) -> Result<Oneway> {
+        let word = self.enter(sort)?;
+        let number = if bytes <= WORD_BYTES { self.pace_of_words.call() } else { self.pace.call() };
+        Ok(Oneway { number, word, bytes })
     }
 
-    /// Whether what `rank` gives in operation `number` is there.
+    /// This rank is done with an operation.
     #[inline(always)]
-    pub(super) fn is_given(&self, rank: u32, number: u64) -> bool {
-        self.of(rank).oneway[number as usize % ONEWAY].has(number)
-    }
-
-    /// What it gives, when it is there.
-    #[inline(always)]
-    pub(super) fn given(&self, rank: u32, number: u64) -> *const u8 {
-        self.of(rank).oneway[number as usize % ONEWAY].content()
-    }
-
-    /// This rank is done with operation `number`.
-    #[inline(always)]
-    pub(super) fn take(&self, number: u64) {
-        // Release: pairs with the acquire load in `taken_by`; ends this rank's use of the givers' lines.
-        self.mine().taken.store(number, Ordering::Release);
-    }
-
-    #[inline(always)]
-    fn taken_by(&self, rank: u32) -> u64 {
-        // Acquire: pairs with the release store in `take`.
-        self.of(rank).taken.load(Ordering::Acquire)
+    pub(super) fn end_oneway(&self, it: Oneway) {
+        if it.is_word() {
+            self.pace_of_words.end(&self.mine().oneway_words, it.number);
+        } else {
+            self.pace.end(&self.mine().oneway, it.number);
+        }
+        self.confess();
     }
 }
 
 impl Engine {
-    /// Gives up to [`SMALL_BYTES`] bytes in operation `number`.
+    /// Gives the operation's bytes. Errors: those of `await_rank`.
     ///
     /// # Safety
-    /// `content` must be readable; once a number.
+    /// `content` must be readable; once an operation.
     #[inline(always)]
-    pub(super) unsafe fn give(&mut self, shared: &Shared, number: u64, content: *const u8, bytes: usize) {
-        debug_assert!(bytes <= SMALL_BYTES);
-        if number > shared.oneway.known.get() + ONEWAY as u64 {
-            self.wait_for_lines(shared, number - ONEWAY as u64);
+    pub(super) unsafe fn give(&mut self, shared: &Shared, it: Oneway, content: *const u8) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if it.is_word() {
+                self.give_by(shared, it, content, &shared.pace_of_words, |area| &area.oneway_words)
+            } else {
+                self.give_by(shared, it, content, &shared.pace, |area| &area.oneway)
+            }
         }
-        // SAFETY: all ranks are done with what was in the line; the caller vouches for the content.
-        unsafe { shared.mine().oneway[number as usize % ONEWAY].publish(number, content, bytes) };
     }
 
-    /// Waits until all other ranks are done with operation `number`.
-    #[cold]
-    fn wait_for_lines(&mut self, shared: &Shared, number: u64) {
-        let mut known = u64::MAX;
-        for rank in (0..shared.size()).filter(|rank| *rank != shared.rank) {
-            self.wait_until(|| shared.taken_by(rank) >= number);
-            known = known.min(shared.taken_by(rank));
+    /// # Safety
+    /// As for [`Engine::give`]; the bytes fit these lines.
+    #[inline(always)]
+    unsafe fn give_by<const N: usize, const W: usize>(
+        &mut self,
+        shared: &Shared,
+        it: Oneway,
+        content: *const u8,
+        pace: &Pace<N>,
+        lines: impl Fn(&'static Area) -> &'static Lines<N, W>,
+    ) -> Result<()> {
+        debug_assert!(it.bytes <= Lines::<N, W>::BYTES);
+        if !pace.has_room(it.number) {
+            self.wait_for_lines(shared, it.number, pace, &lines)?;
         }
-        shared.oneway.known.set(known.min(number + ONEWAY as u64));
+        // SAFETY: there is room now; the caller vouches for the content, and a line takes that much.
+        unsafe {
+            lines(shared.mine()).give(it.number, it.word, |line| {
+                crate::copy::small(content, line.cast(), it.bytes.min(Lines::<N, W>::BYTES));
+            });
+        }
+        Ok(())
+    }
+
+    /// Waits until all other ranks are known to be done with what is in the line for operation `number`.
+    #[cold]
+    fn wait_for_lines<const N: usize, const W: usize>(
+        &mut self,
+        shared: &Shared,
+        number: u64,
+        pace: &Pace<N>,
+        lines: &impl Fn(&'static Area) -> &'static Lines<N, W>,
+    ) -> Result<()> {
+        let mut least = number;
+        for rank in (0..shared.size()).filter(|rank| *rank != shared.rank) {
+            let lines = lines(shared.of(rank));
+            self.await_rank(shared, rank, || lines.ended() + N as u64 >= number)?;
+            least = least.min(lines.ended());
+        }
+        pace.learn(least);
+        Ok(())
+    }
+
+    /// What `rank` gives, when it is there; it stays until [`Shared::end_oneway`]. Errors: those of `await_rank`.
+    #[inline(always)]
+    pub(super) fn await_given(&mut self, shared: &Shared, rank: u32, it: Oneway) -> Result<*const u8> {
+        let (lines, words) = (&shared.of(rank).oneway, &shared.of(rank).oneway_words);
+        // SAFETY: the line has this operation's word, and the pointer is used before it ends, the callers see to it.
+        unsafe {
+            if it.is_word() {
+                self.await_rank(shared, rank, || words.word(it.number) == it.word)?;
+                Ok(words.read(it.number, |line| line.cast()))
+            } else {
+                self.await_rank(shared, rank, || lines.word(it.number) == it.word)?;
+                Ok(lines.read(it.number, |line| line.cast()))
+            }
+        }
     }
 }

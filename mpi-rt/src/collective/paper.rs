@@ -2,9 +2,10 @@
 //! counter, context, address, turn and finished.
 //!
 //! The root initialises its structure and publishes counter and context; the others wait for these to be theirs, use the root's
-//! buffer, and count themselves finished. A rank is in one of these operations at a time, so the structure needs no context of
-//! its own. One thing differs from the paper: who waits for the others in a barrier also leaves when the root has begun something
-//! else, since the root may have left and used the structure again before a slow rank has seen the last count.
+//! buffer, and count themselves finished. Two things differ from the paper. Who waits for the others in a barrier also leaves when the root
+//! has begun something else, since the root may have left and used the structure again before a slow rank has seen the last count. And each
+//! communicator has structures of its own: contexts are given out again, and with them counters begin again, so in a structure for all of
+//! them a rank could take an operation of a communicator that is gone for its own, and its count would be lost.
 
 use super::fold::Reduction;
 use super::rows::{Row, copy_whole};
@@ -14,10 +15,10 @@ use crate::error::{Error, Result};
 use crate::region::Region;
 use crate::transport::seen_from_here;
 use core::sync::atomic::{AtomicU64, Ordering};
-use lwk_user::smartmap::{CacheLine, Peer, Shared as SharedType, Symmetric};
+use lwk_user::smartmap::Peer;
 
-/// The paper's structure.
-struct Structure {
+/// The paper's structure, one in each member's area of a communicator.
+pub(super) struct Structure {
     /// Counter (high half) and context of the operation that this rank is the root of.
     operation: AtomicU64,
     address: AtomicU64,
@@ -25,15 +26,22 @@ struct Structure {
     finished: AtomicU64,
 }
 
-// SAFETY: atomics only; the address is a number.
-unsafe impl SharedType for Structure {}
+impl Structure {
+    pub(super) const fn new() -> Structure {
+        Structure {
+            operation: AtomicU64::new(0),
+            address: AtomicU64::new(0),
+            turn: AtomicU64::new(0),
+            finished: AtomicU64::new(0),
+        }
+    }
 
-static STRUCTURE: Symmetric<CacheLine<Structure>> = Symmetric::new(CacheLine(Structure {
-    operation: AtomicU64::new(0),
-    address: AtomicU64::new(0),
-    turn: AtomicU64::new(0),
-    finished: AtomicU64::new(0),
-}));
+    /// As new, for another communicator: nobody touches it meanwhile.
+    pub(super) fn renew(&self) {
+        // Relaxed: the release store that publishes the area's address again orders it. The rest is set by each operation.
+        self.operation.store(0, Ordering::Relaxed);
+    }
+}
 
 /// One operation as a rank sees it.
 struct Paper {
@@ -51,7 +59,7 @@ impl Engine {
         let counter = super::Shared::next(&shared.papers);
         let operation = counter << 32 | communicator.context as u64;
         let peer = shared.peer(root).ok_or(Error::INTERN)?;
-        let structure = &STRUCTURE.at(peer).get().0;
+        let structure = &shared.of(root).paper.0;
         let is_root = shared.rank == root;
         if is_root {
             // Relaxed, all: published by the release store below.

@@ -6,18 +6,17 @@ use super::algorithm::Reduce;
 use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
 use super::fold::{One, share};
+use super::matching_calls::sort;
 use super::run::{CONTRIBUTION, RESULT};
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
-use crate::copy::small;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use core::ptr::null_mut;
 
 impl Engine {
     /// Combines all ranks' send buffers into the root's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `BUFFER` for in
-    /// place in another rank; `NO_MEM`; `OTHER`, `ROOT`, `COUNT` where calls do not match and it is seen.
+    /// place in another rank; `NO_MEM`; `NOT_SAME`, `ROOT`, `COUNT` where calls do not match and it is seen.
     ///
     /// # Safety
     /// `send` must be readable, or [`IN_PLACE`] in the root; `receive` must be writable in the root, and not overlap `send`.
@@ -33,6 +32,26 @@ impl Engine {
         communicator: Handle,
     ) -> Result<()> {
         let communicator = self.intracommunicator(communicator)?.clone();
+        // SAFETY: the caller's promise.
+        unsafe { self.reduce_on(&communicator, send, receive, count, datatype, operation, root) }
+    }
+
+    /// The same on an intracommunicator.
+    ///
+    /// # Safety
+    /// As for [`Engine::reduce`].
+    #[expect(clippy::too_many_arguments, reason = "the standard's own list")]
+    #[inline]
+    pub(super) unsafe fn reduce_on(
+        &mut self,
+        communicator: &Communicator,
+        send: *const u8,
+        receive: *mut u8,
+        count: i64,
+        datatype: u64,
+        operation: u64,
+        root: i32,
+    ) -> Result<()> {
         let reduction = self.reduction(count, datatype, operation)?;
         let root = communicator.root(root)?;
         let in_place = send.addr() == IN_PLACE;
@@ -44,13 +63,12 @@ impl Engine {
         unsafe {
             match (self.algorithms.reduce, reduction.line_bytes()) {
                 (Some(Reduce::Paper), _) if reduction.operation.commutes() => {
-                    self.reduce_paper(&communicator, &reduction, send, receive, root)
+                    self.reduce_paper(communicator, &reduction, send, receive, root)
                 }
                 (Some(Reduce::Line) | None, Some(bytes)) => {
-                    self.reduce_line(&communicator, &reduction, bytes, send, receive, root);
-                    Ok(())
+                    self.reduce_line(communicator, &reduction, bytes, send, receive, root)
                 }
-                _ => self.reduce_shares(&communicator, &reduction, send, receive, root),
+                _ => self.reduce_shares(communicator, &reduction, send, receive, root),
             }
         }
     }
@@ -65,34 +83,20 @@ impl Engine {
         send: *const u8,
         receive: *mut u8,
         root: u32,
-    ) {
+    ) -> Result<()> {
         let shared = &communicator.shared;
-        let number = shared.call_oneway();
-        // SAFETY: lines and result hold `bytes`; a line is read only after it has its number; the caller vouches for the buffers.
-        unsafe {
-            if shared.rank != root {
-                self.give(shared, number, send, bytes);
-                shared.take(number);
-                return;
+        let it = shared.enter_oneway(sort(Kind::Reduce, root, bytes), bytes)?;
+        // SAFETY: the caller's promise.
+        let outcome = unsafe {
+            if shared.rank == root {
+                let content = |rank| if rank == root { Ok(send) } else { self.await_given(shared, rank, it) };
+                reduction.fold_lines(shared.size(), bytes, content, receive)
+            } else {
+                self.give(shared, it, send)
             }
-            let mut result = [0u128; SMALL_BYTES.div_ceil(16)];
-            let result = result.as_mut_ptr().cast::<u8>();
-            for rank in (0..shared.size()).rev() {
-                let content = if rank == root {
-                    send
-                } else {
-                    self.wait_until(|| shared.is_given(rank, number));
-                    shared.given(rank, number)
-                };
-                if rank == shared.size() - 1 {
-                    small(content, result, bytes);
-                } else {
-                    reduction.operation.combine(content, result, result, null_mut(), reduction.count);
-                }
-            }
-            small(result, receive, bytes);
-        }
-        shared.take(number);
+        };
+        shared.end_oneway(it);
+        outcome
     }
 
     /// # Safety
@@ -108,7 +112,7 @@ impl Engine {
         let shared = &communicator.shared;
         let check = check(Kind::Reduce, root, reduction.count as u64);
         let words = [send.expose_provenance() as u64, receive.expose_provenance() as u64];
-        let number = self.open(shared, check, &words);
+        let number = self.open(shared, check, &words)?;
         let mut outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
             let size = shared.size();
@@ -119,16 +123,21 @@ impl Engine {
             // one writer, which has read it before if it is the root's contribution as well.
             outcome = unsafe { self.fold(reduction, 0..size, part, source, target) };
         }
-        self.close(shared, number);
-        outcome
+        self.close(shared, number, outcome)
     }
 }
 
 impl Reduction {
-    /// Bytes of a contribution that travels in a line: small, without gaps, and not for the program's functions, which may need
-    /// alignment.
+    /// The same of one that travels in a line.
     #[inline(always)]
     pub(super) fn line_bytes(&self) -> Option<usize> {
-        self.dense_bytes().filter(|bytes| *bytes <= SMALL_BYTES && !self.operation.is_users())
+        self.told_bytes().filter(|bytes| *bytes <= SMALL_BYTES)
+    }
+
+    /// Bytes of a contribution that can be copied for others to combine: without gaps, and not for the program's functions, which may need
+    /// alignment.
+    #[inline(always)]
+    pub(super) fn told_bytes(&self) -> Option<usize> {
+        self.dense_bytes().filter(|_| !self.operation.is_users())
     }
 }

@@ -5,11 +5,13 @@ use super::algorithm::Alltoall;
 use super::area::SMALL_BYTES;
 use super::arguments::{Division, Part, Parts};
 use super::channel::{Kind, check};
+use super::matching_calls::sort;
 use super::{Exchange, Shared};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::region::{Region, copy_regions};
+use lwk_ring::PAIR_BYTES;
 use lwk_user::smartmap::Peer;
 
 /// As many regions as there are ranks: the first, and the bytes from one to the next.
@@ -23,6 +25,11 @@ impl Row {
     /// The same region for all.
     pub fn same(region: Region) -> Row {
         Row { first: region, stride: 0 }
+    }
+
+    /// Bytes of each region.
+    pub fn each(&self) -> usize {
+        self.first.bytes()
     }
 
     /// The words of a post.
@@ -79,7 +86,7 @@ impl Engine {
         Ok(Row { first, stride })
     }
 
-    /// Every rank stores its part into the root's buffer. Errors: `COUNT`, `TYPE`, `BUFFER`, and `OTHER`, `ROOT`, `TRUNCATE` where calls do
+    /// Every rank stores its part into the root's buffer. Errors: `COUNT`, `TYPE`, `BUFFER`, and `NOT_SAME`, `ROOT`, `TRUNCATE` where calls do
     /// not match.
     ///
     /// # Safety
@@ -92,31 +99,9 @@ impl Engine {
         count: i64,
         root: u32,
     ) -> Result<()> {
-        let shared = &communicator.shared;
-        let at_root = shared.rank == root;
-        if send.is_in_place() && !at_root {
-            return Err(Error::BUFFER);
-        }
-        let row = if at_root { Some(self.row(receive, count)?) } else { None };
-        let mine = if send.is_in_place() {
-            None
-        } else {
-            Some(self.region(send.address, send.count, send.datatype)?)
-        };
-        let check = check(Kind::GatherRow, root, 0);
-        let number = self.open(shared, check, row.map_or([0; 6], |row| row.words()).as_slice());
-        let mut outcome = Ok(());
-        if let Some(mine) = mine {
-            outcome = self.await_post(shared, root, number, check);
-            if outcome.is_ok() {
-                // SAFETY: the root has posted its row and keeps it until all have finished; parts do not overlap.
-                outcome = shared
-                    .posted_part(root, number, shared.rank)
-                    .and_then(|part| unsafe { copy_whole(&mine, &part) });
-            }
-        }
-        self.end_rooted(shared, root, number);
-        outcome
+        // SAFETY: the caller's promise, for the copy as well.
+        let store = |mine: &Region, part: &Region| unsafe { copy_whole(mine, part) };
+        self.rooted_row(communicator, Kind::GatherRow, receive, count, send, root, store)
     }
 
     /// Every rank loads its part of the root's buffer. Errors: as for [`Engine::gather_row`].
@@ -131,36 +116,58 @@ impl Engine {
         receive: &Part,
         root: u32,
     ) -> Result<()> {
+        // SAFETY: as for `gather_row`.
+        let load = |mine: &Region, part: &Region| unsafe { copy_whole(part, mine) };
+        self.rooted_row(communicator, Kind::ScatterRow, send, count, receive, root, load)
+    }
+
+    /// The root posts its row, and every rank calls `copy` with its own part and with the root's for it, which stays until all have finished
+    /// and which no other rank copies; not with a part that is in place, which only the root's may be.
+    #[expect(clippy::too_many_arguments, reason = "both sides of a collective, and what is done with them")]
+    #[inline]
+    fn rooted_row(
+        &mut self,
+        communicator: &Communicator,
+        kind: Kind,
+        parts: &Parts,
+        count: i64,
+        own: &Part,
+        root: u32,
+        copy: impl FnOnce(&Region, &Region) -> Result<()>,
+    ) -> Result<()> {
         let shared = &communicator.shared;
         let at_root = shared.rank == root;
-        if receive.is_in_place() && !at_root {
+        if own.is_in_place() && !at_root {
             return Err(Error::BUFFER);
         }
-        let row = if at_root { Some(self.row(send, count)?) } else { None };
-        let mine = if receive.is_in_place() {
-            None
-        } else {
-            Some(self.region(receive.address, receive.count, receive.datatype)?)
-        };
-        let check = check(Kind::ScatterRow, root, 0);
-        let number = self.open(shared, check, row.map_or([0; 6], |row| row.words()).as_slice());
+        let row = if at_root { Some(self.row(parts, count)?) } else { None };
+        let mine =
+            if own.is_in_place() { None } else { Some(self.region(own.address, own.count, own.datatype)?) };
+        let check = check(kind, root, 0);
+        let number = self.open(shared, check, row.map_or([0; 6], |row| row.words()).as_slice())?;
         let mut outcome = Ok(());
         if let Some(mine) = mine {
             outcome = self.await_post(shared, root, number, check);
             if outcome.is_ok() {
-                // SAFETY: as for `gather_row`.
-                outcome = shared
-                    .posted_part(root, number, shared.rank)
-                    .and_then(|part| unsafe { copy_whole(&part, &mine) });
+                outcome = shared.posted_part(root, number, shared.rank).and_then(|part| copy(&mine, &part));
             }
         }
-        self.end_rooted(shared, root, number);
-        outcome
+        self.end_rooted(shared, root, number, outcome)
     }
 
     /// Ends a rooted operation: the root waits for all, the others for nobody.
-    pub(super) fn end_rooted(&mut self, shared: &Shared, root: u32, number: u64) {
-        if shared.rank == root { self.close(shared, number) } else { shared.finish(number) }
+    pub(super) fn end_rooted(
+        &mut self,
+        shared: &Shared,
+        root: u32,
+        number: u64,
+        outcome: Result<()>,
+    ) -> Result<()> {
+        if shared.rank == root {
+            return self.close(shared, number, outcome);
+        }
+        shared.finish(number);
+        outcome
     }
 
     /// Every rank loads every rank's part. Errors: as for [`Engine::gather_row`].
@@ -183,12 +190,12 @@ impl Engine {
             if mine.bytes() != own.bytes() {
                 return Err(if mine.bytes() > own.bytes() { Error::TRUNCATE } else { Error::COUNT });
             }
-            let exchange = Exchange::begin(self, shared, |line| {
+            let exchange = Exchange::begin(shared, sort(Kind::AllgatherRow, 0, own.bytes()), |line| {
                 // SAFETY: the line takes that many bytes; the caller vouches for the buffer.
                 unsafe { copy_whole(&mine, &Region::block(line, SMALL_BYTES)) }
             })?;
             for peer in 0..shared.size() {
-                let line = exchange.content(self, shared, peer);
+                let line = exchange.content(self, shared, peer)?;
                 let from = Region::block(line, own.bytes());
                 if !(in_place && peer == shared.rank) {
                     // SAFETY: the line holds that many bytes; the caller vouches for the buffer.
@@ -198,7 +205,7 @@ impl Engine {
             return Ok(());
         }
         let check = check(Kind::AllgatherRow, 0, 0);
-        let number = self.open(shared, check, &Row::same(mine).words());
+        let number = self.open(shared, check, &Row::same(mine).words())?;
         let (rank, size) = (shared.rank, shared.size());
         let mut outcome = Ok(());
         for peer in (rank..size).chain(0..rank).filter(|peer| !(in_place && *peer == rank)) {
@@ -209,8 +216,7 @@ impl Engine {
             });
             outcome = outcome.and(moved);
         }
-        self.close(shared, number);
-        outcome
+        self.close(shared, number, outcome)
     }
 
     /// Every rank has something for every other. Errors: as for [`Engine::gather_row`].
@@ -230,8 +236,10 @@ impl Engine {
         let (rank, size) = (shared.rank, shared.size());
         let each = from.first.bytes();
         let fits = each * size as usize <= SMALL_BYTES;
+        // By what all ranks know, whatever datatypes they use.
         let form = match form {
-            Some(form) if form != Alltoall::Line || fits => form,
+            Some(form @ (Alltoall::Paper | Alltoall::Pull | Alltoall::Push)) => form,
+            None | Some(Alltoall::Pair) if size == 2 && each <= PAIR_BYTES => Alltoall::Pair,
             _ if fits => Alltoall::Line,
             _ => Alltoall::Push,
         };
@@ -239,11 +247,15 @@ impl Engine {
             // SAFETY: the caller's promise.
             return unsafe { self.alltoall_paper(communicator, &from, &to) };
         }
+        if matches!(form, Alltoall::Pair | Alltoall::Line) && each != to.first.bytes() {
+            return Err(if each > to.first.bytes() { Error::TRUNCATE } else { Error::COUNT });
+        }
+        if form == Alltoall::Pair {
+            // SAFETY: the caller's promise; two ranks, and parts of that size.
+            return unsafe { self.alltoall_pair_of_rows(shared, &from, &to) };
+        }
         if form == Alltoall::Line {
-            if each != to.first.bytes() {
-                return Err(if each > to.first.bytes() { Error::TRUNCATE } else { Error::COUNT });
-            }
-            let exchange = Exchange::begin(self, shared, |line| {
+            let exchange = Exchange::begin(shared, sort(Kind::AlltoallRow, 0, each), |line| {
                 (0..size).try_for_each(|peer| {
                     let target = Region::block(line.wrapping_add(peer as usize * each), each);
                     // SAFETY: the line takes all parts; the caller vouches for the buffer.
@@ -251,7 +263,7 @@ impl Engine {
                 })
             })?;
             for peer in 0..size {
-                let line = exchange.content(self, shared, peer);
+                let line = exchange.content(self, shared, peer)?;
                 let source = Region::block(line.wrapping_add(rank as usize * each), each);
                 // SAFETY: the line holds all parts; the caller vouches for the buffer.
                 unsafe { copy_whole(&source, &to.part(peer))? };
@@ -260,7 +272,7 @@ impl Engine {
         }
         let push = form == Alltoall::Push;
         let check = check(if push { Kind::AlltoallPush } else { Kind::AlltoallRow }, 0, 0);
-        let number = self.open(shared, check, &if push { to.words() } else { from.words() });
+        let number = self.open(shared, check, &if push { to.words() } else { from.words() })?;
         let mut outcome = Ok(());
         for peer in (rank..size).chain(0..rank) {
             let moved = self.await_post(shared, peer, number, check).and_then(|()| {
@@ -276,8 +288,7 @@ impl Engine {
             });
             outcome = outcome.and(moved);
         }
-        self.close(shared, number);
-        outcome
+        self.close(shared, number, outcome)
     }
 }
 

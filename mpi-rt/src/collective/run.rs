@@ -1,7 +1,9 @@
 //! Collectives under way: a plan, and how far it is. Driven by the engine's progress, or by the blocking call itself.
 
 use super::arguments::Call;
+use super::channel::sort_of;
 use super::fold::{Every, One};
+use super::matching_calls::POLLS_PER_LOOK;
 use super::plan::{Fold, Move, Piece, Place, Plan, Target, Users};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -28,9 +30,13 @@ pub(super) const RESULT: usize = 1;
 pub(crate) struct Run {
     plan: Plan,
     number: u64,
+    /// As `matching_calls` has it.
+    word: u64,
     stage: Stage,
     /// Moves that are done.
     moved: usize,
+    /// How often nothing could be done.
+    idle: u32,
     outcome: Result<()>,
 }
 
@@ -47,19 +53,27 @@ enum Stage {
 
 impl Run {
     fn new(plan: Plan) -> Run {
-        Run { plan, number: 0, stage: Stage::Complete, moved: 0, outcome: Ok(()) }
+        Run { plan, number: 0, word: 0, stage: Stage::Complete, moved: 0, idle: 0, outcome: Ok(()) }
     }
 
     fn communicator(&self) -> Rc<Communicator> {
         self.plan.communicator.clone()
     }
 
-    /// Begins: takes the operation's number.
+    /// Begins: takes the operation's number, unless the call has failed already.
     ///
     /// # Safety
     /// The buffers of the plan must be valid, as the call says, until it is complete.
     unsafe fn begin(&mut self) {
-        self.number = self.plan.communicator.shared.call();
+        let shared = &self.plan.communicator.shared;
+        match shared.enter(sort_of(self.plan.check)) {
+            Ok(word) => self.word = word,
+            Err(error) => {
+                self.outcome = Err(error);
+                return;
+            }
+        }
+        self.number = shared.progress.call();
         self.stage = Stage::Called;
         self.moved = 0;
         // SAFETY: the caller's promise.
@@ -88,6 +102,33 @@ impl Run {
     /// # Safety
     /// As for [`Run::begin`].
     unsafe fn advance(&mut self, engine: &mut Engine) -> bool {
+        // SAFETY: the caller's promise.
+        let complete = unsafe { self.step(engine) };
+        self.idle = if complete { 0 } else { self.idle.wrapping_add(1) };
+        if !complete && self.idle.is_multiple_of(POLLS_PER_LOOK) {
+            self.look_for_others();
+        }
+        complete
+    }
+
+    /// If another rank has entered a call that does not match: this one's part is done, and the outcome is the class of the mismatch.
+    #[cold]
+    fn look_for_others(&mut self) {
+        let communicator = self.communicator();
+        let shared = &communicator.shared;
+        if self.stage == Stage::Posted
+            && shared.progress.is_next(self.number)
+            && let Some(class) = (0..shared.size()).find_map(|rank| shared.elsewhere(rank, self.word))
+        {
+            self.outcome = self.outcome.and(Err(class));
+            shared.finish(self.number);
+            self.stage = Stage::Finished;
+        }
+    }
+
+    /// # Safety
+    /// As for [`Run::begin`].
+    unsafe fn step(&mut self, engine: &mut Engine) -> bool {
         let communicator = self.communicator();
         let shared = &communicator.shared;
         if self.stage == Stage::Called {
@@ -99,14 +140,19 @@ impl Run {
         }
         if self.stage == Stage::Posted {
             // SAFETY: the caller's promise.
-            if !shared.is_next(self.number) || !unsafe { self.do_part(engine) } {
+            if !shared.progress.is_next(self.number) || !unsafe { self.do_part(engine) } {
                 return false;
             }
             shared.finish(self.number);
             self.stage = Stage::Finished;
         }
         if self.stage == Stage::Finished {
-            let done = |rank: u32| shared.finished_by(rank) >= self.number;
+            // Who is in another call will not use the buffers.
+            let failed = self.outcome.is_err();
+            let done = |rank: u32| {
+                shared.finished_by(rank) >= self.number
+                    || failed && shared.elsewhere(rank, self.word).is_some()
+            };
             let left = match &self.plan.users {
                 Users::Range(range) => range.clone().all(done),
                 Users::These(ranks) => ranks.iter().copied().all(done),

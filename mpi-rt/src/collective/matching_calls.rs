@@ -1,0 +1,251 @@
+//! Whether the ranks of a communicator are in the same call, at no cost to those that are.
+//!
+//! A rank numbers its collective calls on a communicator, and each has a [`word`]: its number, what sort of call it is, its root and the
+//! size of small buffers. Lines of small operations carry the word instead of a number, so a rank never takes what was given in another
+//! call. Beside that each rank keeps the words of its last calls where the others can look at them, which they do only after having
+//! waited for long. A rank that sees a mismatch answers with its class (`NOT_SAME`: another call, `ROOT`, `TRUNCATE`, `COUNT`) and tells the other
+//! one; whoever waits for a rank that has been in one is told as well, and from then on all calls on the communicator that it makes are
+//! answered so. Buffers that are posted have a check of their own (`channel`), after which the communicator stays usable.
+//!
+//! Not seen: calls in which no rank waits for another, as broadcasts from two roots that are the only two ranks; what a rank has called
+//! more than [`HISTORY`] calls ago; the forms of the SMARTMAP paper, which do not take part.
+
+use super::area::{EAGER_BYTES, Shared};
+use super::channel::Kind;
+use super::oneway::{ONEWAY, ONEWAY_WORDS};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::wait::POLLS_PER_PROGRESS;
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_user::smartmap::CacheLine;
+use lwk_user::wait::Poll;
+
+/// Calls whose words a rank keeps: more than a giver of lines can be ahead (`oneway`), so that who waits for it finds the one it is in itself.
+pub const HISTORY: usize = 128;
+const _: () = assert!(HISTORY > ONEWAY + ONEWAY_WORDS);
+
+/// Polls after which a rank looks what the awaited one is doing: many times what a rank takes that is on its way.
+pub const POLLS_PER_LOOK: u32 = 1024;
+const _: () = assert!(POLLS_PER_LOOK.is_multiple_of(POLLS_PER_PROGRESS));
+
+/// Of a word, from the lowest bit: size, root, kind, whether buffers are posted, number. Numbers wrap around after years of calls.
+const ROOT_SHIFT: u32 = 6;
+const KIND_SHIFT: u32 = 14;
+const POSTED: u64 = 1 << 19;
+const NUMBER_SHIFT: u32 = 20;
+const SIZE: u64 = (1 << ROOT_SHIFT) - 1;
+/// In place of a size: larger than any line.
+const LARGE: u64 = SIZE;
+
+/// What of a call must be the same in all ranks: its word without a number.
+#[inline(always)]
+pub fn sort(kind: Kind, root: u32, bytes: usize) -> u64 {
+    (kind as u64) << KIND_SHIFT | (root as u64 & 0xff) << ROOT_SHIFT | (bytes as u64).min(LARGE)
+}
+
+/// The same of an allreduce, which has no root: all bits for the size.
+#[inline(always)]
+pub fn sort_of_allreduce(bytes: usize) -> u64 {
+    const _: () = assert!(EAGER_BYTES < 1 << KIND_SHIFT);
+    (Kind::Allreduce as u64) << KIND_SHIFT | (bytes as u64).min((1 << KIND_SHIFT) - 1)
+}
+
+/// The same of a call that posts buffers.
+#[inline(always)]
+pub fn posted(kind: u64, root: u64) -> u64 {
+    POSTED | kind << KIND_SHIFT | (root & 0xff) << ROOT_SHIFT | LARGE
+}
+
+/// The class of a mismatch of this rank's call and another's.
+#[cold]
+fn class(mine: u64, other: u64) -> Error {
+    let part = |word: u64, from: u32, to: u32| word >> from & ((1 << (to - from)) - 1);
+    let kind = |word| part(word, KIND_SHIFT, NUMBER_SHIFT - 1);
+    if kind(mine) != kind(other) {
+        Error::NOT_SAME
+    } else if kind(mine) == Kind::Allreduce as u64 {
+        Error::COUNT
+    } else if part(mine, ROOT_SHIFT, KIND_SHIFT) != part(other, ROOT_SHIFT, KIND_SHIFT) {
+        Error::ROOT
+    } else if kind(mine) == Kind::BroadcastRow as u64 && other & SIZE > mine & SIZE {
+        Error::TRUNCATE
+    } else {
+        Error::COUNT
+    }
+}
+
+/// The error with that class, as a verdict has it.
+fn error(class: u64) -> Error {
+    Error::from_class(class as i32).unwrap_or(Error::OTHER)
+}
+
+/// What a rank lets the others know of its calls on a communicator.
+pub struct Record {
+    words: [AtomicU64; HISTORY],
+    verdict: CacheLine<Verdict>,
+}
+
+/// Classes of mismatches; 0 if there was none.
+struct Verdict {
+    /// By which the owner answers: whoever waits for it waits in vain.
+    answers: AtomicU64,
+    /// That others have told it of.
+    told: AtomicU64,
+}
+
+impl Record {
+    pub const fn new() -> Record {
+        let verdict = Verdict { answers: AtomicU64::new(0), told: AtomicU64::new(0) };
+        Record { words: [const { AtomicU64::new(0) }; HISTORY], verdict: CacheLine(verdict) }
+    }
+
+    /// As for `Area::renew`.
+    pub fn renew(&self) {
+        let Verdict { answers, told } = &self.verdict.0;
+        // Relaxed: as there.
+        self.words.iter().chain([answers, told]).for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+
+    fn of(&self, word: u64) -> &AtomicU64 {
+        &self.words[(word >> NUMBER_SHIFT) as usize % HISTORY]
+    }
+}
+
+/// What a rank knows of its own calls.
+pub(crate) struct Calls {
+    /// The word of the last one.
+    last: Cell<u64>,
+    /// The class of a mismatch that this rank has seen.
+    seen: Cell<Option<Error>>,
+}
+
+impl Calls {
+    pub const fn new() -> Calls {
+        Calls { last: Cell::new(0), seen: Cell::new(None) }
+    }
+}
+
+impl Shared {
+    /// Enters a call of that [`sort`]; its word. Errors: the class of a mismatch that this rank has seen or been told of.
+    #[inline(always)]
+    pub(super) fn enter(&self, sort: u64) -> Result<u64> {
+        let record = &self.mine().record;
+        // Relaxed: the class is all there is.
+        if record.verdict.told.load(Ordering::Relaxed) != 0 {
+            self.admit()?;
+        }
+        let number = (self.calls.last.get() >> NUMBER_SHIFT).wrapping_add(1);
+        let word = number << NUMBER_SHIFT | sort;
+        self.calls.last.set(word);
+        // Relaxed: the word is all there is.
+        record.of(word).store(word, Ordering::Relaxed);
+        Ok(word)
+    }
+
+    /// Answers from now on by the class that this rank has seen, or been told of. Errors: that class, always.
+    #[cold]
+    fn admit(&self) -> Result<()> {
+        let Verdict { answers, told } = &self.mine().record.verdict.0;
+        // Relaxed, all: as in `enter`.
+        let told = told.load(Ordering::Relaxed);
+        let class = self.calls.seen.get().unwrap_or_else(|| error(told));
+        answers.store(class.class() as u64, Ordering::Relaxed);
+        Err(class)
+    }
+
+    /// If this rank has seen a mismatch: lets those that wait for it know. It must not use any rank's buffers of the call any more.
+    #[inline(always)]
+    pub(super) fn confess(&self) {
+        if self.calls.seen.get().is_some() {
+            let _ = self.admit();
+        }
+    }
+
+    /// Whether `rank` has, in place of the call of this rank with that word, entered one that does not match: the class of the mismatch. Calls
+    /// that both post buffers see it by these.
+    #[cold]
+    pub(super) fn elsewhere(&self, rank: u32, word: u64) -> Option<Error> {
+        // Relaxed: the word is all there is.
+        let theirs = self.of(rank).record.of(word).load(Ordering::Relaxed);
+        let differ = theirs ^ word;
+        let is_other = differ >> NUMBER_SHIFT == 0 && differ != 0 && theirs & word & POSTED == 0;
+        is_other.then(|| class(word, theirs))
+    }
+
+    /// Looks what `rank` is doing, for which this one has waited for long. Errors: the class of a mismatch.
+    #[cold]
+    fn look_at(&self, rank: u32) -> Result<()> {
+        let (mine, other) = (&self.mine().record, &self.of(rank).record);
+        let word = self.calls.last.get();
+        // Relaxed, all: classes are all there is.
+        let answers = other.verdict.answers.load(Ordering::Relaxed);
+        let seen = match self.elsewhere(rank, word) {
+            Some(class) => class,
+            None if answers != 0 => error(answers),
+            None => return Ok(()),
+        };
+        self.calls.seen.set(Some(seen));
+        for record in [mine, other] {
+            record.verdict.told.store(seen.class() as u64, Ordering::Relaxed);
+        }
+        Err(seen)
+    }
+}
+
+impl Engine {
+    /// Waits for what `rank` does in the call that this rank has entered last. Errors: the class of a mismatch that is seen meanwhile.
+    #[inline(always)]
+    pub(super) fn await_rank(
+        &mut self,
+        shared: &Shared,
+        rank: u32,
+        mut condition: impl FnMut() -> bool,
+    ) -> Result<()> {
+        let mut poll = Poll::new();
+        let mut round = 0u32;
+        while !condition() {
+            round = round.wrapping_add(1);
+            if round.is_multiple_of(POLLS_PER_PROGRESS) {
+                self.progress();
+                if round.is_multiple_of(POLLS_PER_LOOK) {
+                    shared.look_at(rank)?;
+                }
+            }
+            poll.pause();
+        }
+        Ok(())
+    }
+
+    /// The same, for what `rank` tells this one in a call that is over if that fails: then those that wait for this rank hear of it.
+    #[inline(always)]
+    pub(super) fn await_told(
+        &mut self,
+        shared: &Shared,
+        rank: u32,
+        condition: impl FnMut() -> bool,
+    ) -> Result<()> {
+        let told = self.await_rank(shared, rank, condition);
+        if told.is_err() {
+            shared.confess();
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mismatch_is_told_by_what_differs_first() {
+        let mine = sort(Kind::BroadcastRow, 3, 8);
+        assert_eq!(class(mine, sort(Kind::Reduce, 3, 8)), Error::NOT_SAME);
+        assert_eq!(class(mine, sort(Kind::BroadcastRow, 2, 16)), Error::ROOT);
+        assert_eq!(class(mine, sort(Kind::BroadcastRow, 3, 16)), Error::TRUNCATE);
+        assert_eq!(class(mine, sort(Kind::BroadcastRow, 3, 4)), Error::COUNT);
+        assert_eq!(class(mine, posted(Kind::BroadcastRow as u64, 3)), Error::TRUNCATE);
+        assert_eq!(class(sort_of_allreduce(64), sort_of_allreduce(4088)), Error::COUNT);
+        assert_eq!(class(sort(Kind::Reduce, 255, 8), sort(Kind::Reduce, 255, 16)), Error::COUNT);
+    }
+}
