@@ -6,6 +6,7 @@
 use super::element::{How, Run, locked, plain, update_run, word_of};
 use super::locate::Items;
 use super::{Buffer, Place};
+use crate::abi::op::NO_OP;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -43,6 +44,15 @@ impl Engine {
         operation: u64,
         window: Handle,
     ) -> Result<()> {
+        if origin.count == 1
+            && place.count == 1
+            && origin.datatype == place.datatype
+            && operation != NO_OP
+            // SAFETY: the caller's promise.
+            && unsafe { self.update_word(origin.address, None, place, operation, window) }
+        {
+            return Ok(());
+        }
         let op = operation_of(operation)?;
         if op == Op::NoOp {
             return Err(Error::OP);

@@ -17,6 +17,7 @@ use crate::transport::smartmap::peer;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_user::job;
 
 /// Set in a word that is an error class instead of an address.
 const FAILED: u64 = 1 << 63;
@@ -39,8 +40,8 @@ pub fn free(window: Handle) -> Result<()> {
 
 impl Engine {
     /// A window of memory that the caller has: `size` bytes at `base`, with displacements in units of `unit` bytes. All ranks of
-    /// the communicator must call it. Errors: `COMM`, `SIZE`, `DISP`, `NO_MEM`; `ARG` if there is no memory at `base`. If any rank has
-    /// one, all have.
+    /// the communicator must call it. Errors: `COMM`, `SIZE`, `DISP`, `NO_MEM`; `ARG` if there is no memory at `base`; `RMA_SHARED` if it is not all
+    /// in a rank's segment, and so out of the peers' reach. If any rank has one, all have.
     ///
     /// # Safety
     /// The memory must stay until the window is freed.
@@ -53,7 +54,13 @@ impl Engine {
     ) -> Result<Handle> {
         let part = check(size, unit).and_then(|(size, unit)| {
             let base = base.expose_provenance();
-            if base == 0 && size > 0 { Err(Error::ARG) } else { Ok(Part { base, size, unit }) }
+            match size {
+                0 => {}
+                _ if base == 0 => return Err(Error::ARG),
+                _ if !job().segments_contain(base as u64, size) => return Err(Error::RMA_SHARED),
+                _ => {}
+            }
+            Ok(Part { base, size, unit })
         });
         let draft = self.draft(communicator, part)?;
         let parts: Vec<Part> = draft.controls.iter().map(|control| control.part()).collect();
@@ -93,7 +100,7 @@ impl Engine {
     }
 
     /// Tells all ranks an address of each, below 2^63. Errors: this rank's, or another's.
-    pub(super) fn exchange_outcomes(
+    pub(crate) fn exchange_outcomes(
         &mut self,
         parent: &Communicator,
         outcome: Result<u64>,

@@ -12,6 +12,7 @@ use crate::transport::seen_from_here;
 use crate::transport::smartmap::peer;
 use alloc::vec::Vec;
 use lwk_epoch::Attachments;
+use lwk_user::job;
 
 impl Engine {
     /// A window without memory. All ranks of the communicator must call it. Errors: `COMM`, `NO_MEM`.
@@ -22,7 +23,7 @@ impl Engine {
     }
 
     /// Lets peers access `size` bytes of this rank at `base`. Errors: `WIN`, `SIZE`, `RMA_FLAVOR`; `RMA_ATTACH` if part of it is attached
-    /// already, or there is no memory to remember it.
+    /// already or out of the peers' reach, or there is no memory to remember it.
     pub fn win_attach(&mut self, window: Handle, base: *mut u8, size: i64) -> Result<()> {
         let window = self.dynamic_window(window)?;
         let size = u64::try_from(size).map_err(|_| Error::SIZE)?;
@@ -31,7 +32,9 @@ impl Engine {
         if size == 0 {
             return Ok(());
         }
-        if from == 0 || window.own.attachments().any(|piece| piece.overlaps(from, to)) {
+        if !job().segments_contain(from, size)
+            || window.own.attachments().any(|piece| piece.overlaps(from, to))
+        {
             return Err(Error::RMA_ATTACH);
         }
         if window.own.attachments().any(|piece| piece.attach(from, to).is_ok()) {

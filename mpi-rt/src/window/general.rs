@@ -9,11 +9,11 @@ use crate::abi::mode;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use lwk_epoch::PairLine;
+use lwk_epoch::{PairLine, TargetLock};
 
 impl Engine {
     /// Exposes this rank's memory to a group of origins. Errors: `WIN`, `ASSERT`; `GROUP` for ranks that are none of the window's; `RMA_SYNC`
-    /// if it is exposed already.
+    /// if it is exposed already; `RMA_CONFLICT` while a rank has locked it.
     pub fn win_post(&mut self, group: &[u32], assertions: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
         if assertions & !(mode::NOCHECK | mode::NOSTORE | mode::NOPUT) != 0 {
@@ -26,6 +26,9 @@ impl Engine {
         it.epochs.leave_fence()?;
         it.epochs.exposed_to.clear();
         it.epochs.exposed_to.try_reserve(group.len()).map_err(|_| Error::NO_MEM)?;
+        if !it.own_lock()?.expose() {
+            return Err(Error::RMA_CONFLICT);
+        }
         for node_rank in group {
             let rank = it.rank_of(*node_rank)?;
             let origin = it.targets.get_mut(rank).ok_or(Error::INTERN)?;
@@ -91,8 +94,7 @@ impl Engine {
             self.wait_until(|| line.completed.has(number));
             origin += 1;
         }
-        self.window_mut(window)?.epochs.exposed = false;
-        Ok(())
+        self.window_mut(window)?.end_exposure()
     }
 
     /// Ends the exposure if all its origins have completed; whether they have. Errors: as for [`Engine::win_wait`].
@@ -105,12 +107,24 @@ impl Engine {
             }
             origin += 1;
         }
-        self.window_mut(window)?.epochs.exposed = false;
+        self.window_mut(window)?.end_exposure()?;
         Ok(true)
     }
 }
 
 impl Window {
+    fn end_exposure(&mut self) -> Result<()> {
+        self.own_lock()?.conceal();
+        self.epochs.exposed = false;
+        Ok(())
+    }
+
+    /// The lock of this rank's part.
+    fn own_lock(&self) -> Result<&'static TargetLock> {
+        let own = self.targets.get(self.communicator.rank as usize);
+        own.map(|target| &target.control.lock).ok_or(Error::INTERN)
+    }
+
     /// Errors: `GROUP` if a node rank is none of the window's.
     fn check_group(&self, group: &[u32]) -> Result<()> {
         group.iter().try_for_each(|node_rank| self.rank_of(*node_rank).map(drop))

@@ -40,7 +40,8 @@ const FLUSHES_PER_PROGRESS: u32 = 16;
 
 impl Engine {
     /// Begins access to one target, after those who hold its lock and may not share it. The null process is always free. Errors: `WIN`, `RANK`,
-    /// `ASSERT`; `RMA_SYNC` in another epoch, or if this rank has locked it already.
+    /// `ASSERT`; `RMA_SYNC` in another epoch, or if this rank has locked it already; `RMA_CONFLICT` while the target has exposed its part by post
+    /// (seen by all but those that lock without the lock, [`mode::NOCHECK`]).
     pub fn win_lock(&mut self, kind: LockKind, rank: i32, assertions: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
         if assertions & !mode::NOCHECK != 0 {
@@ -70,6 +71,10 @@ impl Engine {
                 Held::Shared
             }
         };
+        if held != Held::Unchecked && control.lock.is_exposed() {
+            control.give_back(held);
+            return Err(Error::RMA_CONFLICT);
+        }
         let it = self.window_mut(window)?;
         it.epochs.access = Access::Locked(locks + 1);
         it.targets.get_mut(rank).ok_or(Error::INTERN)?.hold(held, kind == LockKind::Exclusive);
@@ -86,7 +91,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Begins shared access to all targets. Errors: `WIN`, `ASSERT`; `RMA_SYNC` in another epoch.
+    /// Begins shared access to all targets. Errors: `WIN`, `ASSERT`; `RMA_SYNC` in another epoch; `RMA_CONFLICT` as for [`Engine::win_lock`].
     pub fn win_lock_all(&mut self, assertions: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
         if assertions & !mode::NOCHECK != 0 {
@@ -105,6 +110,11 @@ impl Engine {
                 let control = self.window(window)?.targets.get(refused).ok_or(Error::INTERN)?.control;
                 self.wait_to_share(control);
                 first = Some(refused);
+            }
+            let targets = &self.window(window)?.targets;
+            if targets.iter().any(|target| target.control.lock.is_exposed()) {
+                targets.iter().for_each(|target| target.control.give_back(Held::Shared));
+                return Err(Error::RMA_CONFLICT);
             }
             Held::Shared
         };
@@ -147,6 +157,7 @@ impl Engine {
     #[inline]
     pub fn win_flush_local(&mut self, rank: i32, window: Handle) -> Result<()> {
         self.check_locked(rank, window)?;
+        // Operations copy when they are called for: only the compiler could move the next use of a buffer ahead of that.
         compiler_fence(Ordering::SeqCst);
         Ok(())
     }
@@ -155,6 +166,7 @@ impl Engine {
     #[inline]
     pub fn win_flush_local_all(&mut self, window: Handle) -> Result<()> {
         self.window(window)?.epochs.check_passive()?;
+        // As above.
         compiler_fence(Ordering::SeqCst);
         Ok(())
     }
@@ -227,14 +239,25 @@ impl Window {
     /// Gives the lock of a target back. Errors: `RMA_SYNC` if this rank has none.
     fn release(&mut self, rank: usize) -> Result<()> {
         let target = self.targets.get_mut(rank).ok_or(Error::INTERN)?;
-        match target.held {
-            Held::Not => return Err(Error::RMA_SYNC),
-            Held::Shared => target.control.lock.leave_shared(),
-            Held::Exclusive(ticket) => target.control.lock.leave_exclusive(ticket),
-            // As in a flush: unlocking completes the operations.
-            Held::Unchecked => fence(Ordering::SeqCst),
+        if target.held == Held::Not {
+            return Err(Error::RMA_SYNC);
         }
+        target.control.give_back(target.held);
         target.hold(Held::Not, false);
         Ok(())
+    }
+}
+
+impl Control {
+    /// Gives a lock back, which completes the operations under it.
+    #[inline(always)]
+    fn give_back(&self, held: Held) {
+        match held {
+            Held::Not => {}
+            Held::Shared => self.lock.leave_shared(),
+            Held::Exclusive(ticket) => self.lock.leave_exclusive(ticket),
+            // As in a flush.
+            Held::Unchecked => fence(Ordering::SeqCst),
+        }
     }
 }

@@ -82,7 +82,7 @@ impl Own {
         self.control.as_ptr().expose_provenance() as u64
     }
 
-    /// What a peer has told this rank.
+    /// What a peer has told this rank. Errors: `INTERN` for a rank that the window does not have.
     pub fn line(&self, rank: usize) -> Result<&'static PairLine> {
         let line = self.lines.get(rank).ok_or(Error::INTERN)?;
         // SAFETY: the lines stay until the window is freed; whoever keeps the reference is part of the window, or of a call on it.

@@ -3,6 +3,7 @@
 
 use super::element::{How, locked, word_of};
 use super::{Buffer, Place};
+use crate::abi::{datatype as number, op};
 use crate::copy::copy;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -31,14 +32,49 @@ impl Engine {
         operation: u64,
         window: Handle,
     ) -> Result<()> {
+        let buffer = |address| Buffer { address, count: 1, datatype };
+        let place = Place { rank, displacement, count: 1, datatype };
+        // SAFETY: the caller's promise.
+        if unsafe { self.update_word(origin, Some(result), &place, operation, window) } {
+            return Ok(());
+        }
         if Predefined::from_handle(datatype as usize).is_none() {
             self.window(window)?;
             return Err(Error::TYPE);
         }
-        let buffer = |address| Buffer { address, count: 1, datatype };
-        let place = Place { rank, displacement, count: 1, datatype };
         // SAFETY: the caller's promise.
         unsafe { self.get_accumulate(&buffer(origin.cast_mut()), &buffer(result), &place, operation, window) }
+    }
+
+    /// The commonest updates: one aligned integer of 4 or 8 bytes, to which others have access too, by an operation that is one instruction or
+    /// little more; what was there goes to `result`, if there is one. False if nothing has happened, for whatever reason.
+    ///
+    /// # Safety
+    /// The origin must be readable unless the operation is `MPI_NO_OP`, the result writable, each for one element.
+    #[inline(always)]
+    pub(super) unsafe fn update_word(
+        &self,
+        origin: *const u8,
+        result: Option<*mut u8>,
+        place: &Place,
+        operation: u64,
+        window: Handle,
+    ) -> bool {
+        let bytes = integer_bytes(place.datatype);
+        if bytes == 0 {
+            return false;
+        }
+        let Some(block) = self.direct(1, place.datatype, place, window) else { return false };
+        if block.target.alone || !block.address.addr().is_multiple_of(bytes) {
+            return false;
+        }
+        // SAFETY: the caller's promise; the block is an aligned word in the target's memory.
+        unsafe {
+            match bytes {
+                8 => combine_word::<u64>(origin, result, block.address.cast(), operation),
+                _ => combine_word::<u32>(origin, result, block.address.cast(), operation),
+            }
+        }
     }
 
     /// Replaces the target's element by the origin's if it equals `compare`; the result is what was there (`MPI_COMPARE_AND_SWAP`). Errors: as for
@@ -87,6 +123,51 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Bytes of the language's integers of 4 and 8 bytes; 0 for anything else.
+#[inline(always)]
+fn integer_bytes(datatype: u64) -> usize {
+    use number::*;
+    match datatype {
+        LONG | UNSIGNED_LONG | LONG_LONG | UNSIGNED_LONG_LONG | INT64 | UINT64 => 8,
+        INT | UNSIGNED | INT32 | UINT32 => 4,
+        _ => 0,
+    }
+}
+
+/// # Safety
+/// As for [`Engine::update_word`]; at `target`, aligned, is a word.
+#[inline(always)]
+unsafe fn combine_word<W: Word>(
+    origin: *const u8,
+    result: Option<*mut u8>,
+    target: *mut W,
+    operation: u64,
+) -> bool {
+    // SAFETY: the caller's promise.
+    let value = || unsafe { origin.cast::<W>().read_unaligned() };
+    // SAFETY: the caller's promise. Integers of either sign have the same sums.
+    let old = unsafe {
+        match operation {
+            op::SUM => W::add(target, value()),
+            op::REPLACE if result.is_none() => {
+                W::store(target, value());
+                return true;
+            }
+            op::REPLACE => W::swap(target, value()),
+            op::NO_OP => W::load(target),
+            op::BOR => W::or(target, value()),
+            op::BAND => W::and(target, value()),
+            op::BXOR => W::xor(target, value()),
+            _ => return false,
+        }
+    };
+    if let Some(result) = result {
+        // SAFETY: the caller's promise.
+        unsafe { result.cast::<W>().write_unaligned(old) };
+    }
+    true
 }
 
 /// The type, if the standard allows comparing it.

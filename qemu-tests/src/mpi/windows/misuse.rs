@@ -97,9 +97,15 @@ fn epochs_of_other_sorts(world: Communicator, window: Win) -> Result<()> {
     assert_eq!(window.lock(LockKind::Shared, rank), Err(Error::RMA_SYNC));
     assert_eq!(window.unlock(rank), Err(Error::RMA_SYNC));
     window.unlock_all()?;
+    // A part that another rank still has locked must not be exposed.
+    world.barrier()?;
     // General active target, with itself.
     engine(|engine| engine.win_post(&group, 0, window.handle))?;
     assert_eq!(engine(|engine| engine.win_post(&group, 0, window.handle)), Err(Error::RMA_SYNC));
+    // All have posted: those that try to lock all hold locks for a moment.
+    world.barrier()?;
+    assert_eq!(window.lock(LockKind::Shared, rank), Err(Error::RMA_CONFLICT));
+    assert_eq!(window.lock_all(), Err(Error::RMA_CONFLICT));
     assert_eq!(window.free(), Err(Error::RMA_SYNC));
     engine(|engine| engine.win_start(&group, 0, window.handle))?;
     assert_eq!(window.lock(LockKind::Shared, rank), Err(Error::RMA_SYNC));
@@ -179,7 +185,11 @@ fn arguments(world: Communicator, window: Win) -> Result<()> {
 }
 
 fn handles() -> Result<()> {
-    for number in [0, 0x110, 0x101, 0x1000 + 77, u64::MAX] {
+    // A window that has been freed, although another has its place now.
+    let freed = engine(|engine| engine.win_allocate(8, 1, WORLD))?.0;
+    lwk_mpi_rt::window::free(freed)?;
+    let other = engine(|engine| engine.win_allocate(8, 1, WORLD))?.0;
+    for number in [0, 0x110, 0x101, 0x1000 + 77, u64::MAX, freed.0] {
         let window = Win { handle: Handle(number), base: core::ptr::null_mut() };
         assert_eq!(window.fence(0), Err(Error::WIN));
         assert_eq!(window.put(&[1u8], 0, 0), Err(Error::WIN));
@@ -189,5 +199,5 @@ fn handles() -> Result<()> {
         assert_eq!(window.free(), Err(Error::WIN));
         assert_eq!(engine(|engine| engine.win_attributes(window.handle).copied()).err(), Some(Error::WIN));
     }
-    Ok(())
+    lwk_mpi_rt::window::free(other)
 }
