@@ -1,6 +1,7 @@
 //! Buffered sends (MPI-5.0, section 3.6): the message is copied into a buffer that the program has attached, and sent from there.
 //!
-//! Buffers belong to the process or to one communicator, whose own is used before the process's. Messages take space in order of
+//! Buffers belong to the process, to a session or to one communicator: a message goes through its communicator's, else through that of the
+//! session which the communicator comes from, else through the process's. Messages take space in order of
 //! sending; space comes back when the oldest messages are gone. An automatic buffer is the library's: each message has memory of
 //! its own.
 
@@ -10,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::region::{Region, copy_regions};
 use crate::request::{Mode, Operation, Request, SendOperation, State};
+use crate::session;
 use alloc::collections::VecDeque;
 use lwk_user::wait::Poll;
 
@@ -80,13 +82,16 @@ impl Engine {
     }
 
     /// Gives the runtime a buffer for buffered sends, or leave to take memory of its own if the address is
-    /// [`BUFFER_AUTOMATIC`]. Errors: `BUFFER` if the owner has one already, `ARG` for a negative size, `COMM`.
+    /// [`BUFFER_AUTOMATIC`]. Errors: `BUFFER` if the owner has one already, `ARG` for a negative size, `COMM`, `SESSION`.
     ///
     /// # Safety
     /// The buffer is the runtime's until it is detached.
     pub unsafe fn attach(&mut self, owner: Owner, address: *mut u8, bytes: i64) -> Result<()> {
-        if let Owner::Communicator(communicator) = owner {
-            self.communicator(communicator)?;
+        match owner {
+            Owner::Process => {}
+            Owner::Communicator(communicator) => self.communicator(communicator).map(|_| ())?,
+            Owner::Session(session) if session::exists(session) => {}
+            Owner::Session(_) => return Err(Error::SESSION),
         }
         if self.attached(owner).is_some() {
             return Err(Error::BUFFER);
@@ -96,13 +101,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Waits until all messages of a buffer are gone and gives it back; an automatic one has no bytes. Errors: `BUFFER` if there is
-    /// none.
+    /// The size of a buffer in bytes; an automatic one has none. Errors: `BUFFER` if there is none.
+    pub fn attached_bytes(&self, owner: Owner) -> Result<usize> {
+        let attached = &self.attached[self.attached(owner).ok_or(Error::BUFFER)?];
+        Ok(if attached.is_automatic() { 0 } else { attached.bytes })
+    }
+
+    /// Waits until all messages of a buffer are gone and gives it back, with its size. Errors: `BUFFER` if there is none.
     pub fn detach(&mut self, owner: Owner) -> Result<(*mut u8, usize)> {
         self.flush(owner)?;
+        let bytes = self.attached_bytes(owner)?;
         let place = self.attached(owner).ok_or(Error::BUFFER)?;
-        let attached = self.attached.swap_remove(place);
-        Ok((attached.address, if attached.is_automatic() { 0 } else { attached.bytes }))
+        Ok((self.attached.swap_remove(place).address, bytes))
     }
 
     /// Waits until all messages of a buffer are gone. Errors: `BUFFER` if there is none.
@@ -117,6 +127,19 @@ impl Engine {
             self.progress();
             poll.pause();
         }
+    }
+
+    /// Gives a buffer back whose owner ends, if it has one.
+    pub(crate) fn drop_buffer(&mut self, owner: Owner) -> Result<()> {
+        if self.attached(owner).is_some() { self.detach(owner).map(|_| ()) } else { Ok(()) }
+    }
+
+    /// The buffer for a message of a communicator.
+    fn attached_for(&self, communicator: Handle) -> Option<usize> {
+        let session = self.communicator(communicator).ok().and_then(|it| it.session);
+        let owners =
+            [Some(Owner::Communicator(communicator)), session.map(Owner::Session), Some(Owner::Process)];
+        owners.into_iter().flatten().find_map(|owner| self.attached(owner))
     }
 
     /// A request that is complete when all messages that are in a buffer now are gone. Errors: `BUFFER` if there is none.
@@ -139,8 +162,7 @@ impl Engine {
 
     /// Copies a message and sends it from the copy; complete when this returns. Errors: `BUFFER` if there is no room.
     pub(crate) fn send_buffered(&mut self, send: &SendOperation) -> Result<()> {
-        let own = self.attached(Owner::Communicator(send.communicator));
-        let place = own.or_else(|| self.attached(Owner::Process)).ok_or(Error::BUFFER)?;
+        let place = self.attached_for(send.communicator).ok_or(Error::BUFFER)?;
         self.reclaim(place);
         let attached = &mut self.attached[place];
         if attached.is_automatic() {

@@ -7,6 +7,7 @@
 use crate::abi::{ANY_SOURCE, PROC_NULL};
 use crate::collective::Shared;
 use crate::error::{Error, Result};
+use crate::handle::Handle;
 use crate::topology::Topology;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -28,6 +29,8 @@ pub struct Communicator {
     pub(crate) shared: Shared,
     pub(crate) inter: Option<Intercommunicator>,
     pub(crate) topology: Option<Rc<Topology>>,
+    /// The session that it comes from, if not from the world model: buffered messages may go through that one's buffer.
+    pub(crate) session: Option<Handle>,
 }
 
 /// What an intercommunicator has beside.
@@ -88,9 +91,8 @@ impl Communicator {
 
     /// An intracommunicator: a context that all members have agreed on, and their areas.
     pub(crate) fn new(context: u32, rank: u32, members: Rc<[u32]>, shared: Shared) -> Communicator {
-        let ranks = ranks_of(&members);
         let peers = members.clone();
-        Communicator { context, rank, members, peers, ranks, shared, inter: None, topology: None }
+        Communicator { shared, ..Communicator::for_messages(context, rank, members, peers) }
     }
 
     /// An intercommunicator. `inter` has the groups.
@@ -109,6 +111,7 @@ impl Communicator {
             shared: Shared::none(),
             inter: Some(inter),
             topology: None,
+            session: None,
         }
     }
 
@@ -130,7 +133,13 @@ impl Communicator {
             shared: Shared::none(),
             inter: None,
             topology: None,
+            session: None,
         }
+    }
+
+    /// The communicator, come from a session or, if `None`, from the world model.
+    pub(crate) fn of_session(self, session: Option<Handle>) -> Communicator {
+        Communicator { session, ..self }
     }
 
     /// Ranks in it (in its local group).

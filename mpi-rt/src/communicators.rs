@@ -79,6 +79,7 @@ impl Engine {
             None => self.make_intra(parent, Some(parent.members.clone()))?.ok_or(Error::INTERN)?,
         };
         made.topology = parent.topology.clone();
+        made.session = parent.session;
         Ok(made)
     }
 
@@ -145,9 +146,10 @@ impl Engine {
         Ok(made.map(|made| self.insert_child(parent, made)))
     }
 
-    /// Gives a new communicator a handle and its parent's error handler.
+    /// Gives a new communicator a handle, and its parent's session and error handler.
     pub(crate) fn insert_child(&mut self, parent: Handle, made: Communicator) -> Handle {
-        let handle = self.communicators.insert(Rc::new(made));
+        let session = self.communicator(parent).ok().and_then(|parent| parent.session);
+        let handle = self.communicators.insert(Rc::new(made.of_session(session)));
         error_handler::inherit(Object::communicator(parent), Object::communicator(handle));
         handle
     }

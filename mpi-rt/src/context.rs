@@ -125,10 +125,10 @@ impl Engine {
         Ok(())
     }
 
-    /// Gives out a context. Errors: `NO_MEM` if none is free.
+    /// Gives out a context. Errors: `INTERN` if none is free: a limit of this library's, which more memory does not move.
     pub(crate) fn take_context(&mut self) -> Result<u32> {
         self.contexts.reclaim();
-        self.contexts.take().ok_or(Error::NO_MEM)
+        self.contexts.take().ok_or(Error::INTERN)
     }
 }
 

@@ -36,13 +36,14 @@ impl Engine {
     /// A communicator of the ranks of a group, all of which must call it with the same string. `None` for a rank that is not in the group. Its
     /// error handler is the default one. Errors: `GROUP`, `ARG` for a string that is too long, `NO_MEM`.
     pub fn create_from_group(&mut self, group: Handle, string_tag: &[u8]) -> Result<Option<Handle>> {
-        let members: Rc<[u32]> = self.group(group)?.members().into();
+        let group = self.group(group)?;
+        let (members, session): (Rc<[u32]>, _) = (group.members().into(), group.session());
         if string_tag.len() >= MAX_STRING_TAG {
             return Err(Error::ARG);
         }
         let context = Plane::NoParent.of(Communicator::WORLD_CONTEXT);
         let made = self.make_within(context, tag_of(string_tag), members)?;
-        Ok(made.map(|made| self.communicators.insert(Rc::new(made))))
+        Ok(made.map(|made| self.communicators.insert(Rc::new(made.of_session(session)))))
     }
 
     /// The first member announces the communicator to the others in messages.

@@ -31,6 +31,7 @@ pub(crate) struct Duplication {
     /// Of an intercommunicator: whether the local group is the first.
     inter: Option<bool>,
     topology: Option<Rc<Topology>>,
+    session: Option<Handle>,
 }
 
 /// An intracommunicator of it.
@@ -70,8 +71,8 @@ impl Engine {
         let request = Request { state: State::Making, ..Request::new(Operation::Nothing) };
         let request = self.requests.insert(request);
         let inter = it.inter.as_ref().map(|inter| inter.is_first);
-        let topology = it.topology.clone();
-        self.duplications.push(Duplication { request, handle, parts, inter, topology });
+        let (topology, session) = (it.topology.clone(), it.session);
+        self.duplications.push(Duplication { request, handle, parts, inter, topology, session });
         Ok((handle, request))
     }
 
@@ -170,6 +171,7 @@ impl Engine {
             _ => first,
         };
         communicator.topology = it.topology.take();
+        communicator.session = it.session;
         Ok(Some(communicator))
     }
 

@@ -79,6 +79,8 @@ pub struct Engine {
     pub(crate) windows: Table<Window>,
     /// Flushes, which now and then make progress.
     pub(crate) flushes: u32,
+    /// Whether the world model has been started and not ended.
+    pub(crate) has_world_model: bool,
     pub(crate) world: Rc<Communicator>,
     pub(crate) alone: Rc<Communicator>,
     pub(crate) communicators: Table<Rc<Communicator>>,
@@ -303,6 +305,7 @@ impl Engine {
             last_kernel: LastKernel::new(None),
             windows: Table::of(Kind::Window),
             flushes: 0,
+            has_world_model: false,
             world: Rc::new(world),
             alone: Rc::new(alone),
             communicators: Table::of(Kind::Communicator),
@@ -312,12 +315,12 @@ impl Engine {
         })
     }
 
-    /// The communicator with that handle. Errors: `COMM`.
+    /// The communicator with that handle; the predefined ones are there while the world model is (MPI-5.0, section 11.2). Errors: `COMM`.
     #[inline(always)]
     pub(crate) fn communicator(&self, handle: Handle) -> Result<&Rc<Communicator>> {
         match handle.0 {
-            abi::COMM_WORLD => Ok(&self.world),
-            abi::COMM_SELF => Ok(&self.alone),
+            abi::COMM_WORLD if self.has_world_model => Ok(&self.world),
+            abi::COMM_SELF if self.has_world_model => Ok(&self.alone),
             _ => self.communicators.get(handle).ok_or(Error::COMM),
         }
     }

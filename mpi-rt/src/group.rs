@@ -3,12 +3,16 @@
 use crate::abi::{PROC_NULL, UNDEFINED};
 use crate::communicators::Comparison;
 use crate::error::{Error, Result};
+use crate::handle::Handle;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 /// A group.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Group(Rc<[u32]>);
+pub struct Group {
+    members: Rc<[u32]>,
+    session: Option<Handle>,
+}
 
 /// A range of ranks: first, last and stride, as the standard's triplets.
 pub type Range = [i32; 3];
@@ -16,22 +20,37 @@ pub type Range = [i32; 3];
 impl Group {
     /// A group of distinct node ranks.
     pub fn new(members: Rc<[u32]>) -> Group {
-        Group(members)
+        Group { members, session: None }
+    }
+
+    /// The group, come from a session or, if `None`, from the world model.
+    pub fn of_session(self, session: Option<Handle>) -> Group {
+        Group { session, ..self }
+    }
+
+    /// The session that it comes from: what is made of a group has its origin, of two groups, the first one's.
+    pub fn session(&self) -> Option<Handle> {
+        self.session
+    }
+
+    /// A group of other members with the same origin.
+    fn with(&self, members: Rc<[u32]>) -> Group {
+        Group { members, session: self.session }
     }
 
     /// The node ranks of its members, in order.
     pub fn members(&self) -> &[u32] {
-        &self.0
+        &self.members
     }
 
     /// How many members it has.
     pub fn size(&self) -> usize {
-        self.0.len()
+        self.members.len()
     }
 
     /// The rank in it of a node rank, or `UNDEFINED`.
     pub fn rank_of(&self, member: u32) -> i32 {
-        self.0.iter().position(|it| *it == member).map_or(UNDEFINED, |rank| rank as i32)
+        self.members.iter().position(|it| *it == member).map_or(UNDEFINED, |rank| rank as i32)
     }
 
     /// The rank in `other` of a rank of this group; `UNDEFINED` if it is not in it. Errors: `RANK`.
@@ -39,46 +58,47 @@ impl Group {
         if rank == PROC_NULL {
             return Ok(PROC_NULL);
         }
-        let member = usize::try_from(rank).ok().and_then(|rank| self.0.get(rank)).ok_or(Error::RANK)?;
+        let member = usize::try_from(rank).ok().and_then(|rank| self.members.get(rank)).ok_or(Error::RANK)?;
         Ok(other.rank_of(*member))
     }
 
     /// Identical: the same members in the same order; similar: the same members.
     pub fn compare(&self, other: &Group) -> Comparison {
-        if self.0 == other.0 {
+        if self.members == other.members {
             return Comparison::Identical;
         }
-        let similar = self.size() == other.size() && self.0.iter().all(|member| other.0.contains(member));
+        let similar =
+            self.size() == other.size() && self.members.iter().all(|member| other.members.contains(member));
         if similar { Comparison::Similar } else { Comparison::Unequal }
     }
 
     /// All of this group, then those of the other that are not in it.
     pub fn union(&self, other: &Group) -> Group {
-        let more = other.0.iter().filter(|member| !self.0.contains(member));
-        Group(self.0.iter().chain(more).copied().collect())
+        let more = other.members.iter().filter(|member| !self.members.contains(member));
+        self.with(self.members.iter().chain(more).copied().collect())
     }
 
     /// Those of this group that are in the other.
     pub fn intersection(&self, other: &Group) -> Group {
-        Group(self.0.iter().filter(|member| other.0.contains(member)).copied().collect())
+        self.with(self.members.iter().filter(|member| other.members.contains(member)).copied().collect())
     }
 
     /// Those of this group that are not in the other.
     pub fn difference(&self, other: &Group) -> Group {
-        Group(self.0.iter().filter(|member| !other.0.contains(member)).copied().collect())
+        self.with(self.members.iter().filter(|member| !other.members.contains(member)).copied().collect())
     }
 
     /// The members with these ranks, in this order. Errors: `RANK` for a rank that does not exist or comes twice.
     pub fn include(&self, ranks: &[i32]) -> Result<Group> {
         let chosen = self.distinct(ranks)?;
-        Ok(Group(chosen.into_iter().map(|rank| self.0[rank]).collect()))
+        Ok(self.with(chosen.into_iter().map(|rank| self.members[rank]).collect()))
     }
 
     /// The members but these ranks. Errors: as for [`Group::include`].
     pub fn exclude(&self, ranks: &[i32]) -> Result<Group> {
         let chosen = self.distinct(ranks)?;
         let rest = (0..self.size()).filter(|rank| !chosen.contains(rank));
-        Ok(Group(rest.map(|rank| self.0[rank]).collect()))
+        Ok(self.with(rest.map(|rank| self.members[rank]).collect()))
     }
 
     /// As [`Group::include`], by ranges. Errors: `ARG` for a stride of zero; `RANK`.

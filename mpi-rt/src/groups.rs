@@ -32,14 +32,16 @@ impl Engine {
 
     /// The group of a communicator (the local one). Errors: `COMM`.
     pub fn group_of(&mut self, communicator: Handle) -> Result<Handle> {
-        let members = self.communicator(communicator)?.members.clone();
-        Ok(self.insert_group(Group::new(members)))
+        let it = self.communicator(communicator)?;
+        let group = Group::new(it.members.clone()).of_session(it.session);
+        Ok(self.insert_group(group))
     }
 
     /// The remote group of an intercommunicator. Errors: `COMM`.
     pub fn remote_group_of(&mut self, communicator: Handle) -> Result<Handle> {
-        let remote = self.communicator(communicator)?.remote()?.clone();
-        Ok(self.insert_group(Group::new(remote)))
+        let it = self.communicator(communicator)?;
+        let group = Group::new(it.remote()?.clone()).of_session(it.session);
+        Ok(self.insert_group(group))
     }
 
     /// Its size. Errors: `GROUP`.

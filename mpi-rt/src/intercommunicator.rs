@@ -93,7 +93,8 @@ impl Engine {
         let leader = leads.then_some(Ok(Leader { messages, rank: remote_leader, tag }));
         let made = self.make_between(&group, local_leader as u32, leader);
         self.retire_communicator(Rc::new(group))?;
-        Ok(Some(self.communicators.insert(Rc::new(made?))))
+        let made = made?.of_session(local.session());
+        Ok(Some(self.communicators.insert(Rc::new(made))))
     }
 
     /// All of `group` call it; its leader has the way to the other group's.

@@ -5,6 +5,7 @@
 
 use crate::abi::{COMM_SELF, COMM_WORLD, thread};
 use crate::attribute;
+use crate::buffered::Owner;
 use crate::engine::{self, Engine, with};
 use crate::error::{Error, Result};
 use crate::error_handler;
@@ -59,6 +60,10 @@ pub fn initialize_world(required: i32) -> Result<i32> {
     }
     models(|it| if it.world == World::Before { Ok(()) } else { Err(Error::OTHER) })?;
     engine::wake()?;
+    with(|engine| {
+        engine.has_world_model = true;
+        Ok(())
+    })?;
     models(|it| {
         it.world = World::Running(required);
         Ok(required)
@@ -114,12 +119,12 @@ pub fn initialize(hints: Info, handler: Handle) -> Result<Handle> {
     Ok(session)
 }
 
-/// Ends a session, after its sends are gone. Errors: `SESSION`.
+/// Ends a session, after its sends are gone; its buffer, if it has one, is the program's again. Errors: `SESSION`.
 pub fn finalize(session: Handle) -> Result<()> {
     models(|it| it.sessions.get(session).map(|_| ()).ok_or(Error::SESSION))?;
     with(|engine| {
         engine.finish_transfers();
-        Ok(())
+        engine.drop_buffer(Owner::Session(session))
     })?;
     object::forget(Object::session(session));
     let last = models(|it| {
@@ -175,13 +180,15 @@ impl Engine {
     /// The ranks of a process set. Errors: `SESSION`, `ARG`.
     pub fn group_from_set(&mut self, session: Handle, name: &[u8]) -> Result<Handle> {
         let members = self.set_members(session, name)?;
-        Ok(self.insert_group(Group::new(members.into())))
+        Ok(self.insert_group(Group::new(members.into()).of_session(Some(session))))
     }
 
     /// Waits for this rank's sends, then for all ranks.
     fn meet_at_the_end(&mut self) -> Result<()> {
         self.finish_transfers();
         let world = self.world.clone();
-        self.barrier(&world)
+        self.barrier(&world)?;
+        self.has_world_model = false;
+        Ok(())
     }
 }

@@ -6,7 +6,8 @@ use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::{Error, Handle, Result};
 
-/// Gives a buffer back. Errors: those of the engine; `ARG` for null pointers, and then the buffer stays attached.
+/// Gives a buffer back. Errors: those of the engine; `ARG` for null pointers, `VALUE_TOO_LARGE` if its size is, and then the buffer stays
+/// attached.
 ///
 /// # Safety
 /// Both must be null or writable.
@@ -14,12 +15,12 @@ unsafe fn detach<N: Number>(owner: Owner, buffer: *mut *mut u8, size: *mut N) ->
     if buffer.is_null() || size.is_null() {
         return Err(Error::ARG);
     }
-    let (address, bytes) = with(|engine| engine.detach(owner))?;
+    let bytes = with(|engine| engine.attached_bytes(owner))?;
     // SAFETY: the caller's promise.
-    unsafe {
-        give_number(size, bytes as i64)?;
-        give(buffer, address)
-    }
+    unsafe { give_number(size, bytes as i64)? };
+    let (address, _) = with(|engine| engine.detach(owner))?;
+    // SAFETY: the caller's promise.
+    unsafe { give(buffer, address) }
 }
 
 mpi! {
@@ -55,19 +56,19 @@ mpi! {
         give(request, with(|engine| engine.iflush(Owner::Communicator(Handle(comm))))?.0)
     }
 
-    fn Session_attach_buffer + Session_attach_buffer_c<N>(session: Session, buffer: *mut u8, size: N) on Nothing {
+    fn Session_attach_buffer + Session_attach_buffer_c<N>(session: Session, buffer: *mut u8, size: N) on Session(session) {
         with(|engine| engine.attach(Owner::Session(Handle(session)), buffer, size.wide()))
     }
 
-    fn Session_detach_buffer + Session_detach_buffer_c<N>(session: Session, buffer_addr: *mut *mut u8, size: *mut N) on Nothing {
+    fn Session_detach_buffer + Session_detach_buffer_c<N>(session: Session, buffer_addr: *mut *mut u8, size: *mut N) on Session(session) {
         detach(Owner::Session(Handle(session)), buffer_addr, size)
     }
 
-    fn Session_flush_buffer(session: Session) on Nothing {
+    fn Session_flush_buffer(session: Session) on Session(session) {
         with(|engine| engine.flush(Owner::Session(Handle(session))))
     }
 
-    fn Session_iflush_buffer(session: Session, request: *mut Request) on Nothing {
+    fn Session_iflush_buffer(session: Session, request: *mut Request) on Session(session) {
         give(request, with(|engine| engine.iflush(Owner::Session(Handle(session))))?.0)
     }
 }

@@ -39,8 +39,8 @@ fn main(env: &Env) -> Result<i32> {
     engine::initialize()?;
     match part {
         "handles" => handles()?,
-        "exhaustion" => exhaustion(4000)?,
-        "memory" => exhaustion(100)?,
+        "exhaustion" => exhaustion(4000, Error::INTERN)?,
+        "memory" => exhaustion(100, Error::NO_MEM)?,
         "callbacks" => callbacks()?,
         "hardware" => by_hardware()?,
         "arguments" => arguments()?,
@@ -145,9 +145,9 @@ fn times() -> Result<i32> {
     Ok(0)
 }
 
-/// As many communicators as there are contexts, or as memory takes, then one more, which is an error in every rank; freed ones make room
+/// As many communicators as there are contexts, or as memory takes, then one more, which is that error in every rank; freed ones make room
 /// again.
-fn exhaustion(least: usize) -> Result<()> {
+fn exhaustion(least: usize, limit: Error) -> Result<()> {
     for parent in [SELF, WORLD] {
         let mut all: Vec<Handle> = Vec::with_capacity(10_000);
         let error = loop {
@@ -156,7 +156,7 @@ fn exhaustion(least: usize) -> Result<()> {
                 Err(error) => break error,
             }
         };
-        assert_eq!(error, Error::NO_MEM);
+        assert_eq!(error, limit);
         assert!(all.len() > least, "{} communicators", all.len());
         // Where memory has run out, something smaller may still find room.
         for kind in 0..if least > 1000 { 3 } else { 0 } {
@@ -169,7 +169,7 @@ fn exhaustion(least: usize) -> Result<()> {
             };
             // The ranks that get no part of the grid do not need one.
             let rank = with(|engine| engine.rank(parent))?;
-            assert_eq!(outcome, if kind == 2 && rank > 0 { Ok(()) } else { Err(Error::NO_MEM) });
+            assert_eq!(outcome, if kind == 2 && rank > 0 { Ok(()) } else { Err(limit) });
         }
         with(|engine| engine.barrier_on(all[all.len() / 2]))?;
         for last in all.split_off(all.len() - 20) {
