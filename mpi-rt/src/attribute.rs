@@ -223,7 +223,7 @@ pub fn copies(from: Object) -> Result<Copies> {
 #[derive(Debug)]
 pub struct Copies(Attributes);
 
-/// Gives a new object the attributes that have been copied for it.
+/// Gives a new object the attributes that have been copied for it. Errors: `INTERN` if it is called from a function of an attribute.
 pub fn adopt(object: Object, copies: Copies) -> Result<()> {
     if copies.0.is_empty() {
         return Ok(());

@@ -37,7 +37,7 @@ impl Codes {
     }
 }
 
-/// A new class. Its code is itself.
+/// A new class. Its code is itself. Errors: `INTERN` when there are no more numbers.
 pub fn add_class() -> Result<i32> {
     with(|codes| codes.add(|code| code))
 }
@@ -105,7 +105,8 @@ pub fn class_of(code: i32) -> Option<i32> {
     with(|codes| Ok(codes.added.get(&code).map(|added| added.class))).ok().flatten()
 }
 
-/// The text of a code: empty if it has been added without one. Errors: `ARG` if there is no such code.
+/// The text of a code: empty if it has been added without one. That of a code which nobody has made, as a program's callback may return,
+/// is the text of `UNKNOWN`, as its class is ([`Error::class`]). Errors: `INTERN`.
 pub fn text(code: i32) -> Result<Vec<u8>> {
     if code == 0 {
         return Ok(b"no error".to_vec());
@@ -113,7 +114,9 @@ pub fn text(code: i32) -> Result<Vec<u8>> {
     if let Some(error) = Error::from_class(code) {
         return Ok(error.text().as_bytes().to_vec());
     }
-    with(|codes| codes.added.get(&code).map(|added| added.text.clone()).ok_or(Error::ARG))
+    with(|codes| {
+        Ok(codes.added.get(&code).map_or(Error::UNKNOWN.text().as_bytes(), |added| &added.text).to_vec())
+    })
 }
 
 /// The largest code in use, the attribute `MPI_LASTUSEDCODE`: it never falls.
@@ -134,8 +137,11 @@ mod tests {
             assert_eq!(class_of(class), Some(class));
             texts.push(text);
         }
-        assert_eq!((class_of(63), text(63)), (None, Err(Error::ARG)));
-        assert_eq!((class_of(-1), text(-1)), (None, Err(Error::ARG)));
+        let unknown = text(Error::UNKNOWN.code());
+        for code in [63, -1, LAST_CODE, i32::MAX] {
+            assert_eq!((class_of(code), text(code)), (None, unknown.clone()));
+            assert_eq!(Error::from_code(code).map(Error::class), Some(Error::UNKNOWN.code()));
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::handle::{Handle, Kind, Table};
 use crate::local::RankLocal;
 use crate::object::Object;
 use alloc::string::String;
-use lwk_user::{eprintln, job, syscall};
+use lwk_user::{eprintln, job, start, syscall};
 
 /// A program's handler: the addresses of the object's handle and of the code.
 pub type UserFunction = unsafe extern "C" fn(object: *mut u64, code: *mut i32, ...);
@@ -63,6 +63,11 @@ pub fn free(handler: Handle) -> Result<()> {
         drop_unused(made, handler);
         Ok(())
     })
+}
+
+/// Whether the program still has the handler, from making it or from asking an object for it.
+pub fn is_held(handler: Handle) -> bool {
+    with(|made| Ok(made.get(handler).is_some_and(|it| it.held > 0))).unwrap_or(false)
 }
 
 /// Attaches a handler to an object. Errors: that of an invalid object; `ERRHANDLER` if there is no such handler, or it is for another
@@ -156,6 +161,11 @@ pub fn handler_of(object: Object) -> Action {
     }
 }
 
+/// Whether an error on the object ends the job.
+pub fn ends_job(object: Object) -> bool {
+    matches!(handler_of(object), Action::Fatal | Action::Abort)
+}
+
 /// Carries out the handler of the object that an error arose on; the code for the caller, if it gets that far. `call` is the name of
 /// the function, for the message of those that end the job. Must not be called from inside [`crate::engine::with`].
 pub fn raise(object: Object, call: &str, error: Error) -> i32 {
@@ -182,6 +192,8 @@ pub fn call(object: Object, code: i32) -> Result<()> {
 }
 
 fn end_job(object: Object, call: &str, error: Error) -> ! {
+    // The error may be one of a program that has been started directly.
+    start::require_job();
     let rank = job().rank();
     let text = crate::error_code::text(error.code()).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

@@ -127,6 +127,7 @@ pub fn environment(arguments: &[&[u8]]) -> Result<Info> {
         info.set(b"command", &cut(command))?;
         info.set(b"argv", &cut(&rest.join(&b' ')))?;
     }
+    lwk_user::start::require_job();
     info.set(b"maxprocs", lwk_user::job().size().to_string().as_bytes())?;
     info.set(b"arch", b"x86_64")?;
     info.set(b"thread_level", b"MPI_THREAD_MULTIPLE")?;

@@ -78,7 +78,8 @@ impl Object {
         }
     }
 
-    /// Keeps those hints of a communicator that are known; others are ignored, as the standard allows.
+    /// Keeps those hints of a communicator that are known; others are ignored, as the standard allows. Errors: `INTERN` if it is called while the
+    /// hints are looked at.
     pub fn set_hints(self, hints: &Info) -> Result<()> {
         self.attach(|it| it.hints.merge(&hints.only(&ASSERTIONS)))
     }

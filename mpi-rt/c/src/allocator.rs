@@ -4,6 +4,7 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::{c_int, c_void};
 use core::ptr;
+use lwk_user::abi::address::slot_of;
 
 unsafe extern "C" {
     fn malloc(bytes: usize) -> *mut c_void;
@@ -59,12 +60,18 @@ unsafe impl GlobalAlloc for CHeap {
 #[global_allocator]
 static HEAP: CHeap = CHeap;
 
-/// Memory for the program: null if there is none.
-pub fn allocate(bytes: usize) -> *mut u8 {
+/// Memory for the program, aligned to `align` if that is a power of two, and at least to a cache line: null if there is none.
+pub fn allocate(bytes: usize, align: usize) -> *mut u8 {
     let mut block = ptr::null_mut();
+    let align = if align.is_power_of_two() { align.max(PROGRAM_ALIGN) } else { PROGRAM_ALIGN };
     // SAFETY: the alignment is a power of two above a pointer's size, and the result goes to a variable of this function.
-    let refused = unsafe { posix_memalign(&raw mut block, PROGRAM_ALIGN, bytes) } != 0;
+    let refused = unsafe { posix_memalign(&raw mut block, align, bytes) } != 0;
     if refused { ptr::null_mut() } else { block.cast() }
+}
+
+/// Whether [`allocate`] may have given this: null, or aligned and in this rank's own memory (not the same seen through a slot).
+pub fn may_have_given(block: *mut u8) -> bool {
+    block.addr().is_multiple_of(PROGRAM_ALIGN) && slot_of(block.addr() as u64) == 0
 }
 
 /// Takes back what [`allocate`] has given; null is nothing.

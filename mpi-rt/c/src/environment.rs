@@ -1,12 +1,13 @@
 //! Start, end and surroundings (MPI-5.0, chapters 9 and 11).
 
 use crate::types::{Comm, Info, give, give_text};
-use crate::{allocator, mpi, variables};
+use crate::{allocator, mpi, stdio, variables};
 use alloc::format;
 use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::engine::with;
-use lwk_mpi_rt::{Error, engine, session};
-use lwk_user::{clock, job, syscall};
+use lwk_mpi_rt::info::hints;
+use lwk_mpi_rt::{Error, Handle, engine, session};
+use lwk_user::{clock, job, start, syscall};
 
 /// `MPI_MAX_LIBRARY_VERSION_STRING` and `MPI_MAX_PROCESSOR_NAME`.
 const MAX_LIBRARY_VERSION: usize = 8192;
@@ -43,6 +44,7 @@ mpi! {
 
     /// Ends the job, whatever the communicator (MPI-5.0, section 9.7). The code's low byte is the status.
     fn Abort(_comm: Comm, errorcode: c_int) on Nothing {
+        stdio::flush();
         syscall::abort(errorcode & 0xff)
     }
 
@@ -67,22 +69,29 @@ mpi! {
 
     /// Node and core: where the rank runs and nobody else does.
     fn Get_processor_name(name: *mut u8, resultlen: *mut c_int) on Nothing {
+        start::require_job();
         let text = format!("node{}-core{}", job().node(), job().my_place().core);
         give_text(name, resultlen, text.as_bytes(), MAX_PROCESSOR_NAME)
     }
 
     /// Memory for messages and windows (MPI-5.0, section 9.2): all of a rank's memory is, so this is `malloc`. The result is written
-    /// to the pointer that `baseptr` leads to.
-    fn Alloc_mem(size: i64, _info: Info, baseptr: *mut *mut u8) on Nothing {
+    /// to the pointer that `baseptr` leads to. The info key `mpi_minimum_memory_alignment` is followed if it is a power of two.
+    fn Alloc_mem(size: i64, info: Info, baseptr: *mut *mut u8) on Nothing {
         let bytes = usize::try_from(size).map_err(|_| Error::ARG)?;
-        let block = allocator::allocate(bytes);
+        let hints = hints(Handle(info))?;
+        let wish = hints.get(b"mpi_minimum_memory_alignment")?.and_then(|text| str::from_utf8(text).ok()?.parse().ok());
+        let block = allocator::allocate(bytes, wish.unwrap_or(1));
         if block.is_null() {
             return Err(Error::NO_MEM);
         }
         give(baseptr, block)
     }
 
+    /// Null is nothing. Errors: `BASE` for what [`Alloc_mem`](MPI_Alloc_mem) cannot have given.
     fn Free_mem(base: *mut u8) on Nothing {
+        if !allocator::may_have_given(base) {
+            return Err(Error::BASE);
+        }
         allocator::release(base);
         Ok(())
     }
@@ -92,12 +101,15 @@ mpi! {
         Ok(())
     }
 
-    /// Seconds, from an arbitrary but fixed moment (MPI-5.0, section 9.6).
+    /// Seconds, from an arbitrary but fixed moment (MPI-5.0, section 9.6). May be called before the start.
     fn Wtime() -> f64 {
+        // Whatever may be called before the start may be called in a program that has been started directly.
+        start::require_job();
         clock::ticks_to_ns(clock::ticks_ordered()) as f64 * 1e-9
     }
 
     fn Wtick() -> f64 {
+        start::require_job();
         1.0 / clock::ticks_per_second() as f64
     }
 }

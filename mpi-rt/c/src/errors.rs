@@ -1,7 +1,7 @@
 //! Error classes, codes and handlers (MPI-5.0, sections 9.3 to 9.5).
 
 use crate::types::{Comm, Errhandler, Session, Win, give, give_text, text, value};
-use crate::{conversions, mpi};
+use crate::{conversions, mpi, stdio};
 use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::abi::ERRHANDLER_NULL;
 use lwk_mpi_rt::error_code::{self, MAX_TEXT};
@@ -32,9 +32,16 @@ unsafe fn get(object: Object, place: *mut Errhandler) -> Result<()> {
     unsafe { give(place, error_handler::get(object)?.0) }
 }
 
+/// Calls the handler of an object.
+fn call(object: Object, code: c_int) -> Result<()> {
+    stdio::flush_before_error(object);
+    error_handler::call(object, code)
+}
+
 mpi! {
+    /// What nobody has made a code of, but a callback of the program's may have answered all the same, is unknown.
     fn Error_class(errorcode: c_int, errorclass: *mut c_int) on Nothing {
-        give(errorclass, error_code::class_of(errorcode).ok_or(Error::ARG)?)
+        give(errorclass, Error::from_code(errorcode).map_or(0, Error::class))
     }
 
     fn Error_string(errorcode: c_int, string: *mut u8, resultlen: *mut c_int) on Nothing {
@@ -68,7 +75,10 @@ mpi! {
     fn Errhandler_free(errhandler: *mut Errhandler) on Nothing {
         let handle = value(errhandler)?;
         error_handler::free(Handle(handle))?;
-        conversions::forget(handle);
+        // Each call that gives a handler out must be answered by one of these: its number stays until the last.
+        if !error_handler::is_held(Handle(handle)) {
+            conversions::forget(handle);
+        }
         give(errhandler, ERRHANDLER_NULL)
     }
 
@@ -85,7 +95,7 @@ mpi! {
     }
 
     fn Comm_call_errhandler(comm: Comm, errorcode: c_int) on Comm(comm) {
-        error_handler::call(Object::communicator(Handle(comm)), errorcode)
+        call(Object::communicator(Handle(comm)), errorcode)
     }
 
     fn Win_create_errhandler(function: Option<UserFunction>, errhandler: *mut Errhandler) on Nothing {
@@ -101,7 +111,7 @@ mpi! {
     }
 
     fn Win_call_errhandler(win: Win, errorcode: c_int) on Win(win) {
-        error_handler::call(Object::window(Handle(win)), errorcode)
+        call(Object::window(Handle(win)), errorcode)
     }
 
     fn File_create_errhandler(function: Option<UserFunction>, errhandler: *mut Errhandler) on Nothing {
@@ -117,7 +127,7 @@ mpi! {
     }
 
     fn File_call_errhandler(file: File, errorcode: c_int) on File(file) {
-        error_handler::call(Object::file(Handle(file)), errorcode)
+        call(Object::file(Handle(file)), errorcode)
     }
 
     fn Session_create_errhandler(function: Option<UserFunction>, errhandler: *mut Errhandler) on Nothing {
@@ -133,6 +143,6 @@ mpi! {
     }
 
     fn Session_call_errhandler(session: Session, errorcode: c_int) on Session(session) {
-        error_handler::call(Object::session(Handle(session)), errorcode)
+        call(Object::session(Handle(session)), errorcode)
     }
 }

@@ -42,6 +42,7 @@ mod report;
 mod requests;
 mod sessions;
 mod statuses;
+mod stdio;
 mod tools;
 mod topologies;
 mod types;

@@ -1,8 +1,10 @@
 //! Making other processes and meeting other jobs (MPI-5.0, chapter 11). A job has the ranks that it starts with: there is nobody to
-//! spawn, connect to or publish for, so all of these answer `MPI_ERR_UNSUPPORTED_OPERATION`.
+//! spawn, connect to or publish for, so these answer `MPI_ERR_UNSUPPORTED_OPERATION`; the codes of the processes that were to be spawned are
+//! `MPI_ERR_SPAWN` (section 11.8.2), in the root, which alone knows how many. A port that shall be closed has never been opened, a
+//! name that shall be found or withdrawn never been published: that is what the calls for them say.
 
 use crate::mpi;
-use crate::types::{Comm, Info, give};
+use crate::types::{Comm, Info, array, array_mut, give};
 use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::{Error, Handle, Result, abi};
@@ -13,19 +15,53 @@ fn unsupported(comm: Comm) -> Result<()> {
     Err(Error::UNSUPPORTED_OPERATION)
 }
 
+/// Says that none of the processes has been spawned. `processes` are the numbers that the root asks for, of which the other ranks know
+/// nothing. Errors: `COMM`, `ROOT`; in the root `ARG` for a negative number and those of `processes`; else `UNSUPPORTED_OPERATION`.
+///
+/// # Safety
+/// `codes` must be null or have a place for each process.
+unsafe fn none_spawned<'a>(
+    comm: Comm,
+    root: c_int,
+    processes: impl FnOnce() -> Result<&'a [c_int]>,
+    codes: *mut c_int,
+) -> Result<()> {
+    let (is_inter, rank, size) = with(|engine| {
+        Ok((engine.is_inter(Handle(comm))?, engine.rank(Handle(comm))?, engine.size(Handle(comm))?))
+    })?;
+    if is_inter {
+        return Err(Error::COMM);
+    }
+    let root = u32::try_from(root).ok().filter(|root| *root < size).ok_or(Error::ROOT)?;
+    if rank == root {
+        let processes = processes()?;
+        if processes.iter().any(|number| *number < 0) {
+            return Err(Error::ARG);
+        }
+        let all =
+            processes.iter().try_fold(0, |sum: c_int, number| sum.checked_add(*number)).ok_or(Error::ARG)?;
+        if !codes.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { array_mut(codes, all)? }.fill(Error::SPAWN.code());
+        }
+    }
+    Err(Error::UNSUPPORTED_OPERATION)
+}
+
 mpi! {
     fn Comm_spawn(
-        _command: *const c_char, _argv: *mut *mut c_char, _maxprocs: c_int, _info: Info, _root: c_int, comm: Comm,
-        _intercomm: *mut Comm, _errcodes: *mut c_int,
+        _command: *const c_char, _argv: *mut *mut c_char, maxprocs: c_int, _info: Info, root: c_int, comm: Comm,
+        _intercomm: *mut Comm, errcodes: *mut c_int,
     ) on Comm(comm) {
-        unsupported(comm)
+        let processes = [maxprocs];
+        none_spawned(comm, root, || Ok(&processes), errcodes)
     }
 
     fn Comm_spawn_multiple(
-        _count: c_int, _commands: *mut *mut c_char, _argv: *mut *mut *mut c_char, _maxprocs: *const c_int, _info: *const Info,
-        _root: c_int, comm: Comm, _intercomm: *mut Comm, _errcodes: *mut c_int,
+        count: c_int, _commands: *mut *mut c_char, _argv: *mut *mut *mut c_char, maxprocs: *const c_int, _info: *const Info,
+        root: c_int, comm: Comm, _intercomm: *mut Comm, errcodes: *mut c_int,
     ) on Comm(comm) {
-        unsupported(comm)
+        none_spawned(comm, root, || array(maxprocs, count), errcodes)
     }
 
     /// Nobody has spawned this job.
@@ -38,7 +74,7 @@ mpi! {
     }
 
     fn Close_port(_port_name: *const c_char) on Nothing {
-        Err(Error::UNSUPPORTED_OPERATION)
+        Err(Error::PORT)
     }
 
     fn Comm_accept(_port_name: *const c_char, _info: Info, _root: c_int, comm: Comm, _newcomm: *mut Comm) on Comm(comm) {
@@ -58,10 +94,10 @@ mpi! {
     }
 
     fn Unpublish_name(_service_name: *const c_char, _info: Info, _port_name: *const c_char) on Nothing {
-        Err(Error::UNSUPPORTED_OPERATION)
+        Err(Error::SERVICE)
     }
 
     fn Lookup_name(_service_name: *const c_char, _info: Info, _port_name: *mut c_char) on Nothing {
-        Err(Error::UNSUPPORTED_OPERATION)
+        Err(Error::NAME)
     }
 }

@@ -1,5 +1,6 @@
 //! Errors become what the object's error handler makes of them (MPI-5.0, section 9.3): `lwk_mpi_rt::error_handler`.
 
+use crate::stdio;
 use core::ffi::c_int;
 use lwk_mpi_rt::object::Object as Of;
 use lwk_mpi_rt::{Error, Handle, abi, error_handler};
@@ -28,5 +29,6 @@ pub fn report(function: &'static str, object: Object, error: Error) -> c_int {
         Object::Session(session) => Of::session(Handle(session)),
         Object::Nothing => Of::communicator(Handle(abi::COMM_SELF)),
     };
+    stdio::flush_before_error(of);
     error_handler::raise(of, function, error)
 }
