@@ -1,41 +1,54 @@
-//! Categories of variables (MPI-5.0, section 15.3.9): one for the transport, one for the core. They never change.
+//! Categories of variables (MPI-5.0, section 15.3.9): the transport, the collectives, the core. They never change.
 
-use super::variable::{CONTROL, COUNTER, LEVEL, PERFORMANCE};
+use super::control;
+use super::variable::{CONSTANTS, COUNTER, LEVEL, PERFORMANCE, TIMER};
 use super::{Outcome, at, error, find, tell, tell_text, tool};
 use crate::mpi;
 use crate::types::{array_mut, give};
 use core::ffi::{c_char, c_int};
+use core::ops::Range;
 
 struct Category {
     name: &'static str,
     description: &'static str,
-    /// Whether it has the control variables.
-    controls: bool,
-    /// The class of its performance variables.
-    class: i32,
+    /// Its control variables.
+    controls: Range<usize>,
+    /// The classes of its performance variables.
+    classes: &'static [i32],
 }
 
-static CATEGORIES: [Category; 2] = [
-    Category { name: "transport", description: "how messages travel", controls: true, class: LEVEL },
+static CATEGORIES: [Category; 3] = [
+    Category {
+        name: "transport",
+        description: "how messages travel",
+        controls: 0..CONSTANTS.len(),
+        classes: &[LEVEL],
+    },
+    Category {
+        name: "collectives",
+        description: "the forms of collective operations",
+        controls: CONSTANTS.len()..control::COUNT,
+        classes: &[],
+    },
     Category {
         name: "core",
-        description: "what the kernel counts on this rank's core",
-        controls: false,
-        class: COUNTER,
+        description: "what is counted on this rank's core",
+        controls: 0..0,
+        classes: &[COUNTER, TIMER],
     },
 ];
 
 impl Category {
     fn controls(&self) -> impl Iterator<Item = c_int> {
-        (0..if self.controls { CONTROL.len() } else { 0 }).map(|index| index as c_int)
+        self.controls.clone().map(|index| index as c_int)
     }
 
     fn performances(&self) -> impl Iterator<Item = c_int> {
-        let class = self.class;
+        let classes = self.classes;
         PERFORMANCE
             .iter()
             .enumerate()
-            .filter(move |(_, it)| it.class == class)
+            .filter(move |(_, it)| classes.contains(&it.class))
             .map(|(index, _)| index as c_int)
     }
 }

@@ -5,6 +5,7 @@
 
 mod category;
 mod control;
+mod enumeration;
 mod event;
 mod performance;
 mod variable;
@@ -25,7 +26,7 @@ pub mod error {
     pub const INVALID_SESSION: c_int = 1009;
     pub const INVALID_HANDLE: c_int = 1010;
     pub const INVALID_NAME: c_int = 1011;
-    pub const OUT_OF_SESSIONS: c_int = 1013;
+    pub const CVAR_SET_NOT_NOW: c_int = 1014;
     pub const CVAR_SET_NEVER: c_int = 1015;
     pub const PVAR_NO_WRITE: c_int = 1016;
     pub const PVAR_NO_STARTSTOP: c_int = 1017;
@@ -115,14 +116,5 @@ mpi! {
                 0
             }
         }
-    }
-
-    /// No variable has an enumeration.
-    fn T_enum_get_info(_enumtype: u64, _num: *mut c_int, _name: *mut u8, _name_len: *mut c_int) -> c_int {
-        tool(|| Err(error::INVALID_HANDLE))
-    }
-
-    fn T_enum_get_item(_enumtype: u64, _index: c_int, _value: *mut c_int, _name: *mut u8, _name_len: *mut c_int) -> c_int {
-        tool(|| Err(error::INVALID_HANDLE))
     }
 }

@@ -1,54 +1,117 @@
-//! Performance variables (MPI-5.0, section 15.3.7). All are read-only and run by themselves, so that they cannot be started, stopped,
-//! reset or written. A session's handle is a number; a variable's is its index and the session it belongs to.
+//! Performance variables (MPI-5.0, section 15.3.7). A level tells what there is now: it runs by itself and is read only. A counter or timer belongs
+//! to its handle: it counts from nought while it is started, and can be stopped, reset and written.
 
-use super::variable::{PERFORMANCE, Performance};
-use super::{Outcome, at, error, tell, tell_text, tool};
+use super::variable::{LEVEL, PERFORMANCE, Performance};
+use super::{at, error, tell, tell_text, tool};
 use crate::mpi;
 use crate::types::{Datatype, give};
 use core::ffi::{CStr, c_char, c_int};
-use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_mpi_rt::Handle;
 use lwk_mpi_rt::abi::datatype::UNSIGNED_LONG;
+use lwk_mpi_rt::handle::{Kind, Table};
+use lwk_mpi_rt::local::RankLocal;
 
 /// `MPI_T_VERBOSITY_USER_BASIC`, `MPI_T_BIND_NO_OBJECT`, `MPI_T_PVAR_ALL_HANDLES`.
 const VERBOSITY: c_int = 0x09;
 const NO_OBJECT: c_int = 1;
 const ALL_HANDLES: u64 = 1;
 
-/// Sessions that exist, a bit each. Relaxed everywhere: a rank is one thread.
-static SESSIONS: AtomicU64 = AtomicU64::new(0);
-/// A session's handle is its bit's number and this, so that no small number is one.
-const FIRST_SESSION: u64 = 0x100;
-/// Bits of a variable's handle above the session's, for its index plus one.
-const INDEX_SHIFT: u32 = 32;
-
-/// Errors: `INVALID_SESSION`.
-fn session(handle: u64) -> Result<u64, c_int> {
-    let bit = handle
-        .checked_sub(FIRST_SESSION)
-        .filter(|bit| *bit < u64::BITS as u64)
-        .ok_or(error::INVALID_SESSION)?;
-    // Relaxed: see SESSIONS.
-    if SESSIONS.load(Ordering::Relaxed) & 1 << bit == 0 { Err(error::INVALID_SESSION) } else { Ok(bit) }
+/// A handle of a variable.
+struct Bound {
+    session: Handle,
+    variable: &'static Performance,
+    /// What it has counted until it was last started or stopped.
+    counted: u64,
+    /// What the source said when it was last started; `None` while it is stopped.
+    since: Option<u64>,
 }
 
-/// The variable of a handle. Errors: `INVALID_SESSION`, `INVALID_HANDLE`.
-fn variable(of: u64, handle: u64) -> Result<&'static Performance, c_int> {
-    session(of)?;
-    let index = (handle >> INDEX_SHIFT).checked_sub(1).ok_or(error::INVALID_HANDLE)?;
-    if handle & u32::MAX as u64 != of {
-        return Err(error::INVALID_HANDLE);
-    }
-    usize::try_from(index).ok().and_then(|index| PERFORMANCE.get(index)).ok_or(error::INVALID_HANDLE)
+/// Sessions, and the handles of all of them.
+struct Tool {
+    sessions: Table<()>,
+    handles: Table<Bound>,
 }
 
-/// What starting, stopping, resetting and writing come to. All handles of a session at once is no error: those that allow it are
-/// started, and here that is none.
-fn refuse(of: u64, handle: u64, why: c_int) -> Outcome {
-    if handle == ALL_HANDLES {
-        return session(of).map(|_| ());
+static TOOL: RankLocal<Tool> =
+    RankLocal::new(Tool { sessions: Table::of(Kind::Session), handles: Table::of(Kind::Other) });
+
+impl Bound {
+    /// Errors: `NOT_ACCESSIBLE` if the home or the state of the runtime does not have the variable now.
+    fn source(&self) -> Result<u64, c_int> {
+        (self.variable.read)().ok_or(error::NOT_ACCESSIBLE)
     }
-    variable(of, handle)?;
-    Err(why)
+
+    fn value(&self) -> Result<u64, c_int> {
+        match self.since {
+            _ if self.variable.class == LEVEL => self.source(),
+            Some(since) => Ok(self.counted.wrapping_add(self.source()?.wrapping_sub(since))),
+            None => Ok(self.counted),
+        }
+    }
+
+    fn start(&mut self) -> Result<(), c_int> {
+        if self.since.is_none() {
+            self.since = Some(self.source()?);
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), c_int> {
+        self.counted = self.value()?;
+        self.since = None;
+        Ok(())
+    }
+
+    fn set(&mut self, value: u64) -> Result<(), c_int> {
+        if self.since.is_some() {
+            self.since = Some(self.source()?);
+        }
+        self.counted = value;
+        Ok(())
+    }
+}
+
+impl Tool {
+    /// Errors: `INVALID_SESSION`.
+    fn session(&self, session: u64) -> Result<Handle, c_int> {
+        let session = Handle(session);
+        self.sessions.get(session).map(|()| session).ok_or(error::INVALID_SESSION)
+    }
+
+    /// Errors: `INVALID_SESSION`; `INVALID_HANDLE`, also for a handle of another session.
+    fn bound(&mut self, session: u64, handle: u64) -> Result<&mut Bound, c_int> {
+        let session = self.session(session)?;
+        self.handles.get_mut(Handle(handle)).filter(|it| it.session == session).ok_or(error::INVALID_HANDLE)
+    }
+
+    /// The same, for what only counters and timers do. Errors: also `refusal` for a level.
+    fn counter(&mut self, session: u64, handle: u64, refusal: c_int) -> Result<&mut Bound, c_int> {
+        let bound = self.bound(session, handle)?;
+        if bound.variable.class == LEVEL { Err(refusal) } else { Ok(bound) }
+    }
+
+    /// Does something with a counter or timer, or with all of a session, of which levels are left as they are.
+    fn each(
+        &mut self,
+        session: u64,
+        handle: u64,
+        refusal: c_int,
+        what: impl Fn(&mut Bound) -> Result<(), c_int>,
+    ) -> Result<(), c_int> {
+        if handle != ALL_HANDLES {
+            return what(self.counter(session, handle, refusal)?);
+        }
+        let session = self.session(session)?;
+        let of_session = |it: &Bound| it.session == session && it.variable.class != LEVEL;
+        let all: alloc::vec::Vec<Handle> =
+            self.handles.iter().filter(|(_, it)| of_session(it)).map(|(handle, _)| handle).collect();
+        all.into_iter().filter_map(|handle| self.handles.get_mut(handle).map(&what)).collect()
+    }
+}
+
+/// Lets a call use the sessions and handles.
+fn with_tool(call: impl FnOnce(&mut Tool) -> Result<(), c_int>) -> c_int {
+    tool(|| TOOL.try_with(call).unwrap_or(Err(error::INVALID)))
 }
 
 mpi! {
@@ -70,9 +133,10 @@ mpi! {
             tell(datatype, UNSIGNED_LONG);
             tell(enumtype, 0);
             tell(bind, NO_OBJECT);
-            tell(readonly, 1);
-            tell(continuous, 1);
-            tell(atomic, 0);
+            tell(readonly, (it.class == LEVEL) as c_int);
+            tell(continuous, (it.class == LEVEL) as c_int);
+            // A rank is one thread, and nothing comes between reading and resetting.
+            tell(atomic, (it.class != LEVEL) as c_int);
             Ok(())
         })
     }
@@ -90,72 +154,79 @@ mpi! {
     }
 
     fn T_pvar_session_create(handle: *mut u64) -> c_int {
-        tool(|| {
-            // Relaxed: see SESSIONS.
-            let taken = SESSIONS.load(Ordering::Relaxed);
-            let bit = taken.trailing_ones();
-            if bit == u64::BITS {
-                return Err(error::OUT_OF_SESSIONS);
+        with_tool(|tool| {
+            if handle.is_null() {
+                return Err(error::INVALID);
             }
-            give(handle, FIRST_SESSION + bit as u64).map_err(|_| error::INVALID)?;
-            SESSIONS.store(taken | 1 << bit, Ordering::Relaxed);
-            Ok(())
+            give(handle, tool.sessions.insert(()).0).map_err(|_| error::INVALID)
         })
     }
 
+    /// Its handles are freed with it.
     fn T_pvar_session_free(handle: *mut u64) -> c_int {
-        tool(|| {
-            let bit = session(*handle.as_ref().ok_or(error::INVALID)?)?;
-            // Relaxed: see SESSIONS.
-            SESSIONS.fetch_and(!(1 << bit), Ordering::Relaxed);
+        with_tool(|tool| {
+            let session = tool.session(*handle.as_ref().ok_or(error::INVALID)?)?;
+            let all: alloc::vec::Vec<Handle> =
+                tool.handles.iter().filter(|(_, it)| it.session == session).map(|(handle, _)| handle).collect();
+            for bound in all {
+                tool.handles.remove(bound);
+            }
+            tool.sessions.remove(session);
             give(handle, 0).map_err(|_| error::INVALID)
         })
     }
 
     /// Errors: `NOT_ACCESSIBLE` if the home or the state of the runtime does not have the variable now.
     fn T_pvar_handle_alloc(of: u64, index: c_int, _object: *mut u8, handle: *mut u64, count: *mut c_int) -> c_int {
-        tool(|| {
-            session(of)?;
-            (at(&PERFORMANCE, index)?.read)().ok_or(error::NOT_ACCESSIBLE)?;
+        with_tool(|tool| {
+            let session = tool.session(of)?;
+            if handle.is_null() {
+                return Err(error::INVALID);
+            }
+            let bound = Bound { session, variable: at(&PERFORMANCE, index)?, counted: 0, since: None };
+            bound.source()?;
             tell(count, 1);
-            give(handle, (index as u64 + 1) << INDEX_SHIFT | of).map_err(|_| error::INVALID)
+            give(handle, tool.handles.insert(bound).0).map_err(|_| error::INVALID)
         })
     }
 
     fn T_pvar_handle_free(of: u64, handle: *mut u64) -> c_int {
-        tool(|| {
-            variable(of, *handle.as_ref().ok_or(error::INVALID)?)?;
+        with_tool(|tool| {
+            let bound = *handle.as_ref().ok_or(error::INVALID)?;
+            tool.bound(of, bound)?;
+            tool.handles.remove(Handle(bound));
             give(handle, 0).map_err(|_| error::INVALID)
         })
     }
 
     fn T_pvar_read(of: u64, handle: u64, buffer: *mut u64) -> c_int {
-        tool(|| {
-            let value = (variable(of, handle)?.read)().ok_or(error::NOT_ACCESSIBLE)?;
-            give(buffer, value).map_err(|_| error::INVALID)
-        })
+        with_tool(|tool| give(buffer, tool.bound(of, handle)?.value()?).map_err(|_| error::INVALID))
     }
 
     fn T_pvar_start(of: u64, handle: u64) -> c_int {
-        tool(|| refuse(of, handle, error::PVAR_NO_STARTSTOP))
+        with_tool(|tool| tool.each(of, handle, error::PVAR_NO_STARTSTOP, Bound::start))
     }
 
     fn T_pvar_stop(of: u64, handle: u64) -> c_int {
-        tool(|| refuse(of, handle, error::PVAR_NO_STARTSTOP))
+        with_tool(|tool| tool.each(of, handle, error::PVAR_NO_STARTSTOP, Bound::stop))
     }
 
     fn T_pvar_reset(of: u64, handle: u64) -> c_int {
-        tool(|| refuse(of, handle, error::PVAR_NO_WRITE))
+        with_tool(|tool| tool.each(of, handle, error::PVAR_NO_WRITE, |bound| bound.set(0)))
     }
 
-    fn T_pvar_write(of: u64, handle: u64, _buffer: *const u64) -> c_int {
-        tool(|| refuse(of, handle, error::PVAR_NO_WRITE))
+    fn T_pvar_write(of: u64, handle: u64, buffer: *const u64) -> c_int {
+        with_tool(|tool| {
+            let bound = tool.counter(of, handle, error::PVAR_NO_WRITE)?;
+            bound.set(*buffer.as_ref().ok_or(error::INVALID)?)
+        })
     }
 
-    fn T_pvar_readreset(of: u64, handle: u64, _buffer: *mut u64) -> c_int {
-        tool(|| {
-            variable(of, handle)?;
-            Err(error::PVAR_NO_WRITE)
+    fn T_pvar_readreset(of: u64, handle: u64, buffer: *mut u64) -> c_int {
+        with_tool(|tool| {
+            let bound = tool.counter(of, handle, error::PVAR_NO_WRITE)?;
+            give(buffer, bound.value()?).map_err(|_| error::INVALID)?;
+            bound.set(0)
         })
     }
 }
