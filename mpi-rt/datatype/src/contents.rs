@@ -76,6 +76,11 @@ impl Contents {
         }
     }
 
+    /// Whether it was made by the large-count form of its constructor.
+    pub fn is_large(&self) -> bool {
+        self.form == Form::Large
+    }
+
     pub(crate) fn named(predefined: Predefined) -> Contents {
         Contents { predefined: Some(predefined), ..Contents::new(Combiner::Named, Form::Int) }
     }

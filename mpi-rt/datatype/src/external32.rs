@@ -57,7 +57,7 @@ pub unsafe fn pack_external(
 ) -> Result<u64> {
     check_room(datatype, items, room)?;
     let mut at = out;
-    for_each_number(datatype, base, items, |form, here, size, external| {
+    for_each_number(datatype, base, items, room, |form, here, size, external| {
         // SAFETY: `here` is a number of the message, `at` is within the room, as the total has been checked.
         unsafe { write_big_endian(at, external, outward(form, read_native(here, size), size)) };
         at = at.wrapping_add(external);
@@ -78,13 +78,30 @@ pub unsafe fn unpack_external(
     bytes: u64,
 ) -> Result<u64> {
     check_room(datatype, items, bytes)?;
-    let mut at = data;
-    for_each_number(datatype, base, items, |form, here, size, external| {
-        // SAFETY: `at` is within the data, as the total has been checked; `here` is a number of the message.
+    // SAFETY: the caller's promise.
+    unsafe { unpack_external_part(datatype, base, items, data, bytes).map(|(read, _)| read) }
+}
+
+/// As [`unpack_external`], for data that may end before the message does: reads the whole values that are there and returns the bytes
+/// read and the bytes of the message that they have become. Errors: those of [`Datatype::region`].
+///
+/// # Safety
+/// As [`unpack_external`].
+pub unsafe fn unpack_external_part(
+    datatype: &Datatype,
+    base: usize,
+    items: i64,
+    data: usize,
+    bytes: u64,
+) -> Result<(u64, u64)> {
+    let (mut at, mut native) = (data, 0);
+    for_each_number(datatype, base, items, bytes, |form, here, size, external| {
+        // SAFETY: `at` is within the data, since only whole values of it are visited; `here` is a number of the message.
         unsafe { write_native(here, size, inward(form, read_big_endian(at, external), external)) };
         at = at.wrapping_add(external);
+        native += size as u64;
     })?;
-    Ok(at.wrapping_sub(data) as u64)
+    Ok((at.wrapping_sub(data) as u64, native))
 }
 
 fn check_room(datatype: &Datatype, items: i64, room: u64) -> Result<()> {
@@ -94,22 +111,30 @@ fn check_room(datatype: &Datatype, items: i64, room: u64) -> Result<()> {
     Ok(())
 }
 
-/// Visits the numbers of a message in order: form, address, bytes here, bytes in `external32`.
+/// Visits the numbers of a message in order: form, address, bytes here, bytes in `external32`. Ends before the first value that `room` bytes
+/// of `external32` have no place for.
 fn for_each_number(
     datatype: &Datatype,
     base: usize,
     items: i64,
+    mut room: u64,
     mut visit: impl FnMut(Form, usize, usize, usize),
 ) -> Result<()> {
     let region = datatype.region(base, items)?;
     let mut cursor = Cursor::new(region.layout, region.count, 0)?;
     for (basic, count) in Runs::new(datatype.inner().sig.as_ref(), region.count) {
         let (form, parts, size, external) = numbers(basic);
-        for _ in 0..count * parts as u64 {
+        let value = (parts * external) as u64;
+        let fitting = room.checked_div(value).map_or(count, |fitting| fitting.min(count));
+        room -= fitting * value;
+        for _ in 0..fitting * parts as u64 {
             // Blocks are made of whole values, so a number lies within one.
             let piece = cursor.peek()?.filter(|piece| piece.block >= size as u64).ok_or_else(corrupt)?;
             visit(form, base.wrapping_add_signed(piece.disp as isize), size, external);
             cursor.advance(size as u64);
+        }
+        if fitting < count {
+            break;
         }
     }
     Ok(())

@@ -29,6 +29,7 @@ mod layout;
 mod memory;
 mod node;
 pub mod op;
+mod represented;
 mod signature;
 mod transfer;
 
@@ -40,7 +41,7 @@ pub use contents::{Combiner, Contents, Form};
 pub use cursor::{Cursor, Piece};
 pub use datatype::Datatype;
 pub use error::{Class, Error, Result};
-pub use external32::{pack_external, unpack_external};
+pub use external32::{pack_external, unpack_external, unpack_external_part};
 pub use fortran::{TypeClass, UNDEFINED, f90_complex, f90_integer, f90_real, match_size, value_index};
 pub use layout::LayoutView;
 pub use memory::{Memory, Plain, Strided};

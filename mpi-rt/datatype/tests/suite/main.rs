@@ -7,4 +7,5 @@ mod layout;
 mod model;
 mod op;
 mod predefined;
+mod represented;
 mod scale;
