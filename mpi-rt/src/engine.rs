@@ -10,6 +10,7 @@ use crate::context::Contexts;
 use crate::datatypes::Datatypes;
 use crate::duplication::Duplication;
 use crate::error::{Error, Result};
+use crate::file::File;
 use crate::generalized::Pending;
 use crate::group::Group;
 use crate::handle::{Handle, Kind, Table};
@@ -77,6 +78,7 @@ pub struct Engine {
     pub(crate) operations: Table<Rc<UserOperation>>,
     pub(crate) last_kernel: LastKernel,
     pub(crate) windows: Table<Window>,
+    pub(crate) files: Table<File>,
     /// Flushes, which now and then make progress.
     pub(crate) flushes: u32,
     /// Whether the world model has been started and not ended.
@@ -211,6 +213,7 @@ pub fn exists(object: Object) -> Result<()> {
             Kind::Operation => engine.op_commutes(object.handle.0).is_ok(),
             Kind::Request => engine.has_request(object.handle),
             Kind::Window => engine.win_check(object.handle).is_ok(),
+            Kind::File => engine.file_check(object.handle).is_ok(),
             _ => false,
         };
         if found { Ok(()) } else { Err(object.invalid()) }
@@ -304,6 +307,7 @@ impl Engine {
             operations: Table::of(Kind::Operation),
             last_kernel: LastKernel::new(None),
             windows: Table::of(Kind::Window),
+            files: Table::of(Kind::File),
             flushes: 0,
             has_world_model: false,
             world: Rc::new(world),

@@ -29,6 +29,7 @@ pub mod error;
 pub mod error_code;
 pub mod error_handler;
 mod exchange;
+pub mod file;
 pub mod generalized;
 pub mod group;
 mod groups;

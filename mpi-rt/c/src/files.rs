@@ -1,40 +1,145 @@
-//! Files (MPI-5.0, chapter 14). The files of a node are in its memory and a rank's own; shared ones are not there, so that every function
-//! answers `MPI_ERR_UNSUPPORTED_OPERATION`, through the error handler of `MPI_FILE_NULL`, which returns unless a program says otherwise.
+//! Files (MPI-5.0, chapter 14): opening, sizes, views, pointers, consistency. What moves data is in `files_access`, data representations of the
+//! program's in `files_representation`.
 
-use crate::mpi;
-use lwk_mpi_rt::Error;
+use crate::types::{Comm, Datatype, Group, Info, give, give_number, give_text, text, value};
+use crate::{conversions, mpi};
+use core::ffi::{c_char, c_int};
+use lwk_mpi_rt::abi::FILE_NULL;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::file::{self, MAX_NAME};
+use lwk_mpi_rt::info;
+use lwk_mpi_rt::{Error, Handle};
 
-/// `MPI_FILE_NULL`.
-const FILE_NULL: u64 = 0x118;
+pub type File = u64;
+/// `MPI_Offset`.
+pub type Offset = i64;
 
-/// Functions that have nothing to do with their arguments.
-macro_rules! unsupported {
-    ($($name:ident)*) => {
-        mpi! {
-            $(
-                fn $name() on File(FILE_NULL) {
-                    Err(Error::UNSUPPORTED_OPERATION)
-                }
-            )*
-        }
-    };
+/// The file at an address that a program has passed.
+fn named(file: *const File) -> File {
+    // SAFETY: the program vouches for what is not null.
+    unsafe { value(file) }.unwrap_or(FILE_NULL)
 }
 
-unsupported! {
-    File_close File_delete File_get_amode File_get_atomicity File_get_byte_offset File_get_group File_get_info
-    File_get_position File_get_position_shared File_get_size File_get_type_extent File_get_type_extent_c
-    File_get_view File_iread File_iread_all File_iread_all_c File_iread_at File_iread_at_all
-    File_iread_at_all_c File_iread_at_c File_iread_c File_iread_shared File_iread_shared_c File_iwrite
-    File_iwrite_all File_iwrite_all_c File_iwrite_at File_iwrite_at_all File_iwrite_at_all_c File_iwrite_at_c
-    File_iwrite_c File_iwrite_shared File_iwrite_shared_c File_open File_preallocate File_read File_read_all
-    File_read_all_begin File_read_all_begin_c File_read_all_c File_read_all_end File_read_at File_read_at_all
-    File_read_at_all_begin File_read_at_all_begin_c File_read_at_all_c File_read_at_all_end File_read_at_c
-    File_read_c File_read_ordered File_read_ordered_begin File_read_ordered_begin_c File_read_ordered_c
-    File_read_ordered_end File_read_shared File_read_shared_c File_seek File_seek_shared File_set_atomicity
-    File_set_info File_set_size File_set_view File_sync File_write File_write_all File_write_all_begin
-    File_write_all_begin_c File_write_all_c File_write_all_end File_write_at File_write_at_all
-    File_write_at_all_begin File_write_at_all_begin_c File_write_at_all_c File_write_at_all_end
-    File_write_at_c File_write_c File_write_ordered File_write_ordered_begin File_write_ordered_begin_c
-    File_write_ordered_c File_write_ordered_end File_write_shared File_write_shared_c Register_datarep
-    Register_datarep_c
+mpi! {
+    fn File_open(comm: Comm, filename: *const c_char, amode: c_int, info: Info, file: *mut File) on File(FILE_NULL) {
+        let hints = info::hints(Handle(info))?;
+        if file.is_null() {
+            return Err(Error::ARG);
+        }
+        give(file, file::open(Handle(comm), text(filename)?, amode, &hints)?.0)
+    }
+
+    fn File_close(file: *mut File) on File(named(file)) {
+        let handle = value(file)?;
+        let outcome = file::close(Handle(handle));
+        if outcome != Err(Error::FILE) {
+            conversions::forget(handle);
+            give(file, FILE_NULL)?;
+        }
+        outcome
+    }
+
+    fn File_delete(filename: *const c_char, info: Info) on File(FILE_NULL) {
+        info::hints(Handle(info))?;
+        file::delete(text(filename)?)
+    }
+
+    fn File_set_size(file: File, size: Offset) on File(file) {
+        with(|engine| engine.file_set_size(Handle(file), size))
+    }
+
+    fn File_preallocate(file: File, size: Offset) on File(file) {
+        with(|engine| engine.file_preallocate(Handle(file), size))
+    }
+
+    fn File_get_size(file: File, size: *mut Offset) on File(file) {
+        give(size, with(|engine| engine.file_size(Handle(file)))?)
+    }
+
+    fn File_get_group(file: File, group: *mut Group) on File(file) {
+        if group.is_null() {
+            return Err(Error::ARG);
+        }
+        give(group, with(|engine| engine.file_group(Handle(file)))?.0)
+    }
+
+    fn File_get_amode(file: File, amode: *mut c_int) on File(file) {
+        give(amode, with(|engine| engine.file_mode(Handle(file)))?)
+    }
+
+    fn File_set_info(file: File, info: Info) on File(file) {
+        info::content(Handle(info))?;
+        with(|engine| engine.file_set_info(Handle(file)))
+    }
+
+    fn File_get_info(file: File, info_used: *mut Info) on File(file) {
+        if info_used.is_null() {
+            return Err(Error::ARG);
+        }
+        let used = with(|engine| engine.file_info(Handle(file)).cloned())?;
+        give(info_used, info::insert(used)?.0)
+    }
+
+    fn File_set_view(
+        file: File, disp: Offset, etype: Datatype, filetype: Datatype, datarep: *const c_char, info: Info,
+    ) on File(file) {
+        info::hints(Handle(info))?;
+        let representation = text(datarep)?;
+        with(|engine| engine.file_set_view(Handle(file), disp, etype, filetype, representation))
+    }
+
+    fn File_get_view(
+        file: File, disp: *mut Offset, etype: *mut Datatype, filetype: *mut Datatype, datarep: *mut u8,
+    ) on File(file) {
+        if disp.is_null() || etype.is_null() || filetype.is_null() || datarep.is_null() {
+            return Err(Error::ARG);
+        }
+        let view = with(|engine| engine.file_view(Handle(file)))?;
+        give(disp, view.displacement)?;
+        give(etype, view.etype.0)?;
+        give(filetype, view.filetype.0)?;
+        let mut length = 0;
+        give_text(datarep, &raw mut length, &view.representation, MAX_NAME)
+    }
+
+    fn File_seek(file: File, offset: Offset, whence: c_int) on File(file) {
+        with(|engine| engine.file_seek(Handle(file), offset, whence))
+    }
+
+    fn File_get_position(file: File, offset: *mut Offset) on File(file) {
+        give(offset, with(|engine| engine.file_position(Handle(file)))?)
+    }
+
+    fn File_seek_shared(file: File, offset: Offset, whence: c_int) on File(file) {
+        with(|engine| engine.file_seek_shared(Handle(file), offset, whence))
+    }
+
+    fn File_get_position_shared(file: File, offset: *mut Offset) on File(file) {
+        give(offset, with(|engine| engine.file_position_shared(Handle(file)))?)
+    }
+
+    fn File_get_byte_offset(file: File, offset: Offset, disp: *mut Offset) on File(file) {
+        give(disp, with(|engine| engine.file_byte_offset(Handle(file), offset))?)
+    }
+
+    /// The small form gives an `MPI_Aint`, which is as wide as an `MPI_Count`.
+    fn File_get_type_extent(file: File, datatype: Datatype, extent: *mut i64) on File(file) {
+        give(extent, with(|engine| engine.file_type_extent(Handle(file), datatype))?)
+    }
+
+    fn File_get_type_extent_c(file: File, datatype: Datatype, extent: *mut i64) on File(file) {
+        give_number(extent, with(|engine| engine.file_type_extent(Handle(file), datatype))?)
+    }
+
+    fn File_set_atomicity(file: File, flag: c_int) on File(file) {
+        with(|engine| engine.file_set_atomicity(Handle(file), flag != 0))
+    }
+
+    fn File_get_atomicity(file: File, flag: *mut c_int) on File(file) {
+        give(flag, with(|engine| engine.file_atomicity(Handle(file)))? as c_int)
+    }
+
+    fn File_sync(file: File) on File(file) {
+        with(|engine| engine.file_sync(Handle(file)))
+    }
 }

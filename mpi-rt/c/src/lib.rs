@@ -27,6 +27,8 @@ mod datatypes;
 mod environment;
 mod errors;
 mod files;
+mod files_access;
+mod files_representation;
 mod generalized;
 mod groups;
 mod info;

@@ -19,7 +19,7 @@ type Aint = i64;
 type Target<N> = (c_int, Aint, N, Datatype);
 
 #[inline(always)]
-fn buffer<N: Number>(address: *const c_void, count: N, datatype: Datatype) -> Buffer {
+pub fn buffer<N: Number>(address: *const c_void, count: N, datatype: Datatype) -> Buffer {
     Buffer { address: address.cast_mut().cast(), count: count.wide(), datatype }
 }
 

@@ -1,0 +1,160 @@
+//! Data access (MPI-5.0, section 14.4): where a transfer begins, and what becomes of the pointers.
+//!
+//! Explicit offsets, individual pointers and the shared pointer, collective or not, are one function: nothing that one rank moves depends on
+//! another, but for ordered access, where each rank's part follows those of the ranks before it.
+
+use super::File;
+use super::shared::Control;
+use super::system::Descriptor;
+use super::transfer::Buffer;
+use super::view::View;
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::request::Request;
+use crate::status::Status;
+use alloc::rc::Rc;
+
+/// Which way data goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    Read,
+    Write,
+}
+
+/// Where in the view it begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// At an etype.
+    At(i64),
+    /// At the individual pointer, which moves on by what was moved.
+    Individual,
+    /// At the shared pointer, which moves on by what was to be moved.
+    Shared,
+    /// The same, in the order of the ranks; all of them must take part.
+    Ordered,
+}
+
+/// What a transfer uses of a file.
+#[derive(Clone)]
+pub(super) struct Open {
+    pub descriptor: Rc<Descriptor>,
+    pub view: Rc<View>,
+    pub control: &'static Control,
+    pub atomic: bool,
+}
+
+impl File {
+    pub(super) fn open_file(&self) -> Open {
+        let File { descriptor, view, control, atomic, .. } = self;
+        Open { descriptor: descriptor.clone(), view: view.clone(), control, atomic: *atomic }
+    }
+
+    /// Errors: `READ_ONLY`, `ACCESS`; `UNSUPPORTED_OPERATION` for random access to a sequential file.
+    fn check(&self, direction: Direction, place: Place) -> Result<()> {
+        match direction {
+            Direction::Read => self.mode.check_readable()?,
+            Direction::Write => self.mode.check_writable()?,
+        }
+        match place {
+            Place::At(_) | Place::Individual => self.mode.check_random(),
+            Place::Shared | Place::Ordered => Ok(()),
+        }
+    }
+
+    /// The etype at which a transfer of so many begins. Errors: `ARG` for a negative one, or a shared pointer beyond all files.
+    fn start(&self, place: Place, etypes: u64) -> Result<u64> {
+        match place {
+            Place::At(offset) => u64::try_from(offset).map_err(|_| Error::ARG),
+            Place::Individual => Ok(self.position),
+            Place::Shared | Place::Ordered => self.control.advance(etypes).ok_or(Error::ARG),
+        }
+    }
+}
+
+impl Engine {
+    /// Reads or writes; the status has the bytes of the buffer that were moved, fewer when reading reaches the end of the file.
+    ///
+    /// Errors: `FILE`, `COUNT`, `TYPE`, `ARG` for a negative offset; `READ_ONLY`, `ACCESS`, `UNSUPPORTED_OPERATION` if the access mode does not allow
+    /// it; `IO` if the data is no whole number of etypes; `NO_SPACE` and others of the system; `CONVERSION` and others of a program's
+    /// representation; `NO_MEM`.
+    ///
+    /// # Safety
+    /// The buffer must be writable to read into it, and readable to write it.
+    pub unsafe fn file_transfer(
+        &mut self,
+        file: Handle,
+        direction: Direction,
+        place: Place,
+        buffer: &Buffer,
+    ) -> Result<Status> {
+        let wanted = self.prepare(file, direction, place, buffer);
+        // Others wait for this rank's part of an ordered transfer, even if it is none.
+        let after = match place {
+            Place::Ordered => Some(self.ordered_start(file, wanted.map_or(0, |(_, etypes)| etypes))?),
+            _ => None,
+        };
+        let (bytes, etypes) = wanted?;
+        let it = self.file(file)?;
+        let start = after.map_or_else(|| it.start(place, etypes), Ok)?;
+        let open = it.open_file();
+        let position = open.view.position(start)?;
+        // SAFETY: the caller's promise.
+        let moved = unsafe { self.move_data(&open, direction, buffer, position, bytes)? };
+        if place == Place::Individual {
+            self.file_mut(file)?.position = start + open.view.etypes_up(moved.in_file);
+        }
+        Ok(Status { bytes: moved.in_memory, ..Status::EMPTY })
+    }
+
+    /// As [`Engine::file_transfer`], as a request. It is complete: the system calls have moved everything.
+    ///
+    /// # Safety
+    /// As for [`Engine::file_transfer`].
+    pub unsafe fn file_start(
+        &mut self,
+        file: Handle,
+        direction: Direction,
+        place: Place,
+        buffer: &Buffer,
+    ) -> Result<Handle> {
+        // SAFETY: the caller's promise.
+        let status = unsafe { self.file_transfer(file, direction, place, buffer)? };
+        Ok(self.requests.insert(Request::nothing(status)))
+    }
+
+    /// Checks everything that can be checked before data is moved; bytes and etypes that it is in the file.
+    fn prepare(
+        &mut self,
+        file: Handle,
+        direction: Direction,
+        place: Place,
+        buffer: &Buffer,
+    ) -> Result<(u64, u64)> {
+        let it = self.file(file)?;
+        it.check(direction, place)?;
+        let view = it.view.clone();
+        let bytes = self.size_in_file(&view.representation, buffer)?;
+        Ok((bytes, view.etypes(bytes)?))
+    }
+
+    /// The etype at which this rank's part of an ordered transfer begins: behind those of the ranks before it.
+    fn ordered_start(&mut self, file: Handle, etypes: u64) -> Result<u64> {
+        let it = self.file(file)?;
+        let (communicator, control): (Rc<Communicator>, _) = (it.communicator.clone(), it.control);
+        let rank = communicator.rank;
+        let (mut before, mut all) = (0u64, 0u64);
+        self.exchange_words(&communicator, [etypes as i32, (etypes >> 32) as i32], |other, [low, high]| {
+            let part = u64::from(low as u32) | u64::from(high as u32) << 32;
+            all = all.saturating_add(part);
+            if other < rank {
+                before = before.saturating_add(part);
+            }
+        })?;
+        let share = if rank == 0 { control.advance(all).ok_or(Error::ARG) } else { Ok(0) };
+        let starts = self.exchange_outcomes(&communicator, share)?;
+        let start = starts.first().copied().ok_or(Error::INTERN)?;
+        start.checked_add(before).ok_or(Error::ARG)
+    }
+}

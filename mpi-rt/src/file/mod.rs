@@ -1,0 +1,93 @@
+//! Files (MPI-5.0, chapter 14), over the system calls on files that every rank has: the files of a node are in its memory, one tree for all of
+//! its ranks.
+//!
+//! Each rank opens the file for itself and reads and writes it directly, whatever the others do. What the ranks share is one
+//! line in the first rank's memory ([`shared::Control`]): the shared file pointer and the lock of atomic mode. Whatever moves is complete when
+//! the call returns, so non-blocking operations are requests that are complete, and split collectives only keep their status. Collective
+//! operations wait for each other where one rank's result is another's: opening, closing, sizes, views, seeking and transfers through the shared
+//! pointer. A rank whose arguments are wrong takes part all the same, and all ranks get an error.
+
+mod access;
+mod access_mode;
+mod in_use;
+mod open;
+mod pointer;
+mod properties;
+mod representation;
+mod shared;
+mod size;
+mod split;
+mod system;
+mod transfer;
+mod view;
+
+pub use access::{Direction, Place};
+pub use open::{close, delete, open};
+pub use representation::{Converter, MAX_NAME, register};
+pub use transfer::Buffer;
+
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::info::Info;
+use access_mode::AccessMode;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use shared::Control;
+use split::Begun;
+use system::Descriptor;
+use view::View;
+
+/// A file that this rank has open.
+pub(crate) struct File {
+    descriptor: Rc<Descriptor>,
+    mode: AccessMode,
+    /// As it was opened, absolute.
+    name: Vec<u8>,
+    communicator: Rc<Communicator>,
+    /// In the first rank's memory.
+    control: &'static Control,
+    /// The control words, if this is that rank. They go after the barrier in which all ranks close the file.
+    _own: Option<Box<Control>>,
+    view: Rc<View>,
+    /// The individual file pointer, in etypes of the view.
+    position: u64,
+    atomic: bool,
+    hints: Info,
+    /// The split collective that has begun and not ended.
+    split: Option<Begun>,
+}
+
+impl Engine {
+    /// Errors: `FILE`.
+    fn file(&self, file: Handle) -> Result<&File> {
+        self.files.get(file).ok_or(Error::FILE)
+    }
+
+    /// Errors: `FILE`.
+    fn file_mut(&mut self, file: Handle) -> Result<&mut File> {
+        self.files.get_mut(file).ok_or(Error::FILE)
+    }
+
+    /// Whether all ranks of a file give the same argument, and this one's is valid. Errors: this rank's or another's; `NOT_SAME`.
+    fn agree(&mut self, communicator: &Communicator, argument: Result<u64>) -> Result<()> {
+        let words = self.exchange_outcomes(communicator, argument)?;
+        if words.iter().all(|word| Ok(*word) == argument) { Ok(()) } else { Err(Error::NOT_SAME) }
+    }
+
+    /// Lets the first rank do something for all; all get its outcome. Errors: those of `work`.
+    fn first_does(&mut self, communicator: &Communicator, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        let outcome = if communicator.rank == 0 { work() } else { Ok(()) };
+        self.exchange_outcomes(communicator, outcome.map(|()| 0)).map(drop)
+    }
+}
+
+/// A number below 2^63 that two ranks have in common if they have these bytes in common; others are as good as always told apart.
+fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
+    // FNV-1a.
+    const START: u64 = 0xcbf2_9ce4_8422_2325;
+    const FACTOR: u64 = 0x100_0000_01b3;
+    bytes.fold(START, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(FACTOR)) >> 1
+}

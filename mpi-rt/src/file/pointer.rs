@@ -1,0 +1,82 @@
+//! File pointers (MPI-5.0, sections 14.4.3 and 14.4.4), in etypes of the view.
+
+use super::{File, fingerprint};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+
+/// Where a seek starts from, numbered as in the binary interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Whence {
+    Current,
+    End,
+    Set,
+}
+
+impl Whence {
+    fn from_number(number: i32) -> Result<Whence> {
+        match number {
+            401 => Ok(Whence::Current),
+            402 => Ok(Whence::End),
+            403 => Ok(Whence::Set),
+            _ => Err(Error::ARG),
+        }
+    }
+}
+
+impl File {
+    /// Where a pointer gets to. Errors: `ARG` for what is before the beginning of the view or no place in a file.
+    fn target(&self, offset: i64, whence: i32, current: u64) -> Result<u64> {
+        let from = match Whence::from_number(whence)? {
+            Whence::Current => current,
+            Whence::End => self.view.end(self.descriptor.size()?)?,
+            Whence::Set => 0,
+        };
+        let target = from.checked_add_signed(offset).ok_or(Error::ARG)?;
+        self.view.position(target).map(|_| target)
+    }
+}
+
+impl Engine {
+    /// Moves the individual pointer. Errors: `FILE`; `ARG` for a place before the beginning; `UNSUPPORTED_OPERATION` for a sequential file.
+    pub fn file_seek(&mut self, file: Handle, offset: i64, whence: i32) -> Result<()> {
+        let it = self.file_mut(file)?;
+        it.mode.check_random()?;
+        it.position = it.target(offset, whence, it.position)?;
+        Ok(())
+    }
+
+    /// Where the individual pointer is. Errors: `FILE`, `UNSUPPORTED_OPERATION` for a sequential file.
+    pub fn file_position(&self, file: Handle) -> Result<i64> {
+        let it = self.file(file)?;
+        it.mode.check_random()?;
+        Ok(it.position as i64)
+    }
+
+    /// Moves the shared pointer; all ranks of the file must call it. Errors: as for [`Engine::file_seek`]; `NOT_SAME`.
+    pub fn file_seek_shared(&mut self, file: Handle, offset: i64, whence: i32) -> Result<()> {
+        let it = self.file(file)?;
+        let (communicator, control) = (it.communicator.clone(), it.control);
+        let checked = it.mode.check_random().and(Whence::from_number(whence));
+        let arguments = offset.to_le_bytes().into_iter().chain(whence.to_le_bytes());
+        self.agree(&communicator, checked.map(|_| fingerprint(arguments)))?;
+        let it = self.file(file)?;
+        let target = it.target(offset, whence, control.position());
+        self.first_does(&communicator, || target.map(|target| control.set_position(target)))
+    }
+
+    /// Where the shared pointer is. Errors: `FILE`, `UNSUPPORTED_OPERATION` for a sequential file.
+    pub fn file_position_shared(&self, file: Handle) -> Result<i64> {
+        let it = self.file(file)?;
+        it.mode.check_random()?;
+        Ok(it.control.position() as i64)
+    }
+
+    /// The place in the file, in bytes, of an etype. Errors: `FILE`, `UNSUPPORTED_OPERATION` for a sequential file, `ARG` for a negative offset.
+    pub fn file_byte_offset(&self, file: Handle, etypes: i64) -> Result<i64> {
+        let it = self.file(file)?;
+        it.mode.check_random()?;
+        let etypes = u64::try_from(etypes).map_err(|_| Error::ARG)?;
+        it.view.byte_offset(it.view.position(etypes)?).map(|offset| offset as i64)
+    }
+}

@@ -1,0 +1,36 @@
+//! The size of a file (MPI-5.0, sections 14.2.4 to 14.2.6). Sizes are bytes.
+
+use super::system::Descriptor;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+
+impl Engine {
+    /// Errors: `FILE`.
+    pub fn file_size(&self, file: Handle) -> Result<i64> {
+        self.file(file)?.descriptor.size().map(|bytes| bytes as i64)
+    }
+
+    /// Cuts the file to a size, or makes it longer with zeros; all its ranks must call it. Errors: `FILE`, `ARG` for a negative size,
+    /// `READ_ONLY`, `UNSUPPORTED_OPERATION` for a sequential file, `NOT_SAME`, `NO_SPACE` and others of the system.
+    pub fn file_set_size(&mut self, file: Handle, bytes: i64) -> Result<()> {
+        self.resize(file, bytes, Descriptor::set_size)
+    }
+
+    /// Makes sure that there is space for the first bytes of a file, which is then at least as long; all its ranks must call it. Errors: as for
+    /// [`Engine::file_set_size`].
+    pub fn file_preallocate(&mut self, file: Handle, bytes: i64) -> Result<()> {
+        self.resize(file, bytes, Descriptor::allocate)
+    }
+
+    fn resize(&mut self, file: Handle, bytes: i64, how: fn(&Descriptor, u64) -> Result<()>) -> Result<()> {
+        let it = self.file(file)?;
+        let (communicator, descriptor) = (it.communicator.clone(), it.descriptor.clone());
+        let bytes = u64::try_from(bytes)
+            .map_err(|_| Error::ARG)
+            .and_then(|bytes| it.mode.check_writable().and(it.mode.check_random()).map(|()| bytes));
+        self.agree(&communicator, bytes)?;
+        let bytes = bytes?;
+        self.first_does(&communicator, || how(&descriptor, bytes))
+    }
+}

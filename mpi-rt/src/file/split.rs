@@ -1,0 +1,46 @@
+//! Split collectives (MPI-5.0, section 14.4.5): the first half moves the data, the second tells how it went.
+
+use super::access::{Direction, Place};
+use super::transfer::Buffer;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::status::Status;
+use core::mem::{Discriminant, discriminant};
+
+/// A split collective that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    direction: Direction,
+    place: Discriminant<Place>,
+    status: Status,
+}
+
+impl Engine {
+    /// The first half. Errors: as for [`Engine::file_transfer`], and then nothing has begun; `IO` if one is under way already.
+    ///
+    /// # Safety
+    /// As for [`Engine::file_transfer`].
+    pub unsafe fn file_begin(
+        &mut self,
+        file: Handle,
+        direction: Direction,
+        place: Place,
+        buffer: &Buffer,
+    ) -> Result<()> {
+        if self.file(file)?.split.is_some() {
+            return Err(Error::IO);
+        }
+        // SAFETY: the caller's promise.
+        let status = unsafe { self.file_transfer(file, direction, place, buffer)? };
+        self.file_mut(file)?.split = Some(Begun { direction, place: discriminant(&place), status });
+        Ok(())
+    }
+
+    /// The second half; `place` is of the same kind as the first's. Errors: `FILE`; `IO` if none of this kind has begun.
+    pub fn file_end(&mut self, file: Handle, direction: Direction, place: Place) -> Result<Status> {
+        let split = &mut self.file_mut(file)?.split;
+        let ends = |begun: &Begun| begun.direction == direction && begun.place == discriminant(&place);
+        split.take_if(|begun| ends(begun)).map(|begun| begun.status).ok_or(Error::IO)
+    }
+}
