@@ -65,8 +65,9 @@ FORTRAN(comm_set_errhandler, (const MPI_Fint *comm, const MPI_Fint *errhandler, 
 FORTRAN(errhandler_free, (MPI_Fint *errhandler, MPI_Fint *ierror))
 {
     MPI_Errhandler c_errhandler = MPI_Errhandler_f2c(*errhandler);
+    /* The number may still be in use: MPI_Errhandler_free knows. */
     *ierror = MPI_Errhandler_free(&c_errhandler);
-    PUT_BACK(Errhandler, errhandler, c_errhandler);
+    PUT(Errhandler, errhandler, c_errhandler);
 }
 
 FORTRAN(error_class, (const MPI_Fint *errorcode, MPI_Fint *errorclass, MPI_Fint *ierror))

@@ -7,6 +7,8 @@
 #define MARGAY_FORTRAN_H
 
 #include <mpi.h>
+#include <stddef.h>
+#include <stdlib.h>
 
 #define FORTRAN(name, arguments)                                                    \
     void pmpi_##name##_ arguments;                                                  \
@@ -15,6 +17,7 @@
 
 /* Constants that are known by their addresses: common blocks of mpif.h. */
 extern MPI_Fint margay_bottom_, margay_in_place_, margay_buffer_automatic_, margay_unweighted_, margay_weights_empty_;
+extern MPI_Fint margay_errcodes_ignore_;
 extern MPI_Fint margay_status_ignore_[MPI_F_STATUS_SIZE], margay_statuses_ignore_[MPI_F_STATUS_SIZE];
 
 static inline void *margay_buffer(const void *address)
@@ -39,12 +42,32 @@ static inline int *margay_weights(const MPI_Fint *address)
 
 #define BUFFER(address) margay_buffer(address)
 #define WEIGHTS(address) margay_weights(address)
+#define ERRCODES(address) ((address) == &margay_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : (address))
 /* A status is the same eight integers in both languages. */
 #define STATUS(address) ((address) == margay_status_ignore_ ? MPI_STATUS_IGNORE : (MPI_Status *)(address))
 #define STATUSES(address) ((address) == margay_statuses_ignore_ ? MPI_STATUSES_IGNORE : (MPI_Status *)(address))
 
 /* The number's handle has been freed: it may be used for another (the library's own, not part of MPI). */
 void margay_forget(MPI_Fint number);
+
+/* As MPI_Op_create, for a Fortran function, which is given the number of the datatype (the library's own, not part of MPI). */
+typedef void margay_fortran_function(void *invec, void *inoutvec, MPI_Fint *len, MPI_Fint *datatype);
+int margay_op_create(margay_fortran_function *function, int commute, MPI_Op *op);
+
+/* In by_hand.c, and used elsewhere. Texts: Fortran's are filled with blanks and have their length as a last, hidden argument; what comes in is
+   a copy without them, to be freed, or NULL if there is no memory. */
+char *margay_text_in(const char *text, size_t bytes);
+void margay_text_out(char *place, size_t room, const char *text, MPI_Fint *length);
+/* As much of a text as `*length` asks for, nothing if that is 0; then the length of all of it, `bytes` with the zero behind it. */
+void margay_text_part(char *place, size_t room, char *text, int bytes, MPI_Fint *length);
+
+/* A call that uses `text`: what C has for a Fortran text of so many bytes. */
+#define WITH_TEXT(fortran, bytes, call)                 \
+    do {                                                \
+        char *text = margay_text_in(fortran, bytes);    \
+        *ierror = text ? (call) : MPI_ERR_NO_MEM;       \
+        free(text);                                     \
+    } while (0)
 
 /* Hands a handle out. */
 #define PUT(kind, place, handle)                 \

@@ -1,22 +1,42 @@
 //! Reduction operations of the program, and reductions in one rank (MPI-5.0, sections 6.9.5 and 6.9.7).
 
+use crate::conversions::number_of;
 use crate::mpi;
+use crate::report::{Object, report};
 use crate::types::{Datatype, Number, Op, give};
 use alloc::rc::Rc;
 use core::ffi::c_int;
-use lwk_mpi_rt::Error;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::operation::UserFunction;
+use lwk_mpi_rt::{Error, Result};
 
-/// `MPI_User_function` and, with `MPI_Count`, `MPI_User_function_c`.
-type Function<N> =
-    unsafe extern "C" fn(input: *mut u8, inout: *mut u8, length: *mut N, datatype: *mut Datatype);
+/// `MPI_User_function` and, with `MPI_Count`, `MPI_User_function_c`; with the datatype as a number, a Fortran function.
+type Function<N, D = Datatype> =
+    unsafe extern "C" fn(input: *mut u8, inout: *mut u8, length: *mut N, datatype: *mut D);
 
-/// A C function as the engine calls it.
-struct Callback<N: Number>(Function<N>);
+/// A datatype as a program's function sees it.
+trait Shown {
+    fn of(datatype: Datatype) -> Self;
+}
 
-impl<N: Number> UserFunction for Callback<N> {
-    unsafe fn call(&self, input: *mut u8, inout: *mut u8, count: i64, mut datatype: u64) {
+impl Shown for Datatype {
+    fn of(datatype: Datatype) -> Datatype {
+        datatype
+    }
+}
+
+impl Shown for c_int {
+    fn of(datatype: Datatype) -> c_int {
+        number_of(datatype)
+    }
+}
+
+/// A program's function as the engine calls it.
+struct Callback<N: Number, D: Shown>(Function<N, D>);
+
+impl<N: Number, D: Shown> UserFunction for Callback<N, D> {
+    unsafe fn call(&self, input: *mut u8, inout: *mut u8, count: i64, datatype: u64) {
+        let mut shown = D::of(datatype);
         // The engine folds a few kilobytes at a time; only MPI_Reduce_local passes on a length of the caller's, which fits its own kind
         // but may not fit the function's.
         let mut done = 0;
@@ -28,7 +48,7 @@ impl<N: Number> UserFunction for Callback<N> {
             // SAFETY: the caller vouches for the items; the program's function has this type.
             unsafe {
                 let (input, inout) = (input.wrapping_offset(offset), inout.wrapping_offset(offset));
-                (self.0)(input, inout, &raw mut number, &raw mut datatype);
+                (self.0)(input, inout, &raw mut number, &raw mut shown);
             }
             done += length;
         }
@@ -44,21 +64,48 @@ fn fitting<N: Number>(count: i64) -> (i64, N) {
     }
 }
 
+/// A new operation. Errors: `ARG` for null pointers.
+///
+/// # Safety
+/// `op` must be null or writable, the function one for what it will be used with.
+unsafe fn create<N: Number + 'static, D: Shown + 'static>(
+    function: Option<Function<N, D>>,
+    commute: c_int,
+    op: *mut Op,
+) -> Result<()> {
+    let function = Rc::new(Callback(function.ok_or(Error::ARG)?));
+    if op.is_null() {
+        return Err(Error::ARG);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { give(op, with(|engine| Ok(engine.op_create(function, commute != 0)))?.0) }
+}
+
+/// The Fortran bindings' way to make an operation of a Fortran function; an error code, which Fortran's error handlers have seen.
+///
+/// # Safety
+/// As for `create`.
+// SAFETY: the name is this library's own.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn margay_op_create(
+    function: Option<Function<c_int, c_int>>,
+    commute: c_int,
+    op: *mut Op,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    match unsafe { create(function, commute, op) } {
+        Ok(()) => 0,
+        Err(error) => report("MPI_OP_CREATE", Object::Nothing, error),
+    }
+}
+
 mpi! {
     fn Op_create(user_fn: Option<Function<c_int>>, commute: c_int, op: *mut Op) on Nothing {
-        let function = Rc::new(Callback(user_fn.ok_or(Error::ARG)?));
-        if op.is_null() {
-            return Err(Error::ARG);
-        }
-        give(op, with(|engine| Ok(engine.op_create(function, commute != 0)))?.0)
+        create(user_fn, commute, op)
     }
 
     fn Op_create_c(user_fn: Option<Function<i64>>, commute: c_int, op: *mut Op) on Nothing {
-        let function = Rc::new(Callback(user_fn.ok_or(Error::ARG)?));
-        if op.is_null() {
-            return Err(Error::ARG);
-        }
-        give(op, with(|engine| Ok(engine.op_create(function, commute != 0)))?.0)
+        create(user_fn, commute, op)
     }
 
     fn Op_free(op: *mut Op) on Nothing {

@@ -12,12 +12,12 @@ MARGAY_MPI(int, Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *new
 MARGAY_MPI(int, Cartdim_get, (MPI_Comm comm, int *ndims))
 MARGAY_MPI(int, Dims_create, (int nnodes, int ndims, int dims[]))
 MARGAY_MPI(int, Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-    const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph))
+    const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph))
 MARGAY_MPI(int, Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[],
-    const int sourceweights[], int outdegree, const int destinations[], const int destweights[],
+    const int *sourceweights, int outdegree, const int destinations[], const int *destweights,
     MPI_Info info, int reorder, MPI_Comm *comm_dist_graph))
-MARGAY_MPI(int, Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
-    int maxoutdegree, int destinations[], int destweights[]))
+MARGAY_MPI(int, Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int *sourceweights,
+    int maxoutdegree, int destinations[], int *destweights))
 MARGAY_MPI(int, Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted))
 MARGAY_MPI(int, Graph_create, (MPI_Comm comm_old, int nnodes, const int indx[], const int edges[],
     int reorder, MPI_Comm *comm_graph))
