@@ -11,6 +11,37 @@ use crate::handle::Handle;
 use alloc::vec::Vec;
 use lwk_datatype::{Datatype, Distribution, Form, Order, TypeClass};
 
+/// Constructors of one old type, as those of [`Datatype`].
+macro_rules! constructors {
+    ($($(#[$doc:meta])* $name:ident as $make:ident($($argument:ident: $type:ty),*);)*) => {
+        impl Engine {
+            $(
+                $(#[$doc])*
+                pub fn $name(&mut self, form: Form, $($argument: $type,)* old: u64) -> Result<Handle> {
+                    self.make_type(old, |old| Datatype::$make(form, $($argument,)* old))
+                }
+            )*
+        }
+    };
+}
+
+constructors! {
+    /// `count` items, one after another (`MPI_TYPE_CONTIGUOUS`).
+    type_contiguous as contiguous_of(count: i64);
+    /// `count` blocks of `length` items, `stride` items apart (`MPI_TYPE_VECTOR`).
+    type_vector as vector(count: i64, length: i64, stride: i64);
+    /// `count` blocks of `length` items, `stride` bytes apart (`MPI_TYPE_CREATE_HVECTOR`).
+    type_hvector as hvector(count: i64, length: i64, stride: i64);
+    /// Blocks of `lengths` items at `displacements` items (`MPI_TYPE_INDEXED`).
+    type_indexed as indexed(lengths: &[i64], displacements: &[i64]);
+    /// Blocks of `lengths` items at `displacements` bytes (`MPI_TYPE_CREATE_HINDEXED`).
+    type_hindexed as hindexed(lengths: &[i64], displacements: &[i64]);
+    /// Blocks of `length` items at `displacements` items (`MPI_TYPE_CREATE_INDEXED_BLOCK`).
+    type_indexed_block as indexed_block(length: i64, displacements: &[i64]);
+    /// Blocks of `length` items at `displacements` bytes (`MPI_TYPE_CREATE_HINDEXED_BLOCK`).
+    type_hindexed_block as hindexed_block(length: i64, displacements: &[i64]);
+}
+
 impl Engine {
     fn make_type(
         &mut self,
@@ -24,79 +55,6 @@ impl Engine {
     /// The same type under another handle (`MPI_TYPE_DUP`), as committed as the old one.
     pub fn type_dup(&mut self, old: u64) -> Result<Handle> {
         self.make_type(old, |old| Ok(old.dup()))
-    }
-
-    /// `count` items, one after another (`MPI_TYPE_CONTIGUOUS`).
-    pub fn type_contiguous(&mut self, form: Form, count: i64, old: u64) -> Result<Handle> {
-        self.make_type(old, |old| Datatype::contiguous_of(form, count, old))
-    }
-
-    /// `count` blocks of `length` items, `stride` items apart (`MPI_TYPE_VECTOR`).
-    pub fn type_vector(
-        &mut self,
-        form: Form,
-        count: i64,
-        length: i64,
-        stride: i64,
-        old: u64,
-    ) -> Result<Handle> {
-        self.make_type(old, |old| Datatype::vector(form, count, length, stride, old))
-    }
-
-    /// `count` blocks of `length` items, `stride` bytes apart (`MPI_TYPE_CREATE_HVECTOR`).
-    pub fn type_hvector(
-        &mut self,
-        form: Form,
-        count: i64,
-        length: i64,
-        stride: i64,
-        old: u64,
-    ) -> Result<Handle> {
-        self.make_type(old, |old| Datatype::hvector(form, count, length, stride, old))
-    }
-
-    /// Blocks of `lengths` items at `displacements` items (`MPI_TYPE_INDEXED`).
-    pub fn type_indexed(
-        &mut self,
-        form: Form,
-        lengths: &[i64],
-        displacements: &[i64],
-        old: u64,
-    ) -> Result<Handle> {
-        self.make_type(old, |old| Datatype::indexed(form, lengths, displacements, old))
-    }
-
-    /// Blocks of `lengths` items at `displacements` bytes (`MPI_TYPE_CREATE_HINDEXED`).
-    pub fn type_hindexed(
-        &mut self,
-        form: Form,
-        lengths: &[i64],
-        displacements: &[i64],
-        old: u64,
-    ) -> Result<Handle> {
-        self.make_type(old, |old| Datatype::hindexed(form, lengths, displacements, old))
-    }
-
-    /// Blocks of `length` items at `displacements` items (`MPI_TYPE_CREATE_INDEXED_BLOCK`).
-    pub fn type_indexed_block(
-        &mut self,
-        form: Form,
-        length: i64,
-        displacements: &[i64],
-        old: u64,
-    ) -> Result<Handle> {
-        self.make_type(old, |old| Datatype::indexed_block(form, length, displacements, old))
-    }
-
-    /// Blocks of `length` items at `displacements` bytes (`MPI_TYPE_CREATE_HINDEXED_BLOCK`).
-    pub fn type_hindexed_block(
-        &mut self,
-        form: Form,
-        length: i64,
-        displacements: &[i64],
-        old: u64,
-    ) -> Result<Handle> {
-        self.make_type(old, |old| Datatype::hindexed_block(form, length, displacements, old))
     }
 
     /// `lengths` items of each of `types` at `displacements` bytes (`MPI_TYPE_CREATE_STRUCT`). Errors: also `NO_MEM`.

@@ -5,7 +5,6 @@ use super::{Bench, Row, Table, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi_rt::Result;
-use lwk_mpi_rt::mpi::Request;
 use lwk_user::clock::{ns_to_ticks, ticks, ticks_ordered};
 
 /// The largest message, in bytes.
@@ -34,11 +33,13 @@ pub fn overlap(bench: &Bench) -> Result<Table> {
         let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
         let mut round = |times: u32, computing: u64| {
             for _ in 0..if pair.idle { 0 } else { times } {
-                let received = bench.world.irecv(&mut receive, pair.partner, TAG)?;
-                let sent = bench.world.isend(&send, pair.partner, TAG)?;
-                compute(computing);
-                sent.wait()?;
-                received.wait()?;
+                bench.world.scope(|s| {
+                    let received = s.irecv(&mut receive, pair.partner, TAG)?;
+                    let sent = s.isend(&send, pair.partner, TAG)?;
+                    compute(computing);
+                    sent.wait()?;
+                    received.wait()
+                })?;
             }
             Ok(())
         };
@@ -72,12 +73,12 @@ pub fn skew(bench: &Bench) -> Result<Table> {
                 continue;
             }
             if pair.first {
-                let mut sent: Vec<Request> = Vec::with_capacity(WINDOW as usize);
-                for _ in 0..WINDOW {
-                    compute(c1);
-                    sent.push(bench.world.isend(&send, pair.partner, TAG)?);
-                }
-                sent.into_iter().try_for_each(|request| request.wait().map(drop))?;
+                bench.world.scope(|s| {
+                    (0..WINDOW).try_for_each(|_| {
+                        compute(c1);
+                        s.isend(&send, pair.partner, TAG).map(drop)
+                    })
+                })?;
                 best = best.min(ticks_ordered() - start);
             } else {
                 for _ in 0..WINDOW {

@@ -5,7 +5,6 @@ use super::{Bench, Row, Table, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi_rt::Result;
-use lwk_mpi_rt::mpi::Request;
 
 /// The largest message of a pattern, in bytes.
 const LARGEST: usize = 1 << 20;
@@ -21,9 +20,10 @@ pub fn ping_ping(bench: &Bench) -> Result<Table> {
         let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
         let mut round = |times: u32| {
             for _ in 0..times {
-                let sent = bench.world.isend(&send, pair.partner, TAG)?;
-                bench.world.receive(&mut receive, pair.partner, TAG)?;
-                sent.wait()?;
+                bench.world.scope(|s| {
+                    s.isend(&send, pair.partner, TAG)?;
+                    bench.world.receive(&mut receive, pair.partner, TAG)
+                })?;
             }
             Ok(())
         };
@@ -39,9 +39,10 @@ pub fn sendrecv(bench: &Bench) -> Result<Table> {
         let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
         let mut round = |times: u32| {
             for _ in 0..times {
-                let sent = bench.world.isend(&send, next, TAG)?;
-                bench.world.receive(&mut receive, previous, TAG)?;
-                sent.wait()?;
+                bench.world.scope(|s| {
+                    s.isend(&send, next, TAG)?;
+                    bench.world.receive(&mut receive, previous, TAG)
+                })?;
             }
             Ok(())
         };
@@ -58,11 +59,12 @@ pub fn exchange(bench: &Bench) -> Result<Table> {
         let (mut left, mut right) = (vec![0u8; bytes], vec![0u8; bytes]);
         let mut round = |times: u32| {
             for _ in 0..times {
-                let sent =
-                    [bench.world.isend(&send, previous, TAG + 1)?, bench.world.isend(&send, next, TAG)?];
-                bench.world.receive(&mut left, previous, TAG)?;
-                bench.world.receive(&mut right, next, TAG + 1)?;
-                wait_all(sent)?;
+                bench.world.scope(|s| {
+                    s.isend(&send, previous, TAG + 1)?;
+                    s.isend(&send, next, TAG)?;
+                    bench.world.receive(&mut left, previous, TAG)?;
+                    bench.world.receive(&mut right, next, TAG + 1)
+                })?;
             }
             Ok(())
         };
@@ -80,12 +82,11 @@ pub fn both_ways(bench: &Bench) -> Result<Table> {
         let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
         let mut round = |times: u32| {
             for _ in 0..times {
-                let sent: Result<Vec<Request>> =
-                    (0..WINDOW).map(|_| bench.world.isend(&send, pair.partner, TAG)).collect();
-                for _ in 0..WINDOW {
-                    bench.world.receive(&mut receive, pair.partner, TAG)?;
-                }
-                wait_all(sent?)?;
+                bench.world.scope(|s| {
+                    (0..WINDOW).try_for_each(|_| s.isend(&send, pair.partner, TAG).map(drop))?;
+                    (0..WINDOW)
+                        .try_for_each(|_| bench.world.receive(&mut receive, pair.partner, TAG).map(drop))
+                })?;
             }
             Ok(())
         };
@@ -138,10 +139,10 @@ fn all_pairs(bench: &Bench, name: &'static str, buffers: impl Fn(usize) -> usize
 fn many_buffers(bench: &Bench, pair: &Pair, sends: &[Vec<u8>], receives: &mut [Vec<u8>]) -> Result<()> {
     let mut answer = [0u8; 4];
     if pair.first {
-        let sent: Result<Vec<Request>> = (0..WINDOW as usize)
-            .map(|number| bench.world.isend(&sends[number % sends.len()], pair.partner, TAG))
-            .collect();
-        wait_all(sent?)?;
+        bench.world.scope(|s| {
+            let mut sends = (0..WINDOW as usize).map(|number| &sends[number % sends.len()]);
+            sends.try_for_each(|send| s.isend(send, pair.partner, TAG).map(drop))
+        })?;
         bench.world.receive(&mut answer, pair.partner, TAG)?;
     } else {
         let count = receives.len();
@@ -168,15 +169,16 @@ pub fn halo(bench: &Bench) -> Result<Table> {
         let mut borders = [(); 4].map(|()| vec![0u8; bytes]);
         let mut round = |times: u32| {
             for _ in 0..times {
-                let mut requests = Vec::with_capacity(8);
-                for (direction, (border, neighbour)) in borders.iter_mut().zip(neighbours).enumerate() {
-                    // What comes from above has been sent downwards.
-                    requests.push(bench.world.irecv(border, neighbour, TAG + (direction ^ 1) as i32)?);
-                }
-                for (direction, neighbour) in neighbours.into_iter().enumerate() {
-                    requests.push(bench.world.isend(&send, neighbour, TAG + direction as i32)?);
-                }
-                wait_all(requests)?;
+                bench.world.scope(|s| {
+                    for (direction, (border, neighbour)) in borders.iter_mut().zip(neighbours).enumerate() {
+                        // What comes from above has been sent downwards.
+                        s.irecv(border, neighbour, TAG + (direction ^ 1) as i32)?;
+                    }
+                    for (direction, neighbour) in neighbours.into_iter().enumerate() {
+                        s.isend(&send, neighbour, TAG + direction as i32)?;
+                    }
+                    Ok(())
+                })?;
             }
             Ok(())
         };
@@ -207,10 +209,6 @@ pub fn half_length(bench: &Bench) -> Result<Table> {
 fn neighbours(bench: &Bench) -> (i32, i32) {
     let (rank, size) = (bench.rank, bench.size);
     (((rank + 1) % size) as i32, ((rank + size - 1) % size) as i32)
-}
-
-fn wait_all<'b>(requests: impl IntoIterator<Item = Request<'b>>) -> Result<()> {
-    requests.into_iter().try_for_each(|request| request.wait().map(drop))
 }
 
 /// Ticks of some repetitions.

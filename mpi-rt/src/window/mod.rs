@@ -19,7 +19,6 @@ mod create;
 mod dynamic;
 mod element;
 mod epoch;
-pub mod face;
 mod fence;
 mod general;
 pub mod hints;

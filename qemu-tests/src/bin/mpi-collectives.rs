@@ -118,14 +118,16 @@ fn split(world: Communicator) -> Result<()> {
     let (next, previous) =
         ((half.rank()? + 1) % half.size()?, (half.rank()? + half.size()? - 1) % half.size()?);
     let (first, second) = ([1u32, rank], [2u32, rank]);
-    let requests = (half.isend(&first, next as i32, 5)?, twin.isend(&second, next as i32, 5)?);
-    let mut got = [0u32; 2];
-    let status = twin.receive(&mut got, ANY_SOURCE, ANY_TAG)?;
-    assert_eq!((status.source, got), (previous as i32, [2, members[previous as usize]]));
-    half.receive(&mut got, ANY_SOURCE, ANY_TAG)?;
-    assert_eq!(got, [1, members[previous as usize]]);
-    requests.0.wait()?;
-    requests.1.wait()?;
+    half.scope(|s| {
+        s.isend(&first, next as i32, 5)?;
+        s.on(&twin).isend(&second, next as i32, 5)?;
+        let mut got = [0u32; 2];
+        let status = twin.receive(&mut got, ANY_SOURCE, ANY_TAG)?;
+        assert_eq!((status.source, got), (previous as i32, [2, members[previous as usize]]));
+        half.receive(&mut got, ANY_SOURCE, ANY_TAG)?;
+        assert_eq!(got, [1, members[previous as usize]]);
+        Ok(())
+    })?;
     twin.free()?;
     assert_eq!(twin.barrier(), Err(Error::COMM));
     half.free()?;

@@ -29,7 +29,6 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             "updates" => windows::updates::run(world)?,
             "layouts" => windows::layouts::run(world, seed)?,
             "misuse" => windows::misuse::run(world)?,
-            "face" => windows::face::run(world)?,
             "random" => windows::random::run(world, seed)?,
             _ => return Ok(2),
         }

@@ -7,7 +7,7 @@ use lwk_mpi_rt::mpi::{ANY_SOURCE, Communicator, Mpi};
 use lwk_mpi_rt::receive::ReceiveArguments;
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::send::SendArguments;
-use lwk_mpi_rt::{Handle, Result};
+use lwk_mpi_rt::{Form, Handle, Result};
 
 pub fn before_init() {
     assert_eq!(engine(|engine| engine.barrier_on(WORLD)), Err(Error::OTHER));
@@ -22,6 +22,12 @@ pub fn arguments(world: Communicator) -> Result<()> {
     assert_eq!(Mpi::init().err(), Some(Error::OTHER), "started twice");
     let size = world.size()? as i32;
     let mut byte = [0u8];
+    let freed = engine(|engine| {
+        let made = engine.type_contiguous(Form::Int, 1, datatype::BYTE)?.0;
+        engine.type_commit(made)?;
+        engine.type_free(made).map(|()| made)
+    })?;
+    assert_eq!(engine(|engine| engine.type_free(freed)), Err(Error::TYPE), "freed twice");
     let send = sending(&byte, 0, 0);
     for (wrong, class) in [
         (SendArguments { target: size, ..send }, Error::RANK),
@@ -33,6 +39,7 @@ pub fn arguments(world: Communicator) -> Result<()> {
         (SendArguments { count: i64::MAX, datatype: datatype::DOUBLE, ..send }, Error::VALUE_TOO_LARGE),
         (SendArguments { datatype: datatype::NULL, ..send }, Error::TYPE),
         (SendArguments { datatype: u64::MAX, ..send }, Error::TYPE),
+        (SendArguments { datatype: freed, ..send }, Error::TYPE),
         (SendArguments { communicator: Handle(0x100), ..send }, Error::COMM),
         (SendArguments { communicator: Handle(0x1234_5678_9abc), ..send }, Error::COMM),
     ] {
@@ -50,6 +57,7 @@ pub fn arguments(world: Communicator) -> Result<()> {
         (ReceiveArguments { tag: -1, ..receive }, Error::TAG),
         (ReceiveArguments { count: -1, ..receive }, Error::COUNT),
         (ReceiveArguments { datatype: 7, ..receive }, Error::TYPE),
+        (ReceiveArguments { datatype: freed, ..receive }, Error::TYPE),
         (ReceiveArguments { communicator: Handle(0), ..receive }, Error::COMM),
     ] {
         // SAFETY: the buffer is one byte, and the arguments are refused before it is written.
@@ -79,9 +87,10 @@ pub fn arguments(world: Communicator) -> Result<()> {
     assert_eq!(world.broadcast(&mut byte, size), Err(Error::ROOT));
     // The largest tag is one.
     let mut got = [0u8];
-    let request = world.isend(&[9u8], world.rank()? as i32, TAG_UB)?;
-    world.receive(&mut got, world.rank()? as i32, TAG_UB)?;
-    request.wait()?;
+    world.scope(|s| {
+        s.isend(&[9u8], world.rank()? as i32, TAG_UB)?;
+        world.receive(&mut got, world.rank()? as i32, TAG_UB)
+    })?;
     assert_eq!(got, [9]);
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::calls::{WORLD, engine, neighbours};
 use crate::types::{Map, Spec};
 use alloc::vec;
 use alloc::vec::Vec;
-use lwk_boot_tests::random::Random;
+use lwk_boot_tests::random::{self, Random};
 use lwk_mpi_rt::abi::datatype::{self, BYTE};
 use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::error::Error;
@@ -17,7 +17,7 @@ use lwk_mpi_rt::send::SendArguments;
 use lwk_mpi_rt::status::Status;
 use lwk_mpi_rt::wait::NULL;
 use lwk_mpi_rt::{Form, Handle, Result};
-use lwk_user::{clock, println};
+use lwk_user::println;
 
 const ROUNDS: u64 = 250;
 /// What is between the blocks.
@@ -72,7 +72,7 @@ pub fn run(world: Communicator, seed: Option<u64>) -> Result<()> {
     bounds_and_handles()?;
     packing()?;
     absolute_addresses(world)?;
-    let mut seed = [seed.unwrap_or_else(clock::ticks)];
+    let mut seed = [seed.unwrap_or(random::SEED)];
     world.broadcast(&mut seed, 0)?;
     if world.rank()? == 0 {
         println!("seed {}", seed[0]);
@@ -354,9 +354,7 @@ fn absolute_addresses(world: Communicator) -> Result<()> {
     let own = [rank as u8; 300];
     let mut theirs = [0u64; 1];
     let address = own.as_ptr().expose_provenance() as u64;
-    let request = world.isend(core::slice::from_ref(&address), next, 6)?;
-    world.receive(&mut theirs, previous, 6)?;
-    request.wait()?;
+    world.sendrecv((&address, next, 6), (&mut theirs, previous, 6))?;
     let slot = lwk_user::abi::address::remote(theirs[0], previous as u32);
     let displacements = [address as i64, slot as i64];
     let kind = engine(|engine| {

@@ -24,9 +24,10 @@ pub fn sizes(world: Communicator) -> Result<()> {
     for bytes in SIZES {
         let send = content(rank, 3, bytes);
         let mut receive = vec![0xeeu8; bytes + 8];
-        let request = world.isend(&send, next, 3)?;
-        let status = world.receive(&mut receive, previous, 3)?;
-        request.wait()?;
+        let status = world.scope(|s| {
+            s.isend(&send, next, 3)?;
+            world.receive(&mut receive, previous, 3)
+        })?;
         assert_eq!((status.source, status.tag, status.bytes), (previous, 3, bytes as u64));
         assert!(receive[..bytes] == content(previous, 3, bytes)[..], "content of {bytes} bytes");
         assert!(receive[bytes..].iter().all(|byte| *byte == 0xee), "bytes beside the message");
@@ -35,9 +36,10 @@ pub fn sizes(world: Communicator) -> Result<()> {
         }
         // The same into a buffer of half the size.
         let mut short = vec![0xeeu8; bytes];
-        let request = world.isend(&send, next, 4)?;
-        let outcome = world.receive(&mut short[..bytes / 2], previous, 4);
-        request.wait()?;
+        let outcome = world.scope(|s| {
+            s.isend(&send, next, 4)?;
+            world.receive(&mut short[..bytes / 2], previous, 4)
+        });
         assert_eq!(outcome, Err(Error::TRUNCATE));
         assert!(short[..bytes / 2] == content(previous, 3, bytes)[..bytes / 2]);
         assert!(short[bytes / 2..].iter().all(|byte| *byte == 0xee), "bytes beside the buffer");
@@ -85,14 +87,16 @@ pub fn modes(world: Communicator) -> Result<()> {
 /// A synchronous send is not complete before its receive begins, however short it is.
 fn synchronous_sends_wait(world: Communicator, next: i32, previous: i32) -> Result<()> {
     let byte = [7u8];
-    let mut request = world.isend_as(Mode::Synchronous, &byte, next, 20)?;
-    for _ in 0..100 {
-        assert_eq!(request.test()?, None, "a synchronous send completed without its receive");
-    }
-    world.barrier()?;
     let mut receive = [0u8];
-    world.receive(&mut receive, previous, 20)?;
-    request.wait()?;
+    world.scope(|s| {
+        let mut request = s.isend_as(Mode::Synchronous, &byte, next, 20)?;
+        for _ in 0..100 {
+            assert_eq!(request.test()?, None, "a synchronous send completed without its receive");
+        }
+        world.barrier()?;
+        world.receive(&mut receive, previous, 20)?;
+        request.wait()
+    })?;
     assert_eq!(receive, byte);
     Ok(())
 }
@@ -222,35 +226,38 @@ pub fn probes(world: Communicator) -> Result<()> {
     world.barrier()?;
     for bytes in [5, 700, 90_000] {
         let message = content(rank, 50, bytes);
-        let request = world.isend(&message, next, 50)?;
-        let status = engine(|engine| engine.probe(ANY_SOURCE, ANY_TAG, WORLD))?;
-        assert_eq!((status.source, status.tag, status.bytes), (previous, 50, bytes as u64));
-        assert_eq!(engine(|engine| engine.iprobe(previous, 51, WORLD))?, None);
         let mut receive = vec![0u8; bytes];
-        if bytes == 5 {
-            world.receive(&mut receive, previous, ANY_TAG)?;
-        } else {
-            let Matched::Message(handle, _) = engine(|engine| engine.mprobe(previous, 50, WORLD))? else {
-                panic!("no message");
-            };
-            assert_eq!(
-                engine(|engine| engine.iprobe(ANY_SOURCE, ANY_TAG, WORLD))?,
-                None,
-                "taken, yet still there"
-            );
-            let (address, count) = (receive.as_mut_ptr(), bytes as i64);
-            let byte = lwk_mpi_rt::abi::datatype::BYTE;
-            // SAFETY: the buffer lives until the request has been waited for.
-            let request = engine(|engine| unsafe { engine.imrecv(address, count, byte, handle) })?;
-            engine(|engine| engine.wait(request))?;
-            // SAFETY: as above; the handle is void by now.
-            let again = engine(|engine| unsafe { engine.imrecv(address, count, byte, handle) });
-            assert_eq!(again.err(), Some(Error::REQUEST));
-        }
-        request.wait()?;
+        world.scope(|s| {
+            s.isend(&message, next, 50)?;
+            let status = engine(|engine| engine.probe(ANY_SOURCE, ANY_TAG, WORLD))?;
+            assert_eq!((status.source, status.tag, status.bytes), (previous, 50, bytes as u64));
+            assert_eq!(engine(|engine| engine.iprobe(previous, 51, WORLD))?, None);
+            if bytes == 5 {
+                world.receive(&mut receive, previous, ANY_TAG).map(drop)
+            } else {
+                take(previous, &mut receive)
+            }
+        })?;
         assert!(receive == content(previous, 50, bytes));
         world.barrier()?;
     }
     assert_eq!(engine(|engine| engine.improbe(PROC_NULL, 0, WORLD))?, Some(Matched::NoProcess));
+    Ok(())
+}
+
+/// A matched probe takes a message out, for one receive.
+fn take(source: i32, receive: &mut [u8]) -> Result<()> {
+    let Matched::Message(handle, _) = engine(|engine| engine.mprobe(source, 50, WORLD))? else {
+        panic!("no message");
+    };
+    assert_eq!(engine(|engine| engine.iprobe(ANY_SOURCE, ANY_TAG, WORLD))?, None, "taken, yet still there");
+    let (address, count) = (receive.as_mut_ptr(), receive.len() as i64);
+    let byte = lwk_mpi_rt::abi::datatype::BYTE;
+    // SAFETY: the buffer lives until the request has been waited for.
+    let request = engine(|engine| unsafe { engine.imrecv(address, count, byte, handle) })?;
+    engine(|engine| engine.wait(request))?;
+    // SAFETY: as above; the handle is void by now.
+    let again = engine(|engine| unsafe { engine.imrecv(address, count, byte, handle) });
+    assert_eq!(again.err(), Some(Error::REQUEST));
     Ok(())
 }

@@ -166,7 +166,7 @@ fn mismatches(rank: i32, size: i32) -> Result<()> {
     };
     assert_eq!(outcome(if rank == 0 { 900 } else { 1000 }, None), Err(Error::COUNT));
     assert_eq!(outcome(1000, Some(if rank == 0 { 0 } else { 1 })), Err(Error::ROOT));
-    assert_eq!(outcome(1000, if rank == 0 { None } else { Some(0) }), Err(Error::OTHER));
+    assert_eq!(outcome(1000, if rank == 0 { None } else { Some(0) }), Err(Error::NOT_SAME));
     assert_eq!(outcome(1000, None), Ok(()));
     // The root has more than the others take.
     let buffer = Part { count: if rank == 0 { 1000 } else { 500 }, ..part(&mut send) };
@@ -185,6 +185,6 @@ fn mismatches(rank: i32, size: i32) -> Result<()> {
         let request = engine.begin_collective(if rank == 0 { &call } else { &Call::Barrier }, WORLD)?;
         engine.wait(request)
     });
-    assert_eq!(told.err(), (rank == 0).then_some(Error::OTHER));
+    assert_eq!(told.err(), (rank == 0).then_some(Error::NOT_SAME));
     Ok(())
 }

@@ -194,9 +194,10 @@ fn combined(world: Communicator) -> Result<()> {
     // SAFETY: the buffers outlive the barrier and the synchronous message behind it, before which both are done.
     let request = engine(|engine| unsafe { engine.isendrecv(&sends, &receives) })?;
     engine(|engine| engine.free_request(request))?;
-    let last = world.isend_as(Mode::Synchronous, &[1u8], next, 6)?;
-    world.receive(&mut [0u8], previous, 6)?;
-    last.wait()?;
+    world.scope(|s| {
+        s.isend_as(Mode::Synchronous, &[1u8], next, 6)?;
+        world.receive(&mut [0u8], previous, 6)
+    })?;
     assert!(core::hint::black_box(&receive) == &content(previous, 6, 5000));
     world.barrier()
 }

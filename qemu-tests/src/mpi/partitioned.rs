@@ -106,22 +106,24 @@ fn order(world: Communicator) -> Result<()> {
     let (next, previous) = neighbours(world)?;
     let (first, second, plain) = ([1u8; 8], [2u8; 8], [3u8; 8]);
     let (mut a, mut b, mut c) = ([0u8; 8], [0u8; 8], [0u8; 8]);
-    let request = world.isend(&plain, next, 5)?;
-    // SAFETY: the buffers outlive the requests.
-    let requests = engine(|engine| unsafe {
-        Ok([
-            engine.psend_init(&sending(&first, next, 5), 1)?,
-            engine.psend_init(&sending(&second, next, 5), 1)?,
-            engine.precv_init(&receiving(&mut a, previous, 5), 1)?,
-            engine.precv_init(&receiving(&mut b, previous, 5), 1)?,
-        ])
+    let requests = world.scope(|s| {
+        s.isend(&plain, next, 5)?;
+        // SAFETY: the buffers outlive the requests.
+        let requests = engine(|engine| unsafe {
+            Ok([
+                engine.psend_init(&sending(&first, next, 5), 1)?,
+                engine.psend_init(&sending(&second, next, 5), 1)?,
+                engine.precv_init(&receiving(&mut a, previous, 5), 1)?,
+                engine.precv_init(&receiving(&mut b, previous, 5), 1)?,
+            ])
+        })?;
+        // Started in the other order.
+        engine(|engine| requests.iter().rev().try_for_each(|request| engine.start(*request)))?;
+        engine(|engine| engine.pready(requests[1], 0).and_then(|()| engine.pready(requests[0], 0)))?;
+        world.receive(&mut c, ANY_SOURCE, 5)?;
+        engine(|engine| engine.wait_all(&mut requests.clone(), |_, _| ()))?;
+        Ok(requests)
     })?;
-    // Started in the other order.
-    engine(|engine| requests.iter().rev().try_for_each(|request| engine.start(*request)))?;
-    engine(|engine| engine.pready(requests[1], 0).and_then(|()| engine.pready(requests[0], 0)))?;
-    world.receive(&mut c, ANY_SOURCE, 5)?;
-    engine(|engine| engine.wait_all(&mut requests.clone(), |_, _| ()))?;
-    request.wait()?;
     assert_eq!(core::hint::black_box((a, b, c)), (first, second, plain));
     engine(|engine| requests.iter().try_for_each(|request| engine.free_request(*request)))
 }

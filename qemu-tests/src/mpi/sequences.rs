@@ -8,7 +8,7 @@ use core::ops::Range;
 use lwk_mpi_rt::abi::{COMM_WORLD, IN_PLACE, datatype, op};
 use lwk_mpi_rt::collective::{Call, Division, Numbers, Part, Parts, Reducing};
 
-use lwk_boot_tests::random::Random;
+use lwk_boot_tests::random::{self, Random};
 use lwk_mpi_rt::communicators;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::mpi::Communicator;
@@ -127,7 +127,7 @@ impl Layout {
 
 pub fn run(world: Communicator, seed: Option<u64>) -> Result<()> {
     let (rank, size) = (world.rank()? as usize, world.size()? as usize);
-    let mut seeds = [seed.unwrap_or_else(lwk_user::clock::ticks_ordered)];
+    let mut seeds = [seed.unwrap_or(random::SEED)];
     world.broadcast(&mut seeds, 0)?;
     if rank == 0 {
         println!("sequences: seed {} (repeat: mpi-collectives sequences SEED)", seeds[0]);

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::mpi::{ANY_SOURCE, ANY_TAG, Communicator};
 use lwk_mpi_rt::request::Mode;
-use lwk_user::{clock, job, println};
+use lwk_user::{job, println};
 
 /// Messages from each rank to each.
 const MESSAGES: usize = 300;
@@ -59,7 +59,7 @@ fn content(sender: u64, message: &Message) -> Vec<u8> {
 
 pub fn run(world: Communicator, seed: Option<u64>) -> Result<()> {
     let (rank, size) = (world.rank()? as u64, world.size()? as u64);
-    let mut seed = [seed.unwrap_or_else(clock::ticks)];
+    let mut seed = [seed.unwrap_or(lwk_boot_tests::random::SEED)];
     world.broadcast(&mut seed, 0)?;
     if rank == 0 {
         println!("seed {}", seed[0]);
@@ -69,28 +69,29 @@ pub fn run(world: Communicator, seed: Option<u64>) -> Result<()> {
         (0..size).map(|peer| (peer, plan(seed[0], rank, peer).into())).collect();
     let mut incoming: Vec<VecDeque<Message>> =
         (0..size).map(|peer| plan(seed[0], peer, rank).into()).collect();
-    // Everything is kept until the end: requests borrow it.
+    // Everything is kept until the end: the sends borrow it.
     let sent: Vec<Vec<Vec<u8>>> = outgoing
         .iter()
         .map(|(_, messages)| messages.iter().map(|message| content(rank, message)).collect())
         .collect();
-    let mut requests = Vec::new();
     let mut left = size as usize * MESSAGES;
-    while left > 0 || outgoing.iter().any(|(_, messages)| !messages.is_empty()) {
-        // Some sends, then some receives, in a proportion that varies.
-        for _ in 0..random.below(20) {
-            let (peer, messages) = &mut outgoing[random.below(size) as usize];
-            if let Some(message) = messages.pop_front() {
-                let buffer = &sent[*peer as usize][message.number as usize];
-                requests.push(world.isend_as(message.mode, buffer, *peer as i32, message.tag)?);
+    world.scope(|s| {
+        while left > 0 || outgoing.iter().any(|(_, messages)| !messages.is_empty()) {
+            // Some sends, then some receives, in a proportion that varies.
+            for _ in 0..random.below(20) {
+                let (peer, messages) = &mut outgoing[random.below(size) as usize];
+                if let Some(message) = messages.pop_front() {
+                    let buffer = &sent[*peer as usize][message.number as usize];
+                    s.isend_as(message.mode, buffer, *peer as i32, message.tag)?;
+                }
+            }
+            let all_sent = outgoing.iter().all(|(_, messages)| messages.is_empty());
+            for _ in 0..if all_sent { left as u64 } else { 0 } {
+                left -= receive_one(world, &mut random, &mut incoming)?;
             }
         }
-        let all_sent = outgoing.iter().all(|(_, messages)| messages.is_empty());
-        for _ in 0..if all_sent { left as u64 } else { 0 } {
-            left -= receive_one(world, &mut random, &mut incoming)?;
-        }
-    }
-    requests.into_iter().try_for_each(|request| request.wait().map(drop))
+        Ok(())
+    })
 }
 
 /// Receives one message by a random pattern.

@@ -217,16 +217,17 @@ fn polling(world: Communicator, window: Win) -> Result<()> {
     window.lock_all()?;
     if rank == 0 {
         let mut buffers: Vec<[u64; 1]> = (1..size).map(|_| [0]).collect();
-        let requests: Vec<_> = buffers
-            .iter_mut()
-            .zip(1..)
-            .map(|(buffer, source)| world.irecv(buffer, source, 3))
-            .collect::<Result<_>>()?;
-        // The others count up only after their synchronous sends have been received.
-        while window.get::<u64>(1, 0, 0)?[0] < size as u64 - 1 {
-            window.flush(0)?;
-        }
-        requests.into_iter().try_for_each(|request| request.wait().map(drop))?;
+        world.scope(|s| {
+            buffers
+                .iter_mut()
+                .zip(1..)
+                .try_for_each(|(buffer, source)| s.irecv(buffer, source, 3).map(drop))?;
+            // The others count up only after their synchronous sends have been received.
+            while window.get::<u64>(1, 0, 0)?[0] < size as u64 - 1 {
+                window.flush(0)?;
+            }
+            Ok(())
+        })?;
     } else {
         world.send_as(lwk_mpi_rt::request::Mode::Synchronous, &[rank as u64], 0, 3)?;
         window.accumulate(&[1u64], 0, 0, op::SUM)?;

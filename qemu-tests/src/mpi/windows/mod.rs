@@ -2,7 +2,6 @@
 
 mod calls;
 pub mod epochs;
-pub mod face;
 pub mod kinds;
 pub mod layouts;
 pub mod misuse;

@@ -4,12 +4,12 @@
 use super::calls::{Win, engine};
 use alloc::vec;
 use alloc::vec::Vec;
-use lwk_boot_tests::random::Random;
+use lwk_boot_tests::random::{self, Random};
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::op;
 use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::window::LockKind;
-use lwk_user::{clock, println};
+use lwk_user::println;
 
 const EPOCHS: u64 = 400;
 /// Words of each rank's part: half of them are put to by one origin each, half are added to by all.
@@ -26,7 +26,7 @@ enum Epoch {
 
 pub fn run(world: Communicator, seed: Option<u64>) -> Result<()> {
     let (rank, size) = (world.rank()?, world.size()? as usize);
-    let mut seed = [seed.unwrap_or_else(clock::ticks)];
+    let mut seed = [seed.unwrap_or(random::SEED)];
     world.broadcast(&mut seed, 0)?;
     if rank == 0 {
         println!("seed {}", seed[0]);

@@ -1,33 +1,63 @@
-//! The face for Rust programs: windows of typed elements, and epochs as values that end when they are dropped.
+//! Windows of elements, and epochs as values that end when they are dropped (MPI-5.0, chapter 12).
 //!
-//! A window's memory is the runtime's and is reached by copies only, never by reference, and every bit pattern is a value of its type. So ranks
-//! that access the same elements at once, against the standard's rules, see values that are old, new or mixed, and nothing worse.
+//! A window's memory is reached by copies only, never by reference, and every bit pattern is a value of its type. So ranks that access the same
+//! elements at once, against the standard's rules, see values that are old, new or mixed, and nothing worse. (Elements may be values with
+//! padding: what is read is written nowhere but into such values.) On one node every access is complete when its call returns.
 
-use super::{Buffer, LockKind, Place};
+use super::Mpi;
+use super::communicator::Communicator;
+use super::element::Element;
+use super::operation::Operation;
+use crate::abi::mode;
 use crate::engine::with;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::mpi::{Communicator, Element, Mpi, Operation};
+use crate::window::{self, Buffer, LockKind, Place};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// A window with as many elements in each rank as the rank has asked for.
+/// A window with as many elements in each rank as the rank has asked for. One that is dropped instead of [freed](Window::free) stays, with its
+/// memory, until the job ends.
 pub struct Window<'mpi, T: Element> {
     handle: Handle,
     base: *mut T,
     length: usize,
+    /// Room for so many elements in memory that a vector has brought.
+    brought: Option<usize>,
     mpi: PhantomData<&'mpi Mpi>,
 }
 
 impl<'mpi, T: Element> Window<'mpi, T> {
     /// A window with `length` elements of zeroes here; all ranks of the communicator must call it. Errors: `NO_MEM`.
     pub fn allocate(communicator: &Communicator<'mpi>, length: usize) -> Result<Window<'mpi, T>> {
-        let bytes = length.checked_mul(size_of::<T>()).and_then(|bytes| i64::try_from(bytes).ok());
-        // A size that does not exist makes the call fail in all ranks.
-        let bytes = bytes.unwrap_or(i64::MAX);
-        let unit = size_of::<T>() as i64;
+        let (bytes, unit) = (bytes_of::<T>(length), size_of::<T>() as i64);
         let (handle, base) = with(|engine| engine.win_allocate(bytes, unit, communicator.handle()))?;
-        Ok(Window { handle, base: base.cast(), length, mpi: PhantomData })
+        Ok(Window { handle, base: base.cast(), length, brought: None, mpi: PhantomData })
+    }
+
+    /// The same, in memory that all ranks can load from and store to: [`Window::load_of`]. Errors: `NO_MEM`.
+    pub fn allocate_shared(communicator: &Communicator<'mpi>, length: usize) -> Result<Window<'mpi, T>> {
+        let (bytes, unit) = (bytes_of::<T>(length), size_of::<T>() as i64);
+        let (handle, base) =
+            with(|engine| engine.win_allocate_shared(bytes, unit, false, communicator.handle()))?;
+        Ok(Window { handle, base: base.cast(), length, brought: None, mpi: PhantomData })
+    }
+
+    /// A window of elements that there are; [`Window::free`] gives them back. All ranks of the communicator must call it. Errors: `NO_MEM`.
+    pub fn create(communicator: &Communicator<'mpi>, values: Vec<T>) -> Result<Window<'mpi, T>> {
+        let mut values = core::mem::ManuallyDrop::new(values);
+        let (base, length, room) = (values.as_mut_ptr(), values.len(), values.capacity());
+        let (bytes, unit) = (bytes_of::<T>(length), size_of::<T>() as i64);
+        // SAFETY: the vector's memory, which nobody else uses until `free` has taken the window down in all ranks.
+        let handle =
+            with(|engine| unsafe { engine.win_create(base.cast(), bytes, unit, communicator.handle()) });
+        match handle {
+            Ok(handle) => Ok(Window { handle, base, length, brought: Some(room), mpi: PhantomData }),
+            Err(error) => {
+                drop(core::mem::ManuallyDrop::into_inner(values));
+                Err(error)
+            }
+        }
     }
 
     /// Elements here.
@@ -40,9 +70,45 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         self.length == 0
     }
 
-    /// Frees it; all its ranks must call it. One that is dropped instead stays until the job ends. Errors: `RMA_SYNC` in an epoch.
-    pub fn free(self) -> Result<()> {
-        super::free(self.handle)
+    /// Frees it, when all its ranks have called this; the elements that it was created of, if it was. Errors: `RMA_SYNC` in an epoch, and then it
+    /// stays.
+    pub fn free(self) -> Result<Vec<T>> {
+        window::free(self.handle)?;
+        Ok(match self.brought {
+            // SAFETY: the parts of the vector of `create`, which no rank reaches any more.
+            Some(room) => unsafe { Vec::from_raw_parts(self.base, self.length, room) },
+            None => Vec::new(),
+        })
+    }
+
+    /// Element `index` of a rank's part of shared memory, by a load; `None` if there is none. Errors: `RANK`; `RMA_FLAVOR` if the window is not shared.
+    pub fn load_of(&self, rank: i32, index: usize) -> Result<Option<T>> {
+        let element = self.shared_element(rank, index)?;
+        // SAFETY: in the window's memory, which lives; volatile, since peers may write it.
+        Ok(element.map(|element| unsafe { element.read_volatile() }))
+    }
+
+    /// Sets element `index` of a rank's part of shared memory, by a store. Errors: as for [`Window::load_of`]; `RMA_RANGE` if there is none.
+    pub fn store_of(&self, rank: i32, index: usize, value: T) -> Result<()> {
+        let element = self.shared_element(rank, index)?.ok_or(Error::RMA_RANGE)?;
+        // SAFETY: as in `load_of`.
+        unsafe { element.write_volatile(value) };
+        Ok(())
+    }
+
+    fn shared_element(&self, rank: i32, index: usize) -> Result<Option<*mut T>> {
+        if rank < 0 {
+            return Err(Error::RANK);
+        }
+        let part = with(|engine| engine.win_shared_query(self.handle, rank))?;
+        let within = index.checked_add(1).is_some_and(|end| bytes_of::<T>(end) as u64 <= part.size);
+        let base: *mut T = part.base.cast();
+        Ok(within.then(|| base.wrapping_add(index)))
+    }
+
+    /// Makes this rank's loads and stores, and those of others, seen by each other. Errors: `RMA_SYNC` outside of an epoch of locks.
+    pub fn sync(&self) -> Result<()> {
+        with(|engine| engine.win_sync(self.handle))
     }
 
     /// Element `index` of this rank's; `None` if there is none.
@@ -84,14 +150,34 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         with(|engine| unsafe { engine.accumulate(&origin, &place, operation as u64, self.handle) })
     }
 
+    /// The same; what was there. Errors: as for [`Window::accumulate`]; `COUNT` if lengths differ.
+    pub fn get_accumulate(
+        &self,
+        values: &[T],
+        before: &mut [T],
+        rank: i32,
+        at: usize,
+        operation: Operation,
+    ) -> Result<()> {
+        if values.len() != before.len() {
+            return Err(Error::COUNT);
+        }
+        let (origin, place) = self.sides(values.as_ptr().cast_mut(), values.len(), rank, at)?;
+        let result = Buffer { address: before.as_mut_ptr().cast(), ..origin };
+        // SAFETY: as in `put`.
+        with(|engine| unsafe {
+            engine.get_accumulate(&origin, &result, &place, operation as u64, self.handle)
+        })
+    }
+
     /// Combines a value into element `at` of a rank atomically; what was there. Errors: as for [`Window::accumulate`].
     pub fn fetch_and_op(&self, value: T, rank: i32, at: usize, operation: Operation) -> Result<T> {
         let mut result = value;
-        let (origin, place) = self.sides((&raw const value).cast_mut(), 1, rank, at)?;
-        let result_side = Buffer { address: (&raw mut result).cast(), ..origin };
+        let at = i64::try_from(at).map_err(|_| Error::RMA_RANGE)?;
+        let (origin, into) = ((&raw const value).cast(), (&raw mut result).cast());
         // SAFETY: both are variables of this function.
         with(|engine| unsafe {
-            engine.get_accumulate(&origin, &result_side, &place, operation as u64, self.handle)
+            engine.fetch_and_op(origin, into, T::DATATYPE, rank, at, operation as u64, self.handle)
         })?;
         Ok(result)
     }
@@ -112,6 +198,12 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     /// Ends the epoch of the fence before and begins one; all ranks must call it. Errors: `RMA_SYNC` in another epoch.
     pub fn fence(&self) -> Result<()> {
         with(|engine| engine.win_fence(0, self.handle))
+    }
+
+    /// A fence that begins an epoch, which ends with another where it is dropped. All ranks must do both. Errors: `RMA_SYNC` in another epoch.
+    pub fn fenced(&self) -> Result<Fence<'_, 'mpi, T>> {
+        with(|engine| engine.win_fence(mode::NOPRECEDE, self.handle))?;
+        Ok(Fence(self))
     }
 
     /// Exposes this rank's elements to the given ranks, until all of them have ended their access. Errors: `GROUP`, `RMA_SYNC`.
@@ -156,13 +248,36 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     }
 }
 
+/// Bytes of so many elements. A size that does not exist is one that there is no memory for: the call fails in all ranks.
+fn bytes_of<T>(length: usize) -> i64 {
+    length.checked_mul(size_of::<T>()).and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(i64::MAX)
+}
+
+/// An epoch between two fences.
+#[must_use = "the epoch ends where this is dropped"]
+pub struct Fence<'w, 'mpi, T: Element>(&'w Window<'mpi, T>);
+
+impl<T: Element> Drop for Fence<'_, '_, T> {
+    fn drop(&mut self) {
+        // It can only fail if there is no epoch to end.
+        let _ = with(|engine| engine.win_fence(mode::NOSUCCEED, self.0.handle));
+    }
+}
+
 /// Exposure to other ranks; dropping it waits until they have ended their access.
 #[must_use = "exposure ends where this is dropped"]
 pub struct Exposure<'w, 'mpi, T: Element>(&'w Window<'mpi, T>);
 
+impl<T: Element> Exposure<'_, '_, T> {
+    /// Whether all of them have ended their access; if so the exposure has ended. Errors: `RMA_SYNC` if it had before.
+    pub fn test(&self) -> Result<bool> {
+        with(|engine| engine.win_test(self.0.handle))
+    }
+}
+
 impl<T: Element> Drop for Exposure<'_, '_, T> {
     fn drop(&mut self) {
-        // It can only fail if there is no exposure to end.
+        // It can only fail if there is no exposure to end: `test` may have ended it.
         let _ = with(|engine| engine.win_wait(self.0.handle));
     }
 }
@@ -191,6 +306,12 @@ impl<T: Element> Lock<'_, '_, T> {
     pub fn flush(&self) -> Result<()> {
         with(|engine| engine.win_flush(self.rank, self.window.handle))
     }
+
+    /// Completes all operations on that rank here: their buffers are free.
+    #[inline]
+    pub fn flush_local(&self) -> Result<()> {
+        with(|engine| engine.win_flush_local(self.rank, self.window.handle))
+    }
 }
 
 impl<T: Element> Drop for Lock<'_, '_, T> {
@@ -209,6 +330,18 @@ impl<T: Element> LockAll<'_, '_, T> {
     #[inline]
     pub fn flush(&self) -> Result<()> {
         with(|engine| engine.win_flush_all(self.0.handle))
+    }
+
+    /// Completes all operations on one rank there.
+    #[inline]
+    pub fn flush_rank(&self, rank: i32) -> Result<()> {
+        with(|engine| engine.win_flush(rank, self.0.handle))
+    }
+
+    /// Completes all operations here: their buffers are free.
+    #[inline]
+    pub fn flush_local(&self) -> Result<()> {
+        with(|engine| engine.win_flush_local_all(self.0.handle))
     }
 }
 

@@ -1,0 +1,70 @@
+//! What messages are made of: elements, arrays, slices and vectors of them, and memory seen through a [`Datatype`](super::Datatype).
+
+use super::element::Element;
+use crate::collective::Part;
+use alloc::vec::Vec;
+
+/// Memory that can be sent.
+///
+/// # Safety
+/// The part is memory that can be read as long as the value is borrowed.
+pub unsafe trait Buffer {
+    /// Address, items and datatype.
+    fn part(&self) -> Part;
+}
+
+/// Memory that can be received into.
+///
+/// # Safety
+/// The part is memory that can be written with any bytes as long as the value is borrowed exclusively.
+pub unsafe trait BufferMut: Buffer {
+    /// As [`Buffer::part`], for writing.
+    fn part_mut(&mut self) -> Part;
+}
+
+// SAFETY: a slice is that many elements.
+unsafe impl<T: Element> Buffer for [T] {
+    #[inline]
+    fn part(&self) -> Part {
+        Part { address: self.as_ptr().cast_mut().cast(), count: self.len() as i64, datatype: T::DATATYPE }
+    }
+}
+
+// SAFETY: as above; any bytes are elements.
+unsafe impl<T: Element> BufferMut for [T] {
+    #[inline]
+    fn part_mut(&mut self) -> Part {
+        Part { address: self.as_mut_ptr().cast(), count: self.len() as i64, datatype: T::DATATYPE }
+    }
+}
+
+/// Types that are slices of elements.
+macro_rules! like_slices {
+    ($([$($generic:tt)*] $type:ty, $this:ident => $slice:expr, $slice_mut:expr;)*) => {
+        $(
+            // SAFETY: that of the slice.
+            unsafe impl<$($generic)*> Buffer for $type {
+                #[inline]
+                fn part(&self) -> Part {
+                    let $this = self;
+                    Buffer::part($slice)
+                }
+            }
+
+            // SAFETY: that of the slice.
+            unsafe impl<$($generic)*> BufferMut for $type {
+                #[inline]
+                fn part_mut(&mut self) -> Part {
+                    let $this = self;
+                    BufferMut::part_mut($slice_mut)
+                }
+            }
+        )*
+    };
+}
+
+like_slices! {
+    [T: Element] T, it => core::slice::from_ref(it), core::slice::from_mut(it);
+    [T: Element, const N: usize] [T; N], it => it.as_slice(), it.as_mut_slice();
+    [T: Element] Vec<T>, it => it.as_slice(), it.as_mut_slice();
+}

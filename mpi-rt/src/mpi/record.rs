@@ -1,0 +1,84 @@
+//! Structures that travel as they are: the fields of a [`record!`](crate::record) are elements or arrays of them, and padding stays at home.
+
+use super::element::Element;
+
+/// A field of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// Bytes from the beginning of the record.
+    pub offset: usize,
+    /// Elements.
+    pub count: usize,
+    /// The elements' handle.
+    pub datatype: u64,
+}
+
+/// Types that fields have.
+pub trait FieldType {
+    const COUNT: usize;
+    const DATATYPE: u64;
+}
+
+impl<T: Element> FieldType for T {
+    const COUNT: usize = 1;
+    const DATATYPE: u64 = T::DATATYPE;
+}
+
+impl<T: Element, const N: usize> FieldType for [T; N] {
+    const COUNT: usize = N;
+    const DATATYPE: u64 = T::DATATYPE;
+}
+
+/// A structure whose fields are known, made by [`record!`](crate::record).
+///
+/// # Safety
+/// The fields lie in the structure, and any bytes are values of each.
+pub unsafe trait Record: Copy + 'static {
+    const FIELDS: &'static [Field];
+}
+
+/// Defines a structure that can be sent through a [`Datatype`](crate::mpi::Datatype):
+///
+/// ```no_run
+/// # use lwk_mpi_rt::{Result, mpi::{Communicator, Datatype}};
+/// lwk_mpi_rt::record! {
+///     /// Where something is, and which.
+///     pub struct Particle {
+///         pub number: u32,
+///         pub place: [f64; 3],
+///     }
+/// }
+///
+/// fn send(world: Communicator, particles: &[Particle]) -> Result<()> {
+///     let particle = Datatype::<Particle>::record()?;
+///     world.send(&particle.of(particles, particles.len())?, 1, 0)
+/// }
+/// ```
+///
+/// Fields of other types are refused:
+///
+/// ```compile_fail,E0277
+/// lwk_mpi_rt::record! { struct Flag { set: bool } }
+/// ```
+#[macro_export]
+macro_rules! record {
+    ($(#[$meta:meta])* $visible:vis struct $name:ident {
+        $($(#[$field_meta:meta])* $field_visible:vis $field:ident: $type:ty),* $(,)?
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[repr(C)]
+        $visible struct $name {
+            $($(#[$field_meta])* $field_visible $field: $type,)*
+        }
+
+        // SAFETY: the fields' own offsets; their types are elements, or arrays of them, of which any bytes are values.
+        unsafe impl $crate::mpi::Record for $name {
+            const FIELDS: &'static [$crate::mpi::Field] = &[$($crate::mpi::Field {
+                offset: ::core::mem::offset_of!($name, $field),
+                count: <$type as $crate::mpi::FieldType>::COUNT,
+                datatype: <$type as $crate::mpi::FieldType>::DATATYPE,
+            }),*];
+        }
+    };
+}
