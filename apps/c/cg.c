@@ -3,10 +3,16 @@
  * The matrix is the five-point stencil on N by N points, spread by rows; the right side is chosen so that the solution is known. A step
  * exchanges one row with each of two neighbours and takes two sums over all ranks. Sums over ranks depend on the order in which
  * they are taken, so what is printed is rounded to digits that do not. */
+#include "args.h"
+
+#include <limits.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* Rows: far more than memory holds. */
+enum { MOST = 1000000 };
 
 static int rank, ranks, n, rows, first;
 
@@ -58,11 +64,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    n = argc > 1 ? atoi(argv[1]) : 64;
-    int limit = argc > 2 ? atoi(argv[2]) : 1000;
-    if (n < ranks || limit < 1) {
+    n = (int)argument(argc, argv, 1, 64, 1, MOST);
+    int limit = (int)argument(argc, argv, 2, 1000, 1, INT_MAX);
+    if (argc > 3 || n < ranks || limit < 0) {
         if (rank == 0)
-            fprintf(stderr, "usage: cg [N [ITERATIONS]]; %d ranks need at least that many rows\n", ranks);
+            fprintf(stderr, "usage: cg [N [ITERATIONS]]; %d ranks need at least that many rows, at most %d\n", ranks, MOST);
         MPI_Finalize();
         return 2;
     }

@@ -1,16 +1,21 @@
-/* A 2-D heat equation by Jacobi's method: args [NX NY [STEPS]].
+/* A 2-D heat equation by Jacobi's method: args [NX [NY [STEPS]]].
  *
  * A plate of NX by NY inner points is cut into a grid of blocks, one a rank. Its upper edge is held at 100 degrees, the other edges at 0.
  * In each step a rank exchanges the edges of its block with four neighbours, columns as a strided datatype. A point's value does not
  * depend on how the plate is cut, and the checksum adds the bits of all values as integers, so that every number of ranks prints the
  * same. */
+#include "args.h"
+
 #include <mpi.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NORTH, SOUTH, WEST, EAST };
+/* Points of a side: far more than memory holds, and counts of a block's edge fit an int. */
+enum { MOST = 1000000 };
 
 /* A block of the plate, with a border one point wide. */
 struct block {
@@ -112,12 +117,14 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int nx = argc > 1 ? atoi(argv[1]) : 256, ny = argc > 2 ? atoi(argv[2]) : nx, steps = argc > 3 ? atoi(argv[3]) : 200;
     int down, across;
     grid(ranks, &down, &across);
-    if (nx < across || ny < down || steps < 1) {
+    int nx = (int)argument(argc, argv, 1, 256, across, MOST), ny = (int)argument(argc, argv, 2, nx, down, MOST);
+    int steps = (int)argument(argc, argv, 3, 200, 1, INT_MAX);
+    if (argc > 4 || nx < across || ny < down || steps < 0) {
         if (rank == 0)
-            fprintf(stderr, "usage: heat [NX NY [STEPS]]; %d ranks need at least %d by %d points\n", ranks, across, down);
+            fprintf(stderr, "usage: heat [NX [NY [STEPS]]]; %d ranks need at least %d by %d points, and no side has more than %d\n", ranks,
+                    across, down, MOST);
         MPI_Finalize();
         return 2;
     }

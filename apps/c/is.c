@@ -3,6 +3,8 @@
  * Key i of the KEYS is a hash of i, so every number of ranks sorts the same keys. A rank counts how many of its keys belong to each
  * rank's range, tells them by MPI_Alltoall, sends them by MPI_Alltoallv, and sorts what it has got. The checksum weighs each key with its
  * place in the sorted whole. */
+#include "args.h"
+
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,8 +43,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    long keys = argc > 1 ? atol(argv[1]) : 100000;
-    if (keys < 1 || keys > 1L << 30) {
+    long keys = argument(argc, argv, 1, 100000, 1, 1L << 30);
+    if (argc > 2 || keys < 0) {
         if (rank == 0)
             fprintf(stderr, "usage: is [KEYS], 1 to 2^30 of them\n");
         MPI_Finalize();

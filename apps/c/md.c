@@ -6,6 +6,9 @@
  * neighbours (the halo), computes forces, moves its particles, and hands over those that have left its slab. How many will come
  * is not known before: receivers probe. Forces and energies are added as integers, multiples of 2^-36, so that no sum depends on its order, and
  * every number of ranks prints the same to the last bit. */
+#include "args.h"
+
+#include <limits.h>
 #include <math.h>
 #include <mpi.h>
 #include <stddef.h>
@@ -182,12 +185,14 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int layers = argc > 1 ? atoi(argv[1]) : 24, steps = argc > 2 ? atoi(argv[2]) : 20;
+    int layers = (int)argument(argc, argv, 1, 24, 5, 100000), steps = (int)argument(argc, argv, 2, 20, 1, INT_MAX);
     length = layers * SPACING;
     /* A slab as wide as the cutoff has neighbours on two sides only; two ranks are each other's neighbour on both. */
-    if (layers < 5 || layers > 100000 || steps < 1 || (ranks > 1 && length / ranks < (ranks == 2 ? 2 : 1) * CUTOFF)) {
+    double least = ranks == 1 ? 0 : (ranks == 2 ? 2 : 1) * CUTOFF * ranks;
+    if (argc > 3 || layers < 0 || steps < 0 || length < least) {
         if (rank == 0)
-            fprintf(stderr, "usage: md [LENGTH [STEPS]]; %d ranks need a greater LENGTH than %d\n", ranks, layers);
+            fprintf(stderr, "usage: md [LENGTH [STEPS]]; %d ranks need a LENGTH of at least %d\n", ranks,
+                    least > 5 * SPACING ? (int)ceil(least / SPACING) : 5);
         MPI_Finalize();
         return 2;
     }
