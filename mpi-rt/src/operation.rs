@@ -189,6 +189,34 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// `out[i] = left[i] op right[i]` in this rank alone, and the same into `twin` unless that is null: what a rank's share of an allreduce of two
+    /// costs where no peer is needed, for benchmarks. Errors: `COUNT`, `TYPE`, `OP`, which the program's operations are.
+    ///
+    /// # Safety
+    /// That of [`Kernel`], for `count` items of the datatype.
+    #[expect(clippy::too_many_arguments, reason = "a kernel's own, and what chooses it")]
+    pub unsafe fn combine_local(
+        &mut self,
+        left: *const u8,
+        right: *const u8,
+        out: *mut u8,
+        twin: *mut u8,
+        count: i64,
+        datatype: u64,
+        operation: u64,
+    ) -> Result<()> {
+        self.region(left, count, datatype)?;
+        let operation = self.operation(operation, datatype)?;
+        if operation.is_users() {
+            return Err(Error::OP);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { operation.combine(left, right, out, twin, count as usize) };
+        Ok(())
+    }
+}
+
 /// What combines elements of a predefined type. Errors: `OP` if the operation is not defined for it, or is one of one-sided
 /// communication only.
 pub(crate) fn predefined_combiner(op: Op, on: Predefined) -> Result<Combiner> {

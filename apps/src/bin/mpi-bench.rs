@@ -14,10 +14,12 @@ mod bench;
 use alloc::vec::Vec;
 use bench::collective::Form;
 use bench::moving::{Movement, Style};
+use bench::neighbours::Gift;
 use bench::one_sided::{Operation, Synchronisation};
 use bench::reducing::Reduction;
 use bench::{
-    Bench, Table, asynchronous, collective, memory, moving, one_sided, patterns, point_to_point, reducing,
+    Bench, Table, asynchronous, collective, memory, moving, neighbours, one_sided, patterns, point_to_point,
+    reducing,
 };
 use lwk_apps::cli::{Argument, Cli};
 use lwk_apps::json;
@@ -25,7 +27,7 @@ use lwk_mpi_rt::mpi::Mpi;
 use lwk_user::abi::runtime::TRANSPORTS;
 use lwk_user::{Env, job, println};
 
-const USAGE: &str = "mpi-bench TEST|all|list|transports|algorithms [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
+const USAGE: &str = "mpi-bench TEST|all|list|transports|algorithms|instructions [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
 
 /// A test: its name, the least ranks it needs, and the program.
 type Test = (&'static str, u32, fn(&Bench) -> lwk_mpi_rt::Result<Table>);
@@ -55,11 +57,12 @@ const MESSAGES: [Test; 15] = [
     ("discovery", 3, asynchronous::discovery),
 ];
 
-const BARRIERS: [Test; 4] = [
+const BARRIERS: [Test; 5] = [
     ("memory", 1, memory::memory),
     ("barrier", 1, collective::barrier),
     ("ibarrier", 1, collective::nonblocking_barrier),
     ("allreduce", 1, collective::allreduce),
+    ("allreduce_traffic", 1, collective::allreduce_traffic),
 ];
 
 const MOVEMENTS: [Test; 20] = collectives! {
@@ -99,6 +102,17 @@ const REDUCTIONS: [Test; 11] = collectives! {
     "iexscan": reducing::run, Reduction::Exscan, Form::Nonblocking;
 };
 
+const NEIGHBOURS: [Test; 8] = collectives! {
+    "neighbor_allgather": neighbours::run, Gift::Same, Style::Equal, Form::Blocking;
+    "neighbor_allgatherv": neighbours::run, Gift::Same, Style::Varying, Form::Blocking;
+    "neighbor_alltoall": neighbours::run, Gift::Own, Style::Equal, Form::Blocking;
+    "neighbor_alltoallv": neighbours::run, Gift::Own, Style::Varying, Form::Blocking;
+    "ineighbor_allgather": neighbours::run, Gift::Same, Style::Equal, Form::Nonblocking;
+    "ineighbor_allgatherv": neighbours::run, Gift::Same, Style::Varying, Form::Nonblocking;
+    "ineighbor_alltoall": neighbours::run, Gift::Own, Style::Equal, Form::Nonblocking;
+    "ineighbor_alltoallv": neighbours::run, Gift::Own, Style::Varying, Form::Nonblocking;
+};
+
 /// Tests of two ranks, or of one with itself.
 const ONE_SIDED: [Test; 17] = collectives! {
     "put_latency": one_sided::latency, Operation::Put, Synchronisation::Flush;
@@ -122,7 +136,7 @@ const ONE_SIDED: [Test; 17] = collectives! {
 
 /// All tests.
 fn tests() -> impl Iterator<Item = &'static Test> {
-    MESSAGES.iter().chain(&BARRIERS).chain(&MOVEMENTS).chain(&REDUCTIONS).chain(&ONE_SIDED)
+    MESSAGES.iter().chain(&BARRIERS).chain(&MOVEMENTS).chain(&REDUCTIONS).chain(&NEIGHBOURS).chain(&ONE_SIDED)
 }
 
 lwk_user::entry!(main);
@@ -152,7 +166,7 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
         None => cli.refuse(&"which test? `list` shows them"),
         Some("list") => {
             if job().rank().0 == 0 {
-                tests().for_each(|(name, ranks, _)| println!("{name:<22} {ranks} ranks or more"));
+                tests().for_each(|(name, ranks, _)| println!("{name:<22} -n {ranks} or more"));
             }
             return Ok(0);
         }
@@ -177,9 +191,11 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
         }
         Some("all") => tests().filter(|test| test.1 <= job().size()).copied().collect(),
         Some(name) => match tests().find(|test| test.0 == name) {
-            Some(test) if test.1 > job().size() => cli.refuse(&"this test needs more ranks: -n"),
+            Some(&(name, ranks, _)) if ranks > job().size() => {
+                cli.refuse(&format_args!("{name} needs {ranks} ranks: run it with -n {ranks}"))
+            }
             Some(test) => [*test].into(),
-            None => cli.refuse(&"there is no such test; `list` shows them"),
+            None => cli.refuse(&format_args!("there is no test `{name}`; `mpi-bench list` names them")),
         },
     };
     let mpi = Mpi::init()?;

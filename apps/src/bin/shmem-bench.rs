@@ -11,6 +11,8 @@ extern crate alloc;
 
 #[path = "shmem-bench/collective.rs"]
 mod collective;
+#[path = "shmem-bench/instructions.rs"]
+mod instructions;
 #[path = "shmem-bench/measure.rs"]
 mod measure;
 #[path = "shmem-bench/point.rs"]
@@ -31,8 +33,7 @@ use lwk_user::{Env, job, println};
 use measure::{Bench, Table};
 use serde::Serialize;
 
-const USAGE: &str =
-    "shmem-bench list | transports | all | TEST… [--min-size BYTES] [--max-size BYTES] [--rounds N] [--json]";
+const USAGE: &str = "shmem-bench list | transports | instructions | all | TEST… [--min-size BYTES] [--max-size BYTES] [--rounds N] [--json]";
 
 /// A test: its name, what it measures, the PEs it needs, and itself. Collective over all PEs; PE 0 gets the table.
 struct Test {
@@ -82,6 +83,8 @@ lwk_user::entry!(main);
 
 struct Options {
     json: bool,
+    /// Only make the calls whose instructions a tool counts.
+    instructions: bool,
     tests: Vec<&'static Test>,
     bench: Bench,
 }
@@ -98,12 +101,12 @@ struct Document<'a> {
 fn main(env: &Env) -> Result<i32, Box<dyn core::error::Error>> {
     let options = parse(env);
     let _shmem = lwk_shmem::init(env)?;
+    if options.instructions {
+        return Ok(if instructions::run() { 0 } else { 1 });
+    }
     let mut tables = Vec::new();
     let mut wrong = 0;
     for test in &options.tests {
-        if engine::n_pes() < test.pes {
-            continue;
-        }
         let table = (test.run)(&options.bench);
         wrong += table.wrong;
         if engine::my_pe() == 0 && !options.json {
@@ -124,7 +127,8 @@ fn main(env: &Env) -> Result<i32, Box<dyn core::error::Error>> {
 }
 
 fn parse(env: &Env) -> Options {
-    let mut options = Options { json: false, tests: Vec::new(), bench: Bench::default() };
+    let mut options =
+        Options { json: false, instructions: false, tests: Vec::new(), bench: Bench::default() };
     let mut cli = Cli::new(env, USAGE);
     while let Some(argument) = cli.argument() {
         match argument {
@@ -136,11 +140,17 @@ fn parse(env: &Env) -> Options {
                 options.bench.largest = cli.number("max-size", 1..=measure::LARGEST)
             }
             Argument::Option("rounds") => options.bench.rounds = cli.number("rounds", 1..=1_000_000),
-            Argument::Word("all") => options.tests.extend(TESTS),
+            Argument::Word("all") => options.tests.extend(TESTS.iter().filter(|test| fits(test))),
+            Argument::Word("instructions") => options.instructions = true,
             Argument::Word("list") => list(),
             Argument::Word("transports") => transports(),
             Argument::Word(word) => match TESTS.iter().find(|test| test.name == word) {
-                Some(test) => options.tests.push(test),
+                Some(test) if fits(test) => options.tests.push(test),
+                Some(test) => cli.refuse(&format_args!(
+                    "{} needs {pes} PEs: run it with -n {pes}",
+                    test.name,
+                    pes = test.pes
+                )),
                 None => cli.refuse(&format_args!("there is no test `{word}`; `shmem-bench list` names them")),
             },
             other => cli.unknown(other),
@@ -149,13 +159,15 @@ fn parse(env: &Env) -> Options {
     if options.bench.smallest > options.bench.largest {
         cli.refuse(&format_args!("--min-size is above --max-size"));
     }
-    match options.tests[..] {
-        [] => cli.refuse(&format_args!("name a test")),
-        [test] if job().node_size() < test.pes as u32 => {
-            cli.refuse(&format_args!("{} needs {} PEs: run it with -n {0}", test.name, test.pes))
-        }
-        _ => options,
+    if options.tests.is_empty() && !options.instructions {
+        cli.refuse(&format_args!("name a test"));
     }
+    options
+}
+
+/// Whether the job has PEs enough for a test.
+fn fits(test: &Test) -> bool {
+    job().node_size() >= test.pes as u32
 }
 
 fn list() -> ! {

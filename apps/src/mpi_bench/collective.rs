@@ -21,8 +21,50 @@ pub fn barrier(bench: &Bench) -> Result<Table> {
     table(bench, "barrier", "Latency (us)", "one line exchanged by ranks 0 and 1", rows, 0)
 }
 
-/// Time of an allreduce of doubles (`osu_allreduce`), by bytes.
+/// Time of an allreduce of doubles (`osu_allreduce`), by bytes; the floor is n-way parallel speed.
 pub fn allreduce(bench: &Bench) -> Result<Table> {
+    let floor = "one line exchanged, and a rank's share of the additions in its own memory";
+    allreduce_beside(bench, "allreduce", floor, |send, own, share| {
+        for _ in 1..bench.size {
+            add(&send[..share], &mut own[..share]);
+        }
+        Ok(())
+    })
+}
+
+/// The same; the floor is the traffic: what a rank's share loads and stores, in its own memory.
+pub fn allreduce_traffic(bench: &Bench) -> Result<Table> {
+    let floor = "one line exchanged, and a rank's share of loads from all contributions, and of stores to all results, in its own memory";
+    let ranks = bench.size as usize;
+    allreduce_beside(bench, "allreduce_traffic", floor, |send, own, share| {
+        // A share of each rank's contribution is as much as one contribution, and so it is with the results.
+        let shares = (send.len() / ranks).min(share);
+        let from = |rank: usize| send[rank * shares..].as_ptr().cast::<u8>();
+        let results = own.as_mut_ptr();
+        let to = |rank: usize| results.wrapping_add(rank * shares).cast::<u8>();
+        let (kind, sum) = (abi::datatype::DOUBLE, abi::op::SUM);
+        let twin = if ranks == 2 { to(1) } else { core::ptr::null_mut() };
+        for rank in 1..ranks {
+            let left = if rank == 1 { from(0) } else { to(0).cast_const() };
+            // SAFETY: both buffers hold `shares` doubles for each rank.
+            with(|engine| unsafe {
+                engine.combine_local(left, from(rank), to(0), twin, shares as i64, kind, sum)
+            })?;
+        }
+        for rank in (1..ranks).filter(|_| ranks > 2) {
+            own.copy_within(..shares, rank * shares);
+        }
+        Ok(())
+    })
+}
+
+/// `floor` gets two buffers of as many doubles as a contribution has, of which it may write the second, and a rank's share of them.
+fn allreduce_beside(
+    bench: &Bench,
+    name: &'static str,
+    what: &'static str,
+    floor: impl Fn(&[f64], &mut [f64], usize) -> Result<()>,
+) -> Result<Table> {
     let mut rows = Vec::new();
     let mut wrong = 0;
     for bytes in bench.sizes(8, 1 << 20) {
@@ -35,27 +77,23 @@ pub fn allreduce(bench: &Bench) -> Result<Table> {
         wrong += receive.iter().enumerate().filter(|(index, sum)| **sum != expected(*index)).count() as u64;
         let iterations = bench.iterations(bytes);
         let mut own = vec![0f64; count];
-        let (ours, floor) = bench.compare(
+        let share = count.div_ceil(bench.size as usize).min(count);
+        let (ours, least) = bench.compare(
             || (0..iterations).try_for_each(|_| bench.world.allreduce(&send, &mut receive, Operation::Sum)),
             || {
                 exchange(bench, iterations)?;
-                // This rank's share of the arithmetic, in its own memory: n-way parallel speed.
-                let share = count.div_ceil(bench.size as usize).min(count);
                 for _ in 0..iterations {
-                    for _ in 1..bench.size {
-                        add(&send[..share], &mut own[..share]);
-                    }
+                    floor(&send, &mut own, share)?;
                     core::hint::black_box(&mut own);
                 }
                 Ok(())
             },
         )?;
-        let (value, floor) =
-            (microseconds(ours) / iterations as f64, microseconds(floor) / iterations as f64);
-        rows.push(Row::new(bytes, value, floor));
+        let (value, least) =
+            (microseconds(ours) / iterations as f64, microseconds(least) / iterations as f64);
+        rows.push(Row::new(bytes, value, least));
     }
-    let floor = "one line exchanged, and a rank's share of the additions in its own memory";
-    table(bench, "allreduce", "Latency (us)", floor, rows, wrong)
+    table(bench, name, "Latency (us)", what, rows, wrong)
 }
 
 fn exchange(bench: &Bench, iterations: u32) -> Result<()> {

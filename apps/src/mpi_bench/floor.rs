@@ -4,9 +4,9 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_mpi_rt::Result;
 use lwk_ring::{Cell, Consumer, Credit, Producer};
-use lwk_user::NodeRank;
 use lwk_user::smartmap::{CacheLine, Peer, Shared, Symmetric};
 use lwk_user::wait::spin_until;
+use lwk_user::{NodeRank, job};
 
 const CELLS: usize = 64;
 
@@ -18,31 +18,40 @@ struct Bare {
 // SAFETY: a ring's ends share it through atomics; it holds no addresses.
 unsafe impl Shared for Bare {}
 
-/// The ring into this rank, from its partner, and the credit of the ring to the partner.
-static BARE: Symmetric<Bare> =
-    Symmetric::new(Bare { ring: [const { Cell::new() }; CELLS], credit: Credit::new() });
+/// Pairings of the ranks: neighbours (of the tests of one pair), and halves (of the tests of all). A ring has two ends for good, so each
+/// pairing has rings of its own.
+const PAIRINGS: usize = 2;
+
+/// Of each pairing: the ring into this rank, from its partner, and the credit of the ring to the partner.
+static BARE: Symmetric<[Bare; PAIRINGS]> = Symmetric::new(
+    [const { Bare { ring: [const { Cell::new() }; CELLS], credit: Credit::new() } }; PAIRINGS],
+);
 
 /// In the first rank of a pair: one line with a word of each.
 static LINE: Symmetric<CacheLine<[AtomicU64; 2]>> =
     Symmetric::new(CacheLine([const { AtomicU64::new(0) }; 2]));
 
-/// Both ends of this rank's bare rings.
+/// The ends of a pair's two rings that a rank has.
+type Ends = Option<(Producer<'static>, Consumer<'static>)>;
+
+/// Both ends of this rank's bare rings, by pairing.
 pub struct Floor {
-    ends: core::cell::RefCell<Option<(Producer<'static>, Consumer<'static>)>>,
+    ends: core::cell::RefCell<[Ends; PAIRINGS]>,
     episode: core::cell::Cell<u64>,
 }
 
 impl Floor {
     pub fn new() -> Floor {
-        Floor { ends: core::cell::RefCell::new(None), episode: core::cell::Cell::new(0) }
+        Floor { ends: core::cell::RefCell::new([None, None]), episode: core::cell::Cell::new(0) }
     }
 
-    /// Connects this rank with its partner, once: later calls keep the first partner, so a program has one pairing.
+    /// Connects this rank with its partner in a pairing, once.
     fn ends<R>(&self, partner: u32, use_them: impl FnOnce(&mut Producer, &mut Consumer) -> R) -> Option<R> {
+        let pairing = usize::from(partner.abs_diff(job().node_rank().0) != 1);
         let partner = Peer::new(NodeRank(partner))?;
-        let mut ends = self.ends.borrow_mut();
+        let ends = &mut self.ends.borrow_mut()[pairing];
         if ends.is_none() {
-            let (here, there) = (BARE.here(), BARE.at(partner).get());
+            let (here, there) = (&BARE.here()[pairing], &BARE.at(partner).get()[pairing]);
             // SAFETY: the rings are new, and each end is made once, by the one rank that is the partner's partner.
             *ends = unsafe {
                 Some((Producer::new(&there.ring, &here.credit)?, Consumer::new(&here.ring, &there.credit)?))

@@ -6,6 +6,7 @@ pub mod floor;
 pub mod instructions;
 pub mod memory;
 pub mod moving;
+pub mod neighbours;
 pub mod one_sided;
 pub mod patterns;
 pub mod point_to_point;
@@ -157,7 +158,10 @@ impl Row {
 impl Table {
     /// OSU's columns, and two more.
     pub fn print(&self) {
-        println!("# lwk MPI {} test, {} ranks; floor: {}", self.test, self.ranks, self.floor);
+        println!(
+            "# lwk MPI {} test, {} ranks; floor: {}; ratio: value / floor",
+            self.test, self.ranks, self.floor
+        );
         println!("# {:<10} {:>18} {:>14} {:>10}", "Size", self.unit, "floor", "ratio");
         for row in &self.rows {
             let (floor, ratio) = (figure(row.floor, 3), figure(row.ratio, 2));

@@ -145,7 +145,7 @@ impl Table {
 
     /// OSU-style columns.
     pub fn print(&self, about: &str) {
-        println!("# {}: {about} ({} PEs)", self.test, engine::n_pes());
+        println!("# {}: {about} ({} PEs); ratio: value / floor", self.test, engine::n_pes());
         let mut header = alloc::format!("# {:<12}", self.columns[0]);
         for column in &self.columns[1..] {
             header += &alloc::format!(" {column:>16}");
