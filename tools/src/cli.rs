@@ -87,6 +87,10 @@ pub enum Bench {
         #[arg(short, long)]
         verbose: bool,
     },
+    /// Instructions of a short message and of a put, counted by valgrind's callgrind in the host home
+    ///
+    /// Counts do not depend on what else the machine does. The status is 0 if all targets are met, else 1.
+    Instructions(BenchInstructionsOptions),
     /// The bundled MPI and SHMEM benchmarks on every transport: one table, a JSON file, and plots after the SMARTMAP paper's
     ///
     /// Figures 4 (SHMEM put), 5 (MPI point to point), 6 (message rate) and 8 (collectives), as far as the benchmarks measure
@@ -145,6 +149,19 @@ impl BenchPeersOptions {
         use std::io::IsTerminal;
         std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
     }
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct BenchInstructionsOptions {
+    /// File for the JSON [default: target/lwk/bench/instructions.json]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Take everything as it was built last
+    #[arg(long, hide = true)]
+    pub built: bool,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -45,6 +45,7 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Command::Image(options) => run::write_image(&tree, &options),
         Command::Bench(Bench::Boot { verbose }) => bench::boot::run(&tree, verbose),
         Command::Bench(Bench::Host { verbose }) => bench::host::run(&tree, verbose),
+        Command::Bench(Bench::Instructions(options)) => bench::instructions::run(&tree, &options),
         Command::Bench(Bench::LinuxGuest(options)) => bench::linux_guest::run(&tree, &options),
         Command::Bench(Bench::Node(options)) => bench::node::run(&tree, &options),
         Command::Bench(Bench::Peers(options)) => bench::peers::run(&tree, &options),

@@ -2,6 +2,7 @@
 
 pub mod boot;
 pub mod host;
+pub mod instructions;
 pub mod linux_guest;
 pub mod node;
 pub mod peers;

@@ -1,0 +1,111 @@
+/* What `cargo lwk bench instructions` counts: calls of MPI and OpenSHMEM from a rank to itself, so that nobody waits for anybody
+ *
+ * Each call is in a function of its own, which a tool finds by its name; the function's own few instructions count with it. The argument
+ * says what is called: `blocking` sends and receives, windows whose messages have `arrived` when their receives begin, windows whose receives
+ * were `posted` before, and a `put`. Standard output says how many calls of each function were made. */
+#include <mpi.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROUNDS = 16, WINDOW = 64, TAG = 1 };
+
+#define COUNTED __attribute__((noinline))
+
+static int rank;
+static long out = 7, in[WINDOW], target;
+static MPI_Request sends[WINDOW], receives[WINDOW];
+
+COUNTED void counted_send(void)
+{
+    MPI_Send(&out, 8, MPI_BYTE, rank, TAG, MPI_COMM_WORLD);
+}
+
+COUNTED void counted_recv(int i)
+{
+    MPI_Recv(&in[i], 8, MPI_BYTE, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+COUNTED void counted_isend(int i)
+{
+    MPI_Isend(&out, 8, MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &sends[i]);
+}
+
+COUNTED void counted_irecv(int i)
+{
+    MPI_Irecv(&in[i], 8, MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &receives[i]);
+}
+
+COUNTED void counted_waitall(MPI_Request *requests)
+{
+    MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
+}
+
+COUNTED void counted_put(void)
+{
+    shmem_long_p(&target, out, rank);
+}
+
+static void blocking(void)
+{
+    for (int i = 0; i < WINDOW; i++) {
+        counted_send();
+        counted_recv(i);
+    }
+}
+
+static void arrived(void)
+{
+    /* Fewer than a ring takes. */
+    for (int part = 0; part < WINDOW; part += WINDOW / 4) {
+        for (int i = part; i < part + WINDOW / 4; i++)
+            counted_isend(i);
+        for (int i = part; i < part + WINDOW / 4; i++)
+            counted_irecv(i);
+    }
+    counted_waitall(receives);
+    MPI_Waitall(WINDOW, sends, MPI_STATUSES_IGNORE);
+}
+
+static void posted(void)
+{
+    for (int i = 0; i < WINDOW; i++)
+        counted_irecv(i);
+    for (int i = 0; i < WINDOW; i++)
+        MPI_Isend(&out, 8, MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &sends[i]);
+    counted_waitall(receives);
+    MPI_Waitall(WINDOW, sends, MPI_STATUSES_IGNORE);
+}
+
+static void put(void)
+{
+    for (int i = 0; i < WINDOW; i++)
+        counted_put();
+    in[0] = target;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } WAYS[] = {{"blocking", blocking}, {"arrived", arrived}, {"posted", posted}, {"put", put}};
+    MPI_Init(&argc, &argv);
+    shmem_init();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int status = 2;
+    for (size_t way = 0; argc == 2 && way < sizeof WAYS / sizeof *WAYS; way++)
+        if (!strcmp(argv[1], WAYS[way].name)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                in[0] = 0;
+                WAYS[way].run();
+                status = in[0] == out ? 0 : 1;
+            }
+            printf("counted %d\n", ROUNDS * WINDOW);
+        }
+    if (status == 2)
+        fprintf(stderr, "usage: instructions blocking|arrived|posted|put\n");
+    shmem_finalize();
+    MPI_Finalize();
+    return status;
+}
