@@ -105,7 +105,7 @@ pub enum Bench {
     ///
     /// Installs the others under target/, from the Python package index; Debian's take part where they are installed. Prints a table
     /// with ratios to the best of them and to the physical limit, and writes JSON and a page with plots. The status is 0 unless Margay's own part
-    /// fails; with --strict it is 1 if Margay is slower than another in any row.
+    /// fails; with --strict it is 1 if Margay is slower than another in any row, by more than the spread of the rounds.
     Peers(BenchPeersOptions),
 }
 
@@ -114,16 +114,22 @@ pub struct BenchPeersOptions {
     /// Only figures whose name begins with one of these, as `allreduce` [default: all]
     #[arg(value_name = "FIGURE")]
     pub figures: Vec<String>,
-    /// Only these peers: mpich, openmpi, impi, debian-mpich, debian-openmpi, debian-openmpi-shmem; may be given more than once [default: all]
-    #[arg(long, value_name = "PEER", value_parser = ["mpich", "openmpi", "impi", "debian-mpich", "debian-openmpi", "debian-openmpi-shmem"])]
+    /// Only these peers: mpich, openmpi, impi, debian-mpich, debian-openmpi, debian-openmpi-shmem, or one of --peer; may be given more than
+    /// once [default: all]
+    #[arg(long, value_name = "PEER")]
     pub only: Vec<String>,
+    /// One more peer, from the folder where its bin/mpicc and bin/mpiexec are; may be given more than once. MPICH, Open MPI and Intel MPI
+    /// are recognised and started in two ways, as the others; anything else by `mpiexec -n 2`
+    #[arg(long = "peer", value_name = "NAME=PREFIX")]
+    pub peers: Vec<String>,
     /// Runs of each; they take turns, and figures are medians
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=999))]
     pub rounds: u32,
     /// Short repetitions, to see that everything works; the figures mean little
     #[arg(long)]
     pub quick: bool,
-    /// End with status 1 if Margay is slower than a peer in any row
+    /// End with status 1 if Margay is slower than a peer in any row, by more than the spread of the rounds (the middle halves of both's rounds
+    /// do not overlap), or if there was nothing to compare
     #[arg(long)]
     pub strict: bool,
     /// Folder for peers.json and peers.html [default: target/lwk/bench/peers]
@@ -132,6 +138,9 @@ pub struct BenchPeersOptions {
     /// Time limit of one run, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub timeout: u64,
+    /// Take everything as it was built last
+    #[arg(long, hide = true)]
+    pub built: bool,
     /// Print how long each step takes
     #[arg(short, long)]
     pub verbose: bool,

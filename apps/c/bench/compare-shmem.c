@@ -2,23 +2,27 @@
  *
  * Puts, waits, barriers, sums.
  *
- * OpenSHMEM 1.4 only: compiled unchanged by any oshcc. Output, repetitions and floors as in compare.c.
+ * OpenSHMEM 1.4 only: compiled unchanged by any oshcc. Output, repetitions and floors as in compare.c. What is put lies in the symmetric
+ * heap, which every library reaches directly, and not all do for static variables.
  *
  * Usage: compare-shmem [-q] [NAME ...]     -q: short repetitions; NAME: only figures that begin with it */
 #define _GNU_SOURCE
+#include "figures.h"
+
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { REPETITIONS = 5, DOUBLES = (64 << 10) / 8 };
+enum { REPETITIONS = 5, HANDOVERS = 1000, LINE = 64, DOUBLES = (64 << 10) / 8 };
 
 static double long_enough = 0.01;
-static int me, pes, wanted_count;
-static char **wanted;
+static int me, pes;
 
-static long flag, word, turn;
+/* In the symmetric heap, a line each. */
+static long *flag, *word;
+static long turn;
 static double told, work[DOUBLES / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 static long sync_reduce[2][SHMEM_REDUCE_SYNC_SIZE], sync_broadcast[SHMEM_BCAST_SYNC_SIZE];
 static double *out, *in;
@@ -28,20 +32,6 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return time.tv_sec + time.tv_nsec * 1e-9;
-}
-
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static int is_wanted(const char *name)
-{
-    for (int i = 0; i < wanted_count; i++)
-        if (!strncmp(name, wanted[i], strlen(wanted[i])))
-            return 1;
-    return wanted_count == 0;
 }
 
 /* What PE 0 measured, told to all. */
@@ -56,19 +46,10 @@ static double of_root(double value)
     return me == 0 ? value : told;
 }
 
-/* The median time of one call, in microseconds; all PEs make as many. */
-static double time_of(void (*call)(int), int count)
+/* The median time of one of `calls` calls, in microseconds. */
+static double repeat(void (*call)(int), int count, int calls)
 {
-    double times[REPETITIONS], took;
-    int calls = 4;
-    do {
-        calls *= 4;
-        shmem_barrier_all();
-        double start = now();
-        for (int i = 0; i < calls; i++)
-            call(count);
-        took = of_root(now() - start);
-    } while (took < long_enough);
+    double times[REPETITIONS];
     for (int repetition = 0; repetition < REPETITIONS; repetition++) {
         shmem_barrier_all();
         double start = now();
@@ -80,11 +61,27 @@ static double time_of(void (*call)(int), int count)
     return of_root(times[REPETITIONS / 2]);
 }
 
+/* The median time of one call, in microseconds; all PEs make as many. */
+static double time_of(void (*call)(int), int count)
+{
+    double took;
+    int calls = 4;
+    do {
+        calls *= 4;
+        shmem_barrier_all();
+        double start = now();
+        for (int i = 0; i < calls; i++)
+            call(count);
+        took = of_root(now() - start);
+    } while (took < long_enough);
+    return repeat(call, count, calls);
+}
+
 static void put_quiet(int unused)
 {
     (void)unused;
     if (me == 0) {
-        shmem_long_put(&word, &turn, 1, 1);
+        shmem_long_put(word, &turn, 1, 1);
         shmem_quiet();
     }
 }
@@ -109,17 +106,17 @@ static void put_wait(int unused)
     (void)unused;
     turn++;
     if (me == 0)
-        shmem_long_p(&flag, turn, 1);
+        shmem_long_p(flag, turn, 1);
     if (me < 2)
-        shmem_long_wait_until(&flag, SHMEM_CMP_EQ, turn);
+        shmem_long_wait_until(flag, SHMEM_CMP_EQ, turn);
     if (me == 1)
-        shmem_long_p(&flag, turn, 0);
+        shmem_long_p(flag, turn, 0);
 }
 
-/* There and back by plain loads and stores, where the library gives addresses. */
+/* There and back by plain loads and stores. */
 static void line(int unused)
 {
-    volatile long *theirs = shmem_ptr(&flag, me ^ 1), *mine = &flag;
+    volatile long *theirs = shmem_ptr(flag, me ^ 1), *mine = flag;
     (void)unused;
     if (me > 1)
         return;
@@ -145,12 +142,12 @@ static void check(void)
         shmem_barrier_all();
     }
     put_wait(0);
-    wrong += me < 2 && flag != turn;
+    wrong += me < 2 && *flag != turn;
     turn += 41;
     shmem_barrier_all();
     put_quiet(0);
     shmem_barrier_all();
-    wrong += me == 1 && word != turn;
+    wrong += me == 1 && *word != turn;
     if (wrong) {
         fprintf(stderr, "%d values arrived wrong at PE %d\n", wrong, me);
         shmem_global_exit(1);
@@ -158,19 +155,26 @@ static void check(void)
     shmem_barrier_all();
 }
 
-static void measure(const char *name, void (*call)(int), int count, double parts)
+static void say(const char *name, double value)
 {
-    double time = time_of(call, count) / parts;
     if (me == 0) {
-        printf("@%s %.6g\n", name, time);
+        printf("@%s %.6g\n", name, value);
         fflush(stdout);
     }
 }
 
+/* What a line takes now. */
+static void probe(void)
+{
+    say("line_us", repeat(line, 0, HANDOVERS) / 2);
+}
+
 static void timed(const char *name, void (*call)(int), int count, double parts)
 {
-    if (is_wanted(name))
-        measure(name, call, count, parts);
+    if (is_wanted(name)) {
+        say(name, time_of(call, count) / parts);
+        probe();
+    }
 }
 
 int main(int argc, char **argv)
@@ -191,23 +195,27 @@ int main(int argc, char **argv)
         sync_broadcast[i] = SHMEM_SYNC_VALUE;
     out = shmem_malloc(DOUBLES * sizeof *out);
     in = shmem_malloc(DOUBLES * sizeof *in);
-    if (pes < 2 || !out || !in) {
+    flag = shmem_align(LINE, LINE);
+    word = shmem_align(LINE, LINE);
+    if (pes < 2 || !out || !in || !flag || !word) {
         fprintf(stderr, "compare-shmem needs 2 PEs or more, and memory for their buffers\n");
         shmem_global_exit(2);
     }
+    *flag = *word = 0;
+    if (!shmem_ptr(flag, me ^ 1) && me < 2) {
+        fprintf(stderr, "this library gives no address of a peer's memory: the floor cannot be measured\n");
+        shmem_global_exit(2);
+    }
+    shmem_barrier_all();
     check();
-    int direct = shmem_ptr(&flag, me ^ 1) != NULL;
-    /* All measure it or none: PEs count the turns alike. */
-    direct = of_root(direct) != 0;
-    if (direct)
-        measure("line_before_us", line, 0, 2);
+    probe();
     timed("shmem_p_wait_us", put_wait, 0, 2);
     timed("shmem_put_quiet_us", put_quiet, 0, 1);
     timed("shmem_barrier_us", barrier, 0, 1);
     timed("shmem_sum_8_us", sum, 1, 1);
     timed("shmem_sum_64k_us", sum, DOUBLES, 1);
-    if (direct)
-        measure("line_after_us", line, 0, 2);
+    shmem_free(word);
+    shmem_free(flag);
     shmem_free(in);
     shmem_free(out);
     shmem_finalize();

@@ -5,39 +5,26 @@
  * Standard MPI-3.1 only: compiled unchanged by any mpicc. Each figure is a line `@name value` from rank 0; times are in microseconds, rates in
  * millions of messages a second, bandwidths in GB/s. Each is the median of REPETITIONS, each long enough for the clock. All data is checked
  * before anything is timed. The floors (a cache line handed over, a copy from the other rank's buffer) are measured in shared memory of the
- * same two ranks, the line at the beginning and at the end: if the two differ much, the machine has changed its state in between.
+ * same two ranks, the line before and after every figure: if the two differ much, the machine has changed its state in between.
  *
  * Usage: compare [-q] [NAME ...]     -q: short repetitions; NAME: only figures that begin with it */
+#include "figures.h"
+
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPETITIONS = 5, WINDOW = 64, KIB = 1 << 10, MIB = 1 << 20, LARGEST = 4 * MIB };
+enum { REPETITIONS = 5, HANDOVERS = 1000, WINDOW = 64, KIB = 1 << 10, MIB = 1 << 20, LARGEST = 4 * MIB };
 
 /* A repetition takes at least this long, in seconds. */
 static double long_enough = 0.01;
 
-static int rank, ranks, wanted_count;
-static char **wanted;
+static int rank, ranks;
 static char *out, *in, *shared[2];
 static MPI_Request requests[WINDOW];
 static MPI_Win window, remote;
-
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static int is_wanted(const char *name)
-{
-    for (int i = 0; i < wanted_count; i++)
-        if (!strncmp(name, wanted[i], strlen(wanted[i])))
-            return 1;
-    return wanted_count == 0;
-}
 
 static void say(const char *name, double value)
 {
@@ -313,16 +300,29 @@ static char *buffer(size_t bytes)
     return memory;
 }
 
+/* What a line takes now. */
+static void probe(void)
+{
+    say("line_us", repeat(line, 0, HANDOVERS) / 2);
+}
+
+/* A figure, and the line after it; the line before it is the last one. */
+static void figure(const char *name, double value)
+{
+    say(name, value);
+    probe();
+}
+
 static void timed(const char *name, double (*call)(int), int bytes, double parts)
 {
     if (is_wanted(name))
-        say(name, time_of(call, bytes) / parts);
+        figure(name, time_of(call, bytes) / parts);
 }
 
 static void bandwidth(const char *name, int bytes)
 {
     if (is_wanted(name))
-        say(name, (double)bytes * WINDOW / time_of(stream, bytes) / 1e3);
+        figure(name, (double)bytes * WINDOW / time_of(stream, bytes) / 1e3);
 }
 
 int main(int argc, char **argv)
@@ -357,7 +357,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     check();
 
-    say("line_before_us", time_of(line, 0) / 2);
+    probe();
     timed("copy_64k_us", copy, 64 * KIB, 1);
     timed("copy_4m_us", copy, LARGEST, 1);
     timed("copy_again_8k_us", copy_again, 8 * KIB, 1);
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
     timed("latency_64k_us", ping_pong_rewritten, 64 * KIB, 2);
     timed("latency_4m_us", ping_pong, LARGEST, 2);
     if (is_wanted("rate_8_mps"))
-        say("rate_8_mps", WINDOW / time_of(stream, 8));
+        figure("rate_8_mps", WINDOW / time_of(stream, 8));
     bandwidth("bw_8k_gbs", 8 * KIB);
     bandwidth("bw_64k_gbs", 64 * KIB);
     bandwidth("bw_1m_gbs", MIB);
@@ -390,11 +390,10 @@ int main(int argc, char **argv)
     timed("put_fence_8_us", put_fence, 8, 1);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, remote);
     if (is_wanted("put_flush_8_us"))
-        say("put_flush_8_us", put_lock_all(put_flush, 8));
+        figure("put_flush_8_us", put_lock_all(put_flush, 8));
     if (is_wanted("get_flush_8_us"))
-        say("get_flush_8_us", put_lock_all(get_flush, 8));
+        figure("get_flush_8_us", put_lock_all(get_flush, 8));
 
-    say("line_after_us", time_of(line, 0) / 2);
     MPI_Win_free(&remote);
     MPI_Win_free(&window);
     MPI_Finalize();

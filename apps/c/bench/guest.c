@@ -5,6 +5,8 @@
  * Each figure is a line `@name value`, from rank 0. What the system does not tell (a file of /proc that is not there) is left out.
  * Times are medians of REPETITIONS, each long enough for the clock; data is checked before it is timed. */
 #define _GNU_SOURCE
+#include "figures.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +21,6 @@ static const double LONG_ENOUGH = 0.02;
 
 static int rank, ranks;
 static char *out, *in;
-
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 /* The number after a name at the start of a line of a file; -1 if there is none. */
 static long long number_in(const char *path, const char *name)

@@ -3,6 +3,7 @@
 pub mod boot;
 pub mod host;
 pub mod instructions;
+mod legend;
 pub mod linux_guest;
 pub mod node;
 pub mod peers;

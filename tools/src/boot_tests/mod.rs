@@ -10,6 +10,7 @@ pub mod command;
 mod conformance;
 mod host;
 mod judge;
+mod peers;
 mod real_machine;
 mod screen_text;
 mod serial_line;
@@ -69,6 +70,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     tests.extend(conformance::all(tree)?);
     tests.push(shmem_names::test());
     tests.extend(wrappers::all());
+    tests.extend(peers::all());
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
     tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host));
     let with_host = wanted(HOST_TESTS);
@@ -95,6 +97,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         if tests.iter().any(|test| test.name.starts_with("margay-cc")) {
             wrappers::left_out().iter().for_each(|line| println!("{line}"));
         }
+        peers::left_out(&tests).iter().for_each(|line| println!("{line}"));
         let lwk = Lwk::new(tree)?;
         let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
         for (tests, workers) in [(together, WORKERS), (alone, 1)] {

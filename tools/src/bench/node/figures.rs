@@ -8,6 +8,8 @@ use super::table::family;
 #[derive(Debug)]
 pub struct Figure {
     pub number: u32,
+    /// Where it is from.
+    pub source: &'static str,
     pub title: &'static str,
     pub panels: &'static [Panel],
 }
@@ -54,6 +56,7 @@ const fn panel(
 pub static FIGURES: [Figure; 5] = [
     Figure {
         number: 4,
+        source: "SMARTMAP paper: figure 4",
         title: "SHMEM put",
         panels: &[
             Panel {
@@ -70,16 +73,18 @@ pub static FIGURES: [Figure; 5] = [
     },
     Figure {
         number: 5,
+        source: "SMARTMAP paper: figure 5",
         title: "MPI point to point",
         panels: &[
             panel('a', "MPI ping-pong, half round trip", &["pingpong", "latency"], "Latency"),
             panel('b', "MPI bandwidth, window of messages", &["bw"], "Bandwidth"),
-            panel('c', "MPI exchange", &["exchange"], "Result"),
-            panel('d', "MPI sendrecv", &["sendrecv"], "Result"),
+            panel('c', "MPI exchange", &["exchange"], "Bandwidth"),
+            panel('d', "MPI sendrecv", &["sendrecv"], "Bandwidth"),
         ],
     },
     Figure {
         number: 6,
+        source: "SMARTMAP paper: figure 6",
         title: "MPI message rate",
         panels: &[Panel {
             ranks: Ranks::All,
@@ -88,6 +93,7 @@ pub static FIGURES: [Figure; 5] = [
     },
     Figure {
         number: 8,
+        source: "SMARTMAP paper: figure 8",
         title: "MPI collectives",
         panels: &[
             Panel { ranks: Ranks::All, ..panel('a', "MPI broadcast", &["bcast"], "Latency") },
@@ -100,7 +106,8 @@ pub static FIGURES: [Figure; 5] = [
     // Of the dissertation (L. Chai), not of the paper: its figure 3.5.
     Figure {
         number: 35,
-        title: "Memory of the transports on a node (dissertation, figure 3.5)",
+        source: "dissertation: figure 3.5",
+        title: "Memory of the transports",
         panels: &[Panel { ranks: Ranks::Each, ..panel('a', "Memory of all ranks", &["memory"], "Memory") }],
     },
 ];

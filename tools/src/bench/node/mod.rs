@@ -197,7 +197,7 @@ fn draw(out: &Path, whereabouts: &str, measurements: &[Measurement]) -> Outcome<
                 _ => continue,
             }
         }
-        let title = format!("{} (SMARTMAP paper: figure {})", figure.title, figure.number);
+        let title = format!("{} ({})", figure.title, figure.source);
         let svg = plot::figure(&title, whereabouts, &plots)
             .map_err(|error| Failure::host(format!("cannot draw figure {}: {error}", figure.number)))?;
         write(&file, svg.as_bytes())?;

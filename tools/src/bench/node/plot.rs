@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use plotters::coord::Shift;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::prelude::*;
 
 use super::figures::{Line, Plot};
+use crate::bench::legend::{self, Area, Places, Wrong};
 
 /// Pixels of one panel.
 const PANEL: (u32, u32) = (560, 400);
@@ -15,8 +15,10 @@ const PANEL: (u32, u32) = (560, 400);
 const TITLE: u32 = 60;
 /// Most labels on an axis of sizes.
 const LABELS: u32 = 8;
-/// Room for the legend above the lines, as a share of the axis.
-const HEADROOM: f64 = 0.3;
+/// Room below and above the lines, as a share of the axis.
+const HEADROOM: f64 = 0.05;
+/// The legend begins where the axis does.
+const LEGEND: Places = Places { left: 90, in_a_row: 2, apart: 230 };
 /// Colours that are told apart by readers who see red and green alike (Okabe and Ito).
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
@@ -48,21 +50,20 @@ pub fn figure(title: &str, subtitle: &str, plots: &[Plot]) -> Result<String, Str
     Ok(text)
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn<'a> = Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>>;
-
 /// Draws one panel.
-fn one<'a>(area: &Area<'a>, plot: &Plot) -> Drawn<'a> {
+fn one<'a>(area: &Area<'a>, plot: &Plot) -> Result<(), Wrong<'a>> {
     let points = || plot.lines.iter().chain(&plot.floor).flat_map(|line| line.points.iter().copied());
     let (x, x_labels) = horizontal(span(points().map(|point| point.0)), plot.in_bytes);
     let y = vertical(span(points().map(|point| point.1)));
     let y_labels = steps(&y);
-    let mut chart = ChartBuilder::on(area)
-        .caption(&plot.title, ("sans-serif", 16))
-        .margin(12)
-        .x_label_area_size(44)
-        .y_label_area_size(64)
-        .build_cartesian_2d(
+    let with_colours = || plot.lines.iter().zip(COLOURS.iter().cycle());
+    let entries = plot.floor.iter().map(|floor| (named(floor), GREY));
+    let entries: Vec<_> =
+        entries.chain(with_colours().map(|(line, colour)| (named(line), *colour))).collect();
+    let area = area.titled(&plot.title, ("sans-serif", 16))?;
+    let area = legend::draw(&area, &entries, LEGEND)?;
+    let mut chart =
+        ChartBuilder::on(&area).margin(12).x_label_area_size(44).y_label_area_size(64).build_cartesian_2d(
             x.log_scale().base(2.0).with_key_points(x_labels),
             y.log_scale().with_key_points(y_labels),
         )?;
@@ -81,23 +82,15 @@ fn one<'a>(area: &Area<'a>, plot: &Plot) -> Drawn<'a> {
         .draw()?;
     if let Some(floor) = &plot.floor {
         let style = GREY.stroke_width(1);
-        // With marks: a line of one point would not be seen.
-        let series =
-            chart.draw_series(LineSeries::new(floor.points.iter().copied(), style.filled()).point_size(2))?;
-        series.label(named(floor)).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+        chart.draw_series(LineSeries::new(floor.points.iter().copied(), style))?;
+        // Rings: a line of one point would not be seen, nor a dot below a dot.
+        chart.draw_series(floor.points.iter().map(|point| Circle::new(*point, 6, style)))?;
     }
-    for (line, colour) in plot.lines.iter().zip(COLOURS.iter().cycle()) {
+    for (line, colour) in with_colours() {
         let style = colour.stroke_width(2);
-        let series =
-            chart.draw_series(LineSeries::new(line.points.iter().copied(), style.filled()).point_size(3))?;
-        series.label(named(line)).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+        chart.draw_series(LineSeries::new(line.points.iter().copied(), style.filled()).point_size(3))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .background_style(WHITE.mix(0.85))
-        .label_font(("sans-serif", 13))
-        .draw()
+    Ok(())
 }
 
 /// A line's name in the legend, with what the axis cannot show.
@@ -131,11 +124,11 @@ fn horizontal(span: Range<f64>, in_bytes: bool) -> (Range<f64>, Vec<f64>) {
     (start..end, (low..=high).step_by(step as usize).map(|power| 2f64.powi(power)).collect())
 }
 
-/// The axis of values: all of them, and room above.
+/// The axis of values: all of them, and a little room.
 fn vertical(span: Range<f64>) -> Range<f64> {
     let (low, high) = (span.start.log10(), span.end.log10());
     let height = (high - low).max(1.0);
-    10f64.powf(low - 0.05 * height)..10f64.powf(low + (1.0 + HEADROOM) * height)
+    10f64.powf(low - HEADROOM * height)..10f64.powf(low + (1.0 + HEADROOM) * height)
 }
 
 /// Labels of an axis of values: decades; with 2 and 5 between them where there are few.

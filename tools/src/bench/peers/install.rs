@@ -3,20 +3,27 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use crate::bench::peers::peer::{Origin, Peer};
+use crate::bench::peers::start;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::packages;
 use crate::progress::Step;
-use crate::tree::Tree;
+use crate::tree::{RunFolder, Tree};
 
 /// Written when an installation is complete.
 const COMPLETE: &str = "complete";
+/// An installation may take this long, and a starter to tell its version.
+const INSTALLATION: Duration = Duration::from_secs(900);
+const TELLING: Duration = Duration::from_secs(10);
 
 /// A peer that is there.
 #[derive(Clone, Debug)]
 pub struct Found {
+    /// What its starter says of it; empty if it says nothing.
+    pub version: String,
     pub compiler: PathBuf,
     pub starter: PathBuf,
     /// Its own folder, if it has one.
@@ -51,25 +58,56 @@ impl Found {
 }
 
 /// Finds a peer; one of the Python index is installed first if it is not there.
-pub fn find(tree: &Tree, peer: &Peer, verbose: bool) -> Outcome<Found> {
-    match peer.origin {
+pub fn find(tree: &Tree, peer: &Peer, folder: &RunFolder, verbose: bool) -> Outcome<Found> {
+    let mut found = match &peer.origin {
         Origin::Debian { compiler, starter } => {
             let command = |name| {
                 packages::find_command(name)
                     .ok_or_else(|| Failure::host(format!("{name} is not installed (it is not needed)")))
             };
-            Ok(Found { compiler: command(compiler)?, starter: command(starter)?, prefix: None })
+            let (compiler, starter) = (command(compiler)?, command(starter)?);
+            Found { version: String::new(), compiler, starter, prefix: None }
         }
         Origin::Python(wanted) => {
-            let prefix = tree.root().join("target/lwk/peers").join(peer.name);
-            install(wanted, &prefix, peer.name, verbose)?;
-            let bin = prefix.join("bin");
-            Ok(Found { compiler: bin.join("mpicc"), starter: bin.join("mpiexec"), prefix: Some(prefix) })
+            let prefix = tree.root().join("target/lwk/peers").join(&peer.name);
+            install(wanted, &prefix, &peer.name, folder, verbose)?;
+            in_prefix(prefix)?
         }
-    }
+        Origin::Prefix(prefix) => {
+            in_prefix(prefix.canonicalize().doing(|| format!("find the folder {}", prefix.display()))?)?
+        }
+    };
+    found.version = version(&found, folder);
+    Ok(found)
 }
 
-fn install(wanted: &[&str], prefix: &Path, name: &str, verbose: bool) -> Outcome<()> {
+/// The commands in a folder.
+fn in_prefix(prefix: PathBuf) -> Outcome<Found> {
+    let (compiler, starter) = (prefix.join("bin/mpicc"), prefix.join("bin/mpiexec"));
+    if let Some(missing) = [&compiler, &starter].into_iter().find(|file| !file.is_file()) {
+        return Err(Failure::host(format!("there is no {}", missing.display())));
+    }
+    Ok(Found { version: String::new(), compiler, starter, prefix: Some(prefix) })
+}
+
+/// The first line of what its starter says of its version, and the first with a number; nothing if it fails.
+fn version(found: &Found, folder: &RunFolder) -> String {
+    let mut command = Command::new(&found.starter);
+    command.arg("--version").envs(found.variables());
+    let Ok(ended) = start::to_end(&mut command, folder, TELLING) else { return String::new() };
+    if !ended.status.success() {
+        return String::new();
+    }
+    let lines = || ended.stdout.lines().filter(|line| !line.trim().is_empty());
+    let first = lines().next().unwrap_or_default();
+    let number = lines().find(|line| line.chars().any(|letter| letter.is_ascii_digit()));
+    let words = first
+        .split_whitespace()
+        .chain(number.filter(|line| *line != first).into_iter().flat_map(str::split_whitespace));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn install(wanted: &[&str], prefix: &Path, name: &str, folder: &RunFolder, verbose: bool) -> Outcome<()> {
     let mark = prefix.join(COMPLETE);
     if mark.is_file() {
         return Ok(());
@@ -85,15 +123,8 @@ fn install(wanted: &[&str], prefix: &Path, name: &str, verbose: bool) -> Outcome
         .args(["--disable-pip-version-check", "--root-user-action=ignore", "--prefix"])
         .arg(prefix)
         .args(wanted);
-    let output = command.stdin(Stdio::null()).output().doing(|| "run pip".into())?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        let lines = || text.lines().filter(|line| !line.trim().is_empty());
-        let why = lines().rev().find(|line| line.contains("ERROR")).or_else(|| lines().next_back());
-        return Err(Failure::host(format!(
-            "pip cannot install it: {}",
-            why.unwrap_or("no reason given").trim()
-        )));
+    if let Some(why) = start::to_end(&mut command, folder, INSTALLATION)?.complaint() {
+        return Err(Failure::host(format!("pip cannot install it: {why}")));
     }
     fs::write(&mark, "").doing(|| format!("write {}", mark.display()))
 }

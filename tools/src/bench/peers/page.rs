@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::bench::peers::plot;
-use crate::bench::peers::table::{Comparison, Line, short};
+use crate::bench::peers::table::{Comparison, Line, NOTHING, short};
 use crate::failure::{Doing, Outcome};
 
 const HEAD: &str = r#"<!DOCTYPE html>
@@ -15,14 +15,24 @@ const HEAD: &str = r#"<!DOCTYPE html>
 <style>
 body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 70rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; margin-bottom: 1rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
-th:first-child, td:first-child, td.name { text-align: left; }
+th:first-child, td:first-child { text-align: left; }
 small { color: #666; }
 tr.behind { color: #b00020; font-weight: 600; }
 td.met { color: #00693e; } td.missed { color: #8a5a00; }
-svg { width: 100%; height: auto; max-width: 56rem; display: block; }
+svg { width: 100%; height: auto; min-width: 40rem; max-width: 56rem; display: block; }
+td small { display: inline-block; min-width: 6.5rem; text-align: left; font-weight: 400; }
+@media (max-width: 60rem) {
+  body { font-size: 13px; padding: .6rem; }
+  th, td { padding: .25rem .35rem; }
+  .rows td:first-child { white-space: normal; min-width: 6rem; }
+  td small { display: block; min-width: 0; text-align: right; white-space: normal; }
+}
+@media (max-width: 40rem) {
+  .rows th:nth-child(n+5), .rows td:nth-child(n+5) { display: none; }
+}
 </style>
 </head>
 <body>
@@ -33,30 +43,34 @@ pub fn page(comparison: &Comparison) -> Outcome<String> {
     let mut text = String::from(HEAD);
     text.push_str("<h1>Margay beside other MPIs</h1>\n<p>Two ranks on two cores of one machine, all in one run, taking turns. Medians, with least and most \
         in small print. <em>Ratio</em>: how many times better than the best peer in its best setting. <em>Limit</em>: the part of the physical limit, measured in the \
-        same run, that is reached. Rows in red are slower than a peer.</p>\n");
+        same run, that is reached. Rows in red are slower than a peer by more than the spread of the rounds: the middle halves of both's rounds do not overlap. In the plot, a full dot is a peer's best setting, a ring its default.</p>\n");
     for (state, lines) in &comparison.states {
         let what = || "draw the comparison".to_owned();
         let svg = plot::overview(*state, lines).doing(what)?;
         // Fluid: the box says the size, and the style the width.
         let svg = fluid(&svg);
-        let _ = write!(text, "<h2>Cores {}</h2>\n{svg}\n<div class=\"wide\"><table>\n", state.name());
-        text.push_str("<tr><th>what</th><th>Margay</th><th>best peer</th><th></th><th>ratio</th><th>target</th><th>limit</th><th></th></tr>\n");
+        let _ = write!(
+            text,
+            "<h2>Cores {}</h2>\n<div class=\"wide\">{svg}</div>\n<div class=\"wide\"><table class=\"rows\">\n",
+            state.name()
+        );
+        text.push_str("<tr><th>what</th><th>Margay</th><th>best peer</th><th>ratio</th><th>target</th><th>limit</th><th></th></tr>\n");
         lines.iter().for_each(|line| row(&mut text, line));
         text.push_str("</table></div>\n");
         everything(&mut text, lines);
     }
     if comparison.states.is_empty() {
-        text.push_str("<p>The machine did not stay in one state during any of Margay's runs: there is nothing to compare.</p>\n");
+        let _ = writeln!(text, "<p>There are no figures: {NOTHING}.</p>");
     }
     let _ = writeln!(
         text,
-        "<p>Runs dropped because the state of the machine changed under them: {}.</p>",
-        comparison.straddled
+        "<p>Figures dropped because the state of the machine changed under them: {} of {}.</p>",
+        comparison.dropped, comparison.taken
     );
-    let absent = comparison.absent.iter().map(|(name, why)| (*name, "takes no part", why.as_str()));
-    let failed = comparison.failed.iter().map(|(name, why)| (name.as_str(), "a run failed", why.as_str()));
-    for (name, what, why) in absent.chain(failed) {
-        let _ = writeln!(text, "<p><strong>{}</strong>: {what}: {}</p>", escaped(name), escaped(why));
+    let absent = comparison.absent.iter().map(|(name, why)| (name, format!("takes no part: {why}")));
+    let failed = comparison.failed.iter().map(|(name, why)| (name, why.clone()));
+    for (name, why) in absent.chain(failed) {
+        let _ = writeln!(text, "<p><strong>{}</strong>: {}</p>", escaped(name), escaped(&why));
     }
     text.push_str("</body>\n</html>\n");
     Ok(text)
@@ -70,7 +84,7 @@ fn row(text: &mut String, line: &Line) {
     };
     let _ = writeln!(
         text,
-        "<tr{}><td>{}</td><td>{} {} <small>{}–{}</small></td><td>{value}</td><td class=\"name\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td></tr>",
+        "<tr{}><td>{}</td><td>{} {} <small>{}–{}</small></td><td>{value} <small>{}</small></td><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td></tr>",
         if line.is_behind() { " class=\"behind\"" } else { "" },
         line.row.what,
         short(line.margay.value),

@@ -1,28 +1,18 @@
 //! The other MPIs: where they come from, and how each is started at its default and at its best on one node.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::path::PathBuf;
 
-use crate::bench::peers::RANKS;
-use crate::bench::peers::install::Found;
-use crate::bench::peers::samples::Run;
-use crate::boot_tests::command::{Lwk, Program};
-use crate::child;
-use crate::failure::{Doing, Outcome};
-use crate::tree::RunFolder;
-
-/// How long a peer may take to clean up after it has been told to end.
-const GRACE: Duration = Duration::from_secs(5);
+use crate::failure::{Failure, Outcome};
 
 /// Where a peer comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Packages of the Python index, laid under `target/`.
     Python(&'static [&'static str]),
     /// Commands of a Debian package that is installed; nothing is installed for the comparison.
     Debian { compiler: &'static str, starter: &'static str },
+    /// A folder of the user's, with `bin/mpicc` and `bin/mpiexec`.
+    Prefix(PathBuf),
 }
 
 /// Words of a starter and variables for the ranks.
@@ -35,13 +25,14 @@ pub struct Way {
 }
 
 /// Another MPI.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Peer {
-    pub name: &'static str,
+    pub name: String,
     pub origin: Origin,
     pub program: Measured,
-    /// Ways to start it; all pin rank r to core r, which is not among the differences.
-    pub ways: &'static [Way],
+    /// Ways to start it; all pin rank r to core r, which is not among the differences. None: what its starter says of its version tells
+    /// which.
+    pub ways: Option<&'static [Way]>,
 }
 
 /// The program by which it is measured.
@@ -99,8 +90,20 @@ const OPEN_MPI_4: &[Way] = &[
         ],
     },
 ];
-/// Its OpenSHMEM.
-const OPEN_MPI_SHMEM: &[Way] = &[OPEN_MPI[0]];
+/// Its OpenSHMEM. Version 4.1 dies at the end of every program unless one component of MPI's one-sided operations, which OpenSHMEM does not
+/// use, is left out. Its best: no other network is looked at.
+const OPEN_MPI_SHMEM: &[Way] = &[
+    Way { name: "default", words: OPEN_MPI[0].words, variables: &[("OMPI_MCA_osc", "^rdma")] },
+    Way {
+        name: "best",
+        words: OPEN_MPI[0].words,
+        variables: &[
+            ("OMPI_MCA_osc", "^rdma"),
+            ("UCX_TLS", "sm,self"),
+            ("OMPI_MCA_mpi_yield_when_idle", "0"),
+        ],
+    },
+];
 /// Intel MPI: its best is shared memory only.
 const INTEL: &[Way] = &[
     Way { name: "default", words: &[], variables: &[("I_MPI_PIN_PROCESSOR_LIST", "0,1")] },
@@ -115,122 +118,100 @@ const INTEL: &[Way] = &[
     },
 ];
 
-/// All peers.
-pub fn all() -> [Peer; 6] {
-    [
-        Peer { name: "mpich", origin: Origin::Python(&["mpich"]), program: Measured::Mpi, ways: MPICH },
+/// A starter of which nothing is known but that it takes `-n`.
+const OTHER: &[Way] = &[Way { name: "default", words: &[], variables: &[] }];
+
+/// Ways of a starter that says this of its version.
+pub fn ways_of(version: &str) -> &'static [Way] {
+    let by_word = [
+        ("Intel", INTEL),
+        ("HYDRA", MPICH),
+        ("OpenRTE", OPEN_MPI_4),
+        ("(Open MPI) 4", OPEN_MPI_4),
+        ("Open MPI", OPEN_MPI),
+    ];
+    by_word.into_iter().find(|(word, _)| version.contains(word)).map_or(OTHER, |(_, ways)| ways)
+}
+
+/// Those that are known.
+fn all() -> Vec<Peer> {
+    let mpi = |name: &str, origin, ways| Peer {
+        name: name.into(),
+        origin,
+        program: Measured::Mpi,
+        ways: Some(ways),
+    };
+    let open_mpi = Origin::Debian { compiler: "mpicc.openmpi", starter: "mpiexec.openmpi" };
+    vec![
+        mpi("mpich", Origin::Python(&["mpich"]), MPICH),
+        mpi("openmpi", Origin::Python(&["openmpi"]), OPEN_MPI),
+        mpi("impi", Origin::Python(&["impi-rt", "impi-devel"]), INTEL),
+        mpi("debian-mpich", Origin::Debian { compiler: "mpicc.mpich", starter: "mpiexec.mpich" }, MPICH),
+        mpi("debian-openmpi", open_mpi.clone(), OPEN_MPI_4),
         Peer {
-            name: "openmpi",
-            origin: Origin::Python(&["openmpi"]),
-            program: Measured::Mpi,
-            ways: OPEN_MPI,
-        },
-        Peer {
-            name: "impi",
-            origin: Origin::Python(&["impi-rt", "impi-devel"]),
-            program: Measured::Mpi,
-            ways: INTEL,
-        },
-        Peer {
-            name: "debian-mpich",
-            origin: Origin::Debian { compiler: "mpicc.mpich", starter: "mpiexec.mpich" },
-            program: Measured::Mpi,
-            ways: MPICH,
-        },
-        Peer {
-            name: "debian-openmpi",
-            origin: Origin::Debian { compiler: "mpicc.openmpi", starter: "mpiexec.openmpi" },
-            program: Measured::Mpi,
-            ways: OPEN_MPI_4,
-        },
-        Peer {
-            name: "debian-openmpi-shmem",
-            origin: Origin::Debian { compiler: "mpicc.openmpi", starter: "mpiexec.openmpi" },
             program: Measured::Shmem("-loshmem"),
-            // Its OpenSHMEM has one way only on a node.
-            ways: OPEN_MPI_SHMEM,
+            ..mpi("debian-openmpi-shmem", open_mpi, OPEN_MPI_SHMEM)
         },
     ]
 }
 
-impl Peer {
-    /// What to start for each of its ways.
-    pub fn settings(&self, found: &Found, program: &Path) -> Vec<Setting> {
-        self.ways.iter().map(|way| Setting::peer(self.name, way, found, program)).collect()
+/// Those that take part: the known ones and the user's, `NAME=PREFIX` each, or only those of them that are named.
+pub fn chosen(users: &[String], only: &[String]) -> Outcome<Vec<Peer>> {
+    let mut peers = all();
+    for user in users {
+        let wrong = |why: &str| Failure::usage(format!("--peer {user}: {why}"));
+        let (name, prefix) = user.split_once('=').ok_or_else(|| wrong("give it as NAME=PREFIX"))?;
+        let usual = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+        if name.is_empty() || !name.chars().all(usual) {
+            return Err(wrong("a name has letters, digits, and any of - _ ."));
+        }
+        if peers.iter().any(|peer| peer.name == name) || name == "margay" {
+            return Err(wrong("this name is taken"));
+        }
+        let origin = Origin::Prefix(prefix.into());
+        peers.push(Peer { name: name.into(), origin, program: Measured::Mpi, ways: None });
     }
+    let names = || peers.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>().join(", ");
+    if let Some(unknown) = only.iter().find(|name| !peers.iter().any(|peer| peer.name == **name)) {
+        return Err(Failure::usage(format!("there is no peer {unknown}; there are {}", names())));
+    }
+    peers.retain(|peer| only.is_empty() || only.contains(&peer.name));
+    Ok(peers)
 }
 
-/// One MPI in one of its ways: what to start, one after the other, for all its figures.
-#[derive(Clone, Debug)]
-pub struct Setting {
-    /// `mpich best`; Margay's has no second word.
-    pub name: String,
-    starts: Vec<Start>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A command to which the program's arguments are added.
-#[derive(Clone, Debug)]
-struct Start {
-    command: PathBuf,
-    words: Vec<OsString>,
-    variables: Vec<(String, OsString)>,
-}
+    fn strings(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
 
-impl Setting {
-    /// Margay in the host home, which pins rank r to core r by itself: MPI's program, then OpenSHMEM's.
-    pub fn margay(lwk: &Lwk, programs: &[PathBuf], limit: u64) -> Self {
-        let options =
-            ["--host", "-n", &RANKS.to_string(), "--timeout", &limit.to_string()].map(str::to_owned);
-        let start = |program: &PathBuf| Start {
-            command: lwk.binary().into(),
-            words: lwk.run_words(&Program::File(program.into()), &options, &[]),
-            variables: Vec::new(),
+    #[test]
+    fn users_peers_join_the_known_ones() {
+        let names = |users: &[&str], only: &[&str]| {
+            let peers = chosen(&strings(users), &strings(only))?;
+            Ok::<_, Failure>(peers.into_iter().map(|peer| peer.name).collect::<Vec<_>>())
         };
-        Self { name: "margay".into(), starts: programs.iter().map(start).collect() }
+        assert_eq!(names(&["mine=/opt/x"], &["mine", "impi"]).unwrap(), ["impi", "mine"]);
+        assert_eq!(names(&["mine=/opt/x"], &[]).unwrap().len(), 7);
+        for wrong in ["mine", "=x", "a b=x", "impi=x", "margay=x", "../a=x"] {
+            assert!(names(&[wrong], &[]).unwrap_err().message.contains(wrong), "{wrong}");
+        }
+        assert!(names(&[], &["lam"]).unwrap_err().message.contains("no peer lam"));
     }
 
-    fn peer(name: &str, way: &Way, found: &Found, program: &Path) -> Self {
-        let mut words: Vec<OsString> = way.words.iter().map(OsString::from).collect();
-        words.extend(["-n".into(), RANKS.to_string().into(), program.into()]);
-        let mut variables = found.variables();
-        variables.extend(way.variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())));
-        let start = Start { command: found.starter.clone(), words, variables };
-        Self { name: format!("{name} {}", way.name), starts: vec![start] }
-    }
-
-    /// Runs everything once. The error is that not even a file for the output could be made.
-    pub fn run(&self, folder: &RunFolder, arguments: &[String], limit: Duration) -> Outcome<Run> {
-        let runs = self.starts.iter().map(|start| start.run(folder, arguments, limit));
-        let runs = runs.collect::<Outcome<Vec<_>>>()?;
-        Ok(runs.into_iter().reduce(Run::and).unwrap_or(Run::Straddled))
-    }
-}
-
-impl Start {
-    fn run(&self, folder: &RunFolder, arguments: &[String], limit: Duration) -> Outcome<Run> {
-        let what = || "keep the output of a run".to_owned();
-        let (stdout, stderr) = (folder.file("peer-stdout"), folder.file("peer-stderr"));
-        let mut command = Command::new(&self.command);
-        command.args(&self.words).args(arguments).stdin(Stdio::null());
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.stdout(std::fs::File::create(&stdout).doing(what)?);
-        command.stderr(std::fs::File::create(&stderr).doing(what)?);
-        let mut child = match child::spawn_bound(&mut command) {
-            Ok(child) => child,
-            Err(error) => return Ok(Run::Failed(format!("it does not start: {error}"))),
-        };
-        let ended =
-            child::wait_or_ask(&mut child, limit, GRACE).doing(|| "wait for the end of a run".into())?;
-        let read =
-            |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
-        Ok(match ended {
-            None => Run::Failed(format!("it did not end within {} s", limit.as_secs())),
-            Some(status) if status.success() => Run::of(&read(&stdout)),
-            Some(status) => {
-                let text = read(&stderr);
-                let why = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
-                Run::Failed(format!("{status}: {}", why.trim()))
-            }
-        })
+    #[test]
+    fn a_starter_tells_its_ways_by_its_version() {
+        for (version, ways) in [
+            ("HYDRA build details: Version: 4.0.2", MPICH),
+            ("mpiexec.openmpi (OpenRTE) 4.1.4", OPEN_MPI_4),
+            ("mpirun (Open MPI) 4.1.4", OPEN_MPI_4),
+            ("mpiexec (Open MPI) 5.0.8", OPEN_MPI),
+            ("Intel(R) MPI Library for Linux* OS, Version 2021.17", INTEL),
+            ("something", OTHER),
+        ] {
+            assert_eq!(format!("{:?}", ways_of(version)), format!("{ways:?}"), "{version}");
+        }
     }
 }

@@ -1,18 +1,22 @@
 //! The overview as SVG: each row a line of dots, one for each setting, by how many times Margay's figure it is; on a logarithmic axis, Margay
-//! at 1, better to the left. Text is SVG text in the reader's sans-serif font.
+//! at 1, peers that it is ahead of to the right. Text is SVG text in the reader's sans-serif font.
 
 use plotters::coord::combinators::IntoLogRange;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::bench::legend::{self, Places};
 use crate::bench::peers::samples::State;
 use crate::bench::peers::table::Line;
 
 /// Pixels of a row, of everything above and below, and of the whole width.
 const ROW: u32 = 26;
-const AROUND: u32 = 120;
+const AROUND: u32 = 140;
 const WIDTH: u32 = 900;
 /// Room for the rows' names.
 const NAMES: u32 = 300;
+/// The legend is above the dots, not the names.
+const LEGEND: Places = Places { left: NAMES as i32 + 10, in_a_row: 3, apart: 190 };
 /// Colours that are told apart by readers who see red and green alike (Okabe and Ito).
 const COLOURS: [RGBColor; 6] = [
     RGBColor(213, 94, 0),
@@ -43,6 +47,13 @@ pub fn overview(state: State, lines: &[Line]) -> Result<String, String> {
             let title =
                 format!("Times Margay's figure, cores {} (right of 1: Margay is ahead)", state.name());
             let area = area.titled(&title, ("sans-serif", 17))?;
+            let entries: Vec<(String, RGBColor)> = families
+                .iter()
+                .zip(COLOURS.iter().cycle())
+                .map(|(name, colour)| ((*name).to_owned(), *colour))
+                .collect();
+            let area = legend::draw(&area, &entries, LEGEND)?;
+            let (left, top) = area.get_base_pixel();
             let last = lines.len() as f64;
             let mut chart = ChartBuilder::on(&area)
                 .margin(10)
@@ -66,11 +77,8 @@ pub fn overview(state: State, lines: &[Line]) -> Result<String, String> {
                 let height = last - number as f64 - 0.5;
                 let (_, y) = plot.map_coordinate(&(1.0, height));
                 let style =
-                    ("sans-serif", 13).into_font().color(&BLACK).pos(plotters::style::text_anchor::Pos::new(
-                        plotters::style::text_anchor::HPos::Right,
-                        plotters::style::text_anchor::VPos::Center,
-                    ));
-                area.draw(&Text::new(line.row.what, (edge - 10, y - 30), style))?;
+                    ("sans-serif", 13).into_font().color(&BLACK).pos(Pos::new(HPos::Right, VPos::Center));
+                area.draw(&Text::new(line.row.what, (edge - 10 - left, y - top), style))?;
             }
             for (family_name, colour) in families.iter().zip(COLOURS.iter().cycle()) {
                 let points: Vec<(f64, f64, bool)> = lines
@@ -86,16 +94,8 @@ pub fn overview(state: State, lines: &[Line]) -> Result<String, String> {
                     let style = if *best { colour.filled() } else { colour.stroke_width(2) };
                     Circle::new((*x, *y), 5, style)
                 });
-                let series = chart.draw_series(dots)?;
-                series.label(*family_name).legend(|(x, y)| Circle::new((x + 8, y), 5, colour.filled()));
+                chart.draw_series(dots)?;
             }
-            chart
-                .configure_series_labels()
-                .position(SeriesLabelPosition::LowerRight)
-                .background_style(WHITE.mix(0.85))
-                .border_style(GREY)
-                .label_font(("sans-serif", 13))
-                .draw()?;
             area.present()
         };
         draw().map_err(|error: DrawingAreaErrorKind<_>| error.to_string())?;

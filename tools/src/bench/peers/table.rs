@@ -7,6 +7,9 @@ use crate::bench::peers::samples::{Median, Samples, State};
 
 /// Number of Margay's setting.
 const MARGAY: usize = 0;
+/// What is said if no state has a figure of Margay's.
+pub const NOTHING: &str =
+    "the machine did not stay in one state under any of Margay's figures: there is nothing to compare";
 /// What makes a row red on a terminal, and what ends it.
 const RED: (&str, &str) = ("\u{1b}[31m", "\u{1b}[0m");
 
@@ -33,14 +36,22 @@ impl Line {
         self.floor.map(|floor| self.row.ratio(self.margay.value, floor))
     }
 
-    /// Slower than a peer.
+    /// Slower than the best peer by more than the spread of the rounds: its median is worse, and the middle halves of both's rounds have nothing
+    /// in common.
     pub fn is_behind(&self) -> bool {
+        self.is_less() && self.peers.first().is_some_and(|(_, best)| !self.margay.overlaps(best))
+    }
+
+    /// Whether the median is worse than the best peer's, by however little.
+    fn is_less(&self) -> bool {
         self.ratio().is_some_and(|ratio| ratio < 1.0)
     }
 
-    /// Whether the target is reached; none without target or peers.
+    /// Whether the targets are reached, beside peers and beside the physical limit; none without either.
     pub fn is_met(&self) -> Option<bool> {
-        Some(self.ratio()? >= self.target?)
+        let beside_peers = self.ratio().zip(self.target).map(|(ratio, target)| ratio >= target);
+        let of_floor = self.of_floor().zip(self.row.of_floor).map(|(part, target)| part >= target);
+        beside_peers.into_iter().chain(of_floor).reduce(|one, other| one && other)
     }
 
     /// A word for it.
@@ -49,6 +60,7 @@ impl Line {
             (true, _) => "BEHIND",
             (false, Some(true)) => "met",
             (false, Some(false)) => "missed",
+            (false, None) if self.is_less() => "level",
             (false, None) => "",
         }
     }
@@ -60,25 +72,36 @@ pub struct Comparison {
     /// By state, only those that Margay was seen in.
     pub states: Vec<(State, Vec<Line>)>,
     /// Peers that took no part, and why.
-    pub absent: Vec<(&'static str, String)>,
-    /// Runs that failed: whose, and why.
+    pub absent: Vec<(String, String)>,
+    /// Settings with runs that failed, and why.
     pub failed: Vec<(String, String)>,
-    pub straddled: usize,
+    /// Figures taken by all, and those dropped because the state changed under them.
+    pub taken: usize,
+    pub dropped: usize,
 }
 
 impl Comparison {
     /// Compares what was sampled.
-    pub fn of(samples: &Samples, absent: Vec<(&'static str, String)>) -> Self {
+    pub fn of(samples: &Samples, absent: Vec<(String, String)>) -> Self {
         let lines = |state| ROWS.iter().filter_map(|row| line(samples, state, row)).collect::<Vec<_>>();
         let states =
             State::ALL.map(|state| (state, lines(state))).into_iter().filter(|(_, lines)| !lines.is_empty());
-        let failed = samples.failures().map(|(name, why)| (name.to_owned(), why.to_owned()));
-        Self { states: states.collect(), absent, failed: failed.collect(), straddled: samples.straddled() }
+        let failed = samples.failures().map(|(name, why, runs)| {
+            let times = if runs > 1 { format!("{runs} runs failed: ") } else { "a run failed: ".into() };
+            (name.to_owned(), times + why)
+        });
+        let (taken, dropped) = samples.taken_and_dropped();
+        Self { states: states.collect(), absent, failed: failed.collect(), taken, dropped }
+    }
+
+    /// Rows of all states that have a peer's figure beside Margay's.
+    pub fn compared(&self) -> impl Iterator<Item = &Line> {
+        self.states.iter().flat_map(|(_, lines)| lines).filter(|line| line.ratio().is_some())
     }
 
     /// Whether Margay is slower than a peer somewhere.
     pub fn is_behind(&self) -> bool {
-        self.states.iter().flat_map(|(_, lines)| lines).any(Line::is_behind)
+        self.compared().any(Line::is_behind)
     }
 
     /// Prints a table for each state; rows that are behind in red if `colour`.
@@ -87,6 +110,9 @@ impl Comparison {
             println!(
                 "# cores {}; medians, in brackets the spread; ratio: how many times better than the best peer; limit: part of the physical limit",
                 state.name()
+            );
+            println!(
+                "# behind: slower than the best peer by more than the spread, that is, the middle halves of both's rounds do not overlap; level: they do"
             );
             println!(
                 "# {:<46}{:>10} {:<20}{:>10}  {:<22}{:>6}{:>8}{:>7}",
@@ -98,24 +124,25 @@ impl Comparison {
             }
         }
         if self.states.is_empty() {
-            println!(
-                "# the machine did not stay in one state during any of Margay's runs: there is nothing to compare"
-            );
+            println!("# {NOTHING}");
         }
-        println!("# runs dropped because the state of the machine changed under them: {}", self.straddled);
+        println!(
+            "# figures dropped because the state of the machine changed under them: {} of {}",
+            self.dropped, self.taken
+        );
         self.absent.iter().for_each(|(name, why)| println!("# {name}: takes no part: {why}"));
-        self.failed.iter().for_each(|(name, why)| println!("# {name}: a run failed: {why}"));
+        self.failed.iter().for_each(|(name, why)| println!("# {name}: {why}"));
     }
 
-    /// `{"states": {"near": [row, …]}, "absent": […], "failed": […], "runs": […]}`.
+    /// `{"states": {"near": [row, …]}, "taken": N, "dropped": N, "absent": […], "failed": […], "runs": […]}`.
     pub fn json(&self, samples: &Samples) -> Value {
-        let median =
-            |it: &Median| json!({ "median": it.value, "least": it.least, "most": it.most, "runs": it.runs });
+        let median = |it: &Median| json!({ "median": it.value, "least": it.least, "most": it.most, "middle_half": [it.lower, it.upper], "runs": it.runs });
         let row = |line: &Line| {
             json!({
                 "name": line.row.name, "what": line.row.what, "unit": line.row.unit, "margay": median(&line.margay),
                 "peers": line.peers.iter().map(|(name, it)| json!({ "name": name, "figure": median(it) })).collect::<Vec<_>>(),
-                "ratio": line.ratio(), "target": line.target, "met": line.is_met(), "floor": line.floor, "of_floor": line.of_floor(),
+                "ratio": line.ratio(), "target": line.target, "met": line.is_met(), "behind": line.is_behind(),
+                "floor": line.floor, "of_floor": line.of_floor(), "of_floor_target": line.row.of_floor,
             })
         };
         let pair = |(name, why): (&str, &str)| json!({ "name": name, "why": why });
@@ -125,7 +152,7 @@ impl Comparison {
             .map(|(state, lines)| (state.name().to_owned(), lines.iter().map(row).collect()))
             .collect();
         json!({
-            "states": states, "straddled": self.straddled, "runs": samples.json(),
+            "states": states, "taken": self.taken, "dropped": self.dropped, "runs": samples.json(),
             "absent": self.absent.iter().map(|(name, why)| pair((name, why))).collect::<Vec<_>>(),
             "failed": self.failed.iter().map(|(name, why)| pair((name, why))).collect::<Vec<_>>(),
         })
@@ -195,10 +222,8 @@ mod tests {
     fn samples(of: &[(&str, f64, f64)]) -> Samples {
         let mut samples = Samples::new(of.iter().map(|(name, _, _)| (*name).to_owned()).collect());
         for (number, (_, latency, rate)) in of.iter().enumerate() {
-            let text = format!(
-                "@line_before_us 0.02\n@latency_8_us {latency}\n@rate_8_mps {rate}\n@line_after_us 0.02\n"
-            );
-            samples.add(number, Run::of(&text));
+            let text = format!("@line_us 0.02\n@latency_8_us {latency}\n@rate_8_mps {rate}\n@line_us 0.02\n");
+            samples.add(number, Run::of(&text, &[]));
         }
         samples
     }
@@ -226,10 +251,56 @@ mod tests {
         assert!(found.is_behind());
     }
 
+    /// Margay's and a peer's times of three rounds.
+    fn rounds(margay: [f64; 3], peer: [f64; 3]) -> Comparison {
+        let mut samples = Samples::new(vec!["margay".into(), "a".into()]);
+        for (number, times) in [margay, peer].into_iter().enumerate() {
+            for time in times {
+                let text = format!(
+                    "@line_us 0.02\n@shmem_p_wait_us {time}\n@put_fence_8_us {time}\n@rate_8_mps {}\n@line_us 0.02\n",
+                    1.0 / time
+                );
+                samples.add(number, Run::of(&text, &[]));
+            }
+        }
+        Comparison::of(&samples, Vec::new())
+    }
+
+    #[test]
+    fn a_row_is_behind_only_if_the_difference_is_more_than_the_spread() {
+        let names = ["shmem_p_wait_us", "put_fence_8_us", "rate_8_mps"];
+        // Worse by a little, within what the rounds differ by themselves: not behind, in times and in rates.
+        let level = rounds([0.5, 0.51, 0.53], [0.49, 0.5, 0.505]);
+        assert!(!level.is_behind());
+        for name in names {
+            assert!(of(&level, name).ratio().is_some_and(|ratio| ratio < 1.0), "{name}");
+            assert_ne!(of(&level, name).verdict(), "BEHIND", "{name}");
+        }
+        // The same difference of the medians, and rounds that hardly differ.
+        let behind = rounds([0.509, 0.51, 0.511], [0.499, 0.5, 0.501]);
+        for name in names {
+            assert_eq!(of(&behind, name).verdict(), "BEHIND", "{name}");
+        }
+        // Faster, by however little and with whatever spread, is never behind.
+        assert!(!rounds([0.49, 0.5, 0.505], [0.5, 0.51, 0.53]).is_behind());
+        assert!(!rounds([0.499, 0.5, 0.501], [0.509, 0.51, 0.511]).is_behind());
+    }
+
     #[test]
     fn without_peers_nothing_is_met_or_missed() {
-        let found = Comparison::of(&samples(&[("margay", 0.05, 25.0)]), vec![("a", "why".into())]);
+        let found = Comparison::of(&samples(&[("margay", 0.05, 25.0)]), vec![("a".into(), "why".into())]);
         assert_eq!(of(&found, "latency_8_us").verdict(), "");
         assert!(!found.is_behind());
+    }
+
+    #[test]
+    fn a_part_of_the_limit_can_be_a_target_without_peers() {
+        let of_line = |wait: f64| {
+            let mut samples = Samples::new(vec!["margay".into()]);
+            let text = format!("@line_us 0.02\n@shmem_p_wait_us {wait}\n@line_us 0.02\n");
+            samples.add(0, Run::of(&text, &[]));
+            of(&Comparison::of(&samples, Vec::new()), "shmem_p_wait_us").verdict()
+        };
+        assert_eq!((of_line(0.0209), of_line(0.0211)), ("met", "missed"));
     }
 }
