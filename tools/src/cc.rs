@@ -10,6 +10,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::time::SystemTime;
 
 use crate::build::Builder;
 use crate::failure::{Doing, Failure, Outcome};
@@ -100,7 +102,8 @@ pub fn is_fortran(source: &Path) -> bool {
     source.extension().is_some_and(|end| end == "f" || end == "f90")
 }
 
-/// Builds C and Fortran programs of the tree, warnings as errors: they are written to the standard.
+/// Builds C and Fortran programs of the tree, as many at a time as there are cores, warnings as errors: they are written to the standard.
+/// What is up to date stays as it is.
 pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBuf>) -> Outcome<()> {
     if sources.is_empty() {
         return Ok(());
@@ -111,25 +114,78 @@ pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBu
     }
     let prefix = prefix(tree);
     install(tree, builder, &prefix)?;
-    for source in sources {
-        let output = program(tree, source);
-        if let Some(folder) = output.parent() {
-            fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
-        }
-        let (source, compiler) = match source.strip_prefix(GLIBC) {
-            Ok(source) => (source, Some("-cc=gcc")),
-            Err(_) => (source.as_path(), None),
+    let newest = newest_of_all(&prefix)?;
+    let left = Mutex::new(sources.iter());
+    // A compiler is the work of one core, and there are dozens of programs.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let worker = || {
+            // A poisoned lock means that another worker panicked, which is a bug of this command: let it show.
+            while let Some(source) = { left.lock().expect("no worker panics").next() } {
+                build_program(tree, &prefix, source, newest)?;
+            }
+            Ok(())
         };
-        let language = if is_fortran(source) { Language::Fortran } else { Language::C };
-        let mut command = Command::new(prefix.join("bin").join(language.wrapper()));
-        command.args(compiler);
-        if language == Language::C {
-            command.args(["-std=c11", "-Wall", "-Wextra", "-Werror"]);
-        }
-        command.args(["-O2", "-g", "-o"]).arg(&output);
-        run_tool(command.arg(tree.root().join(source)))?;
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
+        // All are waited for, whatever the first says.
+        let ended: Vec<Outcome<()>> =
+            workers.into_iter().map(|worker| worker.join().expect("no worker panics")).collect();
+        ended.into_iter().collect()
+    })
+}
+
+/// When the last of what every program is made from was changed: headers, library, wrappers, and this command, which knows the options.
+fn newest_of_all(prefix: &Path) -> Outcome<SystemTime> {
+    let include = prefix.join("include");
+    let mut all = [files(&prefix.join("bin"))?, files(&prefix.join("lib"))?].concat();
+    all.extend([files(&include)?, files(&include.join("margay"))?].concat());
+    all.push(std::env::current_exe().doing(|| "find this command's own file".into())?);
+    newest(&all)
+}
+
+/// When the last of these files was changed.
+fn newest(files: &[PathBuf]) -> Outcome<SystemTime> {
+    let time = |file: &PathBuf| {
+        file.metadata().and_then(|data| data.modified()).doing(|| format!("read {}", file.display()))
+    };
+    files.iter().map(time).try_fold(SystemTime::UNIX_EPOCH, |newest, time| Ok(newest.max(time?)))
+}
+
+/// Builds one program, unless it is newer than its source, the headers beside and above that, and what all are made from.
+fn build_program(tree: &Tree, prefix: &Path, source: &Path, newest_of_all: SystemTime) -> Outcome<()> {
+    let output = program(tree, source);
+    if let Some(folder) = output.parent() {
+        fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
     }
-    Ok(())
+    let (source, compiler) = match source.strip_prefix(GLIBC) {
+        Ok(source) => (source, Some("-cc=gcc")),
+        Err(_) => (source, None),
+    };
+    let source = tree.root().join(source);
+    let is_header = |file: &PathBuf| file.extension().is_some_and(|end| end == "h" || end == "inc");
+    let mut depends = vec![source.clone()];
+    for folder in source.ancestors().skip(1).take(2) {
+        depends.extend(files(folder)?.into_iter().filter(is_header));
+    }
+    let newest = newest(&depends)?.max(newest_of_all);
+    let made = output.metadata().and_then(|data| data.modified()).ok();
+    if made.is_some_and(|made| made > newest) {
+        return Ok(());
+    }
+    let language = if is_fortran(&source) { Language::Fortran } else { Language::C };
+    let mut command = Command::new(prefix.join("bin").join(language.wrapper()));
+    command.args(compiler);
+    if language == Language::C {
+        command.args(["-std=c11", "-Wall", "-Wextra", "-Werror"]);
+    } else if let Some(folder) = output.parent() {
+        // A program's own modules lie beside it, not in the folder that the user is in.
+        command.arg("-J").arg(folder);
+    }
+    // Under another name first: a command that is killed leaves nothing that looks complete.
+    let fresh = output.with_extension(std::process::id().to_string());
+    command.args(["-O2", "-g", "-o"]).arg(&fresh);
+    run_tool(command.arg(&source))?;
+    fs::rename(&fresh, &output).doing(|| format!("write {}", output.display()))
 }
 
 /// Builds the libraries and lays them with headers and wrappers in `folder`. What is up to date stays as it is.
@@ -164,12 +220,11 @@ fn install_fortran(source: &Path, include: &Path, lib: &Path) -> Outcome<()> {
     let (library, module) = (lib.join("libmpifort.a"), include.join("mpi.mod"));
     let mut sources = files(&source.join("fortran"))?;
     sources.sort();
-    let newest =
-        |files: &[PathBuf]| files.iter().filter_map(|file| file.metadata().ok()?.modified().ok()).max();
     let made = module.metadata().and_then(|module| module.modified()).ok();
     let depends = [&sources[..], &files(include)?, &files(&include.join("margay"))?].concat();
     let depends: Vec<_> = depends.into_iter().filter(|file| *file != module).collect();
-    if library.is_file() && matches!((made, newest(&depends)), (Some(made), Some(newest)) if made >= newest) {
+    let newest = newest(&depends)?;
+    if library.is_file() && made.is_some_and(|made| made >= newest) {
         return Ok(());
     }
     let mut objects = Vec::new();
