@@ -4,6 +4,7 @@
 #define CHECK_H
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,11 @@ static inline void outcome_(int code, int wanted, const char *what, const char *
     }
 }
 
+static inline void carried_(int code, int wanted, const char *what, const char *file, int line)
+{
+    outcome_(code, wanted, what, file, line);
+}
+
 /* The condition holds. */
 #define CHECK(condition) check_(!!(condition), #condition, __FILE__, __LINE__)
 /* The call succeeds. */
@@ -50,13 +56,18 @@ static inline void outcome_(int code, int wanted, const char *what, const char *
 /* The call fails with an error of that class. */
 #define FAILS(class, call) outcome_((call), (class), #call, __FILE__, __LINE__)
 
+/* The call fails with an error that a function of the program's own has answered: nothing else here gives that class. */
+#define CARRIES(class, call) carried_((call), (class), #call, __FILE__, __LINE__)
+/* The call does not return. */
+#define NEVER_RETURNS(call) check_(((void)(call), 0), #call " returns", __FILE__, __LINE__)
+
 /* As CHECK and OK, but not counted: for loops that go round as often as it takes. */
 #define HOLDS(condition) (checks_--, CHECK(condition))
 #define MUST(call) (checks_--, OK(call))
 
 static inline void begin(int *argc, char ***argv)
 {
-    MPI_Init(argc, argv);
+    OK(MPI_Init(argc, argv));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
 }
@@ -70,8 +81,8 @@ static inline int finish(const char *name)
         printf("%s: %d ranks, %d checks, %d failures\n", name, size_, all[0], all[1]);
         fflush(stdout);
     }
-    MPI_Finalize();
-    return all[1] != 0;
+    OK(MPI_Finalize());
+    return all[1] != 0 || failures_ != mine[1];
 }
 
 #endif

@@ -1,53 +1,7 @@
 /* Collectives in all their forms: blocking, non-blocking, persistent, each also with large counts (MPI-5.0, chapter 6). */
-#include "check.h"
+#include "forms.h"
 
 enum { ITEMS = 6 };
-
-static MPI_Comm comm;
-static MPI_Info info;
-
-#define STRIP(...) __VA_ARGS__
-
-/* MPICH 4.0 completes some persistent collectives without carrying them out: there the blocking form stands in, with as many checks. */
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
-#define PERSISTENT(name, small, large, fresh, right)                                   \
-    do {                                                                               \
-        CHECK(info != MPI_INFO_NULL);                                                  \
-        for (int round = 0; round < 9; round++) {                                      \
-            fresh; OK(MPI_##name(STRIP small, comm)); CHECK(right);                    \
-        }                                                                              \
-    } while (0)
-#else
-#define PERSISTENT(name, small, large, fresh, right)                                   \
-    do {                                                                               \
-        OK(MPI_##name##_init(STRIP small, comm, info, &request));                      \
-        for (int round = 0; round < 3; round++) {                                      \
-            fresh; OK(MPI_Start(&request));                                            \
-            OK(MPI_Wait(&request, MPI_STATUS_IGNORE)); CHECK(right);                   \
-            CHECK(request != MPI_REQUEST_NULL);                                        \
-        }                                                                              \
-        OK(MPI_Request_free(&request));                                                \
-        OK(MPI_##name##_init_c(STRIP large, comm, info, &request));                    \
-        fresh; OK(MPI_Startall(1, &request));                                          \
-        OK(MPI_Waitall(1, &request, MPI_STATUSES_IGNORE)); CHECK(right);               \
-        OK(MPI_Request_free(&request));                                                \
-    } while (0)
-#endif
-
-/* Calls every form of a collective: `small` and `large` are its arguments before the communicator. `fresh` makes the buffers new, `right`
-   says whether they hold what they must. */
-#define FORMS(name, begin, small, large, fresh, right)                                 \
-    do {                                                                               \
-        MPI_Request request;                                                           \
-        fresh; OK(MPI_##name(STRIP small, comm)); CHECK(right);                        \
-        fresh; OK(MPI_##name##_c(STRIP large, comm)); CHECK(right);                    \
-        fresh; OK(MPI_##begin(STRIP small, comm, &request));                           \
-        OK(MPI_Wait(&request, MPI_STATUS_IGNORE)); CHECK(right);                       \
-        CHECK(request == MPI_REQUEST_NULL);                                            \
-        fresh; OK(MPI_##begin##_c(STRIP large, comm, &request));                       \
-        OK(MPI_Wait(&request, MPI_STATUS_IGNORE)); CHECK(right);                       \
-        PERSISTENT(name, small, large, fresh, right);                                  \
-    } while (0)
 
 static int *in, *out, *counts, *places;
 static MPI_Count *large_counts;
@@ -361,6 +315,52 @@ static void in_place(void)
     CHECK(value == (rank_ == 0 ? size_ * (size_ + 1) / 2 : rank_ + 1));
 }
 
+/* Alltoall of a few bytes for each, which ranks describe by different datatypes: blocks of bytes, one item of several, bytes with gaps. Between
+ * the calls an allreduce, and sizes change, so that what carries small content is used by both in turn. */
+static void different_types(void)
+{
+    enum { MOST = 16, CALLS = 60 };
+    static const int BYTES[] = {8, 1, 8, 2, 4, 7, 16, 8, 9};
+    unsigned char *from = malloc(MOST * size_), *to = malloc(2 * MOST * size_);
+    for (int call = 0; call < CALLS; call++) {
+        const int bytes = BYTES[call % (int)(sizeof BYTES / sizeof *BYTES)], gaps = (rank_ + call) % 2 + 1;
+        MPI_Datatype whole, spread, wide;
+        OK(MPI_Type_contiguous(bytes, MPI_BYTE, &whole));
+        OK(MPI_Type_vector(bytes, 1, gaps, MPI_BYTE, &spread));
+        OK(MPI_Type_create_resized(spread, 0, gaps * bytes, &wide));
+        OK(MPI_Type_commit(&whole));
+        OK(MPI_Type_commit(&wide));
+        memset(to, 0xee, 2 * MOST * size_);
+        for (int rank = 0; rank < size_; rank++)
+            for (int i = 0; i < bytes; i++)
+                from[rank * bytes + i] = (unsigned char)item(rank_, rank, i + call);
+        if ((rank_ + call / 2) % 2)
+            OK(MPI_Alltoall(from, bytes, MPI_BYTE, to, 1, wide, comm));
+        else if (gaps > 1)
+            OK(MPI_Alltoall(from, 1, whole, to, 1, wide, comm));
+        else
+            OK(MPI_Alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, comm));
+        int right = 1;
+        for (int rank = 0; rank < size_; rank++)
+            for (int i = 0; i < bytes; i++) {
+                const unsigned char *place = to + (rank * bytes + i) * gaps;
+                right &= *place == (unsigned char)item(rank, rank_, i + call) && (gaps == 1 || place[1] == 0xee);
+            }
+        CHECK(right);
+        OK(MPI_Alltoall(from, 0, MPI_BYTE, to, 0, MPI_BYTE, comm));
+        if (call % 3 == 0) {
+            double mine = rank_ + call, sum = -1;
+            OK(MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm));
+            CHECK(sum == size_ * (size_ - 1) / 2 + (double)size_ * call);
+        }
+        OK(MPI_Type_free(&whole));
+        OK(MPI_Type_free(&spread));
+        OK(MPI_Type_free(&wide));
+    }
+    free(from);
+    free(to);
+}
+
 /* Several at once, completed in another order. */
 static void at_once(void)
 {
@@ -480,6 +480,7 @@ int main(int argc, char **argv)
     operations();
     predefined();
     in_place();
+    different_types();
     at_once();
     between_groups();
     mistakes();

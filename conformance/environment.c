@@ -26,8 +26,8 @@ static void surroundings(void)
     CHECK(memory != NULL);
     memset(memory, 1, 1000);
     OK(MPI_Free_mem(memory));
-    double before = MPI_Wtime(), after = MPI_Wtime();
-    CHECK(after >= before && MPI_Wtick() > 0 && PMPI_Wtime() >= before);
+    double before = MPI_Wtime();
+    CHECK(MPI_Wtime() >= before && MPI_Wtick() > 0 && PMPI_Wtime() >= before);
 }
 
 static void conversions(void)
@@ -101,19 +101,46 @@ static void binary_interface(void)
     CHECK(MPI_Session_fromint(MPI_Session_toint(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
 }
 
+/* Every value is "true" or "false": whether this rank is tied to that piece of hardware. */
+static void hardware(void)
+{
+    MPI_Info info, wish;
+    int keys = 0, room, flag, tied = 0;
+    void *memory = NULL;
+    OK(MPI_Get_hw_resource_info(&info));
+    OK(MPI_Info_get_nkeys(info, &keys));
+    CHECK(keys > 0);
+    for (int i = 0; i < keys; i++) {
+        char key[MPI_MAX_INFO_KEY], value[16] = "";
+        OK(MPI_Info_get_nthkey(info, i, key));
+        room = sizeof value, flag = 0;
+        OK(MPI_Info_get_string(info, key, &room, value, &flag));
+        CHECK(flag && (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) && strstr(key, "://"));
+        tied += value[0] == 't';
+    }
+    CHECK(tied > 0);
+    OK(MPI_Info_free(&info));
+    FAILS(MPI_ERR_ARG, MPI_Get_hw_resource_info(NULL));
+    OK(MPI_Info_create(&wish));
+    OK(MPI_Info_set(wish, "mpi_minimum_memory_alignment", "4096"));
+    OK(MPI_Alloc_mem(100, wish, &memory));
+    CHECK((uintptr_t)memory % 4096 == 0);
+    OK(MPI_Free_mem(memory));
+    OK(MPI_Info_free(&wish));
+}
+
 /* What a job cannot do says so. (Another library may well do it.) */
 static void unsupported(void)
 {
     MPI_Comm comm = MPI_COMM_NULL;
-    MPI_File file = MPI_FILE_NULL;
     char port[MPI_MAX_PORT_NAME];
     FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Comm_spawn("x", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm,
                                                         MPI_ERRCODES_IGNORE));
     FAILS(MPI_ERR_COMM, MPI_Comm_accept("x", MPI_INFO_NULL, 0, MPI_COMM_NULL, &comm));
     FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Comm_connect("x", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
     FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Open_port(MPI_INFO_NULL, port));
-    FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Lookup_name("x", MPI_INFO_NULL, port));
-    FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_File_open(MPI_COMM_WORLD, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Publish_name("x", MPI_INFO_NULL, "y"));
+    FAILS(MPI_ERR_NAME, MPI_Lookup_name("x", MPI_INFO_NULL, port));
 }
 #endif
 
@@ -136,6 +163,7 @@ int main(int argc, char **argv)
 #if MPI_VERSION >= 5
     int before = checks_;
     binary_interface();
+    hardware();
     unsupported();
     /* MPICH of Debian is older, and the sums are compared. */
     checks_ = before;

@@ -1,5 +1,5 @@
-/* Ways to end, by argument: `main` returns without shmem_finalize, after which all puts have arrived; `zero` and `three` are
- * shmem_global_exit by one PE, which writes out what is buffered. */
+/* Ways to end, by argument: `main` returns without shmem_finalize in all PEs but the first, whose shmem_finalize waits for them, after
+ * which their puts have arrived; `zero` and `three` are shmem_global_exit by one PE, which writes out what is buffered. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +9,22 @@ static long word;
 
 static void tell(void)
 {
-    printf("PE %d ends with %ld\n", shmem_my_pe(), word);
+    if (shmem_my_pe() == 0)
+        printf("PE 0 ends with %ld\n", word);
 }
 
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
-    /* Registered before set-up, so it runs after the implicit finalization. */
+    /* Registered before set-up, so it runs after what the exit does for shmem_finalize. */
     if (strcmp(how, "main") == 0 && atexit(tell) != 0)
         return 1;
     shmem_init();
     int me = shmem_my_pe(), n = shmem_n_pes();
     if (strcmp(how, "main") == 0) {
         shmem_long_p(&word, 7, (me + 1) % n);
+        if (me == 0)
+            shmem_finalize();
         return 0;
     }
     if (strcmp(how, "three") == 0) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Test;
-use super::command::{Ended, Lwk, Program};
+use super::command::{Ended, Lwk, PATIENCE, Program};
 use crate::failure::{Doing, Outcome};
 use crate::packages::find_command;
 use crate::scoreboard;
@@ -17,11 +17,9 @@ use crate::tree::Tree;
 /// Where the programs are.
 const FOLDER: &str = "conformance";
 /// Ranks in the host home.
-const RANKS: [u32; 3] = [1, 2, 4];
+const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
 /// Ranks on a node, and beside MPICH.
 const FEW: u32 = 2;
-/// `--timeout`, in seconds.
-const LIMIT: u64 = 60;
 /// Memory of a rank, in MiB.
 const MEMORY: u32 = 32;
 /// Functions that the suite must call with checked results.
@@ -58,7 +56,8 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
     Ok(tests)
 }
 
-fn has_gfortran() -> bool {
+/// Whether programs in Fortran can be compiled here.
+pub fn has_gfortran() -> bool {
     find_command("gfortran").is_some()
 }
 
@@ -117,12 +116,12 @@ fn test(name: &str, suffix: String, on_host: bool, ranks: u32) -> Test {
 
 fn run(lwk: &Lwk, name: &str, on_host: bool, ranks: u32) -> Result<Ended, String> {
     let mut options = vec!["-n".to_owned(), ranks.to_string(), "--mem".to_owned(), MEMORY.to_string()];
-    options.extend(["--timeout".to_owned(), LIMIT.to_string()]);
+    options.extend(["--timeout".to_owned(), PATIENCE.to_string()]);
     if on_host {
         options.extend(["--host".to_owned(), "--oversubscribe".to_owned()]);
     }
     let program = Program::C(source_of(name));
-    lwk.command(&lwk.run_words(&program, &options, &[]), LIMIT)
+    lwk.command(&lwk.run_words(&program, &options, &[]), PATIENCE)
 }
 
 /// The program ends well and prints its sum and nothing else.
@@ -153,7 +152,7 @@ fn beside_mpich(lwk: &Lwk, name: &str) -> Result<(), String> {
         return Err(format!("MPICH does not compile it:\n{}", String::from_utf8_lossy(&compiled.stderr)));
     }
     let output = Command::new("timeout")
-        .args([&LIMIT.to_string(), MPICH[1], "-n", &FEW.to_string()])
+        .args([&PATIENCE.to_string(), MPICH[1], "-n", &FEW.to_string()])
         .arg(&program)
         .output()
         .map_err(|error| format!("{}: {error}", MPICH[1]))?;

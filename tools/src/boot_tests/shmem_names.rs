@@ -1,4 +1,4 @@
-//! Whether the conformance programs call every routine that `shmem.h` declares.
+//! Whether the conformance programs call every routine that `shmem.h` declares, and the library has each under its profiling name as well.
 //!
 //! What is declared is read from the preprocessed header. What is called is read from the programs' symbol tables: the linker leaves out
 //! functions that nothing calls, and each routine of the library is a section of its own.
@@ -35,6 +35,18 @@ fn check(lwk: &Lwk) -> Result<(), String> {
     let declared = declared(lwk, &routine)?;
     if declared.len() != ROUTINES {
         return Err(format!("shmem.h declares {} routines; the standard has {ROUTINES}", declared.len()));
+    }
+    let library = output(
+        Command::new("nm").args(["-g", "--defined-only"]).arg(cc::prefix(lwk.tree()).join("lib/libmpi.a")),
+    )?;
+    let there: BTreeSet<_> = library.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    let unnamed: Vec<_> = declared
+        .iter()
+        .filter(|name| name.starts_with("shmem_") && !there.contains(format!("p{name}").as_str()))
+        .map(String::as_str)
+        .collect();
+    if !unnamed.is_empty() {
+        return Err(format!("no profiling name for {}", unnamed.join(", ")));
     }
     let mut called = BTreeSet::new();
     for program in PROGRAMS {
