@@ -2,13 +2,11 @@
 program modern
   use mpi
   implicit none
+  character(*), parameter :: self = 'modern'
   integer :: rank, ranks, next, previous, checks = 0, failures = 0
-  integer :: code, total(2), mine(2)
+  integer :: code
 
-  call MPI_Init(code)
-  call check(code == MPI_SUCCESS, 'MPI_Init')
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
-  call MPI_Comm_size(MPI_COMM_WORLD, ranks, code)
+  call begin
   next = mod(rank + 1, ranks)
   previous = mod(rank + ranks - 1, ranks)
   call messages
@@ -16,23 +14,11 @@ program modern
   call collectives
   call datatypes
   call surroundings
-  mine = (/ checks, failures /)
-  call MPI_Allreduce(mine, total, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, code)
-  if (rank == 0) print '(a,i0,a,i0,a,i0,a)', 'modern: ', ranks, ' ranks, ', total(1), ' checks, ', total(2), ' failures'
-  call MPI_Finalize(code)
-  if (total(2) /= 0) stop 1
+  call finish
 
 contains
 
-  subroutine check(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    checks = checks + 1
-    if (.not. holds) then
-      failures = failures + 1
-      print '(a,i0,a,a)', 'modern: rank ', rank, ': not so: ', what
-    end if
-  end subroutine check
+  include 'check.inc'
 
   subroutine messages
     double precision :: out(3), in(3)

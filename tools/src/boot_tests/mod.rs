@@ -8,6 +8,7 @@
 mod case;
 pub mod command;
 mod conformance;
+mod fortran_names;
 mod host;
 mod judge;
 mod peers;
@@ -69,6 +70,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     tests.extend(special::all());
     tests.extend(conformance::all(tree)?);
     tests.push(shmem_names::test());
+    tests.extend(conformance::has_gfortran().then(fortran_names::test));
     tests.extend(wrappers::all());
     tests.extend(peers::all());
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
