@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::boot_tests::command::{Lwk, Program};
+use crate::boot_tests::command::{Lwk, PATIENCE, Program};
 use crate::build::{self, Builder};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::tree::Tree;
@@ -22,7 +22,7 @@ const ENTRY_MICROSECONDS: u64 = 300_000;
 /// Boots of which the time is the median.
 const BOOTS: usize = 5;
 /// Time limit of each job, in seconds.
-const LIMIT: u64 = 60;
+const LIMIT: u64 = PATIENCE;
 /// Status if a target is missed.
 const MISSED: i32 = 1;
 

@@ -1,9 +1,10 @@
 //! The table of boot tests, `qemu-tests/cases.toml`: its form, and each row as a test.
 
+use lwk_abi::exit::TIMEOUT;
 use serde::Deserialize;
 
 use super::Test;
-use super::command::{Lwk, Program};
+use super::command::{Lwk, PATIENCE, Program};
 use super::judge::Expected;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::tree::Tree;
@@ -40,15 +41,17 @@ struct Case {
     /// `-n`.
     #[serde(default = "one")]
     ranks: u32,
+    /// Instead of `ranks`: one test for each of these numbers, which is appended to the name.
+    #[serde(default)]
+    on: Vec<u32>,
     /// `--mem`, MiB; small by default, so that boots are quick.
     #[serde(default = "small")]
     mem: u64,
     /// Further options of `cargo lwk run`.
     #[serde(default)]
     options: Vec<String>,
-    /// `--timeout`, in seconds.
-    #[serde(default = "half_a_minute")]
-    limit: u64,
+    /// `--timeout`, in seconds, of a row that shall run into it ([`TIMEOUT`]). Any other row has [`PATIENCE`], or more if it says so.
+    limit: Option<u64>,
     /// Where the program must behave so. Rows with `command` are the node's.
     #[serde(default)]
     homes: Homes,
@@ -77,10 +80,6 @@ fn small() -> u64 {
     16
 }
 
-fn half_a_minute() -> u64 {
-    30
-}
-
 /// Reads the table.
 pub fn load(tree: &Tree) -> Outcome<Vec<Test>> {
     let path = tree.root().join("qemu-tests/cases.toml");
@@ -102,26 +101,34 @@ fn tests_of(case: Case) -> Vec<Result<Test, String>> {
     node.into_iter().chain(host).collect()
 }
 
-/// The rows that a row with `each` stands for.
+/// The rows that a row with `each` and `on` stands for.
 fn spread(case: Case) -> Vec<Case> {
-    if case.each.is_empty() {
-        return vec![case];
-    }
-    let one = |word: &String| {
-        let mut one = Case { name: format!("{}-{word}", case.name), ..case.clone() };
-        one.args.push(word.clone());
+    let words = if case.each.is_empty() { vec![None] } else { case.each.iter().map(Some).collect() };
+    let of_word = |word: Option<&String>| {
+        let mut one = case.clone();
+        if let Some(word) = word {
+            one.name = format!("{}-{word}", case.name);
+            one.args.push(word.clone());
+        }
         one
     };
-    case.each.iter().map(one).collect()
+    let of_number = |one: Case| -> Vec<Case> {
+        let named =
+            |ranks: &u32| Case { name: format!("{}-{ranks}", one.name), ranks: *ranks, ..one.clone() };
+        if one.on.is_empty() { vec![one] } else { one.on.iter().map(named).collect() }
+    };
+    words.into_iter().map(of_word).flat_map(of_number).collect()
 }
 
-fn test_of(case: Case, on_host: bool) -> Result<Test, String> {
-    let wrong = |what: &str| Err(format!("case {}: {what}", case.name));
+fn test_of(mut case: Case, on_host: bool) -> Result<Test, String> {
     if case.program.is_some() == case.command.is_some() {
-        return wrong("give either program or command");
+        return Err(format!("case {}: give either program or command", case.name));
     }
     if let Err(error) = case.expected.compile() {
-        return wrong(&error.to_string());
+        return Err(format!("case {}: {error}", case.name));
+    }
+    if on_host {
+        case.expected = case.expected.on_any_core().map_err(|error| error.to_string())?;
     }
     let name = if on_host { format!("{}{ON_HOST}", case.name) } else { case.name.clone() };
     let alone = case.alone;
@@ -132,12 +139,22 @@ fn test_of(case: Case, on_host: bool) -> Result<Test, String> {
     Ok(Test { name, alone, on_host, sources, run: Box::new(move |lwk| run(lwk, &case, on_host)) })
 }
 
+impl Case {
+    /// The time limit of the job, in seconds.
+    fn seconds(&self) -> u64 {
+        match self.limit {
+            Some(limit) if self.expected.status == TIMEOUT => limit,
+            limit => limit.unwrap_or(0).max(PATIENCE),
+        }
+    }
+}
+
 fn run(lwk: &Lwk, case: &Case, on_host: bool) -> Result<(), String> {
     let words = match (&case.program, &case.command) {
         (Some(program), _) => {
             let mut options = case.options.clone();
             options.extend(["-n".into(), case.ranks.to_string(), "--mem".into(), case.mem.to_string()]);
-            options.extend(["--timeout".into(), case.limit.to_string()]);
+            options.extend(["--timeout".into(), case.seconds().to_string()]);
             if on_host {
                 options.push("--host".into());
                 // The host's cores are what they are.
@@ -149,7 +166,7 @@ fn run(lwk: &Lwk, case: &Case, on_host: bool) -> Result<(), String> {
         }
         (None, command) => command.iter().flatten().map(Into::into).collect(),
     };
-    let ended = lwk.command(&words, case.limit)?;
+    let ended = lwk.command(&words, case.seconds())?;
     case.expected.judge(&ended)
 }
 
@@ -177,6 +194,7 @@ mod tests {
         assert_eq!(names("homes = \"node\""), ["die-a", "die-b"]);
         assert_eq!(names("homes = \"host\""), ["die-a-on-the-host", "die-b-on-the-host"]);
         assert_eq!(names(""), ["die-a", "die-a-on-the-host", "die-b", "die-b-on-the-host"]);
+        assert_eq!(names("homes = \"node\"\non = [1, 72]"), ["die-a-1", "die-a-72", "die-b-1", "die-b-72"]);
     }
 
     #[test]
