@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -282,6 +284,48 @@ static void full(void)
     THAT(close(file) == 0 && unlink(in("large")) == 0);
 }
 
+static volatile sig_atomic_t too_large;
+
+static void count_signal(int signal)
+{
+    too_large += signal == SIGXFSZ;
+}
+
+/* RLIMIT_FSIZE: what goes beyond is not written, and the call that would write nothing at all raises a signal. */
+static void limited(void)
+{
+    struct rlimit limit, before, smaller = {4000, 5000};
+    struct stat status;
+    static char block[3000];
+    int file = open(in("limited"), O_RDWR | O_CREAT, 0600);
+    THAT(getrlimit(RLIMIT_FSIZE, &before) == 0 && before.rlim_cur == RLIM_INFINITY);
+    THAT(signal(SIGXFSZ, count_signal) != SIG_ERR);
+    FAILS(setrlimit(RLIMIT_FSIZE, &(struct rlimit){5000, 4000}), EINVAL);
+    THAT(prlimit(0, RLIMIT_FSIZE, &smaller, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY);
+    THAT(getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == 4000 && limit.rlim_max == 5000);
+    THAT(write(file, block, sizeof block) == 3000 && too_large == 0);
+    THAT(write(file, block, sizeof block) == 1000 && too_large == 0);
+    FAILS(write(file, block, sizeof block), EFBIG);
+    THAT(too_large == 1);
+    THAT(write(file, block, 0) == 0 && too_large == 1);
+    FAILS(pwrite(file, block, 1, 9000), EFBIG);
+    FAILS(ftruncate(file, 4001), EFBIG);
+    FAILS(truncate(in("limited"), 4001), EFBIG);
+    THAT(too_large == 4);
+    THAT(fstat(file, &status) == 0 && status.st_size == 4000);
+    THAT(ftruncate(file, 10) == 0 && ftruncate(file, 4000) == 0 && too_large == 4);
+    /* The soft limit goes up to the hard one. */
+    THAT(setrlimit(RLIMIT_FSIZE, &(struct rlimit){5000, 5000}) == 0);
+    FAILS(fallocate(file, 0, 4000, 1001), EFBIG);
+    THAT(fallocate(file, 0, 4000, 1000) == 0 && too_large == 5);
+    /* Pipes have no size. */
+    int ends[2];
+    THAT(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 5000}) == 0);
+    THAT(pipe(ends) == 0 && write(ends[1], "x", 1) == 1 && close(ends[0]) == 0 && close(ends[1]) == 0 && too_large == 5);
+    THAT(close(file) == 0 && unlink(in("limited")) == 0);
+    THAT(signal(SIGXFSZ, SIG_DFL) == count_signal);
+}
+
 int main(int count, char **words)
 {
     snprintf(folder, sizeof folder, "/tmp/rank%d", getpid());
@@ -294,5 +338,7 @@ int main(int count, char **words)
     buffered();
     if (count > 1 && !strcmp(words[1], "full"))
         full();
+    /* Last: nobody may raise the hard limit again. */
+    limited();
     return report("files");
 }

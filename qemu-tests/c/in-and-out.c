@@ -1,4 +1,5 @@
-/* Copies a file that the job is given to /out, one copy a rank; then ends, or dies of a bad access once every copy is there */
+/* Copies a file that the job is given to /out, one copy a rank with a link to it; then ends, or dies of a bad access once every copy is
+   there, or leaves a link that leads out of /out */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ static volatile int *volatile nowhere = (volatile int *)16;
 int main(int count, char **words)
 {
     static char bytes[1 << 20];
-    char name[64], done[64];
+    char name[64], done[64], link[64];
     FILE *file = fopen("/in/deep/data", "rb");
     if (!file)
         return 10;
@@ -25,6 +26,11 @@ int main(int count, char **words)
     file = fopen(name, "wb");
     if (!file || fwrite(bytes, 1, length, file) != length || fclose(file) != 0)
         return 12;
+    snprintf(link, sizeof link, "/out/copies/link-of-rank-%d", getpid());
+    if (symlink(name, link) != 0)
+        return 14;
+    if (count > 1 && !strcmp(words[1], "escape") && getpid() == 1 && symlink("/in", "/out/escape") != 0)
+        return 15;
     printf("rank %d has copied %zu bytes\n", getpid(), length);
     fflush(stdout);
     /* Each waits for the other by its file, so that nobody dies before all is written. */

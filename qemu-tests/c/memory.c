@@ -101,13 +101,13 @@ static void clocks(void)
     THAT(clock_gettime(CLOCK_MONOTONIC, &one) == 0 && nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL) == 0);
     THAT(clock_gettime(CLOCK_MONOTONIC, &two) == 0);
     long elapsed = (two.tv_sec - one.tv_sec) * 1000000000L + two.tv_nsec - one.tv_nsec;
-    THAT(elapsed >= 3000000 && elapsed < 20000000000L);
+    THAT(elapsed >= 3000000 && elapsed < 300000000000L);
     FAILS(nanosleep(&(struct timespec){.tv_nsec = 1000000000}, NULL), EINVAL);
     two.tv_nsec = 0;
     THAT(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &two, NULL) == 0);
     THAT(clock_getres(CLOCK_REALTIME, &resolution) == 0 && resolution.tv_nsec >= 1);
     struct timeval day;
-    THAT(gettimeofday(&day, NULL) == 0 && labs(day.tv_sec - time(NULL)) <= 1 && day.tv_sec > 1600000000);
+    THAT(gettimeofday(&day, NULL) == 0 && labs(day.tv_sec - time(NULL)) <= 60 && day.tv_sec > 1600000000);
     struct tm broken;
     char text[64];
     time_t noon = 951782400 + 12 * 3600;

@@ -5,21 +5,19 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Test;
-use super::command::{Lwk, Program, Running};
+use super::command::{Lwk, PATIENCE, Program, Running};
 use super::judge::{Expected, shown};
 use super::screen_text;
 use crate::screen::Picture;
 
-/// Time limit of the jobs here, in seconds.
-const LIMIT: u64 = 30;
 /// How long something that must happen soon may take on a busy machine.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(PATIENCE);
 
 type Check = fn(&Lwk) -> Result<(), String>;
 
 /// All of them.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 9] = [
+    let checks: [(&str, Check); 10] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
@@ -29,20 +27,30 @@ pub fn all() -> Vec<Test> {
         ("image-for-real-machines-boots", real_machine_image),
         ("a-slow-host-loses-no-last-words", super::slow_host::loses_no_last_words),
         ("files-go-in-and-come-back", files_on_a_node),
+        ("files-of-mpi-come-back-from-a-full-disk", |lwk| mpi_files(lwk, &[])),
     ];
     let checks = checks.into_iter().map(|(name, check)| test(name.into(), check));
     let broken = BROKEN.into_iter().map(|(what, spoil)| {
         test(format!("broken-program-{what}"), move |lwk: &Lwk| broken_program(lwk, what, spoil))
     });
-    let on_host = Test {
-        on_host: true,
-        ..test("files-go-in-and-come-back-on-the-host".into(), |lwk| {
+    let on_host = [
+        test("files-go-in-and-come-back-on-the-host".into(), |lwk| {
             files_in_and_out(lwk, &["--host", "--oversubscribe"])
-        })
-    };
-    let with_source = |test: Test| Test { sources: vec![IN_AND_OUT.into()], ..test };
+        }),
+        test("files-of-mpi-come-back-from-a-full-disk-on-the-host".into(), |lwk| {
+            mpi_files(lwk, &["--host", "--oversubscribe"])
+        }),
+    ];
+    let on_host = on_host.map(|test| Test { on_host: true, ..test });
+    let with_source = |test: Test| Test { sources: vec![IN_AND_OUT.into(), MPI_DISK.into()], ..test };
     let (files, others): (Vec<_>, Vec<_>) = checks.partition(|test| test.name.starts_with("files-"));
-    others.into_iter().chain(broken).chain(files.into_iter().chain([on_host]).map(with_source)).collect()
+    let instructions = Test {
+        on_host: true,
+        sources: vec![crate::bench::instructions::SOURCE.into()],
+        ..test("bench-instructions-counts-every-row".into(), instructions)
+    };
+    let others = others.into_iter().chain(broken).chain([instructions]);
+    others.chain(files.into_iter().chain(on_host).map(with_source)).collect()
 }
 
 fn test(name: String, run: impl Fn(&Lwk) -> Result<(), String> + Send + Sync + 'static) -> Test {
@@ -56,7 +64,7 @@ fn strings(words: &[&str]) -> Vec<String> {
 /// Words of a run of `program` with `options`, under the limit.
 fn words(lwk: &Lwk, program: &Program, options: &[&str]) -> Vec<std::ffi::OsString> {
     let mut options = strings(options);
-    options.extend(strings(&["--mem", "16", "--timeout", "30"]));
+    options.extend(strings(&["--mem", "16", "--timeout", &PATIENCE.to_string()]));
     lwk.run_words(program, &options, &[])
 }
 
@@ -67,7 +75,7 @@ fn screen(lwk: &Lwk) -> Result<(), String> {
     let option = png.to_str().ok_or("the tree's path is not UTF-8")?;
     let ended = lwk.command(
         &words(lwk, &Program::named("hello"), &["-n", "2", "--log", "info", "--screen", option]),
-        LIMIT,
+        PATIENCE,
     )?;
     Expected::default().judge(&ended)?;
     let picture = Picture::read_png(&png).map_err(|failure| failure.message)?;
@@ -89,6 +97,34 @@ fn screen(lwk: &Lwk) -> Result<(), String> {
 /// Reads what it is given, and leaves files under `/out`; with an argument it then dies.
 const IN_AND_OUT: &str = "qemu-tests/c/in-and-out.c";
 
+/// Writes lines under `/out` by MPI, then fills the file system.
+const MPI_DISK: &str = "qemu-tests/c/mpi-disk.c";
+
+/// What ranks write by MPI comes back, and nothing of it is lost when the file system is full.
+fn mpi_files(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let (given, out) = (folder.file("given"), folder.file("out"));
+    std::fs::write(&given, "given").map_err(|error| error.to_string())?;
+    let file = format!("{}=in/given", given.display());
+    let out_option = out.to_str().ok_or("the tree's path is not UTF-8")?;
+    let mut all = vec!["-n", "3", "--file", &file, "--out", out_option, "--file-space", "4"];
+    all.extend(options);
+    let mut command = words(lwk, &Program::named(&format!("c:{MPI_DISK}")), &all);
+    command.push("/in/given".into());
+    let ended = lwk.command(&command, PATIENCE)?;
+    Expected {
+        stdout: strings(&["^rank 0: written and full$", "^rank 2: written and full$"]),
+        ..Expected::default()
+    }
+    .judge(&ended)?;
+    let lines = std::fs::read_to_string(out.join("lines")).map_err(|error| format!("lines: {error}"))?;
+    let more = std::fs::read(out.join("more")).map_err(|error| format!("more: {error}"))?;
+    if lines != "line of rank 0\nline of rank 1\nline of rank 2\n" || more.len() != 256 << 10 {
+        return Err(format!("{lines:?} and {} bytes\n{}", more.len(), shown(&ended)));
+    }
+    Ok(())
+}
+
 fn files_on_a_node(lwk: &Lwk) -> Result<(), String> {
     files_in_and_out(lwk, &[])
 }
@@ -101,7 +137,7 @@ fn files_in_and_out(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
     std::fs::create_dir_all(given.join("deep")).map_err(failed)?;
     let content: Vec<u8> = (0..200_000u32).map(|index| (index % 251) as u8).collect();
     std::fs::write(given.join("deep/data"), &content).map_err(failed)?;
-    for (word, status) in [("end", 0), ("die", 139)] {
+    for (word, status) in [("end", 0), ("die", 139), ("escape", 69)] {
         let out = folder.file(word);
         let file = format!("{}=in", given.display());
         let out_option = out.to_str().ok_or("the tree's path is not UTF-8")?;
@@ -109,10 +145,24 @@ fn files_in_and_out(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
         all.extend(options);
         let mut command = words(lwk, &Program::named(&format!("c:{IN_AND_OUT}")), &all);
         command.push(word.into());
-        let ended = lwk.command(&command, LIMIT)?;
-        Expected { status, stdout: strings(&["^rank 1 has copied 200000 bytes$"]), ..Expected::default() }
-            .judge(&ended)?;
-        for copy in ["copies/of-rank-1", "copies/of-rank-2"] {
+        let ended = lwk.command(&command, PATIENCE)?;
+        let stderr = match word {
+            "escape" => strings(&[
+                "^lwk: the files under /out have not all been brought back: .*escape is a link that leads out of /out",
+            ]),
+            _ => Vec::new(),
+        };
+        Expected {
+            status,
+            stdout: strings(&["^rank 1 has copied 200000 bytes$"]),
+            stderr,
+            ..Expected::default()
+        }
+        .judge(&ended)?;
+        if std::fs::symlink_metadata(out.join("escape")).is_ok() {
+            return Err("a link leads out of the folder".into());
+        }
+        for copy in ["copies/of-rank-1", "copies/of-rank-2", "copies/link-of-rank-1"] {
             if std::fs::read(out.join(copy)).map_err(|error| format!("{copy}: {error}"))? != content {
                 return Err(format!("{copy} differs\n{}", shown(&ended)));
             }
@@ -121,11 +171,30 @@ fn files_in_and_out(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
+/// Every row has a count, in the table and in the JSON. (Whether it meets its target is the benchmark's to say.)
+fn instructions(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let out = folder.file("instructions.json");
+    let path = out.to_str().ok_or("the tree's path is not UTF-8")?;
+    let words = ["bench", "instructions", "--built", "--out", path].map(Into::into);
+    let ended = lwk.command(&words, 4 * PATIENCE)?;
+    let text =
+        std::fs::read_to_string(&out).map_err(|error| format!("{path}: {error}\n{}", shown(&ended)))?;
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let rows = json["instructions"].as_array().ok_or("no rows in the JSON")?;
+    let counted = rows.iter().filter(|row| row["count"].as_f64().is_some_and(|count| count > 0.0)).count();
+    let lines = ended.stdout.lines().filter(|line| !line.starts_with('#')).count();
+    if counted == 0 || counted != rows.len() || lines != rows.len() || !matches!(ended.status, Some(0 | 1)) {
+        return Err(format!("{counted} rows of {} have a count\n{}", rows.len(), shown(&ended)));
+    }
+    Ok(())
+}
+
 /// What `crash list` prints is what the table has.
 fn every_way_to_die(lwk: &Lwk) -> Result<(), String> {
     let mut listing = words(lwk, &Program::named("crash"), &[]);
     listing.push("list".into());
-    let ended = lwk.command(&listing, LIMIT)?;
+    let ended = lwk.command(&listing, PATIENCE)?;
     Expected::default().judge(&ended)?;
     let cases = super::case::load(lwk.tree()).map_err(|failure| failure.message)?;
     let has_case = |way: &&str| cases.iter().any(|test| test.name.strip_prefix("crash-") == Some(*way));
@@ -151,7 +220,7 @@ fn no_interrupts(lwk: &Lwk) -> Result<(), String> {
     let option = file.to_str().ok_or("the tree's path is not UTF-8")?;
     let mut noise = words(lwk, &Program::named("noise"), &["-n", "2", "--report-json", option]);
     noise.extend(["--seconds".into(), "1".into()]);
-    let ended = lwk.command(&noise, LIMIT)?;
+    let ended = lwk.command(&noise, PATIENCE)?;
     Expected::default().judge(&ended)?;
     let text = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
     let report: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
@@ -209,10 +278,10 @@ fn broken_program(lwk: &Lwk, name: &str, spoil: Break) -> Result<(), String> {
     let refused = Expected { status: 2, stdout_lines: Some(0), stderr_lines: Some(1), ..Expected::default() };
     let by_host = Expected { stderr: strings(&["^lwk: .* cannot run on a node: "]), ..refused.clone() };
     by_host
-        .judge(&lwk.command(&words(lwk, &program, &[]), LIMIT)?)
+        .judge(&lwk.command(&words(lwk, &program, &[]), PATIENCE)?)
         .map_err(|why| format!("by the host: {why}"))?;
     let by_kernel = Expected { kernel: strings(&["^margay: error: the program cannot be run: "]), ..refused };
-    let ended = lwk.command(&words(lwk, &program, &["--no-check"]), LIMIT)?;
+    let ended = lwk.command(&words(lwk, &program, &["--no-check"]), PATIENCE)?;
     by_kernel.judge(&ended).map_err(|why| format!("by the kernel: {why}"))
 }
 
@@ -247,7 +316,7 @@ fn killed_qemu(lwk: &Lwk) -> Result<(), String> {
     let (mut running, qemu) = start_hanging(lwk, &folder)?;
     kill(qemu)?;
     let expected = Expected { status: 70, stderr: strings(&["killed by signal 9"]), ..Expected::default() };
-    expected.judge(&running.end(LIMIT)?)
+    expected.judge(&running.end(PATIENCE)?)
 }
 
 /// A command that is killed without warning takes its QEMU along.
@@ -284,7 +353,7 @@ fn real_machine_image(lwk: &Lwk) -> Result<(), String> {
     let mut words: Vec<std::ffi::OsString> =
         vec!["image".into(), "-n".into(), "2".into(), "hello".into(), "-o".into()];
     words.push(image.clone().into_os_string());
-    let ended = lwk.command(&words, LIMIT)?;
+    let ended = lwk.command(&words, PATIENCE)?;
     Expected { stdout: strings(&["dd if="]), ..Expected::default() }.judge(&ended)?;
     super::real_machine::boots(&image, &folder, &["hello from rank 0 of 2", "hello from rank 1 of 2"])
 }
