@@ -6,6 +6,8 @@
 
 extern crate alloc;
 
+#[path = "../mpi/mismatches.rs"]
+mod mismatches;
 #[path = "../mpi/neighbours.rs"]
 mod neighbours;
 #[path = "../mpi/parts.rs"]
@@ -37,6 +39,7 @@ fn main(env: &Env) -> Result<i32> {
             "split" => split(world)?,
             "neighbours" => neighbours::run(world)?,
             "many" => many(world)?,
+            "mismatches" => mismatches::run(world)?,
             "sequences" => sequences::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
             _ => return Ok(2),
         }

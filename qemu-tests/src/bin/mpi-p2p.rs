@@ -22,6 +22,8 @@ mod messages;
 mod operations;
 #[path = "../mpi/partitioned.rs"]
 mod partitioned;
+#[path = "../mpi/posted.rs"]
+mod posted;
 #[path = "../mpi/stress.rs"]
 mod stress;
 #[path = "../mpi/types.rs"]
@@ -47,6 +49,7 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             "modes" => messages::modes(world)?,
             "operations" => operations::run(world)?,
             "partitioned" => partitioned::run(world)?,
+            "posted" => posted::run(world)?,
             "requests" => messages::requests(world)?,
             "probes" => messages::probes(world)?,
             "errors" => errors::arguments(world)?,

@@ -16,6 +16,7 @@ pub fn run(_: &Shmem, check: &mut Check) {
     sets(check);
     empty_sets(check);
     waits_for_peers(check);
+    polls(check);
     signals(check);
 }
 
@@ -178,4 +179,49 @@ fn signals(check: &mut Check) {
     engine::barrier_all();
     engine::free(signal.cast());
     engine::free(data.cast());
+}
+
+/// PEs 0 and 1 pass a number to and fro, which each awaits in a loop of its own by every form of test in turn: where they share a core, a test that
+/// found nothing and kept the core would never find anything.
+fn polls(check: &mut Check) {
+    let (words, me) = (array::<i64>(2, 0), engine::my_pe());
+    let mut found = [0usize; 2];
+    let (all, place) = (core::ptr::null(), found.as_mut_ptr());
+    if engine::n_pes() > 1 && me < 2 {
+        for turn in 1..=60i64 {
+            let values = [turn, turn];
+            let values = values.as_ptr();
+            // SAFETY: two symmetric words, which the partner stores to one by one; as many values and indices.
+            let arrived = || unsafe {
+                match turn % 7 {
+                    0 => engine::test(words, CMP_EQ, turn) && engine::test(words.add(1), CMP_EQ, turn),
+                    1 => engine::test_all(words, 2, all, CMP_EQ, turn),
+                    2 => engine::test_all_vector(words, 2, all, CMP_EQ, values),
+                    3 => engine::test_any(words.add(1), 1, all, CMP_EQ, turn) != NONE,
+                    4 => engine::test_any_vector(words.add(1), 1, all, CMP_EQ, values) != NONE,
+                    5 => engine::test_some(words.add(1), 1, place, all, CMP_EQ, turn) == 1,
+                    _ => engine::test_some_vector(words.add(1), 1, place, all, CMP_EQ, values) == 1,
+                }
+            };
+            let mut awaited = || {
+                while !arrived() {}
+                // SAFETY: this PE's own words; the partner stores to them again only after this PE's next.
+                check.equal(unsafe { [words.read_volatile(), words.add(1).read_volatile()] }, [turn; 2]);
+            };
+            // The first passes it on, the second sends it back.
+            if me == 1 {
+                awaited();
+            }
+            for index in 0..2 {
+                // SAFETY: the partner's words.
+                unsafe { engine::p(words.add(index), turn, 1 - me) };
+                engine::fence();
+            }
+            if me == 0 {
+                awaited();
+            }
+        }
+    }
+    engine::barrier_all();
+    engine::free(words.cast());
 }
