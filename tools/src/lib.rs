@@ -17,6 +17,8 @@ pub mod cc;
 pub mod child;
 pub mod cli;
 pub mod console;
+pub mod debs;
+pub mod emulator;
 pub mod failure;
 mod files;
 pub mod host;

@@ -7,7 +7,7 @@ use crate::failure::{Doing, Failure, Outcome};
 use crate::progress::Step;
 
 /// Waits for another package manager at most this many seconds, and tries a download this many times again.
-const SETTINGS: [&str; 4] = ["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=5"];
+pub const SETTINGS: [&str; 4] = ["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=5"];
 
 /// The first file `name` in `PATH` or in the administrator's folders, which a user's `PATH` may lack.
 pub fn find_command(name: &str) -> Option<PathBuf> {

@@ -17,8 +17,6 @@ use crate::child;
 use crate::failure::{Doing, Outcome};
 use crate::qmp::Monitor;
 
-/// The emulator's command.
-pub const QEMU: &str = "qemu-system-x86_64";
 /// Where `--gdb` listens (QEMU's `-s`).
 pub const GDB_PORT: u16 = 1234;
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lwk_abi::address::{MAX_RANKS, SEGMENT_BYTES_MIN};
@@ -12,12 +12,12 @@ use crate::build::{Builder, Kernel};
 use crate::catalog::Named;
 use crate::cli::{ImageOptions, JobOptions, RunOptions};
 use crate::console::printer::Printer;
+use crate::emulator::{find_ovmf, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::{AtEnd, ConsoleForm, Job};
-use crate::packages;
 use crate::profile;
 use crate::progress::Step;
-use crate::qemu::{Boot, Firmware, GDB_PORT, Machine, Node, QEMU};
+use crate::qemu::{Boot, Firmware, GDB_PORT, Machine, Node};
 use crate::report::Report;
 use crate::session::{self, Plan};
 use crate::symbols::Symbols;
@@ -26,13 +26,6 @@ use crate::{files, image, memory};
 
 /// Most cores of a node: one for each rank it can hold.
 const CORES_MAX: u32 = MAX_RANKS as u32;
-/// Where OVMF's code is, by distribution (Debian, Fedora, Arch).
-const OVMF: [&str; 4] = [
-    "/usr/share/OVMF/OVMF_CODE.fd",
-    "/usr/share/OVMF/OVMF_CODE_4M.fd",
-    "/usr/share/edk2/ovmf/OVMF_CODE.fd",
-    "/usr/share/edk2/x64/OVMF_CODE.4m.fd",
-];
 
 /// Runs a job and gives its status.
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
@@ -58,7 +51,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
 
     let verbose = options.verbose;
     let builder = Builder::new(tree, options.built, verbose)?;
-    let qemu = find_qemu(verbose)?;
+    let qemu = find_qemu(tree, verbose)?;
     let uefi_code = match options.firmware {
         Firmware::Bios => None,
         Firmware::Uefi => Some(find_ovmf(verbose)?),
@@ -271,25 +264,6 @@ fn check_program(file: &Path, program: &[u8]) -> Outcome<()> {
         Ok(_) => Ok(()),
         Err(error) => Err(Failure::usage(format!("{} cannot run on a node: {error}", file.display()))),
     }
-}
-
-/// QEMU, installed if missing.
-pub fn find_qemu(verbose: bool) -> Outcome<PathBuf> {
-    if let Some(qemu) = packages::find_command(QEMU) {
-        return Ok(qemu);
-    }
-    packages::install(&["qemu-system-x86"], verbose)?;
-    packages::find_command(QEMU).ok_or_else(|| Failure::host(format!("{QEMU} is still not in PATH")))
-}
-
-/// OVMF's code, installed if missing.
-pub fn find_ovmf(verbose: bool) -> Outcome<PathBuf> {
-    let find = || OVMF.iter().map(PathBuf::from).find(|file| file.is_file());
-    if let Some(code) = find() {
-        return Ok(code);
-    }
-    packages::install(&["ovmf"], verbose)?;
-    find().ok_or_else(|| Failure::host(format!("none of {} exists", OVMF.join(", "))))
 }
 
 /// Cores of this machine that QEMU may use.

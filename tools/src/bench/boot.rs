@@ -52,7 +52,7 @@ impl std::fmt::Display for Figure {
 /// Measures and prints everything. Status 0 if all targets are met, else 1.
 pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     let builder = Builder::new(tree, false, verbose)?;
-    crate::run::find_qemu(verbose)?;
+    crate::emulator::find_qemu(tree, verbose)?;
     builder.programs(build::APPS)?;
     builder.kernel()?;
     builder.image_builder()?;

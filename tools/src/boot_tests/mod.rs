@@ -118,8 +118,8 @@ fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
         crate::host::find_valgrind(verbose)?;
     }
     if tests.iter().any(|test| !test.on_host) {
-        crate::run::find_qemu(verbose)?;
-        crate::run::find_ovmf(verbose)?;
+        crate::emulator::find_qemu(tree, verbose)?;
+        crate::emulator::find_ovmf(verbose)?;
         builder.kernel()?;
         builder.image_builder()?;
     }

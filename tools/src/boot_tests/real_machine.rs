@@ -4,16 +4,17 @@ use std::path::Path;
 
 use super::serial_line::{self, Reader};
 use crate::accel::Choice;
+use crate::emulator;
 use crate::qemu::{Boot, Machine, Node};
 use crate::run;
-use crate::tree::RunFolder;
+use crate::tree::{RunFolder, Tree};
 
 /// Boots `image` with two cores until all of `wanted` stand on the serial line.
-pub fn boots(image: &Path, folder: &RunFolder, wanted: &[&str]) -> Result<(), String> {
+pub fn boots(tree: &Tree, image: &Path, folder: &RunFolder, wanted: &[&str]) -> Result<(), String> {
     let plain = |failure: crate::failure::Failure| failure.message;
     let machine = Machine {
         boot: Boot::Disk(image.to_path_buf()),
-        uefi_code: Some(run::find_ovmf(false).map_err(plain)?),
+        uefi_code: Some(emulator::find_ovmf(false).map_err(plain)?),
         cores: 2,
         memory_mib: 1024,
         accelerator: Choice::Auto.settle(),
@@ -21,7 +22,7 @@ pub fn boots(image: &Path, folder: &RunFolder, wanted: &[&str]) -> Result<(), St
         gdb: false,
         host_cores: run::host_cores(),
     };
-    let qemu = run::find_qemu(false).map_err(plain)?;
+    let qemu = emulator::find_qemu(tree, false).map_err(plain)?;
     let mut node = Node::start(&qemu, &machine, folder.file("qemu.log")).map_err(plain)?;
     serial_line::hear(&mut node, Reader::Quick, wanted)
 }

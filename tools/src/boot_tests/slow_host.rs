@@ -10,6 +10,7 @@ use super::command::{Lwk, Program};
 use super::serial_line::{self, Reader};
 use crate::accel::Choice;
 use crate::build::Builder;
+use crate::emulator;
 use crate::failure::{Doing, Outcome};
 use crate::image;
 use crate::job::{AtEnd, ConsoleForm, Job};
@@ -61,5 +62,5 @@ fn start(lwk: &Lwk, folder: &crate::tree::RunFolder) -> Outcome<Node> {
     let pair = UnixStream::pair().doing(|| "make a pair of sockets".into())?;
     // The kernel makes it the smallest there is: a few bytes, each in a message of its own.
     set_socket_send_buffer_size(&pair.1, 1).doing(|| "make a socket small".into())?;
-    Node::start_on(pair, &run::find_qemu(false)?, &machine, folder.file("qemu.log"))
+    Node::start_on(pair, &emulator::find_qemu(lwk.tree(), false)?, &machine, folder.file("qemu.log"))
 }

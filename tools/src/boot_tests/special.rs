@@ -355,5 +355,10 @@ fn real_machine_image(lwk: &Lwk) -> Result<(), String> {
     words.push(image.clone().into_os_string());
     let ended = lwk.command(&words, PATIENCE)?;
     Expected { stdout: strings(&["dd if="]), ..Expected::default() }.judge(&ended)?;
-    super::real_machine::boots(&image, &folder, &["hello from rank 0 of 2", "hello from rank 1 of 2"])
+    super::real_machine::boots(
+        lwk.tree(),
+        &image,
+        &folder,
+        &["hello from rank 0 of 2", "hello from rank 1 of 2"],
+    )
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::bench::linux_guest::Figures;
-use crate::bench::linux_guest::debs::System;
 use crate::bench::linux_guest::figures::{self, Figure};
 use crate::bench::linux_guest::initramfs::Initramfs;
+use crate::bench::linux_guest::system::System;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::qemu::{Machine, Node};
 use crate::tree::RunFolder;

@@ -6,10 +6,10 @@
 //! favour: its start is timed by its own clock, which does not count the unpacking of its image, and with an initramfs that holds one small
 //! program; the pages of that initramfs are not counted as memory gone.
 
-mod debs;
 mod figures;
 mod guest;
 mod initramfs;
+mod system;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,9 +19,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::accel;
-use crate::bench::linux_guest::debs::System;
 use crate::bench::linux_guest::figures::{Figure, Row};
 use crate::bench::linux_guest::guest::{Guest, Linux};
+use crate::bench::linux_guest::system::System;
 use crate::boot_tests::command::{Lwk, Program};
 use crate::build::{self, Builder};
 use crate::cc;
@@ -59,7 +59,7 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
     })?;
     memory::check_host(mib)?;
     let builder = Builder::new(tree, false, options.verbose)?;
-    let qemu = crate::run::find_qemu(options.verbose)?;
+    let qemu = crate::emulator::find_qemu(tree, options.verbose)?;
     builder.kernel()?;
     builder.image_builder()?;
     builder.programs(build::APPS)?;

@@ -21,6 +21,7 @@ use crate::accel::{Accelerator, Choice};
 use crate::boot_tests::command::Lwk;
 use crate::build::{self, Builder};
 use crate::cli::BenchNodeOptions;
+use crate::emulator;
 use crate::failure::{Failure, Outcome};
 use crate::progress::Step;
 use crate::run;
@@ -51,7 +52,7 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
     let builder = Builder::new(tree, options.built, options.verbose)?;
     builder.programs(build::APPS)?;
     if !options.host {
-        run::find_qemu(options.verbose)?;
+        emulator::find_qemu(tree, options.verbose)?;
         builder.kernel()?;
         builder.image_builder()?;
     }

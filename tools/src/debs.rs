@@ -1,0 +1,130 @@
+//! Debian packages unpacked in a folder under `target/`: nothing is installed on this machine, and no rights are needed.
+//!
+//! `apt-get` resolves and downloads (and checks signatures). A process that needs the same folder waits for the one that fills it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::failure::{Doing, Failure, Outcome};
+use crate::packages;
+use crate::progress::Step;
+
+/// Written when everything is unpacked; what it says is what is there.
+const COMPLETE: &str = "complete";
+
+/// Packages to unpack.
+#[derive(Clone, Copy, Debug)]
+pub struct Packages<'a> {
+    /// What they are, for messages: "the Linux guest".
+    pub what: &'a str,
+    /// What is asked for; the rest follows.
+    pub names: &'a [&'a str],
+    /// Take what is installed on this machine for granted, instead of unpacking all that the packages need.
+    pub on_this_system: bool,
+}
+
+impl Packages<'_> {
+    /// Downloads and unpacks, below `folder`, what is not there yet. Returns the root folder.
+    pub fn fetch(&self, folder: &Path, verbose: bool) -> Outcome<PathBuf> {
+        let (root, mark) = (Self::root(folder), folder.join(COMPLETE));
+        fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
+        let lock = folder.join("lock");
+        let what = || format!("lock {}", lock.display());
+        let held = File::create(&lock).doing(what)?;
+        held.lock().doing(what)?;
+        if self.there(folder) {
+            return Ok(root);
+        }
+        for command in ["apt-get", "dpkg-deb"] {
+            if packages::find_command(command).is_none() {
+                return Err(Failure::host(format!(
+                    "Debian packages are needed for {}, and there is no {command} here; run this on Debian or Ubuntu",
+                    self.what
+                )));
+            }
+        }
+        let archives = folder.join("archives");
+        make_empty(&root)?;
+        make_empty(&archives.join("partial"))?;
+        self.download(folder, &archives, verbose)?;
+        self.unpack(&archives, &root, verbose)?;
+        remove(&archives)?;
+        fs::write(&mark, self.names.join(" ")).doing(|| format!("write {}", mark.display()))?;
+        Ok(root)
+    }
+
+    /// Whether all is there already.
+    pub fn there(&self, folder: &Path) -> bool {
+        fs::read_to_string(folder.join(COMPLETE)).is_ok_and(|there| there == self.names.join(" "))
+    }
+
+    /// The root folder of what is unpacked below `folder`.
+    pub fn root(folder: &Path) -> PathBuf {
+        folder.join("root")
+    }
+
+    fn download(&self, folder: &Path, archives: &Path, verbose: bool) -> Outcome<()> {
+        let _step = Step::begin(format!("downloading the packages of {}", self.what), verbose);
+        let option = |name: &str, value: &dyn std::fmt::Display| format!("{name}={value}");
+        let mut options = vec![
+            option("Dir::Cache::archives", &archives.display()),
+            // The downloads are this user's own, in a folder of this tree.
+            option("APT::Sandbox::User", &""),
+            option("Debug::NoLocking", &1),
+        ];
+        if !self.on_this_system {
+            let status = folder.join("no-packages");
+            fs::write(&status, "").doing(|| format!("write {}", status.display()))?;
+            options.push(option("Dir::State::status", &status.display()));
+        }
+        let mut command = Command::new("apt-get");
+        command.args(["-q", "--yes", "--no-install-recommends", "--download-only"]).args(packages::SETTINGS);
+        for option in options {
+            command.args(["-o", &option]);
+        }
+        let output = command.arg("install").args(self.names).stdin(Stdio::null()).output();
+        let output = output.doing(|| "run apt-get".into())?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&output.stderr);
+        let why = text.lines().find(|line| line.starts_with("E:")).unwrap_or("E: no reason given");
+        Err(Failure::host(format!(
+            "apt-get cannot download the packages of {} ({}); if the package lists are old, run: sudo apt-get update",
+            self.what,
+            why.trim_start_matches("E: ")
+        )))
+    }
+
+    fn unpack(&self, archives: &Path, root: &Path, verbose: bool) -> Outcome<()> {
+        let _step = Step::begin(format!("unpacking the packages of {}", self.what), verbose);
+        let what = || format!("list {}", archives.display());
+        for entry in fs::read_dir(archives).doing(what)? {
+            let file = entry.doing(what)?.path();
+            if file.extension().is_none_or(|extension| extension != "deb") {
+                continue;
+            }
+            let status =
+                Command::new("dpkg-deb").arg("-x").arg(&file).arg(root).stdin(Stdio::null()).status();
+            if !status.doing(|| "run dpkg-deb".into())?.success() {
+                return Err(Failure::host(format!("dpkg-deb cannot unpack {}", file.display())));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn make_empty(folder: &Path) -> Outcome<()> {
+    remove(folder)?;
+    fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))
+}
+
+fn remove(folder: &Path) -> Outcome<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).doing(|| format!("remove {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}

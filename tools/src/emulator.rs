@@ -1,0 +1,119 @@
+//! The emulator and its firmware: found, installed or unpacked.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::debs::Packages;
+use crate::failure::{Doing, Failure, Outcome};
+use crate::packages;
+use crate::tree::Tree;
+
+/// The emulator's command.
+const QEMU: &str = "qemu-system-x86_64";
+/// Debian's package of it.
+const PACKAGE: &str = "qemu-system-x86";
+/// The same for a machine where the package cannot be installed.
+const UNPACKED: Packages = Packages { what: "QEMU", names: &[PACKAGE], on_this_system: true };
+/// Starts the unpacked emulator with the libraries that were unpacked with it; it finds its firmware and modules beside itself.
+const STARTER: &str = "\
+#!/bin/sh
+root=${0%/*}/root
+LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu exec \"$root/usr/bin/qemu-system-x86_64\" \"$@\"
+";
+/// Where OVMF's code is, by distribution (Debian, Fedora, Arch).
+const OVMF: [&str; 4] = [
+    "/usr/share/OVMF/OVMF_CODE.fd",
+    "/usr/share/OVMF/OVMF_CODE_4M.fd",
+    "/usr/share/edk2/ovmf/OVMF_CODE.fd",
+    "/usr/share/edk2/x64/OVMF_CODE.4m.fd",
+];
+
+/// QEMU: the one in `PATH`, else installed.
+///
+/// Where it cannot be installed, for instance because another package of QEMU's is there in a later version than the system's own (Debian's
+/// backports), its packages are unpacked under `target/`, and what is installed stays as it is.
+pub fn find_qemu(tree: &Tree, verbose: bool) -> Outcome<PathBuf> {
+    if let Some(qemu) = packages::find_command(QEMU) {
+        return Ok(qemu);
+    }
+    let folder = tree.root().join("target/lwk/qemu");
+    if UNPACKED.there(&folder) {
+        return lay_starter(&folder);
+    }
+    match packages::install(&[PACKAGE], verbose) {
+        Ok(()) => {
+            packages::find_command(QEMU).ok_or_else(|| Failure::host(format!("{QEMU} is still not in PATH")))
+        }
+        Err(failure) => {
+            UNPACKED.fetch(&folder, verbose).map_err(|_| failure)?;
+            eprintln!(
+                "lwk: {PACKAGE} cannot be installed beside what this machine has; it is unpacked in {}",
+                folder.display()
+            );
+            lay_starter(&folder)
+        }
+    }
+}
+
+/// Writes the script that starts the unpacked emulator, at once as a whole: others may be starting it.
+fn lay_starter(folder: &Path) -> Outcome<PathBuf> {
+    let starter = folder.join(QEMU);
+    if fs::read_to_string(&starter).is_ok_and(|there| there == STARTER) {
+        return Ok(starter);
+    }
+    let what = || format!("write {}", starter.display());
+    let new = folder.join(format!("{QEMU}.{}", std::process::id()));
+    fs::write(&new, STARTER).doing(what)?;
+    fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).doing(what)?;
+    fs::rename(&new, &starter).doing(what)?;
+    Ok(starter)
+}
+
+/// OVMF's code, installed if missing.
+pub fn find_ovmf(verbose: bool) -> Outcome<PathBuf> {
+    let find = || OVMF.iter().map(PathBuf::from).find(|file| file.is_file());
+    if let Some(code) = find() {
+        return Ok(code);
+    }
+    packages::install(&["ovmf"], verbose)?;
+    find().ok_or_else(|| Failure::host(format!("none of {} exists", OVMF.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Starts it until no other test's child holds the file that was just written (`ETXTBSY`).
+    fn output(command: &mut Command) -> std::process::Output {
+        loop {
+            match command.output() {
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::yield_now()
+                }
+                done => return done.unwrap(),
+            }
+        }
+    }
+
+    #[test]
+    fn the_starter_hands_on_its_arguments_and_shows_the_libraries() {
+        let folder = std::env::temp_dir().join(format!("lwk-emulator-{} with a space", std::process::id()));
+        let binaries = Packages::root(&folder).join("usr/bin");
+        fs::create_dir_all(&binaries).unwrap();
+        let emulator = binaries.join(QEMU);
+        fs::write(&emulator, "#!/bin/sh\nprintf '%s|' \"$LD_LIBRARY_PATH\" \"$@\"; exit 3\n").unwrap();
+        fs::set_permissions(&emulator, fs::Permissions::from_mode(0o755)).unwrap();
+        let starter = lay_starter(&folder).unwrap();
+        assert_eq!(lay_starter(&folder).unwrap(), starter, "it is there already");
+        let ended = output(Command::new(&starter).args(["-append", "two words", ""]));
+        let root = Packages::root(&folder).display().to_string();
+        let wanted =
+            format!("{root}/usr/lib/x86_64-linux-gnu:{root}/lib/x86_64-linux-gnu|-append|two words||");
+        assert_eq!(String::from_utf8(ended.stdout).unwrap(), wanted);
+        assert_eq!(ended.status.code(), Some(3));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
