@@ -25,6 +25,8 @@ const PIPE: u32 = 0o010_000;
 /// Device number of the file system, and that of the console.
 const FILES_DEVICE: u64 = 1;
 const CONSOLE_DEVICE: u64 = 5 << 8 | 1;
+/// Major number of Linux's memory devices.
+const MEMORY_DEVICES: u64 = 1 << 8;
 /// Bytes of `struct stat`.
 const STAT_BYTES: usize = 144;
 /// Bytes of `struct statx`, the mask of what it always tells (`STATX_BASIC_STATS`), and the bit that no program may ask for.
@@ -36,6 +38,22 @@ const SYNC_TYPE: u32 = 0x6000;
 /// What `st_blocks` counts in.
 const BLOCK_BYTES: u64 = 512;
 
+/// Linux's number of a device, by which programs know `/dev/null`; none of a text.
+fn device_number(special: Special) -> Option<u64> {
+    match special {
+        Special::Null => Some(MEMORY_DEVICES | 3),
+        Special::Zero => Some(MEMORY_DEVICES | 5),
+        Special::Random => Some(MEMORY_DEVICES | 9),
+        Special::StandardInput | Special::StandardOutput | Special::StandardError => Some(CONSOLE_DEVICE),
+        Special::Maps
+        | Special::Status
+        | Special::Program
+        | Special::Processors
+        | Special::Memory
+        | Special::Online => None,
+    }
+}
+
 /// What is told of a file.
 struct Facts {
     id: NodeId,
@@ -46,13 +64,17 @@ struct Facts {
 
 impl Facts {
     fn of_node(id: NodeId, node: Node) -> Facts {
+        let device = match node.kind {
+            Kind::Special => Special::from_number(node.special).and_then(device_number),
+            _ => None,
+        };
         let mode = match node.kind {
             Kind::Folder => FOLDER,
             Kind::Link => LINK,
-            Kind::Special if Special::from_number(node.special).is_some_and(Special::is_device) => CHARACTERS,
+            Kind::Special if device.is_some() => CHARACTERS,
             Kind::File | Kind::Special | Kind::Free | Kind::Alias => FILE,
         };
-        let device = if mode == CHARACTERS { 1 << 8 | u64::from(node.special) } else { 0 };
+        let device = device.unwrap_or(0);
         Facts { id, mode: mode | u32::from(node.mode), device, node }
     }
 

@@ -316,3 +316,35 @@ fn the_console_is_the_first_three_descriptors() {
     assert_eq!(program.call(linux::WRITE, &[1, NOWHERE, 4]), error(EFAULT));
     assert_eq!(program.node.printed.borrow().len(), 2);
 }
+
+#[test]
+fn devices_have_the_modes_and_numbers_that_linux_gives_them() {
+    const CHARACTERS: u64 = 0o020_000;
+    let mut program = Program::new();
+    let place = program.put(&[0; 144]);
+    let mut facts = |path: &str| {
+        let path = program.path(path);
+        program.call(linux::STAT, &[path, place]).expect("it is there");
+        let bytes = program.get(place, 144);
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        (word(24) & 0o170_000, word(40))
+    };
+    assert_eq!(facts("/dev/null"), (CHARACTERS, 0x103));
+    assert_eq!(facts("/dev/zero"), (CHARACTERS, 0x105));
+    assert_eq!(facts("/dev/urandom"), (CHARACTERS, 0x109));
+    // A text that is made up is a file of no device.
+    assert_eq!(facts("/proc/meminfo"), (0o100_000, 0));
+}
+
+#[test]
+fn an_end_of_a_pipe_is_written_or_read() {
+    let mut program = Program::new();
+    let place = program.put(&[0; 8]);
+    assert_eq!(program.call(linux::PIPE2, &[place, NON_BLOCKING]), Ok(0));
+    let ends = program.get(place, 8);
+    let end = |at: usize| u64::from(u32::from_le_bytes(ends[at..at + 4].try_into().expect("four bytes")));
+    assert_eq!(write(&mut program, end(0), b"x"), error(EBADF));
+    assert_eq!(read(&mut program, end(4), 1), Err(lwk_linux::Errno(EBADF)));
+    assert_eq!(write(&mut program, end(4), b"xy"), Ok(2));
+    assert_eq!(read(&mut program, end(0), 9), Ok(b"xy".to_vec()));
+}

@@ -107,3 +107,20 @@ fn an_area_shrinks_to_whole_pages_and_gives_the_rest_back() {
     assert_eq!(program.call(linux::MREMAP, &[area + 8, PAGE_BYTES, PAGE_BYTES, 0]), error(EINVAL));
     assert_eq!(program.call(linux::MREMAP, &[area, PAGE_BYTES, 0, 0]), error(EINVAL));
 }
+
+#[test]
+fn an_area_grows_where_it_is_up_to_its_neighbour_and_not_into_it() {
+    let mut program = Program::new();
+    let page = PAGE_BYTES as usize;
+    let area = map(&mut program, 8 * PAGE_BYTES, READ | WRITE).expect("there is memory");
+    program.node.write(area, &vec![5; 8 * page]).expect("the area");
+    assert_eq!(program.call(linux::MUNMAP, &[area + 2 * PAGE_BYTES, 4 * PAGE_BYTES]), Ok(0));
+    // One page of two: the other one is in the way.
+    assert_eq!(program.call(linux::MREMAP, &[area, PAGE_BYTES, 2 * PAGE_BYTES, 0]), error(ENOMEM));
+    assert_eq!(program.call(linux::MREMAP, &[area, 2 * PAGE_BYTES, 7 * PAGE_BYTES, 0]), error(ENOMEM));
+    assert_eq!(program.call(linux::MREMAP, &[area, 2 * PAGE_BYTES, 6 * PAGE_BYTES, 0]), Ok(area));
+    assert_eq!(
+        program.get(area, 8 * page),
+        [vec![5; 2 * page], vec![0; 4 * page], vec![5; 2 * page]].concat()
+    );
+}
