@@ -151,7 +151,7 @@ impl Builder {
         if output.status.success() {
             return Ok(());
         }
-        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        crate::tell::error(format_args!("{}", String::from_utf8_lossy(&output.stderr)));
         Err(Failure::host(format!("{what} does not build; the compiler's messages are above")))
     }
 

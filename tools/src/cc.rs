@@ -63,7 +63,7 @@ pub fn run(tree: &Tree, language: Language, words: &[OsString]) -> Outcome<i32> 
         };
         let folder = PathBuf::from(folder);
         install(tree, &builder, &folder)?;
-        println!("{}: add its bin to PATH, or use CC={0}/bin/margay-cc", folder.display());
+        show!("{}: add its bin to PATH, or use CC={0}/bin/margay-cc", folder.display());
         return Ok(0);
     }
     if words.is_empty() {
@@ -259,7 +259,7 @@ fn run_tool(command: &mut Command) -> Outcome<()> {
     if output.status.success() {
         return Ok(());
     }
-    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    crate::tell::error(format_args!("{}", String::from_utf8_lossy(&output.stderr)));
     Err(Failure::host(format!("{name} fails; its messages are above")))
 }
 

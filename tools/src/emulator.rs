@@ -47,7 +47,7 @@ pub fn find_qemu(tree: &Tree, verbose: bool) -> Outcome<PathBuf> {
         }
         Err(failure) => {
             UNPACKED.fetch(&folder, verbose).map_err(|_| failure)?;
-            eprintln!(
+            tell!(
                 "lwk: {PACKAGE} cannot be installed beside what this machine has; it is unpacked in {}",
                 folder.display()
             );

@@ -246,7 +246,7 @@ pub fn conclude(ended: Outcome<i32>, brought_back: Outcome<()>) -> Outcome<i32> 
     match (ended, brought_back) {
         (Ok(0), Err(failure)) => Err(failure),
         (ended, Err(failure)) => {
-            eprintln!("lwk: {failure}");
+            tell!("lwk: {failure}");
             ended
         }
         (ended, Ok(())) => ended,

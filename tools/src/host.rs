@@ -52,7 +52,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let mut home =
         Home::start(&program, &job.encode(), &tools, &volume).doing(|| "start the host home".into())?;
     if options.verbose {
-        eprintln!("lwk: the node is process {}", home.process());
+        tell!("lwk: the node is process {}", home.process());
     }
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
     let symbols = Symbols::of(&program, tree.root());

@@ -7,6 +7,11 @@
 //! judges its end.
 //! With `--host`, [`host`] runs the program on this machine instead.
 #![deny(unsafe_op_in_unsafe_fn)]
+// They panic when nobody listens: see `tell`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+#[macro_use]
+pub mod tell;
 
 pub mod accel;
 pub mod bench;

@@ -52,9 +52,13 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
         let output = command.output().doing(|| format!("start {}", command.get_program().display()))?;
         let clean = output.status.success();
         if !clean {
-            print!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            crate::tell::result(format_args!(
+                "{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            ));
         }
-        println!("{}  {what}", if clean { "ok  " } else { "FAIL" });
+        show!("{}  {what}", if clean { "ok  " } else { "FAIL" });
         found |= !clean;
     }
     Ok(if found { FOUND } else { 0 })

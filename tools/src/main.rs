@@ -1,13 +1,14 @@
 //! The command `cargo lwk`: reads the command line, runs the part asked for, and ends with its status.
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use lwk::cli::{self, Bench, Cli, Command};
-use lwk::failure::{Failure, Outcome};
+use lwk::failure::{self, Failure, Outcome};
 use lwk::tree::Tree;
-use lwk::{bench, boot_tests, build, catalog, cc, host, lint, progress, run, scoreboard};
+use lwk::{bench, boot_tests, build, catalog, cc, host, lint, run, scoreboard, show, tell};
 
 fn main() -> ExitCode {
     if let Some(code) = lwk_home::become_node() {
@@ -15,10 +16,17 @@ fn main() -> ExitCode {
     }
     let status = Cli::try_parse().map_or_else(refuse, dispatch).unwrap_or_else(|failure| {
         if !failure.message.is_empty() {
-            eprintln!("lwk: {failure}");
+            tell!("lwk: {failure}");
         }
         failure.status
     });
+    let status = match tell::lost() {
+        Some(why) if status == 0 => {
+            tell!("lwk: cannot write to standard output: {why}");
+            failure::HOST
+        }
+        _ => status,
+    };
     u8::try_from(status).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
@@ -55,8 +63,7 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
             let mut entries = catalog::list(&tree, build::APPS)?;
             entries.extend(catalog::list_c(&tree)?.into_iter().map(|(entry, _)| entry));
             let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-            let lines = entries.iter().map(|entry| format!("{:width$}  {}", entry.name, entry.description));
-            progress::print_list(lines);
+            entries.iter().for_each(|entry| show!("{:width$}  {}", entry.name, entry.description));
             Ok(0)
         }
     }

@@ -31,7 +31,7 @@ pub fn install(packages: &[&str], verbose: bool) -> Outcome<()> {
     let Some(rights) = Rights::find() else {
         return Err(by_hand("some packages are missing and installing them needs root"));
     };
-    eprintln!("lwk: installing Debian packages: {names}");
+    tell!("lwk: installing Debian packages: {names}");
     // Always: lists that are there can be older than what the mirrors have, and offer a compiler that is too old.
     let updated = rights.apt_get(&["update"], "reading Debian's package lists", verbose);
     let mut arguments = vec!["install", "--yes", "--no-install-recommends", "--no-remove"];

@@ -12,6 +12,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A step shorter than this is not mentioned where standard error is not a terminal.
 const NOTICEABLE: Duration = Duration::from_secs(1);
+/// How the line of a step begins and ends.
+const LINE: [&str; 2] = ["lwk: ", " ..."];
 /// Time between two pictures of the spinner.
 const TICK: Duration = Duration::from_millis(120);
 
@@ -49,7 +51,7 @@ impl Drop for Step {
             }
         }
         if self.verbose {
-            eprintln!("lwk: {:6.3} s {}", self.started.elapsed().as_secs_f64(), self.text);
+            tell!("lwk: {:6.3} s {}", self.started.elapsed().as_secs_f64(), self.text);
         }
     }
 }
@@ -69,18 +71,28 @@ fn line(text: &str) -> Shown {
     let text = text.to_owned();
     let printer = std::thread::spawn(move || {
         if waits.recv_timeout(NOTICEABLE) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("lwk: {text} ...");
+            let [begin, end] = LINE;
+            tell!("{begin}{text}{end}");
         }
     });
     Shown::Line(Some(over), Some(printer))
 }
-/// Prints lines to standard output until they are all out or nobody reads them any more (`… | head`).
-pub fn print_list(lines: impl Iterator<Item = impl std::fmt::Display>) {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    for line in lines {
-        if writeln!(out, "{line}").is_err() {
-            return;
-        }
+
+/// What the command has printed to standard error without the lines of its steps: whether they are there depends on how fast this machine is.
+pub fn without_steps(text: &str) -> String {
+    let [begin, end] = LINE;
+    let is_step = |line: &&str| line.starts_with(begin) && line.trim_end_matches('\n').ends_with(end);
+    text.split_inclusive('\n').filter(|line| !is_step(line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_lines_of_steps_go() {
+        let text = "lwk: making the disk image ...\none\nlwk: it failed: no room\nlwk: asking ...\nlwk:  0.5 s asking\nlast";
+        assert_eq!(without_steps(text), "one\nlwk: it failed: no room\nlwk:  0.5 s asking\nlast");
+        assert_eq!(without_steps(""), "");
     }
 }

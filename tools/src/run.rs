@@ -116,7 +116,7 @@ fn boot(
     if options.verbose {
         let words: Vec<_> =
             machine.arguments().iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        eprintln!("lwk: process {}: {} {}", node.process(), qemu.display(), words.join(" "));
+        tell!("lwk: process {}: {} {}", node.process(), qemu.display(), words.join(" "));
     }
     let limit = match (options.timeout, options.gdb) {
         (None, true) => None,
@@ -130,7 +130,7 @@ fn boot(
     let out = options.out.as_ref().map(|out| (folder.file("memory"), out.clone()));
     let ended = session::supervise(&mut node, &mut printer, &Plan { limit, screen, out });
     if options.verbose {
-        eprintln!("lwk: {:6.3} s running the job", started.elapsed().as_secs_f64());
+        tell!("lwk: {:6.3} s running the job", started.elapsed().as_secs_f64());
     }
     let status = ended.as_ref().map_or_else(|failure| failure.status, |status| *status);
     let report = &printer.heard().report;
@@ -162,13 +162,13 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     let output = &options.output;
     image::write(&image_builder, &kernel.stripped, &ram_disk, Firmware::Uefi, output, &folder.file(""))?;
     let bytes = output.metadata().doing(|| format!("read {}", output.display()))?.len();
-    println!("{}: {} MiB, boots on any 64-bit UEFI machine", output.display(), bytes.div_ceil(1 << 20));
-    println!("Write it to a USB stick (everything on the stick is lost; /dev/sdX is the stick, see lsblk):");
-    println!("    sudo dd if={} of=/dev/sdX bs=4M conv=fsync status=progress", output.display());
-    println!(
+    show!("{}: {} MiB, boots on any 64-bit UEFI machine", output.display(), bytes.div_ceil(1 << 20));
+    show!("Write it to a USB stick (everything on the stick is lost; /dev/sdX is the stick, see lsblk):");
+    show!("    sudo dd if={} of=/dev/sdX bs=4M conv=fsync status=progress", output.display());
+    show!(
         "Switch Secure Boot off and boot from the stick. Output goes to the screen and to the first serial"
     );
-    println!("port (115200 baud, 8N1); the machine stops its cores when the job has ended.");
+    show!("port (115200 baud, 8N1); the machine stops its cores when the job has ended.");
     Ok(0)
 }
 
@@ -227,10 +227,10 @@ pub(crate) fn ask_runtime(job: &mut Job, options: &RunOptions) {
 /// Prints what the user has asked to see of the report.
 pub(crate) fn print_reports(report: &Report, options: &RunOptions) {
     if options.report {
-        eprint!("{}", report.table());
+        crate::tell::error(format_args!("{}", report.table()));
     }
     if options.profile {
-        eprint!("{}", profile::table(report));
+        crate::tell::error(format_args!("{}", profile::table(report)));
     }
 }
 
@@ -272,11 +272,11 @@ pub fn host_cores() -> u32 {
 }
 
 fn print_debugger(kernel: &Path, program: &Path) {
-    eprintln!("lwk: the node waits for a debugger; in another terminal, run");
-    eprintln!(
+    tell!("lwk: the node waits for a debugger; in another terminal, run");
+    tell!(
         "    gdb -ex 'target remote :{GDB_PORT}' -ex 'add-symbol-file {}' {}",
         program.display(),
         kernel.display()
     );
-    eprintln!("lwk: set a breakpoint with `hbreak` (code is not in memory yet), then `continue`");
+    tell!("lwk: set a breakpoint with `hbreak` (code is not in memory yet), then `continue`");
 }

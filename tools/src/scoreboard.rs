@@ -63,7 +63,7 @@ pub fn run(tree: &Tree) -> Outcome<i32> {
     let text = page(tree)?.text;
     let file = tree.root().join(PAGE);
     fs::write(&file, text).doing(|| format!("write {}", file.display()))?;
-    println!("{PAGE} is up to date");
+    show!("{PAGE} is up to date");
     Ok(0)
 }
 

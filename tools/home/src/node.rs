@@ -40,7 +40,7 @@ const INFO: u32 = 3;
 /// The whole life of the node's process; its status says only whether it could do its part.
 pub fn main(program: &Path, hold: bool, files: &Path, valgrind: Option<&Valgrind>) -> ExitCode {
     if let Err(error) = fixed_addresses() {
-        eprintln!("margay: error: cannot start the host home again: {error}");
+        let _ = writeln!(io::stderr(), "margay: error: cannot start the host home again: {error}");
         return ExitCode::from(HOST_LACKS as u8);
     }
     let mut console = standard_stream(1);

@@ -59,8 +59,8 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     let lwk = Lwk::new(tree)?;
     let mut figures = sizes(&lwk)?;
     figures.push(entry_time(&lwk)?);
-    println!("# {:<56}{:>12}{:>12}", "what", "measured", "target");
-    figures.iter().for_each(|figure| println!("{figure}"));
+    show!("# {:<56}{:>12}{:>12}", "what", "measured", "target");
+    figures.iter().for_each(|figure| show!("{figure}"));
     Ok(if figures.iter().all(Figure::is_met) { 0 } else { MISSED })
 }
 

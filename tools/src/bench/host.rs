@@ -36,9 +36,9 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     let mut all_met = true;
     let mut row = |name: &str, figure: f64, target: f64| {
         all_met &= figure <= target;
-        println!("{name:<44}{figure:>12.1}{target:>12.0}  {}", verdict(figure, target));
+        show!("{name:<44}{figure:>12.1}{target:>12.0}  {}", verdict(figure, target));
     };
-    println!("{:<44}{:>12}{:>12}", "# host home", "figure", "target");
+    show!("{:<44}{:>12}{:>12}", "# host home", "figure", "target");
     for (ranks, target) in START_TARGETS {
         let mut starts = Vec::new();
         for _ in 0..STARTS {
@@ -64,8 +64,8 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     let compared = lwk_home::bench::compare();
     let (pages, comparisons) =
         compared.map_err(|error| Failure { message: error.message, status: error.status })?;
-    println!("# a peer's memory ({pages} huge pages) beside another thread's");
-    println!("{:<44}{:>12}{:>12}{:>12}{:>12}", "# operation", "ranks ns", "threads ns", "ratio", "target");
+    show!("# a peer's memory ({pages} huge pages) beside another thread's");
+    show!("{:<44}{:>12}{:>12}{:>12}{:>12}", "# operation", "ranks ns", "threads ns", "ratio", "target");
     for comparison in comparisons {
         let Comparison { operation, ranks_ns, threads_ns } = comparison;
         let ratio = comparison.ratio();
@@ -76,7 +76,7 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
         };
         all_met &= ratio <= RATIO_TARGET;
         let met = verdict(ratio, RATIO_TARGET);
-        println!("{name:<44}{ranks_ns:>12.1}{threads_ns:>12.1}{ratio:>12.3}{RATIO_TARGET:>12.2}  {met}");
+        show!("{name:<44}{ranks_ns:>12.1}{threads_ns:>12.1}{ratio:>12.3}{RATIO_TARGET:>12.2}  {met}");
     }
     Ok(if all_met { 0 } else { 1 })
 }

@@ -81,7 +81,7 @@ pub fn run(tree: &Tree, options: &BenchInstructionsOptions) -> Outcome<i32> {
         cc::build_programs(tree, &builder, &BTreeSet::from([&source]))?;
     }
     let lwk = Lwk::new(tree)?;
-    println!("{:<32}{:>6}{:>14}{:>10}", "# instructions", "face", "count", "target");
+    show!("{:<32}{:>6}{:>14}{:>10}", "# instructions", "face", "count", "target");
     let mut all_met = true;
     let mut rows: Vec<Value> = Vec::new();
     for row in &ROWS {
@@ -94,7 +94,7 @@ pub fn run(tree: &Tree, options: &BenchInstructionsOptions) -> Outcome<i32> {
                 (format!("{target:.0}"), "  MISSED")
             }
         };
-        println!("{:<32}{:>6}{count:>14.1}{target:>10}{verdict}", row.what, row.face);
+        show!("{:<32}{:>6}{count:>14.1}{target:>10}{verdict}", row.what, row.face);
         rows.push(json!({ "what": row.what, "face": row.face, "count": count, "target": row.target }));
     }
     let out = options.out.clone().unwrap_or_else(|| tree.root().join(OUT));

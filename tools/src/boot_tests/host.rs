@@ -39,11 +39,11 @@ fn cargo_test(tree: &Tree, name: &str, step: &str, options: &[&str]) -> Outcome<
     let text = String::from_utf8_lossy(&output.stdout);
     let mut count = count(&text);
     if !output.status.success() {
-        print!("{}{text}", String::from_utf8_lossy(&output.stderr));
+        crate::tell::result(format_args!("{}{text}", String::from_utf8_lossy(&output.stderr)));
         // A crate that does not build is a failure even though none of its tests has run.
         count.failed = count.failed.max(1);
     }
-    println!(
+    show!(
         "{}  {name}: {} tests",
         if count.failed == 0 { "ok  " } else { "FAIL" },
         count.passed + count.failed

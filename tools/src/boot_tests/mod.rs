@@ -18,6 +18,7 @@ mod serial_line;
 mod shmem_names;
 mod slow_host;
 mod special;
+mod streams;
 mod wrappers;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -29,7 +30,6 @@ use crate::build::{self, Builder};
 use crate::cc;
 use crate::cli::TestOptions;
 use crate::failure::{Failure, Outcome};
-use crate::progress::print_list;
 use crate::tree::Tree;
 use command::Lwk;
 
@@ -70,6 +70,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     tests.extend(special::all());
     tests.extend(conformance::all(tree)?);
     tests.push(shmem_names::test());
+    tests.push(streams::test());
     tests.extend(conformance::has_gfortran().then(fortran_names::test));
     tests.extend(wrappers::all());
     tests.extend(peers::all());
@@ -78,7 +79,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     let with_host = wanted(HOST_TESTS);
     if options.list {
         let host = with_host.then_some(HOST_TESTS);
-        print_list(host.into_iter().chain(tests.iter().map(|test| test.name.as_str())));
+        host.into_iter().chain(tests.iter().map(|test| test.name.as_str())).for_each(|name| show!("{name}"));
         return Ok(0);
     }
     if tests.is_empty() && !with_host {
@@ -89,17 +90,17 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         count = host::run(tree, options.host.then_some(HOME_PACKAGE))?;
     }
     if let Some(line) = wrappers::without_header(tree, &mut tests) {
-        println!("{line}");
+        show!("{line}");
     }
     if !tests.is_empty() {
         build_all(tree, options.verbose, &tests)?;
         for line in conformance::left_out(&tests) {
-            println!("{line}");
+            show!("{line}");
         }
         if tests.iter().any(|test| test.name.starts_with("margay-cc")) {
-            wrappers::left_out().iter().for_each(|line| println!("{line}"));
+            wrappers::left_out().iter().for_each(|line| show!("{line}"));
         }
-        peers::left_out(&tests).iter().for_each(|line| println!("{line}"));
+        peers::left_out(&tests).iter().for_each(|line| show!("{line}"));
         let lwk = Lwk::new(tree)?;
         let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
         for (tests, workers) in [(together, WORKERS), (alone, 1)] {
@@ -107,7 +108,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
             count = Count { passed: count.passed + boots.passed, failed: count.failed + boots.failed };
         }
     }
-    println!("{} passed, {} failed", count.passed, count.failed);
+    show!("{} passed, {} failed", count.passed, count.failed);
     Ok(if count.failed == 0 { 0 } else { FAILED })
 }
 
@@ -143,12 +144,12 @@ fn run_boots(lwk: &Lwk, tests: VecDeque<Test>, workers: usize) -> Count {
                     match result {
                         Ok(()) => {
                             count.passed += 1;
-                            println!("ok    {} ({seconds:.1} s)", test.name);
+                            show!("ok    {} ({seconds:.1} s)", test.name);
                         }
                         Err(why) => {
                             count.failed += 1;
-                            println!("FAIL  {} ({seconds:.1} s)", test.name);
-                            why.lines().for_each(|line| println!("      {line}"));
+                            show!("FAIL  {} ({seconds:.1} s)", test.name);
+                            why.lines().for_each(|line| show!("      {line}"));
                         }
                     }
                 }

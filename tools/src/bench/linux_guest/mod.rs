@@ -90,14 +90,14 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
         rounds.linux.push(figures);
     }
     let rows = figures::rows(&figures::medians(&rounds.margay), &figures::medians(&rounds.linux));
-    println!(
+    show!(
         "# {cores} ranks on {cores} cores, {mib} MiB, medians of {} rounds; {}",
         options.rounds,
         words(options.accel.settle())
     );
-    println!("{}", Row::HEADER);
-    rows.iter().for_each(|row| println!("{row}"));
-    println!(
+    show!("{}", Row::HEADER);
+    rows.iter().for_each(|row| show!("{row}"));
+    show!(
         "# ratio: Linux by Margay. Linux's start is timed by its own clock, which leaves out unpacking its image."
     );
     let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench/linux-guest.json"));
@@ -109,7 +109,7 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
         "rounds": { "margay": rounds.margay, "linux": rounds.linux },
     });
     fs::write(&out, format!("{document:#}\n")).doing(|| format!("write {}", out.display()))?;
-    println!("# JSON: {}", out.display());
+    show!("# JSON: {}", out.display());
     Ok(0)
 }
 
@@ -204,6 +204,6 @@ fn compile(command: &mut Command) -> Outcome<()> {
     if output.status.success() {
         return Ok(());
     }
-    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    crate::tell::error(format_args!("{}", String::from_utf8_lossy(&output.stderr)));
     Err(Failure::host("a program of the Linux guest does not compile; the messages are above"))
 }

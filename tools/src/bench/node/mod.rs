@@ -12,7 +12,6 @@ mod table;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -82,7 +81,7 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
     let jobs = plan(&offers, &options.tests, ranks).map_err(Failure::usage)?;
 
     let whereabouts = whereabouts(options);
-    print(format_args!("# {whereabouts}\n{}", table::head()));
+    show!("# {whereabouts}\n{}", table::head());
     let mut measurements = Vec::new();
     for benchmark in &BENCHMARKS {
         let Some(offer) = offers.get(benchmark.name) else { continue };
@@ -92,7 +91,7 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
                 let measured = measure(benchmark, &place, offer, job, transport, &what, options.verbose);
                 match measured {
                     Ok(measured) => {
-                        measured.iter().for_each(|one| print(format_args!("{}", table::line(one))));
+                        measured.iter().for_each(|one| show!("{}", table::line(one)));
                         measurements.extend(measured);
                     }
                     Err(why) => fail(&mut failed, format!("{what}: {why}")),
@@ -106,8 +105,8 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
         .iter()
         .all(|transport| measurements.iter().any(|one| one.transport == *transport));
     if compared {
-        print(format_args!("# smartmap is slower than shm-advanced at {} measurements", slower.len()));
-        slower.iter().for_each(|line| print(format_args!("#   {line}")));
+        show!("# smartmap is slower than shm-advanced at {} measurements", slower.len());
+        slower.iter().for_each(|line| show!("#   {line}"));
     }
     let document = json!({
         "place": whereabouts, "quick": options.quick, "ranks": ranks,
@@ -115,9 +114,9 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
     });
     write(&out.join(RESULTS), format!("{document:#}\n").as_bytes())?;
     if options.tests.is_empty() && !missing.is_empty() {
-        print(format_args!("# not measured, so not drawn: {}", missing.join("; ")));
+        show!("# not measured, so not drawn: {}", missing.join("; "));
     }
-    print(format_args!("# {RESULTS} and the plots are in {}", out.display()));
+    show!("# {RESULTS} and the plots are in {}", out.display());
     Ok(if failed.is_empty() { 0 } else { FAILED })
 }
 
@@ -217,13 +216,8 @@ fn whereabouts(options: &BenchNodeOptions) -> String {
 }
 
 fn fail(failed: &mut Vec<String>, what: String) {
-    eprintln!("lwk: {what}");
+    tell!("lwk: {what}");
     failed.push(what);
-}
-
-/// A line of the table; a reader who has gone away ends nothing, since the files are still wanted.
-fn print(line: std::fmt::Arguments<'_>) {
-    _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// Makes the folder and sees that files can be written there, before an hour is spent on measuring.

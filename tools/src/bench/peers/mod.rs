@@ -97,7 +97,7 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
         }
     }
     for (name, why) in &absent {
-        eprintln!("lwk: {name} takes no part: {why}");
+        tell!("lwk: {name} takes no part: {why}");
     }
     let mut samples = Samples::new(settings.iter().map(|setting| setting.name.clone()).collect());
     let limit = Duration::from_secs(options.timeout);
@@ -115,12 +115,12 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     document["versions"] = versions.into();
     fs::write(&json, format!("{document:#}\n")).doing(|| format!("write {}", json.display()))?;
     fs::write(&html, page::page(&result)?).doing(|| format!("write {}", html.display()))?;
-    println!("# JSON: {}\n# page: {}", json.display(), html.display());
+    show!("# JSON: {}\n# page: {}", json.display(), html.display());
     if samples.runs(0).iter().any(|run| matches!(run, Run::Failed(_))) {
         return Err(Failure::host("Margay's own part of the comparison failed; the reason is above"));
     }
     if options.strict && result.compared().next().is_none() {
-        eprintln!("lwk: --strict: no figure of a peer could be compared with Margay's");
+        tell!("lwk: --strict: no figure of a peer could be compared with Margay's");
         return Ok(BEHIND);
     }
     Ok(if options.strict && result.is_behind() { BEHIND } else { 0 })

@@ -107,31 +107,39 @@ impl Comparison {
     /// Prints a table for each state; rows that are behind in red if `colour`.
     pub fn print(&self, colour: bool) {
         for (state, lines) in &self.states {
-            println!(
+            show!(
                 "# cores {}; medians, in brackets the spread; ratio: how many times better than the best peer; limit: part of the physical limit",
                 state.name()
             );
-            println!(
+            show!(
                 "# behind: slower than the best peer by more than the spread, that is, the middle halves of both's rounds do not overlap; level: they do"
             );
-            println!(
+            show!(
                 "# {:<46}{:>10} {:<20}{:>10}  {:<22}{:>6}{:>8}{:>7}",
-                "what", "margay", "", "best peer", "", "ratio", "target", "limit"
+                "what",
+                "margay",
+                "",
+                "best peer",
+                "",
+                "ratio",
+                "target",
+                "limit"
             );
             for line in lines {
                 let (start, end) = if colour && line.is_behind() { RED } else { ("", "") };
-                println!("{start}{}{end}", text(line));
+                show!("{start}{}{end}", text(line));
             }
         }
         if self.states.is_empty() {
-            println!("# {NOTHING}");
+            show!("# {NOTHING}");
         }
-        println!(
+        show!(
             "# figures dropped because the state of the machine changed under them: {} of {}",
-            self.dropped, self.taken
+            self.dropped,
+            self.taken
         );
-        self.absent.iter().for_each(|(name, why)| println!("# {name}: takes no part: {why}"));
-        self.failed.iter().for_each(|(name, why)| println!("# {name}: {why}"));
+        self.absent.iter().for_each(|(name, why)| show!("# {name}: takes no part: {why}"));
+        self.failed.iter().for_each(|(name, why)| show!("# {name}: {why}"));
     }
 
     /// `{"states": {"near": [row, …]}, "taken": N, "dropped": N, "absent": […], "failed": […], "runs": […]}`.
