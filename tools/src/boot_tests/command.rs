@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::cc;
 use crate::child;
 use crate::failure::{Doing, Outcome};
+use crate::progress::without_steps;
 use crate::tree::{RunFolder, Tree};
 
 /// Time limit of a job that has none of its own, in seconds. It ends what hangs and is no measure of speed: nothing that passes here takes a
@@ -32,6 +33,7 @@ pub struct Ended {
     /// Exit status; none if a signal ended it.
     pub status: Option<i32>,
     pub stdout: String,
+    /// Without the lines on steps that took long: how fast the machine is, is nothing that a test may judge.
     pub stderr: String,
 }
 
@@ -150,7 +152,7 @@ impl Running {
             command: self.command.clone(),
             status: status.and_then(|status| status.code()),
             stdout: self.stdout(),
-            stderr: self.stderr(),
+            stderr: without_steps(&self.stderr()),
         };
         match status {
             Some(_) => Ok(ended),
