@@ -71,6 +71,13 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     tests.extend(conformance::all(tree)?);
     tests.push(shmem_names::test());
     tests.push(streams::test());
+    tests.push(Test {
+        name: "bench-node-refuses-no-test-that-there-is".into(),
+        alone: false,
+        on_host: true,
+        sources: Vec::new(),
+        run: Box::new(crate::bench::node::check_names),
+    });
     tests.extend(conformance::has_gfortran().then(fortran_names::test));
     tests.extend(wrappers::all());
     tests.extend(peers::all());

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::accel::{Accelerator, Choice};
-use crate::boot_tests::command::Lwk;
+use crate::boot_tests::command::{Lwk, PATIENCE};
 use crate::build::{self, Builder};
 use crate::cli::BenchNodeOptions;
 use crate::emulator;
@@ -46,6 +46,11 @@ struct Job {
 
 /// Measures, prints and draws. Status 0 if every benchmark ended well, else 1.
 pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
+    if let Some(name) =
+        options.tests.iter().find(|name| !BENCHMARKS.iter().any(|benchmark| benchmark.may_have(tree, name)))
+    {
+        return Err(Failure::usage(unknown(name)));
+    }
     let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench"));
     check_folder(&out)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
@@ -167,13 +172,32 @@ fn plan(offers: &BTreeMap<&'static str, Offer>, names: &[String], ranks: u32) ->
             }
         }
         if !known {
-            let programs = BENCHMARKS.map(|benchmark| benchmark.name).join(" and ");
-            return Err(format!(
-                "there is no benchmark {name:?}; {programs} name theirs when run with `list`"
-            ));
+            return Err(unknown(name));
         }
     }
     Ok(jobs)
+}
+
+/// Checks that no name is refused that a program has: the tests that it offers, in the host home, all stand in its source.
+///
+/// # Errors
+/// Which do not, or why it cannot be asked.
+pub fn check_names(lwk: &Lwk) -> Result<(), String> {
+    let limit = PATIENCE;
+    let place = Place { lwk, on_host: true, host_cores: run::host_cores(), quick: true, mem: 16, limit };
+    for benchmark in &BENCHMARKS {
+        let tests = benchmark.offer(&place)?.tests;
+        let unknown: Vec<_> = tests.iter().filter(|test| !benchmark.may_have(lwk.tree(), test)).collect();
+        if !unknown.is_empty() {
+            return Err(format!("{unknown:?} do not stand in the source of {}", benchmark.name));
+        }
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> String {
+    let programs = BENCHMARKS.map(|benchmark| benchmark.name).join(" and ");
+    format!("there is no benchmark {name:?}; {programs} name theirs when run with `list`")
 }
 
 /// Writes the figures. Returns the panels that nothing has been measured for.

@@ -7,6 +7,8 @@ use std::ffi::OsString;
 
 use super::results::{self, Measurement, Started};
 use crate::boot_tests::command::{Ended, Lwk, Program};
+use crate::build::APPS;
+use crate::tree::Tree;
 
 /// A bundled benchmark.
 pub struct Benchmark {
@@ -42,6 +44,13 @@ pub struct Place<'a> {
 }
 
 impl Benchmark {
+    /// Whether the program can have a test of this name: it stands in its source, as a text. So a name that is none is refused before
+    /// everything has been built; the program itself has the last word.
+    pub fn may_have(&self, tree: &Tree, name: &str) -> bool {
+        let source = tree.root().join(APPS.folder).join("src/bin").join(self.name).with_extension("rs");
+        std::fs::read_to_string(source).is_ok_and(|text| text.contains(&format!("{name:?}")))
+    }
+
     /// Asks the program. The error is what is wrong.
     pub fn offer(&self, place: &Place<'_>) -> Result<Offer, String> {
         let ask = |word: &str| {
