@@ -1,7 +1,5 @@
 //! How much memory a node gets, and whether the host has it.
 
-use std::fs;
-
 use crate::failure::{Failure, Outcome};
 
 /// Memory of a node beside its ranks' and the RAM disk, in MiB: the boot loader, the kernel and its tables.
@@ -41,7 +39,7 @@ pub fn node_mib(ranks: u32, mib: u64, cores: u32, ramdisk: u64) -> Option<u64> {
 
 /// Checks that the host can give a node `mib` MiB now.
 pub fn check_host(mib: u64) -> Outcome<()> {
-    let Some(available) = available_mib() else { return Ok(()) };
+    let Some(available) = lwk_home::available_bytes().map(|bytes| bytes >> 20) else { return Ok(()) };
     if mib.saturating_add(QEMU_MIB) <= available {
         return Ok(());
     }
@@ -49,21 +47,6 @@ pub fn check_host(mib: u64) -> Outcome<()> {
         "the node needs {mib} MiB of memory, and this machine has {} MiB to give; ask for fewer ranks or a smaller --mem",
         available.saturating_sub(QEMU_MIB)
     )))
-}
-
-/// What the host can give, by the system and by the control group; `None` if neither says.
-fn available_mib() -> Option<u64> {
-    let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_mib(&text));
-    let read = |name| fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok();
-    let group =
-        read("memory.max").zip(read("memory.current")).map(|(most, now)| most.saturating_sub(now) >> 20);
-    system.into_iter().chain(group).min()
-}
-
-fn meminfo_mib(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kib >> 10)
 }
 
 #[cfg(test)]
@@ -102,11 +85,5 @@ mod tests {
         assert_eq!(node_mib(255, u64::MAX / 2, 255, 0), None);
         let refused = check_host(1 << 40).unwrap_err();
         assert!(refused.message.contains("this machine has") && refused.status == 2);
-    }
-
-    #[test]
-    fn meminfo_is_read_in_kib() {
-        assert_eq!(meminfo_mib("MemTotal: 9 kB\nMemAvailable:   2048000 kB\n"), Some(2000));
-        assert_eq!(meminfo_mib("nothing"), None);
     }
 }

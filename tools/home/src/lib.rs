@@ -28,6 +28,7 @@ mod fault;
 mod files;
 mod home;
 mod machine;
+mod memory;
 mod node;
 mod pages;
 mod rank;
@@ -40,6 +41,7 @@ mod topology;
 
 pub use files::{SharedPages, Volume};
 pub use home::{Home, Tools, become_node};
+pub use memory::available_bytes;
 pub use setup::{HOST_LACKS, SetupError};
 pub use tool::Valgrind;
 pub use topology::usable_cores;

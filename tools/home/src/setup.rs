@@ -1,7 +1,7 @@
 //! Everything that can go wrong with a job before its ranks exist, and what they are made from.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -17,6 +17,7 @@ use lwk_stack::{Hardware, Start};
 use nix::errno::Errno;
 
 use crate::clock::{Calibration, TimeBase};
+use crate::memory::available_bytes;
 use crate::pages::Pages;
 use crate::segment::{self, Segment};
 use crate::topology;
@@ -216,19 +217,6 @@ fn check_memory(job: &Job<'_>) -> Result<(), SetupError> {
         )));
     }
     Ok(())
-}
-
-/// Bytes that the system and the control group can still give, reserved huge pages aside.
-fn available_bytes() -> Option<u64> {
-    let meminfo = fs::read_to_string("/proc/meminfo").ok();
-    let kib = |text: String| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        line.split_whitespace().next()?.parse::<u64>().ok()
-    };
-    let read =
-        |name: &str| fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok();
-    let group = read("memory.max").zip(read("memory.current")).map(|(most, now)| most.saturating_sub(now));
-    meminfo.and_then(kib).map(|kib| kib << 10).into_iter().chain(group).min()
 }
 
 /// Every rank's memory objects, mapped writable at its slot.
