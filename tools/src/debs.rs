@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::failure::{Doing, Failure, Outcome};
-use crate::packages;
+use crate::packages::{self, Refusal};
 use crate::progress::Step;
 
 /// Written when everything is unpacked; what it says is what is there.
@@ -83,18 +83,21 @@ impl Packages<'_> {
         for option in options {
             command.args(["-o", &option]);
         }
-        let output = command.arg("install").args(self.names).stdin(Stdio::null()).output();
-        let output = output.doing(|| "run apt-get".into())?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let text = String::from_utf8_lossy(&output.stderr);
-        let why = text.lines().find(|line| line.starts_with("E:")).unwrap_or("E: no reason given");
-        Err(Failure::host(format!(
-            "apt-get cannot download the packages of {} ({}); if the package lists are old, run: sudo apt-get update",
-            self.what,
-            why.trim_start_matches("E: ")
-        )))
+        command.arg("install").args(self.names).stdin(Stdio::null());
+        let attempt = || {
+            let why = match command.output() {
+                Ok(output) if output.status.success() => return Ok(()),
+                Ok(output) => packages::reason(&String::from_utf8_lossy(&output.stderr)),
+                Err(error) => error.to_string(),
+            };
+            Err(Refusal { update: None, install: why })
+        };
+        packages::try_again(attempt, verbose).map_err(|refusal| {
+            Failure::host(format!(
+                "apt-get cannot download the packages of {} ({}); if the package lists are old, run: sudo apt-get update",
+                self.what, refusal.install
+            ))
+        })
     }
 
     fn unpack(&self, archives: &Path, root: &Path, verbose: bool) -> Outcome<()> {
