@@ -19,11 +19,9 @@ use crate::files;
 use crate::image;
 use crate::packages;
 use crate::run::{ask_runtime, job_of, print_reports};
+use crate::session::GRACE;
 use crate::symbols::Symbols;
 use crate::tree::Tree;
-
-/// After the time limit: how long the ranks may take to tell where they are and to end.
-const GRACE: Duration = Duration::from_secs(15);
 
 /// Runs a job on this machine and gives its status.
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
@@ -109,11 +107,12 @@ fn supervise(home: &mut Home, printer: &mut Printer<'_>, limit: Option<Duration>
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         if left == Some(Duration::ZERO) {
-            if asked || home.time_is_up().is_err() {
+            if asked {
                 break;
             }
-            asked = true;
-            deadline = Some(Instant::now() + GRACE);
+            // A node that cannot be told has ended, and what it has said until then is still to be read.
+            asked = home.time_is_up().is_ok();
+            deadline = asked.then(|| Instant::now() + GRACE);
             continue;
         }
         home.console().set_read_timeout(left).doing(|| "wait for the node".into())?;

@@ -20,8 +20,9 @@ use crate::{files, screen};
 
 /// How long firmware and kernel may take, on a busy host, until the ranks start; the job's own limit if that is longer.
 const BOOT_LIMIT: Duration = Duration::from_secs(180);
-/// After the time limit: how long the kernel may take to tell where each rank is and to end the job.
-const GRACE: Duration = Duration::from_secs(15);
+/// After the time limit: how long the kernel may take to tell where each rank is and to end the job. It takes milliseconds; this is for a
+/// machine that stands still meanwhile.
+pub const GRACE: Duration = Duration::from_secs(60);
 /// How long QEMU may take from closing the serial line to its end.
 const EXIT_LIMIT: Duration = Duration::from_secs(60);
 

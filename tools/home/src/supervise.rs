@@ -23,9 +23,9 @@ use crate::setup::Setup;
 
 /// The host tool's command: the time limit has passed.
 pub const TIME_IS_UP: u8 = b'T';
-/// How long ranks have to say where they are. They answer in microseconds, on a busy machine when their turn comes; one that is stopped
-/// never does.
-const ANSWER_TIME: Duration = Duration::from_secs(5);
+/// How long ranks have to say where they are. They answer in microseconds, on a busy machine when their turn comes, and all of them later if
+/// the machine itself stands still; one that is stopped never does.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
 /// Bytes read from a pipe at a time: what a Linux pipe holds.
 const READ_BYTES: usize = 64 << 10;
 
