@@ -380,6 +380,8 @@ mod tests {
 
     fn scratch(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("lwk-files-{}-{name}", std::process::id()));
+        // Of a test that was killed, whose process had the same number.
+        let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         folder
     }

@@ -219,6 +219,8 @@ fn write_script(file: &Path, text: &str) -> Outcome<()> {
 /// Makes a file under another name and moves it into place: another command may be using the old one.
 fn replace(file: &Path, make: impl Fn(&Path) -> std::io::Result<()>) -> Outcome<()> {
     let fresh = file.with_extension(std::process::id().to_string());
+    // Of a command that was killed, whose process had the same number: a link is not made over it.
+    let _ = fs::remove_file(&fresh);
     make(&fresh).and_then(|()| fs::rename(&fresh, file)).doing(|| format!("write {}", file.display()))
 }
 

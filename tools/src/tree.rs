@@ -78,6 +78,8 @@ impl RunFolder {
         // Relaxed: the counter only has to give each run of this process another number.
         let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = runs.join(name);
+        // Numbers of processes come again: what is there is of one that was killed.
+        let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).doing(|| format!("make the folder {}", path.display()))?;
         Ok(Self { path })
     }

@@ -81,16 +81,23 @@ impl Calibration {
 mod tests {
     use super::*;
 
-    #[test]
-    fn two_measurements_agree() {
+    /// Whether two measurements agree on the counter's frequency and on the time between them, and what they say.
+    fn agree() -> (bool, String) {
         let measure = || Calibration::begin().unwrap().end().unwrap();
         let (a, b) = (measure(), measure());
         let parts = a.tsc_hz.abs_diff(b.tsc_hz) as f64 / a.tsc_hz as f64;
-        assert!(parts < 1e-3, "{a:?} {b:?}");
-        let seconds = (b.tsc_base - a.tsc_base) as f64 / a.tsc_hz as f64;
-        let wall = (b.wall_base_ns - a.wall_base_ns) as f64 * 1e-9;
+        let seconds = b.tsc_base.wrapping_sub(a.tsc_base) as f64 / a.tsc_hz as f64;
+        let wall = (b.wall_base_ns as f64 - a.wall_base_ns as f64) * 1e-9;
         // Whoever sets this machine's clock may be slewing it: by a tenth at most (adjtimex(2)).
         let slewed = 0.1 * seconds;
-        assert!((seconds - wall).abs() < 1e-3 + slewed, "{seconds} s by the counter, {wall} s by the clock");
+        let holds = parts < 1e-3 && (seconds - wall).abs() < 1e-3 + slewed;
+        (holds, format!("{a:?}, {b:?}: {seconds} s by the counter, {wall} s by the clock"))
+    }
+
+    /// Not every time: the clock may be set in between, or the machine be taken away from under all readings of one moment.
+    #[test]
+    fn two_measurements_agree() {
+        let tries: Vec<_> = (0..10).map(|_| agree()).take_while(|(holds, _)| !holds).collect();
+        assert!(tries.len() < 10, "{tries:#?}");
     }
 }

@@ -80,6 +80,8 @@ mod tests {
     #[test]
     fn sharing_is_read_from_sysfs() {
         let root = std::env::temp_dir().join(format!("lwk-home-topology-{}", std::process::id()));
+        // Of a test that was killed, whose process had the same number.
+        let _ = fs::remove_dir_all(&root);
         // Two packages of one core each; the first core has two threads, 0 and 2.
         for (cpu, package, core, shared) in [(0, 0, 0, "0,2"), (1, 1, 0, "1"), (2, 0, 0, "0,2")] {
             let folder = root.join(format!("cpu{cpu}"));

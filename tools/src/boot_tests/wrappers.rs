@@ -104,10 +104,12 @@ fn fetch_header(tree: &Tree) -> Option<PathBuf> {
         .args(["-m", "zipfile", "-e"])
         .arg(&wheel)
         .arg(folder.join("wheel"))
-        .status()
+        .output()
         .ok()?;
     let file = find_file(&folder.join("wheel"), OTHER_FILE)?;
-    fs::copy(file, &header).ok()?;
+    // Under another name first: a command that is killed leaves nothing that looks complete.
+    let fresh = header.with_extension(std::process::id().to_string());
+    fs::copy(file, &fresh).and_then(|_| fs::rename(&fresh, &header)).ok()?;
     Some(header)
 }
 
