@@ -13,7 +13,7 @@ use crate::boot::Machine;
 use crate::core_local::CORES_MAX;
 use crate::memory;
 
-/// ACPI's 3.58 MHz timer.
+/// ACPI's power management timer, which counts at 3.579545 MHz (ACPI specification 6.5, section 4.8.2.1).
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     /// I/O port of the 32-bit count.
@@ -22,19 +22,21 @@ pub struct Timer {
     pub mask: u32,
 }
 
-/// What the firmware says about the node.
+/// What the firmware says about the node (ACPI specification 6.5, sections 5.2.9 and 5.2.12).
 #[derive(Debug, Default)]
 pub struct Tables {
     /// Interrupt controller numbers of the cores that may be used, in the firmware's order.
     pub cores: ArrayVec<u32, CORES_MAX>,
     /// Cores beyond the most the kernel can use.
     pub surplus_cores: usize,
+    /// None if the tables tell of no such timer, or of one without a port.
     pub timer: Option<Timer>,
 }
 
 const CORE_ENABLED: u32 = 1;
 
-/// Reads the tables. A machine without them has one core and no timer.
+/// Reads the tables. Without them, or with ones that cannot be read (which a warning says), no core is listed and there is no timer:
+/// the boot core is then the only one.
 pub fn read(machine: &Machine) -> Tables {
     let mut found = Tables::default();
     let Some(root) = machine.rsdp else { return found };

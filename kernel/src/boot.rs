@@ -25,7 +25,7 @@ pub static CONFIG: BootloaderConfig = {
     config
 };
 
-/// A frame buffer: its pixels and their format.
+/// A frame buffer: its pixels, row by row, and their format. The boot loader has mapped them for the kernel's life.
 pub struct Screen {
     pub pixels: &'static mut [u8],
     pub info: FrameBufferInfo,
@@ -35,7 +35,7 @@ pub struct Screen {
 pub struct Machine {
     /// Physical memory, in the firmware's order.
     pub regions: &'static [MemoryRegion],
-    /// Physical address of ACPI's root pointer.
+    /// Physical address of ACPI's root pointer; none on a machine without ACPI.
     pub rsdp: Option<u64>,
     /// The RAM disk: an archive with the job (see `lwk_abi::job_file`); empty if the image has none.
     pub ram_disk: &'static [u8],

@@ -26,29 +26,29 @@ static CONSOLE: spin::Mutex<Console> = spin::Mutex::new(Console { serial: None, 
 /// ticks, 2 s or more. In a virtual machine the owner's core may have to wait for its turn on a busy host.
 const PATIENCE_TICKS: u64 = 10_000_000_000;
 
-/// Opens the serial line.
+/// Opens the serial line. On a machine that has none, what is written to it goes nowhere.
 pub fn open_serial() {
     CONSOLE.lock().serial = Serial::open();
 }
 
-/// Opens the screen, if the firmware gives one.
+/// Opens the screen, if the firmware gives one whose pixels are of a kind that is known.
 pub fn open_screen(screen: Option<Screen>) {
     if let Some(screen) = screen {
         CONSOLE.lock().screen = TextScreen::new(screen.pixels, screen.info);
     }
 }
 
-/// Chooses the form of the serial line.
+/// Chooses the form of the serial line: text for a person, or records for the host tool, as it is until then.
 pub fn set_plain(plain: bool) {
     CONSOLE.lock().plain = plain;
 }
 
-/// Writes a record whose text is raw bytes.
+/// Writes a record whose text is raw bytes, without a line feed among them. `kind` and `number` are those of [`lwk_abi::console`].
 pub fn record(kind: u8, number: usize, text: &[u8]) {
     CONSOLE.lock().record(kind, number, |out| out.send(text));
 }
 
-/// Writes a record whose text is formatted.
+/// As [`record`] for text that is formatted; a line feed in it becomes a blank in a framed record.
 pub fn record_text(kind: u8, number: usize, text: fmt::Arguments<'_>) {
     CONSOLE.lock().record(kind, number, |out| out.print(text));
 }

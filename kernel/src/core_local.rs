@@ -21,21 +21,22 @@ pub const CORE_KERNEL_STACK: usize = core::mem::offset_of!(Core, kernel_stack);
 /// Offset of [`Core::user_stack`], for the entry code.
 pub const CORE_USER_STACK: usize = core::mem::offset_of!(Core, user_stack);
 
-/// One core.
+/// One core. The entry code knows the offsets of three fields; [`Core::create`] places it for ever.
 #[repr(C)]
 pub struct Core {
     /// This structure's own address, which is how a core finds it.
     this: AtomicPtr<Core>,
-    /// End of the kernel stack.
+    /// Virtual address of the kernel stack's end.
     kernel_stack: u64,
     /// Where the entry code keeps a program's stack pointer for a moment.
     user_stack: AtomicU64,
     /// Number in the order of the firmware's tables; set once, before the core shows itself.
     index: AtomicU32,
+    /// Interrupt controller number; set as `index` is.
     apic_id: AtomicU32,
     /// The rank whose program this core runs, or null. Relaxed everywhere: only the core itself uses it.
     running: AtomicPtr<Rank>,
-    /// Whether the core has loaded its ranks' images.
+    /// Whether the core has loaded its ranks' images. Relaxed everywhere: only the core itself uses it.
     loaded: AtomicBool,
     pub counters: Counters,
     descriptors: core::cell::UnsafeCell<Descriptors>,
@@ -63,10 +64,12 @@ impl Counters {
     // Relaxed throughout: a core counts for itself, and the report reads after the last rank's end, which
     // `job::Job::rank_ended` orders.
 
+    /// Counts an interrupt or exception on this core.
     pub fn count_vector(&self, vector: u8) {
         add_one(&self.vectors[vector as usize]);
     }
 
+    /// Counts a system call on this core.
     pub fn count_syscall(&self) {
         add_one(&self.syscalls);
     }
@@ -81,11 +84,12 @@ impl Counters {
         self.vectors.iter().chain([&self.syscalls]).for_each(|count| count.store(0, Ordering::Relaxed));
     }
 
-    /// Count of one vector.
+    /// How often one vector, 0 to 255, has struck.
     pub fn vector(&self, vector: usize) -> u64 {
         self.vectors[vector].load(Ordering::Relaxed)
     }
 
+    /// The sums that programs and the report are told.
     pub fn summary(&self) -> CoreCounters {
         let is_interrupt = |vector: &usize| *vector >= FIRST_INTERRUPT || *vector == NON_MASKABLE;
         let all = || 0..self.vectors.len();
@@ -110,9 +114,10 @@ const INTERRUPT_STACK_BYTES: u64 = 12 << 10;
 const STACK_OWNER_BYTES: u64 = 16;
 
 impl Core {
-    /// Memory and stacks of the core that draws `ticket`. Each stack has an unmapped page below it.
+    /// Memory and stacks of a core: the boot core for `ticket` 0, else the one that draws the ticket before. Each stack has an unmapped page
+    /// below it.
     ///
-    /// Returns nothing if the node's memory does not suffice.
+    /// Nothing if the node's memory does not suffice. Each ticket once: its stacks have their addresses by it.
     pub fn create(ticket: usize) -> Option<&'static Core> {
         let mut next = memory::CORE_AREAS + ticket as u64 * AREA_BYTES;
         let mut stack = |bytes: u64| {
@@ -170,20 +175,25 @@ impl Core {
         arch::core_pointer::get()
     }
 
+    /// Number of the core, from 0 for the boot core; [`CORES_MAX`] or more before [`Core::take_over`].
     pub fn index(&self) -> usize {
+        // Relaxed: set before the core is published.
         self.index.load(Ordering::Relaxed) as usize
     }
 
+    /// Interrupt controller number, by which the core is interrupted.
     pub fn apic_id(&self) -> u32 {
+        // Relaxed: as for `index`.
         self.apic_id.load(Ordering::Relaxed)
     }
 
     /// Sets the number found once the interrupt controller is up; the boot core only.
     pub fn set_apic_id(&self, id: u32) {
+        // Relaxed: `publish` follows.
         self.apic_id.store(id, Ordering::Relaxed);
     }
 
-    /// End of the kernel stack, which is empty whenever a program runs.
+    /// Virtual address of the kernel stack's end; the stack is empty whenever a program runs.
     pub fn kernel_stack(&self) -> u64 {
         self.kernel_stack
     }
@@ -202,12 +212,13 @@ impl Core {
         unsafe { (self.kernel_stack as *const TrapFrame).sub(1).read_volatile() }
     }
 
-    /// The rank whose program runs on this core.
+    /// The rank whose program runs on this core; for the core itself.
     pub fn running(&self) -> Option<&'static Rank> {
-        // SAFETY: the pointer is null or was made from a `&'static Rank`.
+        // SAFETY: the pointer is null or was made from a `&'static Rank`, by this core, so that its content is there to be seen.
         unsafe { self.running.load(Ordering::Relaxed).as_ref() }
     }
 
+    /// Notes which rank's program this core is about to run, or that it runs none.
     pub fn set_running(&self, rank: Option<&'static Rank>) {
         let pointer = rank.map_or(core::ptr::null_mut(), |rank| core::ptr::from_ref(rank).cast_mut());
         self.running.store(pointer, Ordering::Relaxed);
@@ -225,7 +236,7 @@ pub fn publish(core: &'static Core) {
     COUNT.fetch_add(1, Ordering::Release);
 }
 
-/// Cores that have shown themselves.
+/// Cores that have shown themselves by [`publish`].
 pub fn count() -> usize {
     // Acquire: pairs with the release in `publish`.
     COUNT.load(Ordering::Acquire)

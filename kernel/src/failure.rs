@@ -16,29 +16,29 @@ use crate::rank::Rank;
 use crate::scheduler;
 use crate::user_memory::UserSlice;
 
-/// Ends the rank whose program this core runs, and with it its job.
+/// Ends the rank whose program this core runs, and with it its job, with status 128 plus the number of the fault's signal.
 pub fn rank_faulted(core: &'static Core, frame: &TrapFrame, fault: Fault) -> ! {
     let rank = core.running().expect("an exception in user mode comes from the rank that runs on the core");
     let reason = fault.reason(rank.layout(), rank.job().size() as u32);
     end_job(core, rank, Some(frame), SIGNAL_BASE + fault.signal(), reason)
 }
 
-/// Ends the rank that runs on this core by a signal that it has raised itself.
+/// Ends the rank that runs on this core by a signal that it has raised itself, and its job with status 128 plus the signal's number.
 pub fn rank_signalled(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, signal: i32) -> ! {
     end_job(core, rank, Some(frame), SIGNAL_BASE + signal, Reason::Raised(signal))
 }
 
-/// Ends the rank that runs on this core because its program asked for it with a status other than 0.
+/// Ends the rank that runs on this core, and its job, because its program asked for it with a status other than 0 (1 to 255).
 pub fn rank_exited(core: &'static Core, rank: &'static Rank, status: i32) -> ! {
     end_job(core, rank, None, status, Reason::Exit(status))
 }
 
-/// Ends the job of a rank that exits while its peers count on it.
+/// Ends the job, with status 1, of a rank that exits while its peers count on it ([`lwk_abi::syscall::JOB_HOLD`]).
 pub fn rank_deserted(core: &'static Core, rank: &'static Rank, frame: &TrapFrame) -> ! {
     end_job(core, rank, Some(frame), 1, Reason::Desertion)
 }
 
-/// Ends the whole job because a program asked for it.
+/// Ends the whole job with `status`, 1 to 255, because a program asked for it ([`lwk_abi::syscall::JOB_ABORT`]).
 pub fn rank_aborted(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, status: i32) -> ! {
     end_job(core, rank, Some(frame), status, Reason::Abort(status))
 }

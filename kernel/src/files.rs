@@ -18,7 +18,7 @@ const PIECE_PAGES_MIN: u64 = 16;
 /// How long the node's end waits for a core that works on the files, in ticks, 2 s or more, as for the console. It is then stopped.
 const PATIENCE_TICKS: u64 = 10_000_000_000;
 
-/// Pages in pieces of equal size.
+/// The pages of the file system, in pieces of kernel memory of equal size.
 pub struct NodePages {
     pieces: ArrayVec<PhysAddr, PIECES_MAX>,
     pages_a_piece: u32,

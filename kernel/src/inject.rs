@@ -9,7 +9,7 @@ use crate::core_local::Core;
 /// An address of the upper half that nothing is mapped at.
 const UNMAPPED: *const u64 = 0xffff_fffe_0000_0000 as *const u64;
 
-/// Fails as asked, on this core's kernel stack.
+/// Fails as asked, on this core's kernel stack; on the boot core, before it runs a rank.
 pub fn fail(kind: Inject) -> ! {
     let function = match kind {
         Inject::Panic => broken_invariant,
@@ -26,7 +26,8 @@ extern "C" fn broken_invariant() -> ! {
 }
 
 extern "C" fn read_unmapped() -> ! {
-    // SAFETY: none: the access faults, which is the purpose, and the fault handler does not return.
+    // SAFETY: nothing is ever mapped there, so that no memory is read: the access faults, which is the purpose, and the fault handler
+    // does not return.
     let value = unsafe { UNMAPPED.read_volatile() };
     unreachable!("unmapped memory cannot be read, yet holds {value}")
 }

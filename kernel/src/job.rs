@@ -17,7 +17,7 @@ use crate::core_local::{self, Core};
 use crate::rank::Rank;
 use crate::{files, node, process, report};
 
-/// Why a job cannot be run; each is one line that says what to do.
+/// Why a job cannot be run; each is one line that says what to do. `bytes` are those of one rank's segment, `free` those of the node.
 #[derive(Debug)]
 pub enum Problem {
     NoArchive,
@@ -66,13 +66,13 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The RAM disk's members.
+/// The RAM disk's members ([`job_file`]), found by their names.
 pub struct Archive {
     archive: TarArchiveRef<'static>,
 }
 
 impl Archive {
-    /// Opens the RAM disk. Errors: `NoArchive`.
+    /// Opens the RAM disk. Errors: `NoArchive` if it holds no archive (POSIX, pax, ustar interchange format).
     pub fn open(ram_disk: &'static [u8]) -> Result<Archive, Problem> {
         TarArchiveRef::new(ram_disk).map(|archive| Archive { archive }).map_err(|_| Problem::NoArchive)
     }
@@ -86,6 +86,7 @@ impl Archive {
 /// The job as the boot image describes it.
 pub struct Description {
     pub file: lwk_job::Job<'static>,
+    /// The bytes of the program's file, not looked at yet.
     pub program: &'static [u8],
     /// The image of the file system, if the job is given files.
     pub files: Option<&'static [u8]>,
@@ -100,7 +101,7 @@ impl Description {
     }
 }
 
-/// A running job.
+/// A job whose ranks are being created, run, or have ended; there is one for the node's life.
 pub struct Job {
     ranks: [AtomicPtr<Rank>; MAX_RANKS],
     size: usize,
@@ -117,8 +118,9 @@ pub struct Job {
     live: AtomicUsize,
     failed: AtomicBool,
     stopping: AtomicBool,
+    /// Status of the first failure, 0 until then.
     status: AtomicI32,
-    /// When the last core ran the first instruction of its first program.
+    /// When the last core ran the first instruction of its first program, in ticks of the counter.
     first_entry_ticks: AtomicU64,
 }
 
@@ -161,7 +163,7 @@ pub fn launch(description: &Description, cores: usize) -> Result<(), Problem> {
     .ok_or(Problem::NoKernelMemory)?;
     files::init(description.files, file.file_space)?;
     process::create_ranks(job, file)?;
-    // Release: whoever finds the job finds its ranks.
+    // Release: pairs with the acquire in `current`; whoever finds the job finds its ranks.
     CURRENT.store(core::ptr::from_ref(job).cast_mut(), Ordering::Release);
     let own = Core::current().index();
     for core in job.cores.iter().filter(|core| **core != own).filter_map(|core| core_local::core(*core)) {
@@ -171,31 +173,32 @@ pub fn launch(description: &Description, cores: usize) -> Result<(), Problem> {
 }
 
 impl Job {
-    /// Number of ranks.
+    /// Ranks of the job, all of them on this node.
     pub fn size(&self) -> usize {
         self.size
     }
 
+    /// The program, borrowed from the RAM disk.
     pub fn program(&self) -> &Program<'static> {
         &self.program
     }
 
-    /// The program's first argument.
+    /// The program's first argument (`argv[0]`), without a NUL.
     pub fn program_name(&self) -> &'static [u8] {
         self.program_name
     }
 
-    /// Whether ranks share cores.
+    /// Whether ranks share cores: there are more of them than cores in use.
     pub fn is_oversubscribed(&self) -> bool {
         self.size > self.cores.len()
     }
 
-    /// The core that rank `number` is pinned to.
+    /// Index of the core that rank `number` is pinned to.
     pub fn core_of(&self, number: usize) -> usize {
         self.cores[number % self.cores.len()]
     }
 
-    /// The rank with a number, if there is one.
+    /// The rank with a number, if there is one and it has been created.
     pub fn rank(&self, number: usize) -> Option<&'static Rank> {
         // Acquire: pairs with the release in `set_rank`.
         let pointer = self.ranks.get(number)?.load(Ordering::Acquire);
@@ -214,7 +217,7 @@ impl Job {
         (0..self.size).filter_map(|number| self.rank(number))
     }
 
-    /// The ranks of one core, by number.
+    /// The ranks of the core with an index, by number; none for a core without work.
     pub fn ranks_of_core(&self, core: usize) -> impl Iterator<Item = &'static Rank> {
         let position = self.cores.iter().position(|candidate| *candidate == core);
         let first = position.unwrap_or(self.size);
@@ -234,6 +237,7 @@ impl Job {
         if self.ranks_of_core(core.index()).next().is_none() {
             return;
         }
+        // Acquire: pairs with the release above, of every core.
         while self.loaded.load(Ordering::Acquire) < self.size {
             core::hint::spin_loop();
         }
@@ -244,12 +248,14 @@ impl Job {
 
     /// Nanoseconds from the kernel's first instruction to the start of the last core's first program.
     pub fn nanoseconds_to_first_entry(&self) -> u64 {
+        // Relaxed: asked when the last rank has ended, which `rank_ended` orders.
         clock::nanoseconds(self.first_entry_ticks.load(Ordering::Relaxed) - node::entry_ticks())
     }
 
     /// The job fails with `status`; says whether this is the first failure, which alone is reported and counts.
     pub fn fail(&self, status: i32) -> bool {
-        // AcqRel: of all that fail, one is the first. The status needs no order of its own: `rank_ended` shows it to whoever ends the job.
+        // AcqRel: of all that fail, one is the first. The status needs no order of its own: the AcqRel in `rank_ended` shows it to whoever
+        // ends the job.
         let first = !self.failed.swap(true, Ordering::AcqRel);
         if first {
             self.status.store(status, Ordering::Relaxed);
@@ -274,6 +280,7 @@ impl Job {
         }
     }
 
+    /// Whether the job has failed and its ranks are to end.
     pub fn is_stopping(&self) -> bool {
         // Acquire: pairs with the release in `stop_everywhere`.
         self.stopping.load(Ordering::Acquire)
@@ -284,9 +291,9 @@ impl Job {
         (self.end, self.out)
     }
 
-    /// A rank has ended. With the last one the job ends, and so does the node.
+    /// A rank has ended. With the last one the job ends, and so does the node: then this does not return.
     pub fn rank_ended(&self) {
-        // AcqRel: the last rank's core sees everything the others did, their counters among it.
+        // AcqRel: pairs with itself; the last rank's core sees everything the others did, their counters among it.
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             if self.reported {
                 report::print(self);

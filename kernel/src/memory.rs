@@ -36,6 +36,7 @@ impl fmt::Display for NoMemory {
 /// Who has how much of the node's memory, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
+    /// All that the machine has for its operating system.
     pub total: u64,
     pub free: u64,
     /// Everything that is neither free nor part of a segment.
@@ -58,7 +59,7 @@ static MEMORY: spin::Mutex<Memory> = spin::Mutex::new(Memory {
     kernel_root: PhysAddr(0),
 });
 
-/// Where the kernel sees physical address `address`.
+/// Where the kernel sees physical address `address`: in the linear map, which covers all memory and the first 4 GiB at least.
 pub fn linear(address: PhysAddr) -> *mut u8 {
     (LINEAR_MAP + address.0) as *mut u8
 }
@@ -98,7 +99,7 @@ pub fn init(machine: &Machine) -> Result<(), NoMemory> {
     Ok(())
 }
 
-/// Copies the kernel's half of a top-level table.
+/// Copies the kernel's half (entries 256 to 511) of one top-level table to another that no core uses yet.
 pub fn copy_kernel_half(from: PhysAddr, to: PhysAddr) {
     use lwk_mm::table::TableMemory;
     for index in arch::paging::KERNEL_HALF..arch::paging::ENTRIES {
@@ -107,7 +108,7 @@ pub fn copy_kernel_half(from: PhysAddr, to: PhysAddr) {
     }
 }
 
-/// The top-level table of cores that run no rank.
+/// Physical address of the top-level table of cores that run no rank; only after [`init`].
 pub fn kernel_root() -> PhysAddr {
     MEMORY.lock().kernel_root
 }
@@ -117,12 +118,12 @@ pub fn trampoline_page() -> Option<PhysAddr> {
     MEMORY.lock().trampoline
 }
 
-/// A zeroed frame of 4 KiB for the kernel.
+/// A zeroed frame of 4 KiB for the kernel, below 4 GiB; none if there is none left.
 pub fn allocate_frame() -> Option<PhysAddr> {
     allocate_kernel(PAGE_BYTES)
 }
 
-/// Zeroed, page-aligned, contiguous memory for the kernel; `bytes` is rounded up to pages.
+/// Zeroed, page-aligned, contiguous memory for the kernel, below 4 GiB, for ever; `bytes` is rounded up to pages. None if nothing free fits.
 pub fn allocate_kernel(bytes: u64) -> Option<PhysAddr> {
     // Below 4 GiB, so that a starting core can load the frame as its root; segments go to the other end.
     let bytes = bytes.next_multiple_of(PAGE_BYTES);
@@ -135,7 +136,8 @@ pub fn allocate_kernel(bytes: u64) -> Option<PhysAddr> {
     Some(start)
 }
 
-/// Contiguous memory for a rank: `bytes` at an address that is `residue` modulo `align`. Not zeroed.
+/// Contiguous memory for a rank: `bytes`, whole pages, at an address that is `residue` modulo `align`, both in bytes as for
+/// [`PhysicalMemory::allocate`]. Not zeroed. None if nothing free fits.
 pub fn allocate_segment(bytes: u64, align: u64, residue: u64) -> Option<PhysAddr> {
     let mut memory = MEMORY.lock();
     let start = memory.free.allocate(bytes, align, residue)?;
@@ -143,7 +145,7 @@ pub fn allocate_segment(bytes: u64, align: u64, residue: u64) -> Option<PhysAddr
     Some(start)
 }
 
-/// Gives back a segment that no rank has got yet.
+/// Gives back a segment of `bytes` from [`allocate_segment`] that no rank has got yet. One whose pieces cannot be listed stays taken.
 pub fn release_segment(start: PhysAddr, bytes: u64) {
     let mut memory = MEMORY.lock();
     if memory.free.release(start, bytes).is_ok() {
@@ -151,21 +153,22 @@ pub fn release_segment(start: PhysAddr, bytes: u64) {
     }
 }
 
-/// Maps fresh kernel memory at `address`, which is in [`CORE_AREAS`] and page aligned. Errors: `OutOfTables`, also if there is no memory to map.
+/// Maps `bytes` of fresh kernel memory, whole pages, at `address`, which is in [`CORE_AREAS`] and page aligned. Errors: `OutOfTables`, also
+/// if there is no memory to map.
 pub fn map_core_area(address: u64, bytes: u64) -> Result<(), MapError> {
     let frames = allocate_kernel(bytes).ok_or(MapError::OutOfTables)?;
     let flags = MapFlags { global: true, ..MapFlags::default() };
     table::map(&mut LinearTables, kernel_root(), VirtAddr(address), frames, bytes, Access::RW, flags)
 }
 
-/// Who has how much.
+/// Who has how much at this moment.
 pub fn in_use() -> Use {
     let memory = MEMORY.lock();
     let free = memory.free.free_bytes();
     Use { total: memory.total, free, kernel: memory.total - free - memory.segments }
 }
 
-/// Places a value in fresh kernel memory, for ever.
+/// Places a value in fresh kernel memory, for ever: it is never dropped. None if there is no memory for it.
 pub fn place<T>(value: T) -> Option<&'static mut T> {
     const { assert!(align_of::<T>() <= PAGE_BYTES as usize) };
     let address = allocate_kernel(size_of::<T>() as u64)?;

@@ -14,13 +14,14 @@ use crate::boot::Machine;
 use crate::core_local::{self, Core};
 use crate::{console, failure, files, job};
 
-/// Facts for the exit report; written once at boot, before any rank runs.
+/// Facts for the exit report, in ticks and bytes; written once at boot, before any rank runs. Relaxed, everywhere: publishing the job orders
+/// them for the other cores.
 static ENTRY_TICKS: AtomicU64 = AtomicU64::new(0);
 static KERNEL_BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// Remembers and says what the node is.
+/// Remembers and says what the node is: its memory, how many cores are up, and the counter at the kernel's first instruction. Once, on the
+/// boot core.
 pub fn describe(machine: &Machine, cores: usize, entry_ticks: u64) {
-    // Relaxed: publishing the job orders these for the other cores.
     ENTRY_TICKS.store(entry_ticks, Ordering::Relaxed);
     KERNEL_BYTES.store(machine.kernel_bytes, Ordering::Relaxed);
     log::info!(
@@ -42,13 +43,14 @@ pub fn kernel_bytes() -> u64 {
     KERNEL_BYTES.load(Ordering::Relaxed)
 }
 
-/// Ends a node that cannot run its job: one line says why.
+/// Ends a node that cannot run its job, with status 2 ([`exit::USAGE`]): one line says why.
 pub fn refuse(reason: fmt::Arguments<'_>) -> ! {
     console::record_text(KERNEL, 1, reason);
     end(exit::USAGE, (End::Exit, false))
 }
 
-/// Ends the node: the status is the last record. If the host tool fetches the files it is told where they are first.
+/// Ends the node: `status`, 0 to 255, is in the last record. `how` says what follows it; if the host tool fetches the files (`out`) it is
+/// told where they are first.
 pub fn end(status: i32, (how, out): (End, bool)) -> ! {
     if out {
         files::announce();

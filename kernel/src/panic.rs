@@ -17,7 +17,7 @@ use crate::{console, memory};
 /// Set by the first core that panics; the others halt when its interrupt reaches them.
 static IN_PROGRESS: AtomicBool = AtomicBool::new(false);
 
-/// Whether some core has panicked.
+/// Whether some core has panicked: what a non-maskable interrupt then means is a halt.
 pub fn in_progress() -> bool {
     // SeqCst: pairs with the swap in `stop_the_others`, which precedes the interrupt that asks.
     IN_PROGRESS.load(Ordering::SeqCst)
@@ -34,7 +34,7 @@ fn panicked(info: &PanicInfo<'_>) -> ! {
     end()
 }
 
-/// An exception inside the kernel.
+/// Ends the node because of an exception inside the kernel: registers at `frame`, back trace, QEMU's status 35.
 pub fn exception(frame: &TrapFrame, fault: Fault) -> ! {
     stop_the_others();
     let Fault { vector, error_code, address } = fault;

@@ -31,7 +31,7 @@ struct Private {
     lines: [Line; 2],
 }
 
-/// One rank of a job on this node.
+/// One rank of a job on this node. Lives as long as the node.
 pub struct Rank {
     job: &'static Job,
     number: usize,
@@ -54,11 +54,16 @@ pub struct Rank {
 /// What a rank is made of.
 pub struct Parts {
     pub job: &'static Job,
+    /// Rank in the job, from 0.
     pub number: usize,
+    /// Index of the core it is pinned to.
     pub core: usize,
     pub layout: Layout,
+    /// Where the segment is, `layout.segment_bytes` of contiguous memory.
     pub segment: PhysAddr,
+    /// The top-level page table, with the kernel's half in it.
     pub root: PhysAddr,
+    /// The frame of the job page.
     pub job_page: PhysAddr,
     pub process: &'static spin::Mutex<Process>,
 }
@@ -69,7 +74,7 @@ impl Rank {
         self.holds_job.load(Ordering::Relaxed)
     }
 
-    /// Says so.
+    /// Sets that.
     pub fn hold_job(&self, on: bool) {
         self.holds_job.store(on, Ordering::Relaxed);
     }
@@ -100,7 +105,7 @@ impl Rank {
         }
     }
 
-    /// The program starts at `entry` with its stack pointer at `stack`.
+    /// Makes the rank ready: its program starts at address `entry` with its stack pointer at `stack`.
     pub fn prepare(&self, entry: u64, stack: u64) {
         let mut private = self.private.lock();
         private.frame = TrapFrame::start_of_program(entry, stack);
@@ -112,6 +117,7 @@ impl Rank {
         self.private.lock().frame.rsp
     }
 
+    /// The job it belongs to.
     pub fn job(&self) -> &'static Job {
         self.job
     }
@@ -126,11 +132,12 @@ impl Rank {
         self.core
     }
 
+    /// Where everything is in the segment; all ranks of a job have the same.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Physical address of the segment.
+    /// Physical address of the segment's first byte, [`lwk_abi::address::SEGMENT_START`] to the program.
     pub fn segment(&self) -> PhysAddr {
         self.segment
     }
@@ -140,17 +147,20 @@ impl Rank {
         self.job_page
     }
 
-    /// The rank's top-level page table.
+    /// Physical address of the rank's top-level page table.
     pub fn root(&self) -> PhysAddr {
         self.root
     }
 
+    /// Bytes of the page tables that are the rank's own, the top-level one included.
     pub fn page_table_bytes(&self) -> u64 {
         // Relaxed: set before the job is published.
         self.page_table_bytes.load(Ordering::Relaxed)
     }
 
+    /// Notes that, while the rank is being created.
     pub fn set_page_table_bytes(&self, bytes: u64) {
+        // Relaxed: publishing the job orders it.
         self.page_table_bytes.store(bytes, Ordering::Relaxed);
     }
 
@@ -159,12 +169,12 @@ impl Rank {
         let private = self.private.lock();
         private.extended.load();
         private.pointers.write();
-        // SAFETY: every rank's root has the kernel's half.
+        // SAFETY: every rank's root has the kernel's half and lives as long as the node; the kernel uses nothing of a lower half by address.
         unsafe { paging::switch_root(self.root) };
         private.frame
     }
 
-    /// Saves this core's state as the rank's; `frame` is what it continues with.
+    /// Saves this core's floating-point state and thread pointers as the rank's; `frame` is what it continues with.
     pub fn pause(&self, frame: &TrapFrame) {
         let mut private = self.private.lock();
         private.frame = *frame;
@@ -177,7 +187,7 @@ impl Rank {
         self.private.try_lock().map(|private| private.frame)
     }
 
-    /// Works on what the system keeps for the rank's calls.
+    /// Works on what the system keeps for the rank's calls; on the rank's own core, so that nobody is ever waited for.
     pub fn with_process<R>(&self, work: impl FnOnce(&mut Process) -> R) -> R {
         work(&mut self.process.lock())
     }
@@ -191,7 +201,7 @@ impl Rank {
         }
     }
 
-    /// Sends what waits for the end of its line.
+    /// Sends what waits for the end of its line, as a part of one.
     pub fn flush_lines(&self) {
         let mut private = self.private.lock();
         for stream in [Stream::Out, Stream::Error] {
@@ -199,6 +209,7 @@ impl Rank {
         }
     }
 
+    /// Whether the rank will never run again.
     pub fn has_ended(&self) -> bool {
         // Acquire: pairs with the release in `mark_ended`.
         self.ended.load(Ordering::Acquire)
@@ -206,18 +217,19 @@ impl Rank {
 
     /// Exit status, or nothing if the rank was stopped because of another.
     pub fn status(&self) -> Option<i32> {
+        // Relaxed: asked when all ranks have ended, which `Job::rank_ended` orders.
         let status = self.status.load(Ordering::Relaxed);
         (status != NO_STATUS).then_some(status)
     }
 
     /// The rank has ended with a status. The job may end with it, and then this does not return.
     pub fn end(&self, status: i32) {
-        // Relaxed: `mark_ended` publishes it.
+        // Relaxed: the release in `mark_ended` publishes it.
         self.status.store(status, Ordering::Relaxed);
         self.mark_ended();
     }
 
-    /// The rank is ended because its job has failed.
+    /// The rank is ended because its job has failed; it has no status of its own. As [`Rank::end`], this may not return.
     pub fn stop(&self) {
         self.mark_ended();
     }

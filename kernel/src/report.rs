@@ -10,7 +10,7 @@ use crate::core_local::{self, Core};
 use crate::job::Job;
 use crate::{memory, node, syscall};
 
-/// Prints the report. All ranks have ended, so the counters stand still.
+/// Prints the report, one record a line. All ranks have ended, so the counters stand still.
 pub fn print(job: &Job) {
     let memory = memory::in_use();
     say(format_args!(

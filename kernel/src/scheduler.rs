@@ -66,7 +66,7 @@ pub fn yield_core(core: &'static Core, rank: &'static Rank, frame: &mut TrapFram
     }
 }
 
-/// Ends the ranks of this core because their job has failed.
+/// Ends the ranks of this core because their job has failed. With the last rank of the job the node ends, and this does not return.
 pub fn stop_ranks_of_core(core: &'static Core) {
     if let Some(job) = job::current() {
         job.ranks_of_core(core.index()).filter(|rank| !rank.has_ended()).for_each(Rank::stop);

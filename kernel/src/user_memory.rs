@@ -15,7 +15,7 @@ use crate::memory;
 use crate::rank::Rank;
 use crate::syscall::Errno;
 
-/// An address and a length that a program claims to be memory.
+/// An address and a length in bytes that a program claims to be memory, in its own slot or in a peer's.
 #[derive(Clone, Copy, Debug)]
 pub struct UserSlice {
     address: u64,
@@ -32,6 +32,7 @@ pub struct UserMemory<'a> {
 }
 
 impl UserSlice {
+    /// Any two numbers.
     pub fn new(address: u64, bytes: u64) -> UserSlice {
         UserSlice { address, bytes }
     }
@@ -75,6 +76,7 @@ impl UserSlice {
 }
 
 impl UserMemory<'_> {
+    /// How many bytes have been checked.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -90,7 +92,8 @@ impl UserMemory<'_> {
     /// Copies `source` over the first bytes. Only for memory that [`UserSlice::writable`] checked.
     pub fn copy_from(&self, source: &[u8]) {
         assert!(source.len() <= self.bytes, "only checked memory is written");
-        // SAFETY: as for `copy_to`; the memory was checked to be writable by the program, which shares it knowingly.
+        // SAFETY: as for `copy_to`, and the linear map is writable; that the program may write there, which shares it knowingly, is what
+        // the caller has had checked.
         unsafe { arch::copy::copy(self.start, source.as_ptr(), source.len()) };
     }
 

@@ -22,7 +22,7 @@ const PIECE_BYTES: usize = 512;
 pub struct NodeMachine<'a> {
     pub core: &'a Core,
     pub rank: &'a Rank,
-    /// The program's stack pointer.
+    /// The program's stack pointer at its entry to the kernel.
     pub stack: u64,
 }
 

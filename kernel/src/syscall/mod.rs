@@ -22,7 +22,7 @@ use machine::NodeMachine;
 /// Bytes of the `syscall` instruction.
 const SYSCALL_BYTES: u64 = 2;
 
-/// Called by the entry code, on the core's kernel stack.
+/// Answers the call that `frame` holds and leaves there what the program goes on with. Called by the entry code, on the core's kernel stack.
 pub extern "C" fn syscall_entered(frame: &mut TrapFrame) {
     let core = Core::current();
     let rank = core.running().expect("a system call comes from the rank that runs on the core");

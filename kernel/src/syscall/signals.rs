@@ -76,7 +76,7 @@ fn floating_point(exceptions: u32) -> i32 {
     .map_or(FPE_FLTUNK, |(_, code)| code)
 }
 
-/// Sends the program into its handler for a fault; false if it has none.
+/// Sends the program into its handler for a fault; false if it has none, or no stack for it, and then `frame` is as it was.
 pub fn take_fault(core: &Core, frame: &mut TrapFrame, fault: &Fault) -> bool {
     let Some(rank) = core.running() else { return false };
     let signal = fault.signal();
@@ -108,7 +108,7 @@ pub fn take_signals(core: &Core, rank: &Rank, frame: &mut TrapFrame) -> Result<(
     Ok(())
 }
 
-/// `rt_sigreturn(2)`. Errors: the stack holds nothing that could be returned to.
+/// `rt_sigreturn(2)`: `frame` becomes what the program was interrupted with. Errors: the stack holds nothing that could be returned to.
 pub fn return_from_handler(core: &Core, rank: &Rank, frame: &mut TrapFrame) -> Result<(), Fatal> {
     let mut registers = frame.to_linux(0);
     let machine = NodeMachine { core, rank, stack: frame.rsp };

@@ -7,7 +7,7 @@ const NUMBERS_MAX: usize = 32;
 
 static COUNTS: spin::Mutex<ArrayVec<(u64, u64), NUMBERS_MAX>> = spin::Mutex::new(ArrayVec::new_const());
 
-/// Counts an unknown call.
+/// Counts an unknown call; a number beyond the first [`NUMBERS_MAX`] different ones is not remembered.
 pub fn count(number: u64) {
     let mut counts = COUNTS.lock();
     match counts.iter_mut().find(|(known, _)| *known == number) {
@@ -17,7 +17,7 @@ pub fn count(number: u64) {
     }
 }
 
-/// Calls `visit` with each number and its count.
+/// Calls `visit` with each number and its count, in the order of their first calls.
 pub fn for_each(mut visit: impl FnMut(u64, u64)) {
     COUNTS.lock().iter().for_each(|(number, count)| visit(*number, *count));
 }

@@ -111,7 +111,7 @@ pub struct Start {
     pub root: PhysAddr,
     /// The next ticket, counted up from 0 by the cores that start; the trampoline's own page is not writable.
     pub tickets: &'static AtomicU64,
-    /// Ends of stacks; the core that draws ticket `n` takes the `n`-th.
+    /// Virtual addresses of the ends of stacks; the core that draws ticket `n` takes the `n`-th.
     pub stacks: *const u64,
     /// Called with the core's ticket.
     pub entry: extern "C" fn(ticket: u64) -> !,

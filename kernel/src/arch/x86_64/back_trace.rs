@@ -4,7 +4,7 @@ use core::arch::asm;
 
 use lwk_failure::Position;
 
-/// The position of the function that calls this.
+/// The registers of the function that calls this: its body takes this one in, so no frame of its own comes first.
 #[inline(always)]
 pub fn here() -> Position {
     let (rip, rsp, rbp): (u64, u64, u64);

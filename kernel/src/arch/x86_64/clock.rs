@@ -9,12 +9,12 @@ use raw_cpuid::CpuId;
 use super::ports;
 use crate::acpi_tables::Timer;
 
-// All three are written once on the boot core, before any other core runs; starting a core orders them.
+// Relaxed, everywhere: all three are written once on the boot core, before any other core runs; starting a core orders them.
 static TICKS_A_SECOND: AtomicU64 = AtomicU64::new(0);
 static WALL_BASE_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 static WALL_BASE_TICKS: AtomicU64 = AtomicU64::new(0);
 
-/// The time stamp counter, not read before earlier loads are done.
+/// The time stamp counter, in ticks of [`ticks_a_second`]; not read before earlier loads are done (Intel SDM volume 2, RDTSC).
 pub fn ticks() -> u64 {
     // SAFETY: `features::require` refuses processors without the counter and SSE2.
     unsafe {
@@ -41,7 +41,7 @@ pub fn ticks_a_second() -> u64 {
     TICKS_A_SECOND.load(Ordering::Relaxed)
 }
 
-/// Nanoseconds in `ticks`; 0 before [`calibrate`].
+/// Nanoseconds that `ticks` of the counter last, rounded down; 0 before [`calibrate`].
 pub fn nanoseconds(ticks: u64) -> u64 {
     match ticks_a_second() {
         0 => 0,

@@ -44,7 +44,7 @@ pub unsafe fn copy(target: *mut u8, source: *const u8, bytes: usize) {
     }
 }
 
-/// What [`zero_lines`] works in.
+/// Bytes of what [`zero_lines`] works in: a cache line.
 pub const LINE_BYTES: u64 = 64;
 
 /// Sets `bytes` bytes at `target` to zero; both are multiples of [`LINE_BYTES`].

@@ -13,10 +13,11 @@ pub fn set(core: &'static Core) {
     KernelGsBase::write(VirtAddr::zero());
 }
 
-/// The data of the executing core.
+/// The data of the executing core; only after [`set`] on it.
 pub fn get() -> &'static Core {
     let core: *const Core;
-    // SAFETY: in the kernel `GS` points to the core's structure, whose first word is its own address.
+    // SAFETY: in the kernel `GS` points to the core's structure from [`set`] on, as every entry sees to; it is never freed, and its first
+    // word is its own address.
     unsafe {
         asm!("mov {}, gs:[0]", out(reg) core, options(nostack, readonly, pure, preserves_flags));
         &*core

@@ -6,12 +6,16 @@ use x86_64::structures::gdt::{Descriptor, GlobalDescriptorTable, SegmentSelector
 use x86_64::structures::tss::TaskStateSegment;
 use x86_64::{PrivilegeLevel, VirtAddr};
 
-/// Selectors, in the order that SYSCALL and SYSRET count on: kernel code, kernel data, then user data before user code.
+/// Selector of the kernel's code. SYSCALL and SYSRET count on an order (Intel SDM volume 3, section 5.8.8): kernel code, kernel data,
+/// then user data before user code.
 pub const KERNEL_CODE: u16 = 0x08;
+/// Selector of a program's data and stack, with its privilege level.
 pub const USER_DATA: u16 = 0x18 | 3;
+/// Selector of a program's code, with its privilege level.
 pub const USER_CODE: u16 = 0x20 | 3;
 
-/// Stacks of their own, so that these can be handled whatever the state of the interrupted stack.
+/// Stacks of their own, so that these can be handled whatever the state of the interrupted stack. The value is the number that a gate
+/// gives, from 1 (Intel SDM volume 3, section 6.14.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum InterruptStack {
@@ -21,7 +25,7 @@ pub enum InterruptStack {
     Debug = 4,
 }
 
-/// A core's descriptor tables.
+/// A core's descriptor table and its task state, which the table refers to by address once [`Descriptors::load`] has run.
 pub struct Descriptors {
     table: GlobalDescriptorTable,
     task: TaskStateSegment,
@@ -29,7 +33,7 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// Tables of a core whose stacks end at the addresses given; [`Self::load`] finishes them.
+    /// Tables of a core whose stacks end at the virtual addresses given; [`Self::load`] finishes them.
     pub fn new(kernel_stack: u64, interrupt_stacks: [(InterruptStack, u64); 4]) -> Descriptors {
         let mut task = TaskStateSegment::new();
         task.privilege_stack_table[0] = VirtAddr::new(kernel_stack);

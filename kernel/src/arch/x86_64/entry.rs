@@ -178,7 +178,7 @@ unsafe extern "C" {
     fn on_stack(stack: u64, function: extern "C" fn() -> !) -> !;
 }
 
-/// Address of the stub that handles `vector`.
+/// Address of the stub that handles `vector`, 0 to 255.
 pub fn stub_address(vector: usize) -> u64 {
     (&raw const vector_stubs) as u64 + (vector * STUB_BYTES) as u64
 }

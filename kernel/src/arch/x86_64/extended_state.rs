@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use super::features::features;
 
-/// Largest state the kernel keeps: x87, SSE, AVX and AVX-512 in the standard format.
+/// Bytes of the largest state the kernel keeps: x87, SSE, AVX and AVX-512 in the standard format.
 pub const STATE_BYTES: usize = 2752;
 /// `MXCSR` of a new program: all exceptions masked, round to nearest (System V ABI, x86-64, section 3.4.1).
 const MXCSR_DEFAULT: u32 = 0x1f80;
@@ -28,14 +28,15 @@ const MXCSR_MASKS_SHIFT: u32 = 7;
 const HEADER: usize = 512;
 const HEADER_BYTES: usize = 64;
 
-/// Exceptions that the x87 unit has flagged and not masked.
+/// Exceptions that the x87 unit of this core has flagged and not masked: the low six bits of its status word (Intel SDM volume 1,
+/// section 8.1.3), by which the kernel, being soft-float, sees the state of the program that it interrupted.
 pub fn x87_exceptions() -> u32 {
     let mut state = ExtendedState::empty();
     state.save();
     state.number(X87_STATUS) & !state.number(X87_CONTROL) & EXCEPTIONS
 }
 
-/// Exceptions that the vector unit has flagged and not masked.
+/// As [`x87_exceptions`] for the vector unit: the low six bits of `MXCSR` (Intel SDM volume 1, section 10.2.3).
 pub fn simd_exceptions() -> u32 {
     let mut state = ExtendedState::empty();
     state.save();
@@ -50,7 +51,7 @@ pub struct ExtendedState {
 }
 
 impl ExtendedState {
-    /// Room that [`Self::reset`] makes a state.
+    /// Zeroed room: [`Self::reset`] makes it the state of a new program, [`Self::save`] that of this core.
     pub const fn empty() -> ExtendedState {
         ExtendedState { bytes: [0; STATE_BYTES] }
     }
@@ -68,7 +69,7 @@ impl ExtendedState {
         self.bytes[place].iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
     }
 
-    /// The part of it that this processor uses.
+    /// The part of it that this processor uses: [`Features::state_bytes`](super::features::Features::state_bytes) bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..features().state_bytes.min(STATE_BYTES)]
     }
@@ -99,10 +100,11 @@ impl ExtendedState {
         }
     }
 
-    /// Saves this core's state.
+    /// Saves this core's state: all components that are switched on.
     pub fn save(&mut self) {
         let area = self.bytes.as_mut_ptr();
-        // SAFETY: the area is aligned to 64 bytes and, as `reset` checked, large enough for the enabled components.
+        // SAFETY: the area is aligned to 64 bytes and large enough for the enabled components, which `reset` has checked for the first
+        // rank, before any program ran; until the next call nobody else has it, since it is borrowed exclusively.
         unsafe {
             if features().xsave {
                 asm!("xsave64 [{}]", in(reg) area, in("eax") u32::MAX, in("edx") u32::MAX, options(nostack));
@@ -112,7 +114,7 @@ impl ExtendedState {
         }
     }
 
-    /// Loads this state into the core.
+    /// Loads this state into the core, in the place of whatever program's it was.
     pub fn load(&self) {
         let area = self.bytes.as_ptr();
         // SAFETY: the area holds what `reset` or `save` put there, or what `make_valid` has left of a program's bytes, so every reserved bit

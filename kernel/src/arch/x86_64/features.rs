@@ -25,18 +25,21 @@ pub struct Features {
     pub basic_word: u32,
     /// State components that XSAVE manages here: bits of XCR0.
     pub state_components: u64,
-    /// Bytes of a core's extended state.
+    /// Bytes of a core's extended state in XSAVE's standard format, or in FXSAVE's where there is no XSAVE.
     pub state_bytes: usize,
 }
 
 static FEATURES: spin::Once<Features> = spin::Once::new();
 
-/// The node's features.
+/// The node's features; the first call, on the boot core, finds them.
 pub fn features() -> Features {
     *FEATURES.call_once(detect)
 }
 
-/// Names the first required feature that this processor lacks. Ok if it lacks none.
+/// Checks that the processor has all that the kernel and its programs need.
+///
+/// # Errors
+/// The name of the first feature that it lacks, to end the words "this processor has no".
 pub fn require() -> Result<(), &'static str> {
     let cpu = Cpu::new();
     let basic = cpu.get_feature_info().ok_or("feature information (CPUID leaf 1)")?;
@@ -120,7 +123,7 @@ fn extended_state(cpu: &Cpu, avx512: bool) -> (u64, usize) {
     (wanted.bits(), highest.unwrap_or(0).max(FXSAVE_BYTES + XSAVE_HEADER_BYTES))
 }
 
-/// Switches the features on for this core.
+/// Switches the features on for this core (CR0, CR4, EFER, XCR0), and syscalls and no-execute pages with them.
 pub fn enable() {
     let found = features();
     // SAFETY: write protection and SSE constrain and enable user code; the kernel itself uses no floating point, and

@@ -65,7 +65,7 @@ pub fn silence_legacy() {
     }
 }
 
-/// This core's number in the firmware's tables.
+/// This core's interrupt controller number, as in the firmware's tables; only after [`init`] on this core.
 pub fn id() -> u32 {
     if features().x2apic { read(Register::Id) } else { read(Register::Id) >> 24 }
 }
@@ -75,7 +75,7 @@ pub fn end_of_interrupt() {
     write(Register::EndOfInterrupt, 0);
 }
 
-/// Interrupts another core at `vector`.
+/// Interrupts another core at `vector`, without waiting until it is taken. What this core has stored before is there for the handler.
 pub fn interrupt_core(apic_id: u32, vector: u8) {
     command(apic_id, LEVEL_ASSERT | u32::from(vector));
 }
@@ -90,7 +90,8 @@ pub fn reset_core(apic_id: u32) {
     command(apic_id, LEVEL_ASSERT | DELIVER_INIT);
 }
 
-/// Starts a core that waits after a reset, in real mode at page `page` of the first megabyte.
+/// Starts a core that waits after a reset, in real mode at page `page` (address divided by 4096) of the first megabyte (Intel SDM volume
+/// 3, section 10.6.1).
 pub fn start_core(apic_id: u32, page: u8) {
     command(apic_id, LEVEL_ASSERT | DELIVER_STARTUP | u32::from(page));
 }

@@ -79,7 +79,7 @@ struct TablePointer {
     base: u64,
 }
 
-/// Loads the table into this core.
+/// Loads the table into this core; the first call makes it.
 pub fn load() {
     let table = TABLE.call_once(|| {
         let mut gates = [Gate::EMPTY; 256];
@@ -100,7 +100,7 @@ pub fn wait() {
     unsafe { asm!("sti", "hlt", "cli", options(nomem, nostack)) };
 }
 
-/// Stops this core for ever.
+/// Stops this core for ever, with interrupts disabled.
 pub fn halt_for_ever() -> ! {
     loop {
         // SAFETY: the core has nothing left to do; only a non-maskable interrupt could end the halt, and then it halts again.
@@ -108,7 +108,7 @@ pub fn halt_for_ever() -> ! {
     }
 }
 
-/// Runs an instruction that no processor has.
+/// Runs `ud2`, which no processor has: an invalid-opcode exception.
 pub fn invalid_instruction() -> ! {
     // SAFETY: the exception handler does not return.
     unsafe { asm!("ud2", options(noreturn, nomem, nostack)) };

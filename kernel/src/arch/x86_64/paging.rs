@@ -12,7 +12,7 @@ pub const ENTRIES: usize = 512;
 /// First entry of the kernel's half of a top-level table.
 pub const KERNEL_HALF: usize = 256;
 
-/// Page tables in physical memory.
+/// Page tables in the node's physical memory, read and written through the linear map.
 pub struct LinearTables;
 
 impl TableMemory for LinearTables {
@@ -34,15 +34,16 @@ impl TableMemory for LinearTables {
     }
 }
 
-/// The root this core uses now.
+/// Physical address of the top-level table that this core uses now (CR3).
 pub fn current_root() -> PhysAddr {
     PhysAddr(Cr3::read().0.start_address().as_u64())
 }
 
-/// Switches this core to another root.
+/// Switches this core to another root, which flushes every translation that is not global.
 ///
 /// # Safety
-/// The table's kernel half is that of every other root.
+/// `root` is a top-level table that stays one while any core uses it, and its kernel half is that of every other root. Nothing that the
+/// caller still uses by address is in the lower half of the present one.
 pub unsafe fn switch_root(root: PhysAddr) {
     let frame = PhysFrame::containing_address(x86_64::PhysAddr::new(root.0));
     // SAFETY: the caller's promise: the kernel's code, stack and data stay where they are.

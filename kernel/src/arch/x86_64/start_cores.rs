@@ -23,7 +23,8 @@ const PATIENCE_MICROSECONDS: u64 = 30_000_000;
 
 /// The ticket that the next starting core draws.
 static NEXT_TICKET: AtomicU64 = AtomicU64::new(0);
-/// Ends of the stacks that starting cores take, by ticket; written before the first core starts.
+/// Ends of the stacks that starting cores take, by ticket; written before the first core starts. Relaxed, here and in those below: the
+/// start command orders them.
 static STACKS: [AtomicU64; CORES_MAX] = [const { AtomicU64::new(0) }; CORES_MAX];
 /// Addresses of the structures of starting cores, by ticket; as [`STACKS`].
 static STRUCTURES: [AtomicUsize; CORES_MAX] = [const { AtomicUsize::new(0) }; CORES_MAX];
@@ -31,7 +32,7 @@ static STRUCTURES: [AtomicUsize; CORES_MAX] = [const { AtomicUsize::new(0) }; CO
 static APIC_IDS: [AtomicU64; CORES_MAX] = [const { AtomicU64::new(0) }; CORES_MAX];
 /// How often a starting core compares its counter with those of the others, which race with it.
 const COUNTER_COMPARISONS: usize = 256;
-/// The latest time any core has shown.
+/// The latest time any core has shown, in ticks of its counter.
 static LATEST_TICKS: AtomicU64 = AtomicU64::new(0);
 
 /// Starts at most `limit` cores, the boot core among them, and returns how many are up. The boot core has index 0, the
@@ -131,10 +132,10 @@ fn show_ticks() {
     LATEST_TICKS.fetch_max(clock::ticks(), Ordering::Release);
 }
 
-/// By how much this core's counter was behind one that another core had read before, at most; 0 if never.
+/// By how many ticks this core's counter was behind one that another core had read before, at most; 0 if never.
 fn counter_lag() -> u64 {
     let compare = |_| {
-        // Acquire: the counter here is read after the other core has read its own.
+        // Acquire: pairs with the release in `show_ticks`; the counter here is read after the other core has read its own.
         let seen = LATEST_TICKS.load(Ordering::Acquire);
         let lag = seen.saturating_sub(clock::ticks());
         show_ticks();

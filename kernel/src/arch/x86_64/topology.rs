@@ -6,7 +6,8 @@ use raw_cpuid::{CacheType, CpuId, TopologyType};
 /// How interrupt controller numbers divide: a field's value is `id >> shift`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shifts {
-    /// Cores (hardware threads) with equal values are in one physical core.
+    /// Cores (hardware threads) with equal values are in one physical core; those of the other fields in one package, and at one cache
+    /// of the second and of the third level.
     pub physical_core: u32,
     pub package: u32,
     pub l2: u32,

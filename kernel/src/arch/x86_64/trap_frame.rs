@@ -43,7 +43,7 @@ pub const FRAME_BYTES: usize = core::mem::size_of::<TrapFrame>();
 const _: () = assert!(FRAME_BYTES == 176 && FRAME_BYTES.is_multiple_of(16));
 
 impl TrapFrame {
-    /// Whether a user program was running.
+    /// Whether a user program was running: the privilege level of the code segment is 3.
     pub fn is_of_user(&self) -> bool {
         self.cs & 3 == 3
     }
@@ -142,7 +142,7 @@ impl TrapFrame {
         Position { rip: self.rip, rsp: self.rsp, rbp: self.rbp }
     }
 
-    /// System call number and arguments, by Linux's convention.
+    /// System call number (`rax`) and arguments, in their order, by Linux's convention (syscall(2)).
     pub fn syscall(&self) -> (u64, [u64; 6]) {
         (self.rax, [self.rdi, self.rsi, self.rdx, self.r10, self.r8, self.r9])
     }
