@@ -3,7 +3,7 @@
 //! A rank sees its own segment in slot 0, and the segment of the node's rank `r` in slot `r + 1`. A slot is one entry
 //! of the top-level page table: 512 GiB.
 
-/// Log2 of a slot's size in bytes.
+/// Log2 of a slot's size in bytes: what a top-level page-table entry covers.
 pub const SLOT_SHIFT: u32 = 39;
 /// Size of a slot in bytes (512 GiB).
 pub const SLOT_BYTES: u64 = 1 << SLOT_SHIFT;

@@ -5,11 +5,11 @@
 
 /// Wrong use of the command, or bad input (no such program, not a static ELF file, memory that does not fit, …).
 pub const USAGE: i32 = 2;
-/// The kernel panicked, or the node died without a word.
+/// Status if the kernel panicked, or the node died without a word.
 pub const KERNEL_PANIC: i32 = 70;
-/// The job ran into its time limit.
+/// Status if the job ran into its time limit.
 pub const TIMEOUT: i32 = 124;
-/// Added to a signal's number when a rank dies of a fault.
+/// Added to a signal's number when a rank dies of it, by a fault or raised by itself.
 pub const SIGNAL_BASE: i32 = 128;
 
 /// I/O port of QEMU's `isa-debug-exit` device; QEMU exits with twice the value written, plus one.
@@ -19,7 +19,7 @@ pub const DEBUG_EXIT_ENDED: u32 = 0x10;
 /// Written at the end of a kernel panic. QEMU's status: 35.
 pub const DEBUG_EXIT_PANIC: u32 = 0x11;
 
-/// Signals by Linux's numbers, as far as a fault can raise them.
+/// Signals by Linux's numbers (signal(7)), as far as a fault or a panic of the program ends a rank by them.
 pub mod signal {
     /// Illegal instruction.
     pub const SIGILL: i32 = 4;

@@ -15,17 +15,17 @@ pub const FILES: &str = "files";
 
 /// Ranks on this node, 1 to 255. Required.
 pub const RANKS: &str = "ranks";
-/// Bytes of memory for each rank. Required.
+/// Bytes of memory for each rank, at least 1; rounded up to pages. Required.
 pub const MEMORY: &str = "mem";
 /// One argument of the program; repeats, in order; the first is `argv[0]`. Required.
 pub const ARGUMENT: &str = "arg";
-/// One `NAME=VALUE` of the environment; repeats, in order.
+/// One `NAME=VALUE` of the environment, any bytes but NUL; repeats, in order. None if absent.
 pub const ENVIRONMENT: &str = "env";
 /// Level of kernel messages: `error`, `warn` (default), `info`, `debug` or `trace`.
 pub const LOG: &str = "log";
-/// `1`: more ranks than cores may share cores.
+/// `1`: more ranks than cores may share cores; `0` (default): they are refused.
 pub const OVERSUBSCRIBE: &str = "oversubscribe";
-/// `1`: print the exit report.
+/// `1`: print the exit report ([`crate::console::REPORT`]); `0` (default): do not.
 pub const REPORT: &str = "report";
 /// Cores to use at most; ranks are pinned to the first ones. All if absent.
 pub const CORES: &str = "cores";
@@ -36,9 +36,9 @@ pub const CONSOLE: &str = "console";
 pub const END: &str = "end";
 /// Bytes that files may take beside those the job is given, rounded up to pages. [`FILE_SPACE_DEFAULT`] if absent.
 pub const FILE_SPACE: &str = "file_space";
-/// See [`FILE_SPACE`].
+/// Bytes of [`FILE_SPACE`] that a job has without it: 32 MiB.
 pub const FILE_SPACE_DEFAULT: u64 = 32 << 20;
-/// `1`: at the end the host tool fetches the files (see `lwk_abi::console::FILES`).
+/// `1`: at the end the host tool fetches the files ([`crate::console::FILES`]); `0` (default): it does not.
 pub const OUT: &str = "out";
 /// For tests of the kernel's own end: the boot core fails in this way when the job has been set going. `panic`,
 /// `page-fault`, `stack-overflow` or `invalid-instruction`. None if absent.

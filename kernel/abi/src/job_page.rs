@@ -4,7 +4,7 @@
 
 use crate::address::MAX_RANKS;
 
-/// "MARGAYJP" in little-endian ASCII.
+/// "MARGAYJP" in little-endian ASCII: what a page begins with that a home has filled in.
 pub const JOB_PAGE_MAGIC: u64 = u64::from_le_bytes(*b"MARGAYJP");
 /// Changes whenever the layout of [`JobPage`] changes.
 pub const JOB_PAGE_VERSION: u32 = 1;

@@ -10,7 +10,7 @@ pub const TRANSPORTS: [&str; 3] = ["smartmap", "shm-basic", "shm-advanced"];
 /// `transport rank=… name=… fixed=… per_peer=… peers=… dynamic=… total=…`, in bytes.
 pub const REPORT: &str = "MARGAY_REPORT";
 /// Environment variable: set if it shall count messages, and add them as records
-/// `profile rank=… distance=… size=… messages=… bytes=…`.
+/// `profile rank=… distance=… size=… messages=… bytes=…`, by [`DISTANCES`] and [`SIZES`].
 pub const PROFILE: &str = "MARGAY_PROFILE";
 
 /// How far apart two ranks' cores are, the nearest first: the same core, cores with a last-level cache in common, cores of one
@@ -18,5 +18,5 @@ pub const PROFILE: &str = "MARGAY_PROFILE";
 pub const DISTANCES: [&str; 4] = ["self", "shared-cache", "package", "node"];
 /// Classes of message sizes: those of the dissertation's table 6.1.
 pub const SIZES: [&str; 4] = ["<1K", "1K-32K", "32K-1M", ">1M"];
-/// Bytes from which on a message belongs to the next class.
+/// Bytes from which on a message belongs to the next class of [`SIZES`].
 pub const SIZE_LIMITS: [usize; 3] = [1 << 10, 32 << 10, 1 << 20];

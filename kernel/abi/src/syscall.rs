@@ -4,7 +4,7 @@
 //! Arguments go in `rdi rsi rdx r10 r8 r9`, the number and the result in `rax`; `rcx` and `r11` are lost. An error is
 //! returned as its negated number.
 
-/// Linux's numbers.
+/// Linux's numbers on x86-64 (arch/x86/entry/syscalls/syscall_64.tbl), each by the name of its call in section 2 of the manual.
 pub mod linux {
     pub const READ: u64 = 0;
     pub const WRITE: u64 = 1;
@@ -149,7 +149,7 @@ pub mod linux {
     pub const FACCESSAT2: u64 = 439;
 }
 
-/// Most file descriptors of a rank: they are below this number.
+/// Most file descriptors of a rank: they are below this number (what `RLIMIT_NOFILE` says).
 pub const DESCRIPTORS_MAX: usize = 256;
 
 /// First of Margay's own numbers.
@@ -161,7 +161,7 @@ pub const CORE_COUNTERS: u64 = 0x1001;
 /// `report(text: *const u8, bytes) -> 0`: adds a record to the job's exit report, under the name `runtime-` and the text's first word. The text is a
 /// name and `key=value` words, at most [`REPORT_BYTES`] printable ASCII characters; else `-EINVAL`.
 pub const REPORT: u64 = 0x1002;
-/// Bytes of a record of [`REPORT`].
+/// Most bytes of the text that one [`REPORT`] takes.
 pub const REPORT_BYTES: usize = 256;
 /// `job_hold(on) -> 0`: while `on` is not 0, peers count on this rank, and its exit with status 0 ends the job with status 1. The message
 /// passing runtime holds the job from its start to its end.
@@ -182,7 +182,7 @@ pub struct CoreCounters {
     pub syscalls: u64,
 }
 
-/// Linux's error numbers, positive.
+/// Linux's error numbers, positive, by their names (errno(3); include/uapi/asm-generic/errno-base.h and errno.h).
 pub mod errno {
     pub const EPERM: i64 = 1;
     pub const ENOENT: i64 = 2;

@@ -30,7 +30,7 @@ pub struct Fault {
 const PAGE_FAULT: u8 = 14;
 
 impl Fault {
-    /// Number of the signal that a Linux process dies of for this exception.
+    /// Number of the signal that a Linux process dies of for this exception; `SIGSEGV` for a vector that has none of its own.
     pub fn signal(&self) -> i32 {
         match self.vector {
             0 | 16 | 19 => SIGFPE,
@@ -164,7 +164,7 @@ fn exception(vector: u8) -> &'static str {
     }
 }
 
-/// Linux's name of a signal.
+/// Linux's name of a signal by its number (signal(7)), of those that end a rank; "a signal" for any other.
 pub fn signal_name(number: i32) -> &'static str {
     match number {
         1 => "SIGHUP",

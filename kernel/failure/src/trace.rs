@@ -3,7 +3,7 @@
 //! Programs are compiled with frame pointers, so `[rbp]` is the caller's `rbp` and `[rbp + 8]` the return address. The walk
 //! trusts nothing: it reads only through the caller's checked `read`, only upwards, and only so far.
 
-/// The most frames a report shows.
+/// The most frames that [`back_trace`] follows, the innermost included.
 pub const MAX_FRAMES: usize = 32;
 
 /// Where a rank was: instruction pointer, stack pointer and frame pointer.

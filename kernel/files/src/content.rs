@@ -29,8 +29,8 @@ fn index_at(level: u32, number: u64) -> usize {
 }
 
 impl<P: Pages> Files<'_, P> {
-    /// Hands the bytes of a file from `offset` on to `take`, in pieces of up to a page, `bytes` at most. Returns how many
-    /// there were: fewer at the file's end.
+    /// Hands the bytes of a file from byte `offset` on to `take`, in order, in pieces of up to a page, `bytes` at most. Returns how many
+    /// bytes it has taken: fewer at the file's end, or if `take` failed after the first piece.
     ///
     /// # Errors
     /// What `take` says, if it was the first piece.

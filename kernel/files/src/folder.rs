@@ -23,10 +23,11 @@ const FIRST_CHILD: u64 = 2;
 const AFTER: u64 = 3;
 
 impl<P: Pages> Files<'_, P> {
-    /// Makes a node in a folder.
+    /// Makes an empty node with permission bits `mode` in a folder. The name is as [`Files::parent_of`] gives it: not longer than
+    /// [`NAME_MAX`](crate::NAME_MAX), without a slash.
     ///
     /// # Errors
-    /// `EEXIST` if the name is taken, `ENOENT` if the folder has been removed, `ENOSPC`.
+    /// `EEXIST` if the name is taken, `ENOENT` if the folder has been removed, `ENOTDIR` if it is none, `ENOSPC`.
     pub fn create(
         &mut self,
         folder: NodeId,
@@ -55,7 +56,7 @@ impl<P: Pages> Files<'_, P> {
     /// Takes a name of a file away. The file itself goes with the last, when nobody has it open.
     ///
     /// # Errors
-    /// `ENOENT`, `EISDIR`; `EBUSY` for what the kernel makes up.
+    /// `ENOENT` if there is no such name, `EISDIR` if it is a folder's; `EBUSY` for what the kernel makes up.
     pub fn unlink(&mut self, folder: NodeId, name: &[u8], now_ns: u64) -> Result<()> {
         let place = self.place(folder, name)?.ok_or(Errno(ENOENT))?;
         match self.node(place)? {
@@ -65,10 +66,10 @@ impl<P: Pages> Files<'_, P> {
         }
     }
 
-    /// Removes an empty folder.
+    /// Removes an empty folder; its node goes when nobody has it open.
     ///
     /// # Errors
-    /// `ENOENT`, `ENOTDIR`, `ENOTEMPTY`.
+    /// `ENOENT` if there is no such name, `ENOTDIR` if it is no folder's, `ENOTEMPTY`.
     pub fn remove_folder(&mut self, folder: NodeId, name: &[u8], now_ns: u64) -> Result<()> {
         let id = self.place(folder, name)?.ok_or(Errno(ENOENT))?;
         let node = self.node(id)?;
@@ -133,8 +134,10 @@ impl<P: Pages> Files<'_, P> {
 
     /// The entry of a folder at `position`, 0 for the first: the folder itself, its parent, then what is in it.
     ///
+    /// A position is 0 or a former entry's `next_position`, which stays good whatever is made or removed in between. Nothing at the end.
+    ///
     /// # Errors
-    /// `ENOTDIR`.
+    /// `ENOTDIR` for a node that is no folder.
     pub fn entry(&self, folder: NodeId, position: u64) -> Result<Option<Entry>> {
         let node = self.node(folder)?;
         if node.kind != Kind::Folder {
@@ -183,7 +186,7 @@ impl<P: Pages> Files<'_, P> {
         self.put_node(id, &node)
     }
 
-    /// Sets the recorded permission bits.
+    /// Sets the permission bits (`0o7777`), which are recorded only.
     pub fn set_mode(&mut self, id: NodeId, mode: u16) -> Result<()> {
         let mut node = self.node(id)?;
         node.mode = mode;

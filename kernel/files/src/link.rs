@@ -39,7 +39,7 @@ impl<P: Pages> Files<'_, P> {
     /// Makes a symbolic link, a name that stands for the path `content`.
     ///
     /// # Errors
-    /// As [`Files::create`]; `ENAMETOOLONG`, and `EINVAL` for a path of no bytes.
+    /// As [`Files::create`]; `ENAMETOOLONG` for a path of [`PATH_MAX`] bytes or more, `EINVAL` for one of none.
     pub fn symbolic_link(
         &mut self,
         folder: NodeId,

@@ -27,6 +27,7 @@ pub enum LockKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lock {
     pub kind: LockKind,
+    /// Who holds it, not 0: a number that the caller gives and that means something to it only.
     pub owner: u32,
     pub start: u64,
     pub end: u64,
@@ -69,10 +70,10 @@ impl Lock {
 }
 
 impl<P: Pages> Files<'_, P> {
-    /// The first lock of somebody else that `wanted` has to wait for.
+    /// A lock of somebody else that `wanted` has to wait for, the first in their page; nothing if it can be had.
     ///
     /// # Errors
-    /// `EIO`.
+    /// `EIO` if there is no such node.
     pub fn lock_in_the_way(&self, id: NodeId, wanted: &Lock) -> Result<Option<Lock>> {
         let node = self.node(id)?;
         if node.locks == 0 {

@@ -155,7 +155,7 @@ impl Node {
 }
 
 impl Node {
-    /// Names that lead to it; a folder's are its own business.
+    /// How many names lead to a file or link, 0 once the last is gone; a folder counts as one.
     pub fn names(&self) -> u32 {
         if self.parent.is_none() { 0 } else { self.aliases.saturating_add(1) }
     }
@@ -183,7 +183,10 @@ impl<P: Pages> Files<'_, P> {
         page.get_mut(offset..offset + NODE_BYTES).map(|bytes| node.encode(bytes)).ok_or(Errno(EIO))
     }
 
-    /// The name in a node; nothing for the root. A file with several names has but one of them in its own.
+    /// The name in a node, 1 to 255 bytes; none for the root. A file with several names has but one of them in its own.
+    ///
+    /// # Errors
+    /// `EIO` if there is no such node.
     pub fn name(&self, id: NodeId) -> Result<&[u8]> {
         let bytes = self.node_bytes(id)?;
         let length = Node::decode(bytes).name_bytes as usize;

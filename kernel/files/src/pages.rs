@@ -18,7 +18,7 @@ pub trait Pages {
     fn limit(&self) -> u32;
     /// Adds at least one page of zeros; false if there is no more memory or the limit is reached.
     fn grow(&mut self) -> bool;
-    /// A page below [`Pages::count`].
+    /// The page at `index`, which is below [`Pages::count`].
     fn page(&self, index: u32) -> &Page;
     /// As [`Pages::page`], to be changed.
     fn page_mut(&mut self, index: u32) -> &mut Page;
@@ -115,7 +115,7 @@ impl<'a, P: Pages> Files<'a, P> {
         self.word(AT_USED).saturating_sub(self.word(AT_FREE_COUNT))
     }
 
-    /// Pages that there can be, and those of them that hold nothing.
+    /// How many pages there can be, and how many of them hold nothing: the limit's, whether there is memory for them or not.
     pub fn capacity(&self) -> (u32, u32) {
         let pages = self.pages.limit();
         (pages, pages.saturating_sub(self.busy_pages()))
@@ -188,7 +188,8 @@ impl<'a, P: Pages> Files<'a, P> {
     }
 }
 
-/// A checksum of pages or a part of them (FNV-1a over words of eight bytes), for an image on its way.
+/// A checksum of pages or a part of them, for an image on its way: 64-bit FNV-1a over little-endian words of eight bytes, the last one
+/// filled up with zeros.
 pub fn checksum(bytes: &[u8]) -> u64 {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     const FACTOR: u64 = 0x100_0000_01b3;

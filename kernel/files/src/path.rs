@@ -23,7 +23,7 @@ fn trimmed(path: &[u8]) -> (&[u8], bool) {
     (&path[..end], end < path.len())
 }
 
-/// Most symbolic links on the way of a path (as Linux has it).
+/// Most symbolic links on the way of a path (path_resolution(7): 40).
 pub const LINKS_MAX: usize = 40;
 
 /// A name in a folder, copied.
@@ -40,6 +40,7 @@ impl Name {
         Ok(Name { bytes, used: name.len() })
     }
 
+    /// The name's bytes, without a NUL.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.used).unwrap_or_default()
     }
@@ -77,7 +78,7 @@ impl<P: Pages> Files<'_, P> {
         self.walk(at, path, false)
     }
 
-    /// One of the two.
+    /// [`Files::find_itself`] if `itself`, else [`Files::find`].
     ///
     /// # Errors
     /// As [`Files::find`].
@@ -127,7 +128,7 @@ impl<P: Pages> Files<'_, P> {
     /// A link that leads nowhere says where.
     ///
     /// # Errors
-    /// As [`Files::parent_of`] and [`Files::find`].
+    /// As [`Files::parent_of`] and [`Files::find`]; `EISDIR` for a path that ends with a slash.
     pub fn place_for(&self, at: NodeId, path: &[u8]) -> Result<(NodeId, Name)> {
         let (mut at, mut path) = (at, path);
         for _ in 0..=LINKS_MAX {
@@ -168,7 +169,7 @@ impl<P: Pages> Files<'_, P> {
         }
     }
 
-    /// Writes the path of a folder into `buffer`, to its end, and returns it.
+    /// Writes the absolute path of a folder into the end of `buffer`, and returns it; no NUL.
     ///
     /// # Errors
     /// `ENOENT` if the folder has been removed, `ENAMETOOLONG` if the buffer is too short.

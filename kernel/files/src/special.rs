@@ -49,7 +49,7 @@ impl Special {
         Special::StandardError,
     ];
 
-    /// The special file with a number, as nodes keep it.
+    /// The special file with a number, as [`Node::special`](crate::Node::special) keeps it; nothing for 0 and what there is not.
     pub fn from_number(number: u32) -> Option<Special> {
         Self::ALL.into_iter().find(|special| *special as u32 == number)
     }
@@ -94,7 +94,7 @@ const SPECIALS: [(&[u8], Special); 15] = [
     (b"/sys/devices/system/cpu/present", Special::Online),
 ];
 
-/// Makes the tree that every file system starts with.
+/// Makes the tree that every file system starts with. Errors: `ENOSPC`.
 pub fn plant<P: Pages>(files: &mut Files<'_, P>) -> Result<()> {
     for path in FOLDERS {
         let (parent, name) = files.parent_of(NodeId::ROOT, path)?;

@@ -13,7 +13,8 @@ use core::fmt;
 use lwk_abi::address::MAX_RANKS;
 use lwk_abi::job_file;
 
-/// The least severe kernel messages that are shown; ordered from [`LogLevel::Error`] up.
+/// The least severe kernel messages that are shown; ordered from [`LogLevel::Error`] up, with the console's numbers
+/// ([`lwk_abi::console::KERNEL`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
     Error = 1,

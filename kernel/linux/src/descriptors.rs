@@ -43,6 +43,7 @@ pub struct Description {
     pub target: Target,
     /// Linux's `O_…` bits that stay after opening.
     pub flags: u32,
+    /// Where the next read or write begins, in bytes; of a folder, the position of the next entry ([`lwk_files::Files::entry`]).
     pub offset: u64,
     /// Descriptors that lead here; 0: unused.
     users: u16,
@@ -50,6 +51,7 @@ pub struct Description {
 
 /// Access bits of the flags.
 const ACCESS_MODE: u32 = 3;
+/// Linux's `O_WRONLY`.
 pub const WRITE_ONLY: u32 = 1;
 const READ_WRITE: u32 = 2;
 /// Linux's `O_APPEND`.
@@ -60,10 +62,12 @@ pub const PATH_ONLY: u32 = 0o10_000_000;
 pub const CLOSE_ON_EXEC: u32 = 0o2_000_000;
 
 impl Description {
+    /// Whether it was opened with `O_RDONLY` or `O_RDWR`, and not with `O_PATH`.
     pub fn is_readable(&self) -> bool {
         self.flags & (ACCESS_MODE | PATH_ONLY) == 0 || self.flags & (ACCESS_MODE | PATH_ONLY) == READ_WRITE
     }
 
+    /// Whether it was opened with `O_WRONLY` or `O_RDWR`, and not with `O_PATH`.
     pub fn is_writable(&self) -> bool {
         matches!(self.flags & (ACCESS_MODE | PATH_ONLY), WRITE_ONLY | READ_WRITE)
     }
@@ -76,7 +80,7 @@ struct Slot {
     close_on_exec: bool,
 }
 
-/// A rank's descriptors.
+/// A rank's descriptors, [`DESCRIPTORS_MAX`] at most, and as many descriptions.
 #[derive(Debug)]
 pub struct Descriptors {
     slots: [Slot; DESCRIPTORS_MAX],
@@ -84,7 +88,7 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// The three that a program starts with.
+    /// The three that a program starts with: 0 to read from, 1 and 2 to write to.
     pub fn standard() -> Descriptors {
         let unused = Description { target: Target::Input, flags: 0, offset: 0, users: 0 };
         let mut descriptors = Descriptors {
@@ -111,7 +115,7 @@ impl Descriptors {
     /// The description behind a descriptor.
     ///
     /// # Errors
-    /// `EBADF`.
+    /// `EBADF` if the descriptor is not open.
     pub fn get(&self, fd: u32) -> Result<&Description, Errno> {
         self.descriptions.get(self.index(fd)?).ok_or(Errno(EBADF))
     }
@@ -133,10 +137,11 @@ impl Descriptors {
         self.free_slot(0).map(|_| ())
     }
 
-    /// The lowest free descriptor for a new description.
+    /// The lowest free descriptor, for a new description with these `O_…` bits and offset 0. The caller has told the file system that the
+    /// target is open.
     ///
     /// # Errors
-    /// `EMFILE`.
+    /// `EMFILE` if all are open.
     pub fn open(&mut self, target: Target, flags: u32) -> Answer {
         let fd = self.free_slot(0)?;
         // As many descriptions as descriptors, so one is free as well.

@@ -11,8 +11,8 @@ use crate::{Answer, Errno, identity, proc_text};
 /// Zeros are handed out in pieces of this many bytes.
 const PIECE_BYTES: usize = 512;
 
-/// Reads from what stands behind a special file. The buffer has been checked. Errors: `EBADF` for what is only written, `EIO` if there are no random
-/// bytes.
+/// Reads up to `bytes` bytes from what stands behind a special file into memory at `target`, which has been checked; `offset` is for texts
+/// only. The answer is the bytes read. Errors: `EBADF` for what is only written, `EIO` if there are no random bytes.
 pub fn read<M: Machine>(
     process: &Process,
     machine: &M,
@@ -38,8 +38,8 @@ pub fn read<M: Machine>(
     }
 }
 
-/// Writes to what stands behind a special file. The source has been checked; `print` puts it on a stream. Errors: `EBADF` for what is only read;
-/// those of the console.
+/// Writes to what stands behind a special file, and answers how many bytes. The source has been checked; `print` puts it on a stream. Errors:
+/// `EBADF` for what is only read; those of the console.
 pub fn write(special: Special, source: Source<'_>, print: impl FnOnce(Stream) -> Answer) -> Answer {
     match special {
         Special::Null | Special::Zero | Special::Random => Ok(source.bytes()),

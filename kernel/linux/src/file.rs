@@ -36,10 +36,10 @@ pub struct Path {
 const BLOCK_BYTES: u64 = 256;
 
 impl Path {
-    /// Copies the string at `address`.
+    /// Copies the string at `address`, up to its NUL.
     ///
     /// # Errors
-    /// `EFAULT`, `ENAMETOOLONG`.
+    /// `EFAULT`; `ENAMETOOLONG` if [`PATH_MAX`] bytes have no NUL.
     pub fn read<M: Machine>(machine: &M, address: u64) -> Result<Path, Errno> {
         let mut path = Path { bytes: [0; PATH_MAX], used: 0 };
         loop {
@@ -62,10 +62,10 @@ impl Path {
         Path { bytes: [b'/'; PATH_MAX], used: 1 }
     }
 
-    /// Adds to the path.
+    /// Adds bytes to the path's end.
     ///
     /// # Errors
-    /// `ENAMETOOLONG`.
+    /// `ENAMETOOLONG` beyond [`PATH_MAX`] bytes.
     pub fn push(&mut self, more: &[u8]) -> Result<(), Errno> {
         let end = self.used + more.len();
         self.bytes.get_mut(self.used..end).ok_or(Errno(ENAMETOOLONG))?.copy_from_slice(more);
@@ -73,6 +73,7 @@ impl Path {
         Ok(())
     }
 
+    /// The path without its NUL.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.used).unwrap_or_default()
     }

@@ -43,6 +43,7 @@ pub struct Place {
     pub blocked: u64,
     /// The alternate stack as in `stack_t`.
     pub stack: [u64; 3],
+    /// Address of the handler, and of the code that it returns to.
     pub handler: u64,
     pub restorer: u64,
 }
@@ -104,7 +105,8 @@ impl Registers {
     }
 }
 
-/// Builds the frame and sets the registers to the handler's start.
+/// Builds the frame below the program's stack pointer and its red zone, or at the alternate stack's end, and sets the registers to the
+/// handler's start.
 ///
 /// # Errors
 /// `EFAULT` if there is no stack for it.
@@ -155,7 +157,9 @@ pub fn build<M: Machine>(
 
 /// What a frame says.
 pub struct Restored {
+    /// What the program goes on with; flags that it may not set are as they must be.
     pub registers: Registers,
+    /// Signals to be blocked again, one bit each.
     pub blocked: u64,
     /// The alternate stack, if it says one that `sigaltstack` would take.
     pub stack: Option<AlternateStack>,
@@ -164,7 +168,7 @@ pub struct Restored {
 /// Reads the frame back that the stack pointer leads to, as the handler's return leaves it.
 ///
 /// # Errors
-/// `EFAULT`.
+/// `EFAULT` if it cannot be read, or says an address that is no program's.
 pub fn restore<M: Machine>(machine: &M, now: &Registers) -> Result<Restored, Errno> {
     let context = now.rsp;
     machine.check_readable(context, CONTEXT_BYTES)?;

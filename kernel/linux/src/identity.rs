@@ -7,7 +7,7 @@ use crate::machine::{Clock, Machine, write_words};
 use crate::transfer::BYTES_MAX;
 use crate::{Answer, Errno};
 
-/// The number that `getpid` and `gettid` tell: process numbers are positive, ranks start at 0.
+/// The number that `getpid` and `gettid` tell: the rank plus one, since process numbers are positive and ranks start at 0.
 pub fn process_number<M: Machine>(machine: &M) -> u64 {
     u64::from(machine.facts().rank) + 1
 }
@@ -23,7 +23,7 @@ const NAME_BYTES: usize = 65;
 const NAMES: [&str; 6] =
     ["Margay", "margay", concat!("6.1.0-margay-", env!("CARGO_PKG_VERSION")), "#1", "x86_64", "(none)"];
 
-/// `uname(2)`. Errors: `EFAULT`.
+/// `uname(2)`: six strings of 65 bytes, filled up with NULs. Errors: `EFAULT`.
 pub fn names<M: Machine>(machine: &M, target: u64) -> Answer {
     let mut bytes = [0; NAME_BYTES * NAMES.len()];
     for (field, name) in bytes.chunks_exact_mut(NAME_BYTES).zip(NAMES) {
@@ -42,7 +42,7 @@ const RANDOM_BYTES_MAX: u64 = 33_554_431;
 /// Random bytes are made in pieces of this many.
 const RANDOM_PIECE_BYTES: usize = 256;
 
-/// `getrandom(2)`; `ENOSYS` where there is no generator. `EINVAL` for flags that do not go together, `EFAULT`.
+/// `getrandom(2)`, which never waits. Errors: `ENOSYS` where there is no generator, `EINVAL` for flags that do not go together, `EFAULT`.
 pub fn random<M: Machine>(machine: &M, target: u64, bytes: u64, flags: u64) -> Answer {
     let flags = flags as u32;
     let both = GRND_RANDOM | GRND_INSECURE;
@@ -96,7 +96,7 @@ pub fn robust_list(bytes: u64) -> Answer {
     if bytes == HEAD_BYTES { Ok(0) } else { Err(Errno(EINVAL)) }
 }
 
-/// `sysinfo(2)`. Errors: `EFAULT`.
+/// `sysinfo(2)`: seconds of the monotonic clock, memory of the node in bytes, one process; no load, swap or buffers. Errors: `EFAULT`.
 pub fn system<M: Machine>(machine: &M, target: u64) -> Answer {
     let facts = machine.facts();
     let mut words = [0; 14];
@@ -158,22 +158,23 @@ pub fn set_user(numbers: &[u64]) -> Answer {
     }
 }
 
-/// `getresuid(2)`, `getresgid(2)`.
+/// `getresuid(2)`, `getresgid(2)`: three zeros of four bytes. Errors: `EFAULT`.
 pub fn users<M: Machine>(machine: &M, targets: [u64; 3]) -> Answer {
     targets.into_iter().try_for_each(|target| machine.write(target, &[0; 4])).map(|()| 0)
 }
 
-/// `getgroups(2)`: none but the one of `getgid`.
+/// `getgroups(2)`: none but the one of `getgid`. Errors: `EINVAL` for room for less than none.
 pub fn groups(room: u64) -> Answer {
     if (room as i32) < 0 { Err(Errno(EINVAL)) } else { Ok(0) }
 }
 
-/// `getpgid(2)`, `getsid(2)`: each rank is a group and a session of its own.
+/// `getpgid(2)`, `getsid(2)`: each rank is a group and a session of its own. Errors: `ESRCH` for another process.
 pub fn group_of<M: Machine>(machine: &M, process: u64) -> Answer {
     if is_own(machine, process) { Ok(process_number(machine)) } else { Err(Errno(ESRCH)) }
 }
 
-/// `getpriority(2)`, in the form in which 20 is the ordinary one.
+/// `getpriority(2)`, in the system call's form, in which 20 is the ordinary one. Errors: `ESRCH` for another process, `EINVAL` for another
+/// `which` than process, group and user.
 pub fn priority<M: Machine>(machine: &M, which: u64, who: u64) -> Answer {
     const PROCESS: u32 = 0;
     const USER: u32 = 2;
@@ -185,19 +186,20 @@ pub fn priority<M: Machine>(machine: &M, which: u64, who: u64) -> Answer {
     }
 }
 
-/// `sched_getscheduler(2)`: the ordinary policy, number 0.
+/// `sched_getscheduler(2)`: the ordinary policy, number 0. Errors: `ESRCH` for another process.
 pub fn policy<M: Machine>(machine: &M, process: u64) -> Answer {
     if is_own(machine, process) { Ok(0) } else { Err(Errno(ESRCH)) }
 }
 
-/// `sched_getparam(2)`: the ordinary policy's only priority.
+/// `sched_getparam(2)`: the ordinary policy's only priority, 0, in four bytes. Errors: `ESRCH` for another process, `EFAULT`.
 pub fn policy_parameter<M: Machine>(machine: &M, process: u64, target: u64) -> Answer {
     policy(machine, process)?;
     machine.write(target, &[0; 4])?;
     Ok(0)
 }
 
-/// `sched_get_priority_min(2)` and its like: those of Linux's policies, of which a rank has the first.
+/// `sched_get_priority_min(2)` and, if `highest`, `sched_get_priority_max(2)`: those of Linux's policies, of which a rank has the ordinary
+/// one. Errors: `EINVAL` for a number that is no policy's.
 pub fn policy_range(policy: u64, highest: bool) -> Answer {
     match policy as u32 {
         // First come, first served, and in turns.
@@ -208,7 +210,7 @@ pub fn policy_range(policy: u64, highest: bool) -> Answer {
     }
 }
 
-/// `getcpu(2)`. Errors: `EFAULT`.
+/// `getcpu(2)`: the rank's core, and memory node 0, each in four bytes where an address is given. Errors: `EFAULT`.
 pub fn core<M: Machine>(machine: &M, core: u64, node: u64) -> Answer {
     if core != 0 {
         machine.write(core, &machine.facts().core.to_le_bytes())?;

@@ -5,6 +5,9 @@
 //! permissions. What there is behaves as on Linux. What a home knows and this crate does not (memory, time, console, where
 //! the files are kept) comes through [`Machine`]. Calls that this crate does not know are answered `ENOSYS` and counted.
 //!
+//! What a call takes, answers and refuses is in its page of section 2 of Linux's manual; a docstring here says what is this system's own, or
+//! which of the errors there are. A pointer is a user address, a descriptor is a number below 256.
+//!
 //! Every pointer is checked by the machine before it is used, and a peer's memory is as good as one's own. Nothing here
 //! waits: a call whose time has not come is [`Outcome::Again`], and the program makes it once more.
 #![no_std]
@@ -46,7 +49,7 @@ pub use memory::AREAS_MAX;
 pub use process::Process;
 pub use signal::{Fatal, Information};
 
-/// What a system call answers: a value, or an error number.
+/// What a system call answers: the value that the manual says, 0 where it says none but success, or an error number.
 pub type Answer = Result<u64, Errno>;
 
 /// How a call has come out.
@@ -64,8 +67,9 @@ impl From<Answer> for Outcome {
     }
 }
 
-/// Answers a call. Those that end the rank, yield the core, return from a handler, or are Margay's own are the home's; so is the
-/// question after each call whether it has raised a signal ([`Process::has_pending_signal`]).
+/// Answers the call with Linux's `number` and up to six arguments, in registers' order; `ENOSYS` if there is none. Those that end the rank,
+/// yield the core, return from a handler, or are Margay's own are the home's; so is the question after each call whether it has raised a
+/// signal ([`Process::has_pending_signal`]).
 pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, arguments: [u64; 6]) -> Outcome {
     let [a, b, c, d, e, flags] = arguments;
     // Descriptors, flags and the like are `int`s: the upper half of the register means nothing.

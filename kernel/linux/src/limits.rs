@@ -9,7 +9,7 @@ use crate::machine::{Machine, read_u64, write_words};
 use crate::process::Process;
 use crate::{Answer, Errno};
 
-/// No limit (`RLIM_INFINITY`).
+/// What stands for no limit (`RLIM_INFINITY`).
 pub const UNLIMITED: u64 = u64::MAX;
 
 /// Linux's numbers of the resources that have limits here, and how many numbers there are.

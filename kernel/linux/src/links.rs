@@ -9,8 +9,9 @@ use crate::machine::{Clock, Machine, read_u64};
 use crate::process::Process;
 use crate::{Answer, CURRENT_FOLDER, Errno};
 
-/// Linux's `AT_SYMLINK_NOFOLLOW`, `AT_SYMLINK_FOLLOW` and `AT_EMPTY_PATH`.
+/// Linux's `AT_SYMLINK_NOFOLLOW`.
 pub const NO_FOLLOW: u32 = 0x100;
+/// Linux's `AT_SYMLINK_FOLLOW` and `AT_EMPTY_PATH`.
 const FOLLOW: u32 = 0x400;
 const EMPTY_PATH: u32 = 0x1000;
 

@@ -11,10 +11,13 @@ use crate::machine::{Machine, read_u64};
 use crate::process::Process;
 use crate::{Errno, Outcome};
 
-/// Commands of `fcntl(2)`: which lock is in the way, take one, and wait for it.
+/// Commands of `fcntl(2)` for locks.
 pub mod command {
+    /// `F_GETLK`: which lock is in the way.
     pub const GET: u32 = 5;
+    /// `F_SETLK`: takes or gives one back at once.
     pub const SET: u32 = 6;
+    /// `F_SETLKW`: waits until it can be taken.
     pub const SET_WAIT: u32 = 7;
 }
 

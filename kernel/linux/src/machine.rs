@@ -14,14 +14,14 @@ pub enum Stream {
     Error,
 }
 
-/// What time is asked for.
+/// What time is asked for, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// Since the Unix epoch.
     Real,
     /// Since some moment before the job; never set.
     Monotonic,
-    /// The process's own.
+    /// Processor time that the rank has used.
     Processor,
 }
 
@@ -48,36 +48,37 @@ pub trait Machine {
 
     /// The rank's layout; every rank of the job has the same.
     fn layout(&self) -> &Layout;
+    /// Facts about the rank and its node, as they are now.
     fn facts(&self) -> Facts;
-    /// The program's first argument.
+    /// The program's first argument (`argv[0]`), without a NUL.
     fn program_name(&self) -> &[u8];
 
     /// Checks that all of this memory, own or a peer's, can be read; `EFAULT`.
     fn check_readable(&self, address: u64, bytes: u64) -> Result<(), Errno>;
-    /// Checks that all of this memory can be written; `EFAULT`.
+    /// Checks that all of this memory, own or a peer's, can be written; `EFAULT`.
     fn check_writable(&self, address: u64, bytes: u64) -> Result<(), Errno>;
-    /// Copies from memory after the check of [`Machine::check_readable`].
+    /// Copies from memory at `address` after the check of [`Machine::check_readable`]; `EFAULT`.
     fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Errno>;
-    /// Copies to memory after the check of [`Machine::check_writable`].
+    /// Copies to memory at `address` after the check of [`Machine::check_writable`]; `EFAULT`.
     fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno>;
     /// Copies `bytes` bytes of the rank's own heap, from one place to another that does not overlap; both page aligned.
     fn copy_pages(&self, to: u64, from: u64, bytes: u64);
-    /// The heap hands out `start..end` to the program.
+    /// The heap hands out `start..end` to the program, before it is cleared or used.
     fn granted(&self, start: u64, end: u64);
-    /// Sets whole pages of the rank's own heap to zero.
+    /// Sets whole pages of the rank's own heap to zero: from address `start` on, before `end`.
     fn clear_pages(&self, start: u64, end: u64);
 
-    /// Prints memory that has been checked to be readable.
+    /// Prints `bytes` bytes of memory that has been checked to be readable, and answers how many.
     fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer;
-    /// Prints bytes of the system's own.
+    /// Prints bytes of the system's own, and answers how many.
     fn print_own(&self, stream: Stream, bytes: &[u8]) -> Answer;
-    /// Nanoseconds.
+    /// What a clock says, in nanoseconds.
     fn clock(&self, clock: Clock) -> u64;
     /// Fills memory of the system's with random bytes; false if there is no generator.
     fn random(&self, into: &mut [u8]) -> bool;
-    /// The thread pointer in `FS`, or that in `GS`.
+    /// The program's thread pointer in `FS`, or if `gs` that in `GS`: an address.
     fn thread_base(&self, gs: bool) -> u64;
-    /// Sets it to a user address.
+    /// Sets it, to a user address.
     fn set_thread_base(&self, gs: bool, address: u64);
     /// The program's stack pointer.
     fn stack_pointer(&self) -> u64;
@@ -90,12 +91,12 @@ pub trait Machine {
     /// The rank has nothing to do for so many nanoseconds: an opportunity for others, not a promise.
     fn idle(&self, nanoseconds: u64);
 
-    /// Works on the node's files, alone.
+    /// Works on the node's files, alone: under the node's lock, so `work` must not ask for them again. Errors: those of `work`, or `EIO`.
     fn files<R>(
         &self,
         work: impl FnOnce(&mut Files<'_, Self::Pages>) -> Result<R, Errno>,
     ) -> Result<R, Errno>;
-    /// A call that there is not was made.
+    /// The program has made the call `number`, which there is not.
     fn count_unsupported(&self, number: u64);
 }
 

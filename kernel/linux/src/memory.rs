@@ -11,7 +11,7 @@ use crate::machine::Machine;
 use crate::process::Process;
 use crate::{Answer, Errno};
 
-/// The most areas a rank can map; more is `ENOMEM`, as with Linux's `vm.max_map_count`.
+/// The most areas apart from each other that a rank can map; more is `ENOMEM`, as with Linux's `vm.max_map_count`.
 pub const AREAS_MAX: usize = 512;
 
 const PROT_WRITE: u64 = 2;
@@ -31,7 +31,7 @@ fn refused(problem: HeapError) -> Errno {
     Errno(problem.errno())
 }
 
-/// Arguments of `mmap(2)`.
+/// Arguments of `mmap(2)`, unchecked.
 pub struct MapRequest {
     address: u64,
     bytes: u64,
@@ -42,6 +42,7 @@ pub struct MapRequest {
 }
 
 impl MapRequest {
+    /// The six arguments in the call's order.
     pub fn new([address, bytes, protection, flags, fd, offset]: [u64; 6]) -> MapRequest {
         MapRequest { address, bytes, protection, flags, fd: fd as u32, offset }
     }
@@ -198,7 +199,8 @@ impl Process {
 }
 
 /// `mprotect(2)`. The linear map never changes. What would allow no more than is allowed is accepted, and what it would forbid
-/// stays allowed; what would allow more is `EACCES`.
+/// stays allowed; what would allow more is `EACCES`. Errors beside that: `EINVAL` for an address that begins no page and for unknown bits,
+/// `ENOMEM` for a range that is not mapped.
 pub fn protect<M: Machine>(machine: &M, address: u64, bytes: u64, protection: u64) -> Answer {
     if !address.is_multiple_of(PAGE_BYTES) || protection & !PROT_ALL != 0 {
         return Err(Errno(EINVAL));
@@ -228,14 +230,14 @@ pub fn lock<M: Machine>(machine: &M, address: u64, bytes: u64) -> Answer {
     Ok(0)
 }
 
-/// `mlock2(2)`.
+/// `mlock2(2)`. Errors: `EINVAL` for unknown flags, `ENOMEM` for what is not mapped.
 pub fn lock_as<M: Machine>(machine: &M, address: u64, bytes: u64, flags: u64) -> Answer {
     /// `MLOCK_ONFAULT`.
     const ON_FAULT: u32 = 1;
     if flags as u32 & !ON_FAULT != 0 { Err(Errno(EINVAL)) } else { lock(machine, address, bytes) }
 }
 
-/// `mlockall(2)`.
+/// `mlockall(2)`: all memory is always there. Errors: `EINVAL` for flags that say nothing, or what there is not.
 pub fn lock_all(flags: u64) -> Answer {
     /// What is mapped now, what will be, and only when it is used: the last not alone.
     const ALL: u32 = 7;

@@ -11,7 +11,7 @@ use crate::process::Process;
 use crate::transfer::Source;
 use crate::{Answer, Errno};
 
-/// Bytes that fit into a pipe, as on Linux.
+/// Bytes that fit into a pipe, as on Linux (pipe(7)).
 pub const CAPACITY: u64 = 64 << 10;
 /// Writes of up to so many bytes are done as a whole or not at all (`PIPE_BUF`).
 const ATOMIC_BYTES: u64 = 4096;
@@ -55,7 +55,7 @@ impl Pipe {
     }
 }
 
-/// The pipes of a rank.
+/// The pipes of a rank, by the numbers that [`Target::Pipe`] names; 32 at most.
 #[derive(Debug)]
 pub struct Pipes([Pipe; PIPES_MAX]);
 

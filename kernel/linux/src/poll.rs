@@ -13,11 +13,11 @@ use crate::{Errno, Outcome};
 /// How long to wait if nothing is ready.
 #[derive(Clone, Copy, Debug)]
 pub enum Patience {
-    /// So many; for ever if negative.
+    /// So many, an `int`; for ever if negative.
     Milliseconds(u64),
     /// As the structure at this address says; for ever if there is none.
     Timespec(u64),
-    /// As above.
+    /// As [`Patience::Timespec`].
     Timeval(u64),
 }
 

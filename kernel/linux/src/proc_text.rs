@@ -42,7 +42,8 @@ impl Write for Window {
     }
 }
 
-/// Reads a part of a text into memory that has been checked. The answer is the bytes read; 0 at its end.
+/// Reads a part of a text, from byte `offset` on, into memory at `target` that has been checked. The answer is the bytes read, 1024 at most;
+/// 0 at its end.
 pub fn read<M: Machine>(
     process: &Process,
     machine: &M,

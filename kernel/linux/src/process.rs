@@ -16,7 +16,7 @@ use crate::{Answer, Errno};
 /// Permission bits that new files lack unless the program says otherwise (Linux's usual `umask`).
 const UMASK: u16 = 0o022;
 
-/// The state of one rank.
+/// What the calls of one rank remember: heap, descriptors, pipes, current folder, limits and signals.
 #[derive(Debug)]
 pub struct Process {
     pub(crate) heap: Heap<AREAS_MAX>,
@@ -28,9 +28,9 @@ pub struct Process {
     /// How long the files that it writes may become, in bytes: soft and hard limit (`RLIMIT_FSIZE`).
     pub(crate) file_bytes_limits: [u64; 2],
     pub(crate) signals: Signals,
-    /// When the call that the program keeps making has waited long enough, by [`crate::Clock::Monotonic`].
+    /// When the call that the program keeps making has waited long enough, in nanoseconds of [`crate::Clock::Monotonic`].
     pub(crate) deadline: Option<u64>,
-    /// Where peers look whether the rank has exited.
+    /// Address of the word where peers look whether the rank has exited.
     last_word: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Process {
         }
     }
 
-    /// [`lwk_abi::syscall::JOB_LEAVE`], but for the hold that ends with it.
+    /// [`lwk_abi::syscall::JOB_LEAVE`], but for the hold that ends with it. Errors: `EINVAL` for an address that is no multiple of 4, `EFAULT`.
     pub fn leave<M: Machine>(&mut self, machine: &M, word: u64) -> Answer {
         if !word.is_multiple_of(4) {
             return Err(Errno(EINVAL));

@@ -69,7 +69,7 @@ impl AlternateStack {
         self.bytes > 0 && pointer > self.start && pointer - self.start <= self.bytes
     }
 
-    /// As in `stack_t`, when the stack pointer is at `pointer`.
+    /// As in `stack_t` (start, flags, bytes), when the stack pointer is at `pointer`.
     pub fn words(&self, pointer: u64) -> [u64; 3] {
         let flags = match self.bytes {
             0 => DISABLED,
@@ -80,7 +80,7 @@ impl AlternateStack {
     }
 }
 
-/// What a rank has said about signals.
+/// What a rank has said about signals, 1 to 64, and which it has raised.
 #[derive(Debug)]
 pub struct Signals {
     actions: [Action; SIGNAL_MAX as usize],
@@ -91,9 +91,10 @@ pub struct Signals {
     pub(crate) stack: AlternateStack,
 }
 
-/// What a handler is told about a signal.
+/// What a handler is told about a signal (sigaction(2), `siginfo_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Information {
+    /// The signal's number, 1 to 64.
     pub signal: u32,
     /// Linux's `si_code`.
     pub code: i32,
@@ -101,7 +102,7 @@ pub struct Information {
     pub value: u64,
 }
 
-/// The rank ends by this signal.
+/// The rank ends by the signal with this number, as if it had no handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal(pub i32);
 

@@ -23,14 +23,14 @@ fn clock_of(number: u64) -> Result<Clock, Errno> {
     }
 }
 
-/// `clock_gettime(2)`. Errors: `EINVAL` for a clock that is not there, `EFAULT`.
+/// `clock_gettime(2)`: seconds and nanoseconds, a word of eight bytes each. Errors: `EINVAL` for a clock that is not there, `EFAULT`.
 pub fn read_clock<M: Machine>(machine: &M, number: u64, target: u64) -> Answer {
     let now = machine.clock(clock_of(number)?);
     write_words(machine, target, [now / NANOSECONDS, now % NANOSECONDS])?;
     Ok(0)
 }
 
-/// `clock_getres(2)`. Errors: as for [`read_clock`].
+/// `clock_getres(2)`: a nanosecond, for every clock. Errors: as for [`read_clock`].
 pub fn resolution<M: Machine>(machine: &M, number: u64, target: u64) -> Answer {
     clock_of(number)?;
     if target != 0 {
@@ -51,7 +51,7 @@ pub fn time_of_day<M: Machine>(machine: &M, target: u64, zone: u64) -> Answer {
     Ok(0)
 }
 
-/// `time(2)`. Errors: `EFAULT`.
+/// `time(2)`: seconds since the Unix epoch. Errors: `EFAULT`.
 pub fn seconds<M: Machine>(machine: &M, target: u64) -> Answer {
     let now = machine.clock(Clock::Real) / NANOSECONDS;
     if target != 0 {
@@ -60,7 +60,7 @@ pub fn seconds<M: Machine>(machine: &M, target: u64) -> Answer {
     Ok(now)
 }
 
-/// `times(2)`: all of it the program's own time. Errors: `EFAULT`.
+/// `times(2)`, in hundredths of a second: all of it the program's own time. Errors: `EFAULT`.
 pub fn process_times<M: Machine>(machine: &M, target: u64) -> Answer {
     let ticks = |nanoseconds: u64| nanoseconds / (NANOSECONDS / CLOCK_TICKS);
     if target != 0 {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// A set of permissions. [`Access::allows`] is the only order on it.
+/// What is allowed of reading, writing and execution. [`Access::allows`] is the only order on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Access {
     pub read: bool,

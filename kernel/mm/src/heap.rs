@@ -2,8 +2,8 @@
 //! guard, with the meaning of Linux's `brk(2)`, `mmap(2)` and `munmap(2)`.
 //!
 //! All of it is mapped from the start, so this is bookkeeping: it says which addresses to hand out, and which of them
-//! the caller must clear first. The caller has zeroed the whole heap before the program starts; what no area has covered
-//! since then is still zero and is not cleared again.
+//! the caller must clear first. If the caller has zeroed the whole heap before the program starts ([`Heap::new`]), what no break and no area
+//! has covered since then is still zero and is not cleared again; else ([`Heap::stale`]) everything is cleared when it is handed out.
 
 use arrayvec::ArrayVec;
 use core::fmt;
@@ -13,7 +13,7 @@ use lwk_abi::syscall::errno;
 
 use crate::address::{align_down, align_up};
 
-/// Addresses in use or to be cleared: `start` is in it, `end` is not.
+/// Addresses in use or to be cleared, page aligned: `start` is in it, `end` is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     pub start: u64,
@@ -78,7 +78,7 @@ pub struct Heap<const N: usize> {
 }
 
 impl<const N: usize> Heap<N> {
-    /// An unused heap; it and its bounds are the layout's `heap_start` and `heap_end`, page aligned, zeroed memory.
+    /// An unused heap of zeroed memory between two page-aligned addresses, the layout's `heap_start` and `heap_end`.
     #[must_use]
     pub const fn new(start: u64, end: u64) -> Self {
         Self { start, end, brk: start, areas: ArrayVec::new_const(), break_mark: start, area_mark: end }

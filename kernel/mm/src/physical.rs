@@ -14,7 +14,7 @@ use lwk_abi::address::PAGE_BYTES;
 
 use crate::address::{PhysAddr, align_down, align_up};
 
-/// A piece of physical memory: `start` is in it, `end` is not.
+/// A piece of physical memory by its addresses: `start` is in it, `end` is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhysRegion {
     pub start: u64,
@@ -154,13 +154,13 @@ impl<const N: usize> PhysicalMemory<N> {
         self.insert(start.0, end)
     }
 
-    /// All free bytes.
+    /// Bytes of all free regions together.
     #[must_use]
     pub fn free_bytes(&self) -> u64 {
         self.free.iter().map(PhysRegion::bytes).sum()
     }
 
-    /// Bytes of the largest free region.
+    /// Bytes of the largest free region, 0 if nothing is free.
     #[must_use]
     pub fn largest(&self) -> u64 {
         self.free.iter().map(PhysRegion::bytes).max().unwrap_or(0)

@@ -14,9 +14,9 @@ use crate::address::{PHYS_BITS, PhysAddr, VirtAddr};
 
 /// The entry is valid.
 pub const PRESENT: u64 = 1 << 0;
-/// Writes are allowed.
+/// Writes are allowed, as far as the entries above allow them.
 pub const WRITABLE: u64 = 1 << 1;
-/// User mode may use the memory.
+/// User mode may use the memory, as far as the entries above allow it.
 pub const USER: u64 = 1 << 2;
 /// Page-level write-through.
 pub const WRITE_THROUGH: u64 = 1 << 3;
@@ -34,7 +34,7 @@ pub const GLOBAL: u64 = 1 << 8;
 pub const NO_EXECUTE: u64 = 1 << 63;
 /// The bits of an entry that hold a physical address.
 pub const ADDRESS_MASK: u64 = ((1 << PHYS_BITS) - 1) & !(PAGE_BYTES - 1);
-/// Entries of a table.
+/// Entries of eight bytes of a table.
 pub const TABLE_ENTRIES: usize = 512;
 /// Slots (entries of the top-level table) of the lower half.
 pub const USER_SLOTS: usize = 256;
@@ -62,7 +62,7 @@ pub struct MapFlags {
     pub gigabyte_pages: bool,
 }
 
-/// Why memory was not mapped or linked.
+/// Why [`map`] or [`link_slot`] has not mapped memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapError {
     /// An address or the length is not a multiple of 4 KiB.
@@ -98,7 +98,7 @@ impl fmt::Display for MapError {
     }
 }
 
-/// Maps `bytes` of memory linearly at `virt`. `root` is the top-level table.
+/// Maps `bytes` of memory from `phys` on linearly at `virt`. `root` is the top-level table.
 ///
 /// Tables on the way are made as needed. The caller flushes nothing: no valid translation changes.
 ///

@@ -38,7 +38,7 @@ mod auxiliary {
 /// Linux's clock ticks a second, as programs see them.
 const CLOCK_TICKS: u64 = 100;
 
-/// The processor's own entries of the auxiliary vector.
+/// The processor's own entries of the auxiliary vector (getauxval(3): `AT_HWCAP`, `AT_HWCAP2`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hardware {
     /// CPUID leaf 1, `edx`.
@@ -47,7 +47,7 @@ pub struct Hardware {
     pub hwcap2: u64,
 }
 
-/// What a program is started with.
+/// What a program is started with: [`Start::write`] makes its stack of it.
 #[derive(Clone, Debug)]
 pub struct Start<'a, A, E> {
     pub program: &'a Program<'a>,
@@ -56,7 +56,7 @@ pub struct Start<'a, A, E> {
     /// The `NAME=VALUE` strings of the environment in order.
     pub environment: E,
     pub hardware: Hardware,
-    /// What `AT_RANDOM` leads to.
+    /// Random bytes, to which `AT_RANDOM` leads (getauxval(3)).
     pub random: [u8; 16],
 }
 
