@@ -1,4 +1,4 @@
-//! The old collectives over active sets (the standard, section 9.10, deprecated). Their work arrays are not used.
+//! The old collectives over active sets (the standard, section 9.9, deprecated). Their work arrays are not used.
 
 use crate::arch::export;
 use crate::families::{complex_types, floating_amo_types, old_integer_types};

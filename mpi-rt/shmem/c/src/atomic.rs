@@ -1,4 +1,4 @@
-//! Atomics (the standard, section 9.9), and their old names.
+//! Atomics (the standard, section 9.7), and their old names.
 
 use crate::arch::export;
 use crate::families::{

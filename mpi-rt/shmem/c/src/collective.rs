@@ -1,4 +1,4 @@
-//! Collectives over teams (the standard, section 9.10).
+//! Collectives over teams (the standard, section 9.9).
 
 use crate::arch::export;
 use crate::families::{bitwise_reduction_types, complex_types, ordered_reduction_types, rma_types};

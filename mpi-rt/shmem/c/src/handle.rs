@@ -13,7 +13,7 @@ fn number(handle: usize) -> i32 {
     i32::try_from(handle).map_or(NONE, |handle| handle.wrapping_sub(1))
 }
 
-/// `shmem_ctx_t`.
+/// `shmem_ctx_t` (the standard, section 9.5).
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Ctx(usize);
@@ -21,10 +21,12 @@ pub struct Ctx(usize);
 impl Ctx {
     const DEFAULT: Ctx = Ctx(engine::CTX_DEFAULT as usize + 1);
 
+    /// The handle of the context that has a number of the engine's.
     pub fn from_number(number: i32) -> Ctx {
         Ctx((number + 1) as usize)
     }
 
+    /// The engine's number: -1 for the invalid handle, [`NONE`] for a value that is no handle.
     pub fn number(self) -> i32 {
         number(self.0)
     }
@@ -36,16 +38,18 @@ impl Ctx {
     }
 }
 
-/// `shmem_team_t`.
+/// `shmem_team_t` (the standard, section 9.4).
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Team(usize);
 
 impl Team {
+    /// The handle of the team that has a number of the engine's.
     pub fn from_number(number: i32) -> Team {
         Team((number + 1) as usize)
     }
 
+    /// The engine's number: -1 for the invalid handle, [`NONE`] for a value that is no handle.
     #[inline(always)]
     pub fn number(self) -> i32 {
         number(self.0)

@@ -1,4 +1,4 @@
-//! The symmetric heap (the standard, section 9.3), its old names, and what can be reached directly.
+//! The symmetric heap (the standard, section 9.3), its old names, and what can be reached directly (section 9.1).
 
 use crate::arch::export;
 use core::ffi::{c_int, c_long};

@@ -1,4 +1,4 @@
-//! Order, locks, and the cache routines of old machines (the standard, sections 9.12 to 9.14).
+//! Order, locks, and the cache routines of old machines (the standard, sections 9.11 to 9.13).
 
 use crate::arch::export;
 use crate::handle::Ctx;

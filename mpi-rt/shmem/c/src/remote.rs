@@ -1,4 +1,4 @@
-//! Remote memory access: put, get, p, g, strided and non-blocking (the standard, sections 9.6 and 9.7).
+//! Remote memory access: put, get, p, g, strided and non-blocking (the standard, section 9.6).
 
 use crate::families::{export_both, rma_types, sizes, with_and_without_context};
 

@@ -1,4 +1,4 @@
-//! Waiting for, and testing, objects of one's own (the standard, section 9.11), and the old `wait`.
+//! Waiting for, and testing, objects of one's own (the standard, section 9.10), and the old `wait`.
 
 use crate::arch::export;
 use crate::families::{old_integer_types, short_wait_types, standard_amo_types};

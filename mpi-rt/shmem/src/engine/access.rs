@@ -1,4 +1,4 @@
-//! What can be reached directly: `shmem_ptr` and the accessibility queries (the standard, sections 9.2 and 9.3).
+//! What can be reached directly: `shmem_ptr` and the accessibility queries (the standard, section 9.1).
 
 use super::heap;
 use super::pe::{at, n_pes};

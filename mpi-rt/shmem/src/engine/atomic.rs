@@ -1,4 +1,4 @@
-//! Remote atomics (the standard, section 9.8): one locked instruction on the peer's memory.
+//! Remote atomics (the standard, section 9.7): one locked instruction on the peer's memory.
 //!
 //! `set` is a store and `fetch` a load, which are atomic as they are. `fetch_and`, `fetch_or` and `fetch_xor` are a loop around
 //! a locked compare-exchange, since this processor has no instruction that does one of them and returns the old value. The

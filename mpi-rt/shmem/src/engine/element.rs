@@ -1,4 +1,4 @@
-//! Elements and operations of reductions (the standard, table 9.10).
+//! Elements and operations of reductions (the standard, section 9.9, SHMEM_REDUCTIONS).
 //!
 //! Integers wrap around. `Max` and `Min` of floating-point numbers ignore a NaN if the other operand is a number. Results are the
 //! same in all PEs, since each element is reduced by one PE, or by all in the same order.

@@ -38,7 +38,8 @@ impl fmt::Display for BadSetting {
 impl core::error::Error for BadSetting {}
 
 impl Settings {
-    /// Reads the environment by a function that finds a variable.
+    /// Reads the environment by a function that finds a variable; the old names, which begin with `SMA`, count where the new ones are not
+    /// set. Errors: the symmetric size is not a number of bytes above 0 and below 2^48.
     pub fn from_environment<'a>(find: impl Fn(&str) -> Option<&'a str>) -> Result<Settings, BadSetting> {
         let variable = |name: &str| {
             let named = |prefix: &str| {

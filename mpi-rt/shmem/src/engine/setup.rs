@@ -49,7 +49,7 @@ pub fn init(settings: &Settings) {
 }
 
 /// As [`init`]; returns the level of thread support, which is always [`THREAD_SINGLE`] (`shmem_init_thread`). The standard lets
-/// a library give less than was asked for.
+/// a library give less than was asked for. Errors: 1 for a level that is none; then nothing is set up.
 pub fn init_thread(settings: &Settings, requested: i32) -> Result<i32, i32> {
     if !(THREAD_SINGLE..=THREAD_MULTIPLE).contains(&requested) {
         return Err(1);

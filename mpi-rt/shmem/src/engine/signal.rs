@@ -1,4 +1,4 @@
-//! Put with signal (the standard, section 9.7): data, then a flag, in one call.
+//! Put with signal (the standard, section 9.8): data, then a flag, in one call.
 
 use super::atomic::{atomic_add, atomic_fetch, atomic_set};
 use super::copy::bytes_of;
@@ -12,7 +12,8 @@ pub const SIGNAL_SET: i32 = 0;
 /// The signal is added to (`SHMEM_SIGNAL_ADD`).
 pub const SIGNAL_ADD: i32 = 1;
 
-/// Copies bytes to PE `pe` and then updates the signal there (`shmem_putmem_signal`, and its non-blocking form).
+/// Copies bytes to PE `pe` and then updates the signal there (`shmem_putmem_signal`, and its non-blocking form). An `operation` that is
+/// neither [`SIGNAL_SET`] nor [`SIGNAL_ADD`] ends the job with a line.
 ///
 /// # Safety
 /// As for [`putmem`] and for [`atomic_set`].

@@ -1,10 +1,10 @@
-//! Strided put and get (`shmem_TYPE_iput`, `shmem_TYPE_iget`; the standard, sections 9.6.3 and 9.6.6).
+//! Strided put and get (`shmem_TYPE_iput`, `shmem_TYPE_iget`; the standard, section 9.6.1).
 
 use super::copy::{transfer, transfer_elements};
 use super::pe::at;
 
 /// Copies `count` elements that lie `sst` elements apart in this PE's `source` to places `dst` elements apart in PE `pe`'s
-/// `dest`.
+/// `dest`. The distances are from start to start, 1 for elements side by side.
 ///
 /// # Safety
 /// `dest` must be symmetric, and all named elements of both must exist; nobody may use them against the standard's rules.
@@ -15,7 +15,7 @@ pub unsafe fn iput<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isi
 }
 
 /// Copies `count` elements that lie `sst` elements apart in PE `pe`'s `source` to places `dst` elements apart in this PE's
-/// `dest`.
+/// `dest`; the distances as for [`iput`].
 ///
 /// # Safety
 /// `source` must be symmetric, and all named elements of both must exist; nobody may use them against the standard's rules.

@@ -21,12 +21,12 @@ pub const SYNC_VALUE: i64 = 0;
 /// Elements of a `pWrk` array at least (`SHMEM_REDUCE_MIN_WRKDATA_SIZE`).
 pub const REDUCE_MIN_WRKDATA_SIZE: usize = 1;
 
-/// An active set.
+/// An active set: PEs at even distances, by their numbers in the world.
 #[derive(Clone, Copy, Debug)]
 pub struct ActiveSet {
     /// Its first PE.
     pub start: i32,
-    /// Log2 of the distance between its PEs.
+    /// Log2 of the distance between its PEs' numbers; from 0 to 30.
     pub log_stride: i32,
     /// How many PEs.
     pub size: i32,

@@ -1,4 +1,4 @@
-//! Alltoall and alltoalls: a block from each member to each member (the standard, sections 9.9.13 and 9.9.14).
+//! Alltoall and alltoalls: a block from each member to each member (the standard, section 9.9, SHMEM_ALLTOALL and SHMEM_ALLTOALLS).
 //!
 //! Each PE pushes its blocks, beginning with its neighbour's, so that no destination has all writers at once (measured: pushing
 //! beats pulling).

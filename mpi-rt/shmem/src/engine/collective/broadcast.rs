@@ -1,4 +1,4 @@
-//! Broadcast (the standard, section 9.9.4).
+//! Broadcast (the standard, section 9.9, SHMEM_BROADCAST).
 //!
 //! The root says that its data is ready; the others pull it, each to itself, at the same time, while the root copies it to its own
 //! destination: every PE copies one block. Where the root has nothing to copy (in place, and in the old form), it pushes its share

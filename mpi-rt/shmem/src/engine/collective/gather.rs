@@ -1,4 +1,4 @@
-//! Collect and fcollect: every member's block to all members (the standard, sections 9.9.8 and 9.9.10).
+//! Collect and fcollect: every member's block to all members (the standard, section 9.9, SHMEM_COLLECT and SHMEM_FCOLLECT).
 //!
 //! Each PE pushes its block to all destinations, beginning with its neighbour, so that no destination has all writers at once.
 

@@ -1,4 +1,4 @@
-//! Reductions to all: and, or, xor, max, min, sum, prod (the standard, section 9.9.12).
+//! Reductions to all: and, or, xor, max, min, sum, prod (the standard, section 9.9, SHMEM_REDUCTIONS).
 //!
 //! * Up to [`LETTER_BYTES`], the elements travel in the letters themselves: up to [`FLAT_PES`] PEs, each tells all others and all
 //!   combine in the same order; above, by recursive doubling (Thakur, Rabenseifner, Gropp 2005, section 4.5).
