@@ -1,36 +1,48 @@
-//! Words that peers update at once: loads, stores and locked instructions at an address (MPI-5.0, section 12.3.4; OpenSHMEM 1.5, section 9.8).
+//! Words that peers update at once: loads, stores and locked instructions at an address (MPI-5.0, section 12.3.4; OpenSHMEM 1.5, section 9.7).
 //!
 //! Orderings are the strongest that cost nothing here: a locked instruction is a full barrier anyway, and loads and stores are acquire
 //! and release as they are.
 
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// An integer that the processor updates atomically.
+/// An integer that the processor updates atomically. What changes a word answers with the value before; addition wraps around.
 pub trait Word: Copy + Eq {
     /// Its bits, zero-extended.
     fn to_bits(self) -> u64;
     /// The word with these as its lowest bits.
     fn from_bits(bits: u64) -> Self;
+    /// What is there. Acquire.
+    ///
     /// # Safety
     /// At `at`, aligned, is a word that is only accessed atomically while peers use it at once.
     unsafe fn load(at: *mut Self) -> Self;
+    /// `value` is there afterwards. Release.
+    ///
     /// # Safety
     /// As for `load`.
     unsafe fn store(at: *mut Self, value: Self);
-    /// What was there, here and below.
+    /// `value` is there afterwards. Acquire and release, here and below.
     ///
     /// # Safety
     /// As for `load`.
     unsafe fn swap(at: *mut Self, value: Self) -> Self;
+    /// The sum is there afterwards.
+    ///
     /// # Safety
     /// As for `load`.
     unsafe fn add(at: *mut Self, value: Self) -> Self;
+    /// The bits in both are there afterwards.
+    ///
     /// # Safety
     /// As for `load`.
     unsafe fn and(at: *mut Self, value: Self) -> Self;
+    /// The bits in either are there afterwards.
+    ///
     /// # Safety
     /// As for `load`.
     unsafe fn or(at: *mut Self, value: Self) -> Self;
+    /// The bits in just one are there afterwards.
+    ///
     /// # Safety
     /// As for `load`.
     unsafe fn xor(at: *mut Self, value: Self) -> Self;
