@@ -239,18 +239,18 @@ pairs! {
 }
 
 impl Pair {
-    /// Displacement of the index: the first place after the value that its alignment allows.
+    /// Displacement of the index, bytes: the first place after the value that its alignment allows.
     pub const fn index_offset(self) -> usize {
         self.value().size().next_multiple_of(self.index().align())
     }
 
-    /// Alignment of the whole.
+    /// Alignment of the whole, bytes.
     pub const fn align(self) -> usize {
         let (value, index) = (self.value().align(), self.index().align());
         if value > index { value } else { index }
     }
 
-    /// Distance of one pair to the next, padding included.
+    /// Bytes from the start of one pair to that of the next, padding included.
     pub const fn extent(self) -> usize {
         (self.index_offset() + self.index().size()).next_multiple_of(self.align())
     }

@@ -159,7 +159,7 @@ impl Datatype {
         self.0.bounds.extent
     }
 
-    /// Displacement of the lowest byte of data.
+    /// Displacement of the lowest byte of data, bytes.
     pub fn true_lb(&self) -> i64 {
         self.0.bounds.true_lb
     }
@@ -175,7 +175,8 @@ impl Datatype {
         self.layout().ok()?.contiguous(items)
     }
 
-    /// Bytes that packing `items` items takes (`MPI_PACK_SIZE`). Class `Count`.
+    /// Bytes that packing `items` items takes (`MPI_PACK_SIZE`). Class `Count` for a negative count, and from 2^63
+    /// bytes on.
     pub fn pack_size(&self, items: i64) -> Result<u64> {
         let bytes =
             (self.0.bounds.size as u64).checked_mul(count(items)?).filter(|bytes| *bytes <= i64::MAX as u64);
@@ -205,7 +206,8 @@ impl Datatype {
         }
     }
 
-    /// The bytes that `elements` basic elements from the start on take (`MPI_STATUS_SET_ELEMENTS`).
+    /// The bytes that `elements` basic elements from the start on take (`MPI_STATUS_SET_ELEMENTS`). `None` beyond 64
+    /// bits, and for elements of a type that has none.
     pub fn bytes_of(&self, elements: u64) -> Option<u64> {
         match &self.0.sig {
             None => (elements == 0).then_some(0),

@@ -21,10 +21,11 @@ pub struct Strided {
 
 /// Copies bytes between addresses.
 pub trait Memory {
-    /// Copies `bytes` bytes.
+    /// Copies `bytes` bytes from address `from` to address `to`.
     ///
     /// # Safety
-    /// Both ranges are valid for the access, do not overlap, and nobody writes either meanwhile.
+    /// The one range is valid for reading, the other for writing; they do not overlap; nobody else writes either or reads the target
+    /// meanwhile.
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize);
 
     /// Copies `count` blocks of `block` bytes each.
