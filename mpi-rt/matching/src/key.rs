@@ -1,4 +1,4 @@
-//! What is matched with what.
+//! What is matched with what: context, source and tag (MPI-5.0, sections 3.2.3 and 3.2.4).
 
 use core::hash::{BuildHasherDefault, Hasher};
 
@@ -9,12 +9,14 @@ pub struct Key {
     pub context: u32,
     /// The sender, in any numbering that is the same for messages and receives.
     pub source: u32,
+    /// The tag: any value; which are valid is the callers' business.
     pub tag: i32,
 }
 
 /// What a receive accepts; `None` is a wildcard.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pattern {
+    /// The communicator's context, which is never wild.
     pub context: u32,
     pub source: Option<u32>,
     pub tag: Option<i32>,

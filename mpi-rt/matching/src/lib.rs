@@ -1,4 +1,4 @@
-//! MPI matching (MPI-4.1, section 3.5): posted receives and unexpected messages, in the order the standard demands.
+//! MPI matching (MPI-5.0, section 3.5): posted receives and unexpected messages, in the order the standard demands.
 //!
 //! * A message has a [`Key`]: context, source, tag. A receive has a [`Pattern`], in which source and tag may be wild.
 //! * [`Posted`]: a message takes the oldest receive that matches it.

@@ -1,4 +1,4 @@
-//! Posted receives.
+//! Posted receives, oldest first for each message (MPI-5.0, section 3.5).
 
 use crate::key::{KINDS, Key, Pattern, Table};
 use crate::list::{Ends, Links, NONE};
@@ -38,7 +38,7 @@ struct Entry<T> {
     value: T,
 }
 
-/// Names a posted receive, so that it can be withdrawn.
+/// Names a posted receive, so that it can be withdrawn; names nothing once a message has taken the receive out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
     index: usize,
@@ -70,7 +70,7 @@ impl<T> Posted<T> {
         self.entries.is_empty()
     }
 
-    /// Posts a receive.
+    /// Posts a receive, which is younger than all others; `value` is what the message that takes it out is given.
     #[inline]
     pub fn post(&mut self, pattern: Pattern, value: T) -> Token {
         let number = self.next;
