@@ -14,13 +14,13 @@ impl<T> Plain<T> {
         Plain(UnsafeCell::new(value))
     }
 
-    /// The data, for reading.
+    /// Hands over where the data is, to be read while the protocol says that this side may.
     #[inline(always)]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         read(self.0.get())
     }
 
-    /// The data, for writing.
+    /// Hands over where the data is, to be written while the protocol says that this side alone may.
     #[inline(always)]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         write(self.0.get())

@@ -12,7 +12,7 @@ use crate::primitive::{AtomicU64, Ordering};
 use core::cell::Cell as Local;
 use lwk_primitive::{array, made};
 
-/// Words of a post.
+/// Words of 8 bytes that a post has, besides its number and its check word: what a cache line has left.
 pub const POST_WORDS: usize = 6;
 
 /// One member's post of an operation: a line.
@@ -67,8 +67,8 @@ impl<const N: usize> Slots<N> {
         &self.0[number as usize % N]
     }
 
-    /// Posts operation `number`: a word by which members see whether they mean the same, and words that lead to the buffers. The owner
-    /// only, when [`Progress::may_post`] says so.
+    /// Posts operation `number`: a word by which members see whether they mean the same, and at most [`POST_WORDS`] words that lead to
+    /// the buffers; a place without one keeps what it held. The owner only, when [`Progress::may_post`] says so.
     #[inline(always)]
     pub fn post(&self, mine: &Progress<N>, number: u64, check: u64, words: &[u64]) {
         let slot = self.slot(number);
@@ -96,7 +96,7 @@ impl<const N: usize> Slots<N> {
         self.slot(number).check.load(Ordering::Relaxed)
     }
 
-    /// A word of an operation that [`Slots::has`] has said yes to.
+    /// Word `index`, from 0 and below [`POST_WORDS`], of an operation that [`Slots::has`] has said yes to.
     #[inline(always)]
     pub fn word(&self, number: u64, index: usize) -> u64 {
         // Relaxed: ordered by `has`.
