@@ -32,7 +32,7 @@ impl ElementLock {
     /// Gives it back; only its holder may.
     #[inline]
     pub fn unlock(&self) {
-        // Release: pairs with the acquire swap in `try_lock`.
+        // Release: pairs with the acquire exchange in `try_lock`.
         self.0.store(0, Ordering::Release);
     }
 }

@@ -11,7 +11,7 @@
 use crate::line::Line;
 use crate::primitive::{AtomicU64, Ordering};
 
-/// Uses have numbers below this.
+/// Uses have numbers below this, and begin again at 0: a number fits the 16 bits that an address leaves free in a word.
 pub const USES: u64 = 1 << 16;
 
 /// The receiver copies and wants help; `target` and `length` are valid. States have the use's number above two bits; while that is
@@ -115,7 +115,8 @@ impl Descriptor {
         told.state.store(state(number, HELP), Ordering::Release);
     }
 
-    /// Either, from the time that help is asked for: the number of a chunk that is this rank's alone to copy, if the message has as many.
+    /// Either, from the time that help is asked for: the number, from 0, of a chunk that is this rank's alone to copy, if the message has as
+    /// many. How many bytes a chunk has is for the callers to agree on.
     #[inline]
     pub fn take_chunk(&self) -> u64 {
         // Relaxed: only distributes the work; the content is ordered by `state` and `helped`.

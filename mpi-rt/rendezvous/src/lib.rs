@@ -1,7 +1,7 @@
 //! How two ranks agree on copying what stays in the sender's buffer: the words, without the copying.
 //!
 //! * [`Descriptor`]: one long message. The receiver says that it has copied it, or first where it goes, and then both copy.
-//! * [`Partitions`]: a message that becomes ready piece by piece, again and again (MPI-5.0, "Partitioned Point-to-Point
+//! * [`Partitions`]: a message that becomes ready piece by piece, again and again (MPI-5.0, chapter 4, "Partitioned Point-to-Point
 //!   Communication").
 //!
 //! Nothing here waits, and nothing here touches the content: callers poll, copy, and make progress on other things meanwhile. What

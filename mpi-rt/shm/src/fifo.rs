@@ -12,7 +12,7 @@ use crate::primitive::{AtomicU64, Ordering};
 pub struct Total(AtomicU64);
 
 impl Total {
-    /// Of a new FIFO.
+    /// 0 bytes: of a new FIFO.
     pub fn new() -> Total {
         Total(AtomicU64::new(0))
     }
