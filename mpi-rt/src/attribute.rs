@@ -102,7 +102,8 @@ fn with<R>(call: impl FnOnce(&mut Keys) -> Result<R>) -> Result<R> {
     KEYS.try_with(call).unwrap_or(Err(Error::INTERN))
 }
 
-/// A key for attributes of a kind of object. Errors: `INTERN` after two thousand million keys.
+/// A key for attributes of a kind of object; its functions are handed `extra`, a pointer or any word of the program's. Errors:
+/// `INTERN` after two thousand million keys.
 pub fn create_key(kind: Kind, copier: Copier, deleter: Deleter, extra: usize) -> Result<i32> {
     with(|it| {
         let number = it.next;

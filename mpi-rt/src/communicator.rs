@@ -86,6 +86,7 @@ pub(crate) enum Place {
 }
 
 impl Communicator {
+    /// Contexts of `MPI_COMM_WORLD` and `MPI_COMM_SELF`, which nobody has to agree on.
     pub const WORLD_CONTEXT: u32 = 0;
     pub const SELF_CONTEXT: u32 = 1;
 

@@ -47,7 +47,8 @@ fn with<R>(call: impl FnOnce(&mut Table<Made>) -> Result<R>) -> Result<R> {
     MADE.try_with(call).unwrap_or(Err(Error::INTERN))
 }
 
-/// A handler that calls a function, for objects of a kind: communicators, windows, files or sessions.
+/// A handler that calls a function, for objects of a kind: communicators, windows, files or sessions. Errors: `INTERN` if a call
+/// further out is using the table of handlers.
 pub fn create(kind: Kind, function: UserFunction) -> Result<Handle> {
     with(|made| Ok(made.insert(Made { kind, function, held: 1, attached: 0 })))
 }

@@ -1,4 +1,4 @@
-//! Combined send and receive (MPI-4.1, section 3.10), matched receive, and receives into messages' own requests.
+//! Combined send and receive (MPI-5.0, section 3.10), matched receive, and receives into messages' own requests.
 
 use crate::abi::datatype;
 use crate::engine::Engine;

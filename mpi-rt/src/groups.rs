@@ -60,48 +60,48 @@ impl Engine {
         ranks.iter().map(|rank| from.translate(*rank, to)).collect()
     }
 
-    /// Errors: `GROUP`.
+    /// As [`Group::compare`]. Errors: `GROUP`.
     pub fn compare_groups(&self, left: Handle, right: Handle) -> Result<Comparison> {
         Ok(self.group(left)?.compare(self.group(right)?))
     }
 
-    /// Errors: `GROUP`.
+    /// As [`Group::union`]. Errors: `GROUP`.
     pub fn group_union(&mut self, left: Handle, right: Handle) -> Result<Handle> {
         let made = self.group(left)?.union(self.group(right)?);
         Ok(self.insert_group(made))
     }
 
-    /// Errors: `GROUP`.
+    /// As [`Group::intersection`]. Errors: `GROUP`.
     pub fn group_intersection(&mut self, left: Handle, right: Handle) -> Result<Handle> {
         let made = self.group(left)?.intersection(self.group(right)?);
         Ok(self.insert_group(made))
     }
 
-    /// Errors: `GROUP`.
+    /// As [`Group::difference`]. Errors: `GROUP`.
     pub fn group_difference(&mut self, left: Handle, right: Handle) -> Result<Handle> {
         let made = self.group(left)?.difference(self.group(right)?);
         Ok(self.insert_group(made))
     }
 
-    /// Errors: `GROUP`, `RANK`.
+    /// As [`Group::include`]. Errors: `GROUP`, `RANK`.
     pub fn group_include(&mut self, group: Handle, ranks: &[i32]) -> Result<Handle> {
         let made = self.group(group)?.include(ranks)?;
         Ok(self.insert_group(made))
     }
 
-    /// Errors: `GROUP`, `RANK`.
+    /// As [`Group::exclude`]. Errors: `GROUP`, `RANK`.
     pub fn group_exclude(&mut self, group: Handle, ranks: &[i32]) -> Result<Handle> {
         let made = self.group(group)?.exclude(ranks)?;
         Ok(self.insert_group(made))
     }
 
-    /// Errors: `GROUP`, `ARG`, `RANK`.
+    /// As [`Group::include_ranges`]. Errors: `GROUP`, `ARG`, `RANK`.
     pub fn group_include_ranges(&mut self, group: Handle, ranges: &[Range]) -> Result<Handle> {
         let made = self.group(group)?.include_ranges(ranges)?;
         Ok(self.insert_group(made))
     }
 
-    /// Errors: `GROUP`, `ARG`, `RANK`.
+    /// As [`Group::exclude_ranges`]. Errors: `GROUP`, `ARG`, `RANK`.
     pub fn group_exclude_ranges(&mut self, group: Handle, ranges: &[Range]) -> Result<Handle> {
         let made = self.group(group)?.exclude_ranges(ranges)?;
         Ok(self.insert_group(made))

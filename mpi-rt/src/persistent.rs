@@ -1,4 +1,4 @@
-//! Persistent requests (MPI-4.1, section 3.9): made once, started again and again.
+//! Persistent requests (MPI-5.0, section 3.9): made once, started again and again.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Looking at messages before they are received (MPI-4.1, section 3.8), and taking one out for its own receive.
+//! Looking at messages before they are received (MPI-5.0, section 3.8), and taking one out for its own receive.
 
 use crate::abi::PROC_NULL;
 use crate::engine::Engine;

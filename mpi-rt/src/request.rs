@@ -1,4 +1,4 @@
-//! Requests: operations that have begun and are completed by waiting or testing (MPI-4.1, section 3.7).
+//! Requests: operations that have begun and are completed by waiting or testing (MPI-5.0, section 3.7).
 
 use crate::buffered::Owner;
 use crate::collective::Run;
@@ -61,7 +61,7 @@ pub(crate) enum Operation {
     Nothing,
 }
 
-/// Modes of sends (MPI-4.1, section 3.4). A buffered send is a standard one from the attached buffer.
+/// Modes of sends (MPI-5.0, section 3.4). A buffered send is a standard one from the attached buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     Standard,

@@ -52,7 +52,8 @@ impl Models {
 }
 
 /// Starts the world model; every rank of the job must. The level of thread support that is provided: the one asked for, since a rank is one
-/// thread and can have no other. Errors: `OTHER` the second time, `ARG` for an unknown level, those of [`engine::wake`].
+/// thread and can have no other. Errors: `OTHER` the second time, `ARG` for an unknown level, `UNSUPPORTED_OPERATION` if the job has
+/// more than one node, `NO_MEM`.
 pub fn initialize_world(required: i32) -> Result<i32> {
     let levels = [thread::SINGLE, thread::FUNNELED, thread::SERIALIZED, thread::MULTIPLE];
     if !levels.contains(&required) {
@@ -105,7 +106,7 @@ pub fn thread_level() -> Result<i32> {
 }
 
 /// Starts a session with an error handler. The first one, if the world model has not been started, waits until every rank of the job has started
-/// one of the two. Errors: `ERRHANDLER`, those of [`engine::wake`].
+/// one of the two. Errors: `ERRHANDLER`; `UNSUPPORTED_OPERATION` if the job has more than one node, `NO_MEM`.
 pub fn initialize(hints: Info, handler: Handle) -> Result<Handle> {
     let first = models(|it| Ok(!it.in_use()))?;
     engine::wake()?;
@@ -153,7 +154,7 @@ pub fn set_count(session: Handle) -> Result<usize> {
     if exists(session) { Ok(SETS.len()) } else { Err(Error::SESSION) }
 }
 
-/// The name of a process set. Errors: `SESSION`, `ARG`.
+/// The name of a process set, by its number from 0, without a closing zero. Errors: `SESSION`; `ARG` if there are not so many.
 pub fn set_name(session: Handle, number: i32) -> Result<&'static [u8]> {
     set_count(session)?;
     usize::try_from(number).ok().and_then(|number| SETS.get(number)).copied().ok_or(Error::ARG)

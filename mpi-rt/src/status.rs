@@ -4,7 +4,7 @@ use crate::abi::{ANY_SOURCE, ANY_TAG, PROC_NULL};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 
-/// The outcome of one operation (MPI-4.1, section 3.2.5).
+/// The outcome of one operation (MPI-5.0, section 3.2.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Status {
     /// Rank of the sender in the communicator.

@@ -1,4 +1,4 @@
-//! Completion: wait and test (MPI-4.1, sections 3.7.3 to 3.7.5).
+//! Completion: wait and test (MPI-5.0, sections 3.7.3 to 3.7.5).
 //!
 //! A completed request is freed, unless it is persistent, which becomes inactive. The null request and inactive ones are
 //! complete, with an empty status. The error of an operation is in its status; calls for one request return it.

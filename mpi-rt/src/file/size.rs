@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 
 impl Engine {
-    /// Errors: `FILE`.
+    /// Bytes of the file (`MPI_File_get_size`). Errors: `FILE`, and the classes of `lseek(2)`.
     pub fn file_size(&self, file: Handle) -> Result<i64> {
         self.file(file)?.descriptor.size().map(|bytes| bytes as i64)
     }

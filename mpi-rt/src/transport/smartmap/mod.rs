@@ -92,6 +92,7 @@ impl Smartmap {
             // Acquire: pairs with the release store above, in the peer.
             wait::spin_until(|| published.rings.load(Ordering::Acquire) != 0);
             let number = peer.node_rank().0 as usize;
+            // Acquire: as above. It orders the load of `credits` after it, for which Relaxed is enough.
             let theirs = published.rings.load(Ordering::Acquire) as usize + me * CELLS * size_of::<Cell>();
             let credit = published.credits.load(Ordering::Relaxed) as usize + me * size_of::<Credit>();
             // SAFETY: the peer has published an array with one ring, and one credit word, for every rank; it leaks both, and
