@@ -18,6 +18,7 @@ type Aint = i64;
 /// A target: rank, displacement, count and datatype.
 type Target<N> = (c_int, Aint, N, Datatype);
 
+/// A buffer of the origin: `count` items of the datatype.
 #[inline(always)]
 pub fn buffer<N: Number>(address: *const c_void, count: N, datatype: Datatype) -> Buffer {
     Buffer { address: address.cast_mut().cast(), count: count.wide(), datatype }

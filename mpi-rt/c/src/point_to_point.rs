@@ -20,6 +20,7 @@ const MESSAGE_NO_PROC: Message = 0x129;
 /// Where a message goes or comes from: rank, tag, communicator.
 type Address = (c_int, c_int, Comm);
 
+/// The engine's arguments of a send of `count` items.
 #[inline(always)]
 pub(crate) fn sending<N: Number>(
     address: *const u8,
@@ -31,6 +32,7 @@ pub(crate) fn sending<N: Number>(
     SendArguments { address, count: count.wide(), datatype, target, tag, communicator: Handle(comm) }
 }
 
+/// The engine's arguments of a receive of at most `count` items.
 #[inline(always)]
 pub(crate) fn receiving<N: Number>(
     address: *mut u8,

@@ -8,6 +8,7 @@ use lwk_mpi_rt::collective::Numbers;
 use lwk_mpi_rt::status::Status as Outcome;
 use lwk_mpi_rt::{Handle, abi};
 
+/// Handles, each named as its type in C is. The predefined ones have the values of the binary interface, the others are the engine's.
 pub type Comm = u64;
 pub type Request = u64;
 pub type Datatype = u64;
@@ -24,9 +25,11 @@ pub trait Number: Copy {
     /// Which form of a datatype constructor it belongs to.
     const FORM: Form;
 
+    /// As the engine takes it; negative numbers stay so.
     fn wide(self) -> i64;
     /// `None` if it does not fit.
     fn narrow(value: i64) -> Option<Self>;
+    /// An `int` as this type.
     fn from_int(value: c_int) -> Self;
     /// An array of them, as the engine's collectives take it.
     fn numbers(list: &[Self]) -> Numbers<'_>;
@@ -102,6 +105,7 @@ impl Status {
         self.bytes[0] as u64 | (self.bytes[1] as u64) << 32
     }
 
+    /// Notes the message's length, in bytes.
     pub fn set_length(&mut self, bytes: u64) {
         self.bytes = [bytes as u32, (bytes >> 32) as u32];
     }

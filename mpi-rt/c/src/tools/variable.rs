@@ -35,6 +35,7 @@ pub struct Performance {
     pub read: fn() -> Option<u64>,
 }
 
+/// What cannot be set, told as control variables.
 pub static CONSTANTS: [Constant; 4] = [
     Constant {
         name: "smartmap_ring_cells",
@@ -58,6 +59,7 @@ pub static CONSTANTS: [Constant; 4] = [
     },
 ];
 
+/// The collective operations whose form can be set.
 pub static OPERATIONS: [Operation; 5] = [
     Operation {
         name: "barrier_form",
@@ -86,6 +88,7 @@ pub static OPERATIONS: [Operation; 5] = [
     },
 ];
 
+/// The performance variables; the place of each is its index.
 pub static PERFORMANCE: [Performance; 8] = [
     Performance {
         name: "transport_memory_fixed",
