@@ -20,7 +20,7 @@ pub fn ticks_ordered() -> u64 {
     arch::ticks_ordered()
 }
 
-/// Ticks of the counter in a second.
+/// Ticks of the counter in a second, as the home has measured or been told.
 #[inline]
 pub fn ticks_per_second() -> u64 {
     job().page().tsc_hz
@@ -31,12 +31,12 @@ pub fn ticks_to_ns(ticks: u64) -> u64 {
     scale(ticks, NS_PER_S, ticks_per_second())
 }
 
-/// Ticks in that many nanoseconds, rounded down.
+/// Ticks in that many nanoseconds, rounded down; `u64::MAX` if it is more.
 pub fn ns_to_ticks(ns: u64) -> u64 {
     scale(ns, ticks_per_second(), NS_PER_S)
 }
 
-/// Nanoseconds since the Unix epoch, from the job page's base.
+/// Nanoseconds since the Unix epoch: the home's wall clock at the job's start, gone on by the counter; never set in between.
 pub fn wall_clock_ns() -> u64 {
     let page = job().page();
     page.wall_base_ns.saturating_add(ticks_to_ns(ticks().saturating_sub(page.tsc_base)))
@@ -47,13 +47,13 @@ pub fn wall_clock_ns() -> u64 {
 pub struct Instant(u64);
 
 impl Instant {
-    /// Now.
+    /// Now: after everything before it, before anything after it ([`ticks_ordered`]).
     #[inline]
     pub fn now() -> Instant {
         Instant(ticks_ordered())
     }
 
-    /// Time since then.
+    /// Time from this to now; zero for one that lies ahead.
     pub fn elapsed(self) -> Duration {
         Instant::now().since(self)
     }
@@ -63,13 +63,13 @@ impl Instant {
         Duration::from_nanos(ticks_to_ns(self.0.saturating_sub(earlier.0)))
     }
 
-    /// The instant that much later.
+    /// The instant that much later; the last there is, if the counter does not reach so far.
     pub fn after(self, time: Duration) -> Instant {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         Instant(self.0.saturating_add(ns_to_ticks(ns)))
     }
 
-    /// The counter at this instant.
+    /// The counter at this instant, in ticks.
     pub fn ticks(self) -> u64 {
         self.0
     }

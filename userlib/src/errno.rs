@@ -8,6 +8,7 @@ use lwk_abi::syscall::errno;
 pub struct Errno(i32);
 
 impl Errno {
+    // Linux's, by their names (errno(3)).
     pub const EPERM: Errno = Errno(errno::EPERM as i32);
     pub const ENOENT: Errno = Errno(errno::ENOENT as i32);
     /// Linux's `EINTR`; the kernel never returns it, a Linux host may.

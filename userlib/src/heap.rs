@@ -41,7 +41,8 @@ struct Brk {
     end: Option<NonNull<u8>>,
 }
 
-// SAFETY: `acquire` neither allocates nor prints.
+// SAFETY: `acquire` neither allocates nor prints, so the allocator is not entered again while it grows, and it claims only memory that `brk`
+// has just given.
 unsafe impl Source for Brk {
     fn acquire<B: Binning>(talc: &mut Talc<Self, B>, layout: Layout) -> Result<(), ()> {
         // The allocation, its alignment, the allocator's own words around it and, the first time, its tables.
@@ -71,7 +72,7 @@ unsafe impl Source for Brk {
 /// The allocator. One per program: the library's global allocator.
 struct Heap(TalcCell<Brk>);
 
-// SAFETY: a rank is one thread, without signal handlers, and the allocator never calls itself.
+// SAFETY: a rank is one thread, a program with this allocator installs no signal handlers, and the allocator never calls itself.
 unsafe impl Sync for Heap {}
 
 impl Heap {

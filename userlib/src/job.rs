@@ -27,11 +27,11 @@ impl fmt::Display for NodeRank {
     }
 }
 
-/// The job as this rank sees it.
+/// The job as this rank sees it: its job page ([`JobPage`]).
 #[derive(Clone, Copy)]
 pub struct Job(&'static JobPage);
 
-/// This rank's job.
+/// This rank's job; only in a program that a home has started ([`crate::start::require_job`] ends any other).
 #[inline(always)]
 pub fn job() -> Job {
     // SAFETY: both homes map the page, filled in, at this address before the first instruction and never change it;
@@ -46,19 +46,19 @@ impl Job {
         self.0
     }
 
-    /// This rank in the job.
+    /// This rank in the job, from 0.
     #[inline(always)]
     pub fn rank(self) -> Rank {
         Rank(self.0.rank)
     }
 
-    /// Ranks in the job.
+    /// Ranks in the job, on all its nodes.
     #[inline(always)]
     pub fn size(self) -> u32 {
         self.0.size
     }
 
-    /// This rank on its node.
+    /// This rank on its node, from 0.
     #[inline(always)]
     pub fn node_rank(self) -> NodeRank {
         NodeRank(self.0.node_rank)
@@ -113,13 +113,13 @@ impl Job {
         self.0.flags & FLAG_HOST_HOME != 0
     }
 
-    /// Whether the address is in the program image (code, data, bss), which lies at the same address in every rank.
+    /// Whether `bytes` bytes from a slot-0 address on are in the program image (code, data, bss), which lies at the same address in every rank.
     #[inline(always)]
     pub fn image_contains(self, address: u64, bytes: u64) -> bool {
         address >= self.0.segment_start && address < self.0.image_end && bytes <= self.0.image_end - address
     }
 
-    /// Whether all ranks of the node can reach so many bytes there: in this rank's segment, or by their slot in a peer's.
+    /// Whether all ranks of the node can reach `bytes` bytes from `address` on: in this rank's segment, or by their slot in a peer's.
     pub fn segments_contain(self, address: u64, bytes: u64) -> bool {
         let (slot, local) = (slot_of(address), address & ((1 << SLOT_SHIFT) - 1));
         let start = self.0.segment_start;

@@ -11,9 +11,9 @@ use core::fmt::{self, Write};
 /// Text up to this many bytes goes out in one system call; it is also the longest line that the console holds together.
 pub const BUFFER_BYTES: usize = lwk_abi::console::LINE_BYTES;
 
-/// Standard output.
+/// Descriptor of standard output.
 pub const STDOUT: u32 = 1;
-/// Standard error.
+/// Descriptor of standard error.
 pub const STDERR: u32 = 2;
 
 /// Formats and writes to a file descriptor.
@@ -40,7 +40,7 @@ impl Output {
         Output { fd, used: 0, buffer: [0; BUFFER_BYTES] }
     }
 
-    /// Writes out what the buffer holds. Errors: those of `write`.
+    /// Writes out what the buffer holds, which is then empty. Errors: those of [`write_all`].
     pub fn flush(&mut self) -> Result<(), Errno> {
         let used = core::mem::take(&mut self.used);
         write_all(self.fd, &self.buffer[..used])
@@ -63,7 +63,8 @@ impl Write for Output {
     }
 }
 
-/// Writes all bytes, in as many calls as it takes.
+/// Writes all bytes, in as many calls as it takes. Errors: those of `write(2)` but for `EINTR`; `EAGAIN` for a file that takes nothing. Some of
+/// the bytes may then have been written.
 pub fn write_all(fd: u32, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
         match syscall::write(fd, bytes) {

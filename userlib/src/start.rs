@@ -16,7 +16,7 @@ pub struct Env {
     environment: &'static [*const c_char],
 }
 
-// SAFETY: the initial stack's strings are never written after start-up.
+// SAFETY: the initial stack's pointers and strings are never written after start-up, and stay for the life of the program.
 unsafe impl Sync for Env {}
 
 impl Env {
@@ -61,7 +61,7 @@ impl Env {
         entries.map(|entry| entry.split_once('=').unwrap_or((entry, "")))
     }
 
-    /// The value of an environment variable.
+    /// The value of an environment variable, the first with that name.
     pub fn var(&self, name: &str) -> Option<&'static str> {
         self.vars().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
@@ -80,8 +80,9 @@ pub unsafe fn set_environment(environment: *const *const c_char) {
     ENVIRONMENT.store(environment.cast_mut(), Ordering::Relaxed);
 }
 
-/// The names and values of the environment, as far as it is known.
+/// The names and values of the environment; none before [`set_environment`]. What is not UTF-8 reads as U+FFFD.
 pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    // Relaxed: as in `set_environment`.
     let mut entry = ENVIRONMENT.load(Ordering::Relaxed).cast_const();
     core::iter::from_fn(move || {
         // SAFETY: whoever has set it vouches for the array and its texts, up to the null pointer.
@@ -98,7 +99,7 @@ pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// The value of an environment variable.
+/// The value of an environment variable, the first with that name; none if there is none, or the environment is not known.
 pub fn variable(name: &str) -> Option<&'static str> {
     variables().find(|(key, _)| *key == name).map(|(_, value)| value)
 }

@@ -8,7 +8,8 @@ use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
 use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_HOLD, JOB_LEAVE, REPORT, linux};
 
-/// Any system call by number: six arguments, the result as it comes. For tests and for calls that have no wrapper here.
+/// Any system call by number: six arguments, the result as it comes, which [`Errno::check`] splits. For tests and for calls that have no
+/// wrapper here.
 ///
 /// # Safety
 /// Whatever the call does with the memory its arguments name must be sound.
@@ -21,21 +22,21 @@ fn address_of<T>(pointer: *const T) -> u64 {
     pointer.expose_provenance() as u64
 }
 
-/// Reads up to `buffer.len()` bytes; returns how many, 0 at the end of the file.
+/// Reads up to `buffer.len()` bytes; returns how many, 0 at the end of the file. Errors: as `read(2)`.
 pub fn read(fd: u32, buffer: &mut [u8]) -> Result<usize, Errno> {
     let arguments = [fd as u64, address_of(buffer.as_mut_ptr()), buffer.len() as u64, 0, 0, 0];
     // SAFETY: the call writes at most `len` bytes into the buffer, which is borrowed exclusively.
     Errno::check(unsafe { raw(linux::READ, arguments) }).map(|bytes| bytes as usize)
 }
 
-/// Writes up to `bytes.len()` bytes; returns how many.
+/// Writes up to `bytes.len()` bytes; returns how many. Errors: as `write(2)`.
 pub fn write(fd: u32, bytes: &[u8]) -> Result<usize, Errno> {
     let arguments = [fd as u64, address_of(bytes.as_ptr()), bytes.len() as u64, 0, 0, 0];
     // SAFETY: the call only reads the slice.
     Errno::check(unsafe { raw(linux::WRITE, arguments) }).map(|bytes| bytes as usize)
 }
 
-/// Sets the end of the `brk` heap and returns the new end; on failure, the old one. 0 asks for the present end.
+/// Sets the end of the `brk` heap, an address, and returns the new end; on failure, the old one. 0 asks for the present end.
 ///
 /// # Safety
 /// Nothing may be in use above the new end.
@@ -58,7 +59,9 @@ pub fn mmap(bytes: usize) -> Result<NonNull<u8>, Errno> {
     NonNull::new(core::ptr::with_exposed_provenance_mut(address as usize)).ok_or(Errno::ENOMEM)
 }
 
-/// Gives memory of [`mmap`] back.
+/// Gives memory of [`mmap`], whole pages from `start` on, back.
+///
+/// Errors: `EINVAL` for an address that begins no page, no bytes, or a range outside the heap; `ENOMEM` if what is left would be too many areas.
 ///
 /// # Safety
 /// Nothing may use the range any more, in no rank.
@@ -75,7 +78,7 @@ pub fn sched_yield() {
     unsafe { raw(linux::SCHED_YIELD, [0; 6]) };
 }
 
-/// The process number of this rank.
+/// The process number of this rank: its node rank plus one.
 pub fn getpid() -> u32 {
     // SAFETY: no memory is involved.
     unsafe { raw(linux::GETPID, [0; 6]) as u32 }
@@ -105,7 +108,7 @@ pub struct Timespec {
     pub nanoseconds: i64,
 }
 
-/// The time of a clock.
+/// The time of a clock. Errors: none in either home.
 pub fn clock_gettime(clock: ClockId) -> Result<Timespec, Errno> {
     let mut time = Timespec::default();
     let arguments = [clock as u64, address_of(&raw mut time), 0, 0, 0, 0];
@@ -114,7 +117,7 @@ pub fn clock_gettime(clock: ClockId) -> Result<Timespec, Errno> {
     Ok(time)
 }
 
-/// Fills a buffer with random bytes; returns how many.
+/// Fills a buffer with random bytes; returns how many (fewer only from 32 MiB on). Errors: `ENOSYS` where there is no generator.
 pub fn getrandom(buffer: &mut [u8]) -> Result<usize, Errno> {
     let arguments = [address_of(buffer.as_mut_ptr()), buffer.len() as u64, 0, 0, 0, 0];
     // SAFETY: the call writes at most `len` bytes into the buffer, which is borrowed exclusively.
@@ -133,7 +136,7 @@ pub struct Utsname {
     pub domain: [u8; 65],
 }
 
-/// Names of the system.
+/// Names of the system, as `uname(2)` tells them. Errors: none in either home.
 pub fn uname() -> Result<Utsname, Errno> {
     let empty = [0; 65];
     let mut names =

@@ -44,7 +44,7 @@ pub struct Poll {
 }
 
 impl Poll {
-    /// A wait loop that begins now.
+    /// A wait loop that begins now: how it pauses is what the job page says of the home.
     #[inline]
     pub fn new() -> Poll {
         let job = job();

@@ -4,7 +4,7 @@ use super::dissemination::{Arrivals, pass};
 use crate::smartmap::{CacheLine, Peer, Symmetric};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// A barrier of all ranks of this node. Must be a `static`; two of them are independent.
+/// A barrier of all ranks of this node ([`super`] says what it orders). Must be a `static`; two of them are independent.
 pub struct NodeBarrier {
     arrivals: Symmetric<Arrivals>,
     /// Episodes this rank has entered. Only this rank touches it; on its own line because peers write the lines above.
@@ -40,7 +40,7 @@ impl Default for NodeBarrier {
     }
 }
 
-/// Waits for all ranks of this node, on a barrier that the library keeps for programs.
+/// Waits for all ranks of this node, as [`NodeBarrier::wait`] does, on a barrier that the library keeps for programs.
 pub fn node_barrier() {
     static BARRIER: NodeBarrier = NodeBarrier::new();
     BARRIER.wait();

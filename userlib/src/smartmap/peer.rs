@@ -13,7 +13,7 @@ impl Peer {
         (rank.0 < job().node_size()).then_some(Peer(rank))
     }
 
-    /// This rank.
+    /// This rank, in its own slot.
     #[inline]
     pub fn me() -> Peer {
         Peer(job().node_rank())

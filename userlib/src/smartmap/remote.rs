@@ -46,7 +46,7 @@ impl<T> Remote<T> {
         Remote(pointer)
     }
 
-    /// The pointer.
+    /// The pointer, into the peer's slot.
     #[inline]
     pub fn as_ptr(self) -> *mut T {
         self.0
@@ -110,12 +110,12 @@ impl<T: Pod> RemoteSlice<T> {
     /// What `peer` has at its own address `local`: `length` objects of type `T`.
     ///
     /// # Safety
-    /// They must be there, for as long as the reference is used.
+    /// They must be there, initialised, for as long as the reference, or a [`Remote`] made from it, is used.
     pub unsafe fn new(peer: Peer, local: *const T, length: usize) -> RemoteSlice<T> {
         RemoteSlice { start: remote_address(peer, local), length }
     }
 
-    /// How many objects.
+    /// How many objects (not bytes).
     #[expect(clippy::len_without_is_empty, reason = "a view of a fixed extent, not a collection")]
     pub fn len(self) -> usize {
         self.length
@@ -131,7 +131,7 @@ impl<T: Pod> RemoteSlice<T> {
         Remote(self.start.wrapping_add(index))
     }
 
-    /// Put: copies `values` to the objects from `start` on.
+    /// Put: copies `values` to the objects from index `start` on.
     ///
     /// # Panics
     /// If they do not fit.
@@ -148,7 +148,7 @@ impl<T: Pod> RemoteSlice<T> {
         }
     }
 
-    /// Get: copies the objects from `start` on to `values`.
+    /// Get: copies the objects from index `start` on to `values`.
     ///
     /// # Panics
     /// If there are not that many.

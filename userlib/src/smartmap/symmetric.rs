@@ -29,12 +29,12 @@ macro_rules! shared {
 shared!(AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize);
 shared!(AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize);
 
-// SAFETY: as good as its elements.
+// SAFETY: its elements are `Shared`, and an array is nothing but them.
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
-// SAFETY: as good as what it holds.
+// SAFETY: what it holds is `Shared`, and beside that it is padding.
 unsafe impl<T: Shared> Shared for CacheLine<T> {}
 
-/// A value with a cache line to itself.
+/// A value with a cache line of 64 bytes to itself.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub struct CacheLine<T>(pub T);
@@ -72,7 +72,7 @@ pub struct Symmetric<T>(UnsafeCell<T>);
 unsafe impl<T: 'static> Sync for Symmetric<T> {}
 
 impl<T> Symmetric<T> {
-    /// The value every rank starts with.
+    /// An object that every rank starts with this value of.
     pub const fn new(value: T) -> Symmetric<T> {
         Symmetric(UnsafeCell::new(value))
     }
@@ -127,7 +127,7 @@ impl<T: Shared> Symmetric<T> {
     /// This rank's own copy.
     #[inline]
     pub fn here(&self) -> &T {
-        // SAFETY: `Shared`: references may be used by all ranks at once.
+        // SAFETY: initialised by `new`; `Shared`: references may be used by all ranks at once.
         unsafe { &*self.0.get() }
     }
 }
