@@ -64,13 +64,13 @@ pub const OPERATIONS: [Operation; 4] =
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison {
     pub operation: Operation,
-    /// Nanoseconds between ranks and between threads.
+    /// Nanoseconds an operation between ranks and between threads, the lower decile of the repetitions.
     pub ranks_ns: f64,
     pub threads_ns: f64,
 }
 
 impl Comparison {
-    /// Ranks to threads.
+    /// Time between ranks by that between threads.
     pub fn ratio(&self) -> f64 {
         self.ranks_ns / self.threads_ns
     }
@@ -110,7 +110,7 @@ impl Side {
                 // SAFETY: this side's memory, which the other reads only after the store below.
                 unsafe { from.write_bytes(*turn as u8, bytes) };
             }
-            // Pairs with the other side's acquire in `wait_for`.
+            // Release: pairs with the other side's acquire in `wait_for`.
             store.store(*turn, Ordering::Release);
         }
     }
@@ -125,7 +125,7 @@ impl Side {
                 begin = Instant::now();
             }
             *turn += 1;
-            // Pairs with the other side's acquire in `wait_for`.
+            // Release: pairs with the other side's acquire in `wait_for`.
             store.store(*turn, Ordering::Release);
             wait_for(poll, *turn);
             if let Operation::Copy(bytes) = operation {
@@ -150,7 +150,7 @@ fn trips(operation: Operation) -> u64 {
 
 fn wait_for(word: &AtomicU64, value: u64) {
     let mut polls: u64 = 0;
-    // Pairs with the other side's release store.
+    // Acquire: pairs with the other side's release store.
     while word.load(Ordering::Acquire) != value {
         std::hint::spin_loop();
         polls += 1;

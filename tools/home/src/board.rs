@@ -15,12 +15,13 @@ use nix::unistd::ftruncate;
 /// Different unsupported system calls that are told apart for each rank.
 const UNSUPPORTED_MAX: usize = 32;
 
-/// What one rank says about itself. All counters are the rank's alone while it lives.
+/// What one rank says about itself. All counters are the rank's alone while it lives; relaxed therefore, since the node reads them when it has
+/// waited for the rank's process.
 #[derive(Debug)]
 pub struct RankEntry {
     /// `CLOCK_MONOTONIC` at the first instruction, in nanoseconds; 0 before.
     pub entered_ns: AtomicU64,
-    /// System calls made.
+    /// System calls made and answered.
     pub syscalls: AtomicU64,
     /// Bytes of the segment that the rank has had put on huge pages.
     pub huge_bytes: AtomicU64,
@@ -28,7 +29,7 @@ pub struct RankEntry {
     pub said_why: AtomicU32,
     /// Not 0 while peers count on the rank ([`lwk_abi::syscall::JOB_HOLD`]).
     pub holds_job: AtomicU32,
-    /// Set when the rank has answered where it is.
+    /// 1 once the rank has answered where it is, by release: its answer is then in the pipe.
     pub located: AtomicU32,
     /// Number plus one (0: free) and count of each unsupported system call.
     unsupported: [(AtomicU64, AtomicU64); UNSUPPORTED_MAX],
@@ -45,13 +46,19 @@ pub struct Board {
 impl Board {
     /// A new board, shared with processes forked from now on, and its memory object, for those that cannot inherit a mapping.
     /// The mapping lives as long as the process.
+    ///
+    /// # Errors
+    /// Linux refuses the memory object or its mapping.
     pub fn new() -> nix::Result<(&'static Board, OwnedFd)> {
         let object = memfd_create(c"margay-board", MFdFlags::MFD_CLOEXEC)?;
         ftruncate(&object, size_of::<Board>() as libc::off_t)?;
         Ok((Board::of(&object)?, object))
     }
 
-    /// The board in this memory object of [`Board::new`].
+    /// The board in this memory object of [`Board::new`], mapped for the life of this process.
+    ///
+    /// # Errors
+    /// Linux refuses the mapping.
     pub fn of(object: &OwnedFd) -> nix::Result<&'static Board> {
         let bytes = NonZeroUsize::MIN.saturating_add(size_of::<Board>() - 1);
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
@@ -69,7 +76,8 @@ impl Board {
 
     /// Takes note of `rank`'s failure; whether it is the job's first.
     pub fn first_failure(&self, rank: u32) -> bool {
-        // Pairs with itself in other ranks and in the node: exactly one finds 0. The report goes through a pipe, which orders the rest.
+        // AcqRel, and Acquire for who comes late: pairs with itself in other ranks and in the node, of which exactly one finds 0. The report
+        // goes through a pipe, which orders the rest.
         self.failed.compare_exchange(0, rank + 1, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 

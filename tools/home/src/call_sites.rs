@@ -26,7 +26,10 @@ pub struct CallSite {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unclear(pub u64);
 
-/// All of a program's, by address. `file` is what `program` was read from.
+/// All `syscall` instructions of a program, by address. `file` is what `program` was read from.
+///
+/// # Errors
+/// The first bytes that may be one or not.
 pub fn find(program: &Program<'_>, file: &[u8]) -> Result<Vec<CallSite>, Unclear> {
     let symbols = symbols(file);
     let mut sites = Vec::new();

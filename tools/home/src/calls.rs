@@ -48,7 +48,7 @@ struct DispatchInfo {
     machine: u32,
 }
 
-/// Handles `SIGSYS`.
+/// Handles `SIGSYS`: a dispatched system call (prctl(2), `PR_SET_SYSCALL_USER_DISPATCH`).
 pub extern "C" fn on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs.
     let (call, context) =

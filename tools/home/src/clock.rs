@@ -54,12 +54,12 @@ pub struct TimeBase {
 pub struct Calibration(Moment);
 
 impl Calibration {
-    /// Begins to measure.
+    /// Begins to measure. Errors: Linux has no such clock, here and at the end.
     pub fn begin() -> nix::Result<Calibration> {
         Moment::now(ClockId::CLOCK_MONOTONIC_RAW).map(Calibration)
     }
 
-    /// Ends the measurement, after what is left of [`BASE`].
+    /// Ends the measurement, after what is left of 10 ms.
     pub fn end(self) -> nix::Result<TimeBase> {
         let start = self.0;
         let elapsed = Duration::from(clock_gettime(ClockId::CLOCK_MONOTONIC_RAW)?).saturating_sub(start.time);

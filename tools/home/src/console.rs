@@ -6,7 +6,8 @@ use std::io::{self, Write};
 
 use lwk_abi::console::{HEADER_END, HEADER_START, LINE_BYTES};
 
-/// Writes one record. Line feeds in `text` would end it early and are replaced by spaces.
+/// Writes one record of `lwk_abi::console` in one piece. Line feeds in `text` would end it early and are replaced by spaces. Errors: those of
+/// `out`.
 pub fn record(out: &mut impl Write, kind: u8, number: u32, text: &[u8]) -> io::Result<()> {
     let mut line = Vec::with_capacity(text.len() + 16);
     line.push(HEADER_START);
@@ -25,7 +26,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Takes bytes and hands on what they complete: the text, and whether it ends its line.
+    /// Takes bytes and hands on what they complete: the text, without its line feed, and whether it ends its line. Errors: those of `emit`.
     pub fn feed(
         &mut self,
         bytes: &[u8],
@@ -79,7 +80,7 @@ impl Report {
         Report { bytes: [0; ATOMIC_BYTES], used: 0 }
     }
 
-    /// Adds one record.
+    /// Adds one record of `lwk_abi::console`, or nothing if it does not fit as a whole. `text` has no line feed.
     pub fn add(&mut self, kind: u8, number: u32, text: impl fmt::Display) {
         let start = self.used;
         let (open, close) = (char::from(HEADER_START), char::from(HEADER_END));

@@ -33,7 +33,8 @@ const GENERAL_PROTECTION: u8 = 13;
 const PAGE_FAULT: u8 = 14;
 const ALIGNMENT_CHECK: u8 = 17;
 
-/// Handles the signals of processor exceptions.
+/// Handles the signals of processor exceptions: the program's handler takes it, or the rank is reported and ends with status 128 plus the
+/// signal's number.
 pub extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let rank = Rank::current();
     // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs.
@@ -103,7 +104,7 @@ pub extern "C" fn on_question(signal: i32, info: *mut libc::siginfo_t, context: 
     rank.entry().located.store(1, Ordering::Release);
 }
 
-/// Reports a death, if it is the job's first.
+/// Reports a death, registers and back trace, if it is the job's first.
 pub fn report(rank: &Rank, reason: Reason, registers: &Registers) {
     if !rank.board.first_failure(rank.rank) {
         return;
@@ -131,7 +132,7 @@ fn add_trace(report: &mut Report, rank: &Rank, registers: &Registers) {
     });
 }
 
-/// The registers that Linux saved.
+/// The registers of the program that Linux saved when it called the handler.
 pub fn registers(context: &libc::ucontext_t) -> Registers {
     let word = |index: i32| context.uc_mcontext.gregs[index as usize] as u64;
     Registers {

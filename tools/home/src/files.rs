@@ -41,7 +41,7 @@ struct Header {
 
 const _: () = assert!(size_of::<Header>() <= PAGE_BYTES);
 
-/// The files of a node, mapped into this process.
+/// The files of a node, mapped into this process until this is dropped.
 #[derive(Debug)]
 pub struct Volume {
     object: OwnedFd,
@@ -49,16 +49,17 @@ pub struct Volume {
     bytes: NonZeroUsize,
 }
 
-// SAFETY: what is behind the pointer is used under the lock only, whichever process or thread does it.
+// SAFETY: the mapping belongs to the volume, not to a thread; what is behind it is used under the lock only, whichever process or thread does
+// it.
 unsafe impl Send for Volume {}
 // SAFETY: as above.
 unsafe impl Sync for Volume {}
 
 impl Volume {
-    /// An empty file system that can grow to `limit` pages.
+    /// An empty file system that can grow to `limit` pages of 4 KiB, 64 at least.
     ///
     /// # Errors
-    /// The system refuses the memory object.
+    /// The system refuses the memory object, or the limit on file sizes is below it.
     pub fn new(limit: u32) -> io::Result<Volume> {
         let limit = limit.max(64);
         let object = memfd_create(c"margay-files", MFdFlags::MFD_CLOEXEC)?;
@@ -86,7 +87,7 @@ impl Volume {
     /// A file system with this image, as `lwk-files` has made it, that can grow by `space` bytes.
     ///
     /// # Errors
-    /// The system refuses the memory object.
+    /// As [`Volume::new`].
     pub fn with_image(image: &[Page], space: u64) -> io::Result<Volume> {
         let pages = space.div_ceil(PAGE_BYTES as u64).saturating_add(image.len() as u64);
         let volume = Volume::new(u32::try_from(pages).unwrap_or(u32::MAX))?;
@@ -108,6 +109,9 @@ impl Volume {
     }
 
     /// The volume in this memory object of [`Volume::new`].
+    ///
+    /// # Errors
+    /// It is empty, or cannot be mapped.
     pub fn of(object: OwnedFd) -> io::Result<Volume> {
         let length = nix::sys::stat::fstat(&object)?.st_size;
         let bytes =
@@ -123,7 +127,7 @@ impl Volume {
         format!("/proc/{}/fd/{}", std::process::id(), self.descriptor()).into()
     }
 
-    /// The memory object.
+    /// Descriptor of the memory object; open as long as the volume lives.
     pub fn descriptor(&self) -> RawFd {
         self.object.as_raw_fd()
     }
@@ -139,7 +143,8 @@ impl Volume {
         self.pages(|pages| work(&mut Files::open(pages)?))
     }
 
-    /// When every rank has ended: one that was killed in the middle of a change keeps nobody waiting.
+    /// Gives the lock back that a rank held which was killed in the middle of a change, so that nobody waits for it. Only when every rank has
+    /// ended, and by the one process that is left to use the files.
     pub fn release_lock(&self) {
         let lock = &header(self.start).lock;
         if lock.is_locked() {

@@ -20,7 +20,7 @@ const HOLD: &str = "hold";
 /// See [`HOLD`].
 const GO: &str = "go";
 
-/// How ranks are started.
+/// How ranks are started, for those who look closer; by default neither.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
     /// Ranks stop before their first instruction, for a debugger.
@@ -100,7 +100,7 @@ impl Home {
         self.control.as_mut().map_or(Ok(()), |control| control.write_all(&[TIME_IS_UP]))
     }
 
-    /// Ends the job, if it still runs, and waits for the node.
+    /// Ends the job, if it still runs, by closing the node's input, and waits for the node.
     ///
     /// # Errors
     /// The process cannot be waited for.

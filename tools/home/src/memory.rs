@@ -2,7 +2,8 @@
 
 use std::fs;
 
-/// Bytes that the system and the control group can still give, reserved huge pages aside; nothing if neither says.
+/// Bytes that the system (`MemAvailable`, proc(5)) and the control group (cgroup v2, `memory.max`) can still give, the smaller of the two,
+/// reserved huge pages aside; nothing if neither says.
 pub fn available_bytes() -> Option<u64> {
     let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| by_system(&text));
     let read = |name| fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok();

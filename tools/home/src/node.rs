@@ -37,7 +37,8 @@ const JOB_BYTES_MAX: u64 = 16 << 20;
 const ERROR: u32 = 1;
 const INFO: u32 = 3;
 
-/// The whole life of the node's process; its status says only whether it could do its part.
+/// The whole life of the node's process: runs `program` with the job that standard input brings, its ranks stopped at their start if `hold`,
+/// with the volume that `files` names ([`Volume::path`]). Its status says only whether it could do its part.
 pub fn main(program: &Path, hold: bool, files: &Path, valgrind: Option<&Valgrind>) -> ExitCode {
     if let Err(error) = fixed_addresses() {
         let _ = writeln!(io::stderr(), "margay: error: cannot start the host home again: {error}");
@@ -194,7 +195,7 @@ fn read_job(control: &mut File) -> Result<(u64, Vec<u8>), Failure> {
     Ok((started_ns, file))
 }
 
-/// The other end of [`read_job`].
+/// The other end of [`read_job`]. Errors: the node is gone.
 pub fn write_job(control: &mut impl Write, started_ns: u64, file: &[u8]) -> io::Result<()> {
     control.write_all(&started_ns.to_ne_bytes())?;
     control.write_all(&(file.len() as u64).to_ne_bytes())?;
@@ -241,7 +242,7 @@ fn spawn(start: Start<'_>) -> Result<Pid, SetupError> {
     }
 }
 
-/// A pipe's end that is read without blocking.
+/// Has a pipe's end read without blocking. Errors: `EBADF`.
 pub fn nonblocking(fd: &OwnedFd) -> nix::Result<()> {
     use nix::fcntl::{FcntlArg, fcntl};
     fcntl(fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map(|_| ())

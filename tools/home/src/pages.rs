@@ -54,14 +54,14 @@ impl Pages {
         }
     }
 
-    /// The other end of `as u64`.
+    /// The kind whose `as u64` this is; nothing for any other number.
     pub fn from_number(number: u64) -> Option<Pages> {
         [Pages::Reserved, Pages::Transparent, Pages::Collapsed]
             .into_iter()
             .find(|pages| *pages as u64 == number)
     }
 
-    /// The word for the exit report.
+    /// The word for the exit report: `reserved`, `transparent` or `collapsed`.
     pub fn name(self) -> &'static str {
         match self {
             Pages::Reserved => "reserved",
@@ -110,7 +110,7 @@ impl Collapsed {
         collapsed
     }
 
-    /// Bytes on huge pages so far.
+    /// Bytes that have been collapsed so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -44,7 +44,9 @@ pub struct Start<'a> {
     pub board: &'static Board,
     /// The board's memory object.
     pub board_object: RawFd,
+    /// Rank on the node, from 0.
     pub rank: u32,
+    /// The node's process, its parent.
     pub node: Pid,
     /// `/dev/null` to read from, standard output and standard error.
     pub streams: [RawFd; 3],
@@ -73,6 +75,7 @@ pub struct Life {
     pub pages: Pages,
     /// Ranks on this core.
     pub sharing: u64,
+    /// Address of the first instruction, and the stack pointer there.
     pub entry: u64,
     pub stack_pointer: u64,
     pub hold: bool,
@@ -112,7 +115,7 @@ pub struct Rank {
 static CURRENT: AtomicPtr<Rank> = AtomicPtr::new(std::ptr::null_mut());
 
 impl Rank {
-    /// The rank of this process.
+    /// The rank of this process; in handlers only.
     pub fn current() -> &'static Rank {
         // Relaxed: set before the handlers are, by the same thread.
         // SAFETY: handlers are installed after a rank has been leaked into it, for the life of the process.
@@ -144,7 +147,7 @@ impl Rank {
         unsafe { &mut *self.collapsed.get() }
     }
 
-    /// The system call whose place this instruction has taken.
+    /// The system call whose place the instruction at `address` has taken, if it is one.
     pub fn call_at(&self, address: u64) -> Option<&CallSite> {
         let at = self.sites.binary_search_by_key(&address, |site| site.start).ok()?;
         self.sites.get(at)
@@ -159,7 +162,7 @@ impl Rank {
         let _ = unsafe { Gate::call(libc::SYS_write, arguments) };
     }
 
-    /// Ends the process.
+    /// Ends the process with `status`, 0 to 255, by the rank's own doing.
     pub fn exit(&self, status: i32) -> ! {
         // Relaxed: the node reads it after it has waited for this process.
         self.entry().said_why.store(1, Ordering::Relaxed);
@@ -241,6 +244,7 @@ pub fn live(life: Life) -> Result<Infallible, String> {
         program_name,
         volume: life.volume,
     }));
+    // Relaxed: the handlers that load it are installed below, in this thread.
     CURRENT.store(current, Ordering::Relaxed);
     handler_stack(if dispatched { 0 } else { LOW_STACK })
         .map_err(|error| format!("cannot set up the handlers' stack: {error}"))?;
@@ -390,6 +394,7 @@ fn dispatch() -> Result<(), String> {
 
 /// Gives the thread's segment bases to the program and jumps.
 fn enter(rank: &Rank, entry: u64, stack_pointer: u64) -> ! {
+    // Relaxed: the node reads it after it has waited for this process.
     rank.entry().entered_ns.store(monotonic_ns(), Ordering::Relaxed);
     for base in ARCH_SET {
         // SAFETY: nothing below uses thread-local memory.

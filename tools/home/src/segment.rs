@@ -41,7 +41,10 @@ struct Piece {
 }
 
 impl Segment {
-    /// Objects for a segment of this layout; memory is taken when it is touched.
+    /// Objects for a segment of this layout, with its inner blocks of huge pages if they are `reserved`; memory is taken when it is touched.
+    ///
+    /// # Errors
+    /// Linux refuses a memory object of that size.
     pub fn new(layout: &Layout, reserved: bool) -> nix::Result<Segment> {
         let small = memfd_create(c"margay-segment", MFdFlags::MFD_CLOEXEC)?;
         ftruncate(&small, size(layout.stack_end - JOB_PAGE)?)?;
@@ -59,13 +62,13 @@ impl Segment {
         Segment { small, huge }
     }
 
-    /// Its memory objects; -1 for none.
+    /// Descriptors of its memory objects, of small pages and of huge ones; -1 for none.
     pub fn descriptors(&self) -> [RawFd; 2] {
         [self.small.as_raw_fd(), self.huge.as_ref().map_or(-1, |huge| huge.as_raw_fd())]
     }
 
     /// Maps the segment at `slot`, where nothing may be mapped yet (`EEXIST`). With `writable`, all of it can be written, to
-    /// be filled; [`protect`] then gives each part its access.
+    /// be filled; [`protect`] then gives each part its access. Other errors: `ENOMEM`; what was mapped before the error stays.
     pub fn map(&self, layout: &Layout, slot: u64, writable: bool) -> nix::Result<()> {
         for region in parts(layout) {
             let access = if writable { Access::RW } else { region.access };
@@ -129,7 +132,7 @@ impl Segment {
 /// Maps a program's code in slot 0 from its file, over the same bytes of the memory object: so `perf` and `valgrind` know
 /// which file to look in for its symbols.
 pub fn map_code(code: &FilePart, file: &File) -> nix::Result<()> {
-    // SAFETY: replaces code of the program, which does not run yet, by the same code.
+    // SAFETY: replaces code of the program, which does not run yet and which no Rust reference leads to, by the same code.
     unsafe { map_part(code, Access::RX, file) }
 }
 
@@ -159,7 +162,7 @@ pub fn code_writable(layout: &Layout, writable: bool) -> nix::Result<()> {
     Ok(())
 }
 
-/// Takes away, in the segment mapped writable at `slot`, what its layout does not allow.
+/// Takes away, in the segment mapped writable at `slot`, what its layout does not allow. Errors: as mprotect(2).
 pub fn protect(layout: &Layout, slot: u64) -> nix::Result<()> {
     for region in parts(layout).filter(|region| region.access != Access::RW) {
         let bytes = (region.end - region.start) as usize;

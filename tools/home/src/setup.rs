@@ -33,12 +33,12 @@ pub struct SetupError {
 }
 
 impl SetupError {
-    /// Bad input.
+    /// An error of the input or of the command's use: status 2 ([`exit::USAGE`]).
     pub fn usage(message: impl Into<String>) -> SetupError {
         SetupError { message: message.into(), status: exit::USAGE }
     }
 
-    /// The host cannot do its part.
+    /// The host cannot do its part: status 69 ([`HOST_LACKS`]).
     pub fn host(message: impl Into<String>) -> SetupError {
         SetupError { message: message.into(), status: HOST_LACKS }
     }
@@ -55,6 +55,7 @@ impl fmt::Display for SetupError {
 pub struct FilePart {
     /// First address, page aligned, in slot 0.
     pub address: u64,
+    /// From there, to the end of the part; not rounded.
     pub bytes: u64,
     /// Where it is in the file, page aligned.
     pub offset: u64,
@@ -90,6 +91,9 @@ pub struct Setup {
 
 impl Setup {
     /// Checks the job against program and host, makes every rank's memory, maps it at its slot in this process and fills it.
+    ///
+    /// # Errors
+    /// A program or a job that cannot be run here, or a host that lacks something; what has been mapped stays.
     pub fn new(job: &Job<'_>, program: &Path) -> Result<Setup, SetupError> {
         let calibration = Calibration::begin().map_err(|error| failed("read the clock", error))?;
         check_dispatch()?;
@@ -173,6 +177,7 @@ fn check_dispatch() -> Result<(), SetupError> {
     }
 }
 
+/// The program's segments as what [`Layout::new`] takes.
 pub fn ranges(program: &Program<'_>) -> Vec<ImageRange> {
     let range = |segment: &lwk_elf::Segment<'_>| ImageRange {
         start: segment.address,

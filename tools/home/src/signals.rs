@@ -14,7 +14,7 @@ pub fn machine(rank: &'static Rank, context: &libc::ucontext_t) -> HostMachine {
     HostMachine { rank, stack, float: context.uc_mcontext.fpregs.cast() }
 }
 
-/// Sends the program into its handler for a fault; false if it has none.
+/// Sends the program into its handler for a fault; false if it has none, or no stack for it, and then `context` is as it was.
 pub fn take_fault(rank: &'static Rank, context: &mut libc::ucontext_t, information: Information) -> bool {
     let machine = machine(rank, context);
     let mut registers = registers(context);
@@ -27,7 +27,7 @@ pub fn take_fault(rank: &'static Rank, context: &mut libc::ucontext_t, informati
     taken
 }
 
-/// At the end of a system call: sees to the signals that it has raised or unblocked.
+/// At the end of a system call: sees to the signals that it has raised or unblocked. Errors: a signal that ends the rank.
 pub fn take_signals(rank: &'static Rank, context: &mut libc::ucontext_t) -> Result<(), Fatal> {
     // SAFETY: the call is done; asked once, by this function.
     let process = unsafe { rank.process() };
@@ -41,7 +41,7 @@ pub fn take_signals(rank: &'static Rank, context: &mut libc::ucontext_t) -> Resu
     Ok(())
 }
 
-/// `rt_sigreturn(2)`.
+/// `rt_sigreturn(2)`: `context` becomes what the program was interrupted with. Errors: the stack holds nothing that could be returned to.
 pub fn return_from_handler(rank: &'static Rank, context: &mut libc::ucontext_t) -> Result<(), Fatal> {
     let machine = machine(rank, context);
     let mut registers = registers(context);

@@ -21,7 +21,7 @@ use crate::console::{Lines, record};
 use crate::node::nonblocking;
 use crate::setup::Setup;
 
-/// The host tool's command: the time limit has passed.
+/// The host tool's command, a byte on the node's standard input: the time limit has passed.
 pub const TIME_IS_UP: u8 = b'T';
 /// How long ranks have to say where they are. They answer in microseconds, on a busy machine when their turn comes, and all of them later if
 /// the machine itself stands still; one that is stopped never does.
@@ -40,7 +40,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// A rank's process that runs on `core`, and what it writes.
+    /// A rank's process that runs on `core` (Linux's number), and the ends to read of the pipes that it writes to.
     pub fn new(process: Pid, core: u16, output: OwnedFd, error: OwnedFd) -> Child {
         let stream = |fd: OwnedFd| Some((File::from(fd), Lines::default()));
         Child { process, core, streams: [stream(output), stream(error)], status: None }
@@ -258,7 +258,8 @@ impl<'a> Supervisor<'a> {
         living.all(|(rank, _)| self.board.rank(rank as u32).located.load(Ordering::Acquire) != 0)
     }
 
-    /// Writes the exit report. `started_ns` is when the host tool began; the last rank to enter the program counts.
+    /// Writes the exit report, when all ranks have ended. `started_ns` is when the host tool began (`CLOCK_MONOTONIC`); the last rank to enter
+    /// the program counts. Errors: the host tool is gone.
     pub fn exit_report(&mut self, setup: &Setup, started_ns: u64) -> io::Result<()> {
         // Relaxed, here and below: the ranks have been waited for.
         let entries = || (0..self.ranks.len()).map(|rank| self.board.rank(rank as u32));

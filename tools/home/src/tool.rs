@@ -63,7 +63,7 @@ impl Valgrind {
         self.ranks.is_empty() || self.ranks.contains(&rank)
     }
 
-    /// As arguments of the node's process.
+    /// As arguments of the node's process: command, ranks separated by commas, options.
     pub fn arguments(&self) -> Vec<OsString> {
         let ranks: Vec<String> = self.ranks.iter().map(u32::to_string).collect();
         let mut arguments = vec![self.command.clone().into(), ranks.join(",").into()];
@@ -79,6 +79,9 @@ impl Valgrind {
     }
 
     /// Checks what this job asks of it, and finds the program's system calls.
+    ///
+    /// # Errors
+    /// A rank that the job has not, a segment that reaches above 1 GiB, or code in which a system call cannot be told from data.
     pub fn check(&self, setup: &Setup, program: &Path) -> Result<Vec<CallSite>, SetupError> {
         let ranks = setup.places.len();
         if let Some(rank) = self.ranks.iter().find(|rank| **rank as usize >= ranks) {

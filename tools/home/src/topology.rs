@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 
 const SYSFS: &str = "/sys/devices/system/cpu";
 
-/// The cores this process may run on, by Linux's numbers, ascending.
+/// The cores this process may run on (sched_getaffinity(2)), by Linux's numbers, ascending. Errors: Linux refuses to tell.
 pub fn usable_cores() -> nix::Result<Vec<usize>> {
     let set = sched_getaffinity(Pid::from_raw(0))?;
     Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())

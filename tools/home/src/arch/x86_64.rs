@@ -111,7 +111,7 @@ pub const ON_QUESTION: Handler = lwk_on_question;
 pub struct Gate;
 
 impl Gate {
-    /// A system call: the result, or a negated error number.
+    /// A system call by Linux's number: the result, or a negated error number (-1 to -4095).
     ///
     /// # Safety
     /// Whatever the call does with the memory its arguments name must be sound.
@@ -121,7 +121,7 @@ impl Gate {
         unsafe { lwk_gate_call(number, a, b, c, d, e, f) }
     }
 
-    /// Address and length of the code that is allowed to make system calls.
+    /// Address of the code that is allowed to make system calls, and its length in bytes.
     pub fn range() -> (u64, u64) {
         let (start, end) = (&raw const lwk_gate_start as u64, &raw const lwk_gate_end as u64);
         (start, end - start)
@@ -142,7 +142,7 @@ impl Gate {
     }
 }
 
-/// Tells valgrind of a stack, so that it knows a change to it from a large frame (valgrind manual, "The Client Request
+/// Tells valgrind of a stack from address `start` to before `end`, so that it knows a change to it from a large frame (valgrind manual, "The Client Request
 /// mechanism"). Has no effect elsewhere.
 pub fn register_stack(start: u64, end: u64) {
     const STACK_REGISTER: u64 = 0x1501;
@@ -199,7 +199,7 @@ pub unsafe fn enter(entry: u64, stack: u64) -> ! {
     }
 }
 
-/// The time stamp counter, in ticks.
+/// The time stamp counter, in ticks; not ordered with the instructions around it.
 pub fn time_stamp() -> u64 {
     // SAFETY: every x86-64 processor has the instruction; it only reads the counter.
     unsafe { core::arch::x86_64::_rdtsc() }
