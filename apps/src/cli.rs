@@ -11,13 +11,13 @@ use getargs::{Arg, Options};
 use lwk_user::abi::exit::USAGE;
 use lwk_user::{Env, NodeRank, eprintln, job, println, start, wait};
 
-/// A program's arguments, option by option.
+/// A program's arguments, option by option, in their order. Every rank reads the same.
 pub struct Cli {
     options: Options<&'static str, alloc::vec::IntoIter<&'static str>>,
     usage: &'static str,
 }
 
-/// One argument.
+/// One argument, as it stands on the command line.
 pub enum Argument {
     /// `--name` (without the dashes); its value, if it takes one, is next.
     Option(&'static str),
@@ -49,7 +49,7 @@ impl Cli {
         }
     }
 
-    /// The number that follows option `name`, checked against what is possible.
+    /// The number that follows option `name`. Ends the job for wrong use if there is none, or it is not in `range`.
     pub fn number<T: FromStr + PartialOrd + Display>(&mut self, name: &str, range: RangeInclusive<T>) -> T {
         match self.options.value() {
             Err(error) => self.refuse(&error),
@@ -63,7 +63,7 @@ impl Cli {
         }
     }
 
-    /// The text that follows an option.
+    /// The text that follows an option. Ends the job for wrong use if there is none.
     pub fn text(&mut self) -> &'static str {
         match self.options.value() {
             Err(error) => self.refuse(&error),
@@ -85,7 +85,7 @@ impl Cli {
     }
 }
 
-/// Ends the job with one line on standard error and a status. All ranks must call it; node rank 0 speaks.
+/// Ends the job with one line on standard error and a status, 1 to 255. All ranks must call it; node rank 0 speaks.
 pub fn fail(status: i32, message: &dyn Display) -> ! {
     if job().node_rank() == NodeRank(0) {
         eprintln!("{message}");

@@ -10,11 +10,12 @@ pub struct Summary {
     pub median: f64,
     /// The 99th percentile.
     pub p99: f64,
+    /// How many samples there were.
     pub samples: usize,
 }
 
 impl Summary {
-    /// Of no samples, all zero. Percentiles by the nearest rank.
+    /// The summary of these samples; of none, all zero. Percentiles by the nearest rank.
     pub fn of(mut samples: Vec<f64>) -> Summary {
         samples.sort_unstable_by(f64::total_cmp);
         let nearest = |percent: usize| {
@@ -24,7 +25,7 @@ impl Summary {
         Summary { minimum: nearest(0), median: nearest(50), p99: nearest(99), samples: samples.len() }
     }
 
-    /// The same in another unit.
+    /// The same in another unit, of which one of the present makes `factor`.
     pub fn scaled(self, factor: f64) -> Summary {
         Summary {
             minimum: self.minimum * factor,

@@ -132,7 +132,7 @@ pub fn unaligned_load() {
     }
 }
 
-/// Makes a system call with the stack pointer at `stack`, then uses the stack: the call must not care, the use faults.
+/// Makes a system call with the stack pointer at the address `stack`, then uses the stack: the call must not care, the use faults.
 pub fn syscall_on_stack(stack: u64) {
     // SAFETY: the push faults, which ends the rank; if it does not, the stack pointer is put back.
     unsafe {
@@ -152,7 +152,7 @@ pub fn syscall_on_stack(stack: u64) {
     }
 }
 
-/// Faults with the stack pointer at `stack`: the kernel must bring a stack of its own.
+/// Faults with the stack pointer at the address `stack`: the kernel must bring a stack of its own.
 pub fn undefined_on_stack(stack: u64) {
     // SAFETY: the instruction faults, which ends the rank; if it does not, the stack pointer is put back.
     unsafe {
@@ -168,7 +168,7 @@ pub fn undefined_with_nested_task() {
     }
 }
 
-/// Goes on at an address.
+/// Goes on at an address, where no code of this program is.
 pub fn jump(address: u64) {
     // SAFETY: the address is one where no code of this program is, so the jump faults, which ends the rank.
     unsafe { asm!("jmp {}", in(reg) address, options(noreturn)) }

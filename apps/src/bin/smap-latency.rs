@@ -109,10 +109,11 @@ fn main(env: &Env) -> Result<i32, serde_json::Error> {
         } else if me == options.peer {
             pong(line);
         }
-        // The next one begins with fresh counts.
+        // The next one begins with fresh counts. Relaxed: ordered by the barrier.
         LINE.here().store(0, Ordering::Relaxed);
         node_barrier();
     }
+    // Relaxed: ordered by the barrier after `publish`.
     let largest = buffers.largest.min(LARGEST.at(options.peer).get().load(Ordering::Relaxed) as usize);
     let rows = if me == Peer::root() { bandwidths(&buffers, &options, largest) } else { Vec::new() };
     node_barrier();

@@ -9,7 +9,7 @@ use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::mpi::Operation;
 use lwk_mpi_rt::{Handle, Result, abi};
 
-/// Time of a barrier (`osu_barrier`).
+/// Time of a barrier in microseconds (`osu_barrier`); one row, whose size is 0.
 pub fn barrier(bench: &Bench) -> Result<Table> {
     let iterations = bench.options.iterations;
     let (ours, floor) = bench.compare(
@@ -109,7 +109,7 @@ fn value(rank: u32, index: usize) -> f64 {
     ((rank as usize + 1) * (index % 1000 + 1)) as f64
 }
 
-/// How a collective is called.
+/// Whether a collective is called as a whole or begun and waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     Blocking,

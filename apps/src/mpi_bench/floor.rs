@@ -15,7 +15,7 @@ struct Bare {
     credit: Credit,
 }
 
-// SAFETY: a ring's ends share it through atomics; it holds no addresses.
+// SAFETY: a ring's two ends, of two ranks, share it through atomics, and each cell's data has one writer at a time; it holds no addresses.
 unsafe impl Shared for Bare {}
 
 /// Pairings of the ranks: neighbours (of the tests of one pair), and halves (of the tests of all). A ring has two ends for good, so each
@@ -34,13 +34,14 @@ static LINE: Symmetric<CacheLine<[AtomicU64; 2]>> =
 /// The ends of a pair's two rings that a rank has.
 type Ends = Option<(Producer<'static>, Consumer<'static>)>;
 
-/// Both ends of this rank's bare rings, by pairing.
+/// Both ends of this rank's bare rings, by pairing. One in a rank, for the program's life.
 pub struct Floor {
     ends: core::cell::RefCell<[Ends; PAIRINGS]>,
     episode: core::cell::Cell<u64>,
 }
 
 impl Floor {
+    /// No ring is connected yet; each is when it is used first.
     pub fn new() -> Floor {
         Floor { ends: core::cell::RefCell::new([None, None]), episode: core::cell::Cell::new(0) }
     }
@@ -76,7 +77,7 @@ impl Floor {
         Ok(())
     }
 
-    /// Windows of small messages one way, with an answer after each.
+    /// `rounds` windows of so many small messages one way, from the rank with `first`, with an answer after each window.
     pub fn stream(&self, partner: u32, first: bool, rounds: u32, window: u32) -> Result<()> {
         self.ends(partner, |producer, consumer| {
             for _ in 0..rounds {
@@ -101,7 +102,7 @@ impl Floor {
         for _ in 0..iterations {
             let episode = self.episode.get() + 1;
             self.episode.set(episode);
-            // Release and acquire: pair with each other, in the two ranks.
+            // Release and acquire: pair with each other, in the two ranks, as a barrier's do; no other data depends on them.
             mine.store(episode, Ordering::Release);
             spin_until(|| theirs.load(Ordering::Acquire) >= episode);
         }

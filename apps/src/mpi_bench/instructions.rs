@@ -12,7 +12,7 @@ const MESSAGES: u32 = 1000;
 
 const TAG: i32 = 1;
 
-/// One 8-byte message from here to here after another.
+/// One thousand 8-byte messages from here to here, one after another. Errors: those of sending and receiving, `MPI_ERR_INTERN` for a wrong value.
 pub fn run(bench: &Bench) -> Result<()> {
     let me = bench.rank as i32;
     let mut received = 0u64;
@@ -27,6 +27,7 @@ pub fn run(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
+// SAFETY: the name is this program's own, here and below.
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn lwk_counted_send(bench: &Bench, value: &u64, target: i32) -> Result<()> {

@@ -31,6 +31,7 @@ pub struct Options {
     pub iterations: u32,
     /// Repetitions of test and floor, taking turns.
     pub repetitions: u32,
+    /// Message sizes in bytes; each test's own if none are given.
     pub sizes: Option<RangeInclusive<usize>>,
 }
 
@@ -41,14 +42,14 @@ impl Default for Options {
     }
 }
 
-/// `MIN:MAX` in bytes.
+/// The range that `MIN:MAX` says, in bytes; none if it is not that, or goes beyond 64 MiB.
 pub fn sizes(text: &str) -> Option<RangeInclusive<usize>> {
     let (low, high) = text.split_once(':')?;
     let (low, high) = (low.parse().ok()?, high.parse().ok()?);
     (low <= high && high <= LARGEST).then_some(low..=high)
 }
 
-/// One run of the program.
+/// One run of the program, in one rank.
 pub struct Bench<'m> {
     pub world: Communicator<'m>,
     pub rank: u32,
@@ -58,6 +59,7 @@ pub struct Bench<'m> {
 }
 
 impl<'m> Bench<'m> {
+    /// Errors: those of asking `MPI_COMM_WORLD` for rank and size.
     pub fn new(mpi: &'m Mpi, options: Options) -> Result<Bench<'m>> {
         let world = mpi.world();
         let (rank, size) = (world.rank()?, world.size()?);
@@ -77,7 +79,7 @@ impl<'m> Bench<'m> {
         (self.options.iterations as usize * FULL_UP_TO / bytes.max(FULL_UP_TO)).max(4) as u32
     }
 
-    /// Ticks that `body` takes, after all ranks have come here.
+    /// Ticks that `body` takes in this rank, after all ranks have come here. Errors: those of `body`.
     pub fn time(&self, body: impl FnOnce() -> Result<()>) -> Result<u64> {
         self.world.barrier()?;
         let start = ticks_ordered();
@@ -115,12 +117,12 @@ impl<'m> Bench<'m> {
     }
 }
 
-/// Microseconds in ticks.
+/// How many microseconds so many ticks of the clock are.
 pub fn microseconds(ticks: u64) -> f64 {
     ticks as f64 * 1e6 / ticks_per_second() as f64
 }
 
-/// The results of a test.
+/// The results of a test, a row for each size.
 #[derive(Serialize)]
 pub struct Table {
     pub test: &'static str,
@@ -129,7 +131,7 @@ pub struct Table {
     /// What the floor is.
     pub floor: &'static str,
     pub rows: Vec<Row>,
-    /// Errors that the verification found.
+    /// Bytes, elements or words that the verification found wrong, in all ranks.
     pub wrong: u64,
 }
 
@@ -137,26 +139,28 @@ pub struct Table {
 /// should be small, of a rate large.
 #[derive(Serialize)]
 pub struct Row {
+    /// Size of a message; of `mbw_mr`, the number of pairs.
     pub bytes: usize,
+    /// In the table's unit, as the floor is.
     pub value: f64,
     pub floor: Option<f64>,
     pub ratio: Option<f64>,
 }
 
 impl Row {
-    /// Value and floor, in the same unit.
+    /// A row with value and floor, both in the table's unit.
     pub fn new(bytes: usize, value: f64, floor: f64) -> Row {
         Row { bytes, value, floor: Some(floor), ratio: Some(value / floor) }
     }
 
-    /// What has no floor.
+    /// A row of what has no floor.
     pub fn alone(bytes: usize, value: f64) -> Row {
         Row { bytes, value, floor: None, ratio: None }
     }
 }
 
 impl Table {
-    /// OSU's columns, and two more.
+    /// Prints OSU's columns, and two more: floor and ratio.
     pub fn print(&self) {
         println!(
             "# lwk MPI {} test, {} ranks; floor: {}; ratio: value / floor",

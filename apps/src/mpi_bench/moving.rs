@@ -11,7 +11,7 @@ use lwk_mpi_rt::collective::{Call, Division, Numbers, Part, Parts};
 /// The largest part of a rank, in bytes.
 const LARGEST: usize = 1 << 20;
 
-/// What moves where.
+/// What moves where: the collective of that name (MPI 5.0, chapter 6), from or to rank 0 where it has a root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Movement {
     Broadcast,
@@ -24,12 +24,15 @@ pub enum Movement {
 /// How the buffers are divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
+    /// Parts of one size.
     Equal,
+    /// Parts by counts and places in elements (`…v`).
     Varying,
+    /// Parts by counts, places in bytes and datatypes (`MPI_Alltoallw`).
     Typed,
 }
 
-/// Time of the collective, by the bytes of one rank's part.
+/// Time of the collective in microseconds, by the bytes of one rank's part, 1 B to 1 MiB.
 pub fn run(bench: &Bench, name: &'static str, movement: Movement, style: Style, form: Form) -> Result<Table> {
     let (size, rank) = (bench.size as usize, bench.rank as usize);
     measure(bench, name, bench.sizes(1, LARGEST), form, |bytes, act| {

@@ -12,7 +12,7 @@ use lwk_mpi_rt::{Error, Result};
 /// The largest part of a neighbour, in bytes.
 const LARGEST: usize = 1 << 20;
 
-/// What the neighbours get.
+/// What the neighbours get (MPI 5.0, chapter 8, neighbourhood collectives).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gift {
     /// Both the same (`neighbor_allgather`).

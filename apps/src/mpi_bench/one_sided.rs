@@ -19,7 +19,7 @@ const WINDOW: u32 = 64;
 /// Bytes of an element that is updated.
 const WORD: usize = 8;
 
-/// What is measured.
+/// The operation that is measured (MPI 5.0, chapter 12): of bytes if put or get, else of 64-bit integers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     Put,
@@ -30,7 +30,7 @@ pub enum Operation {
     CompareAndSwap,
 }
 
-/// What comes after each operation, or around it.
+/// What comes after each operation, or around it; locks are shared ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Synchronisation {
     Flush,

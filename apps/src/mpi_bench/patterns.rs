@@ -74,7 +74,7 @@ pub fn exchange(bench: &Bench) -> Result<Table> {
     })
 }
 
-/// Windows both ways at once (`osu_bibw`).
+/// Windows both ways at once, of rank 0 and rank 1 (`osu_bibw`): bytes of both ways.
 pub fn both_ways(bench: &Bench) -> Result<Table> {
     let pair = pair(bench, 1);
     by_size(bench, "bibw", "Bandwidth (MB/s)", !pair.idle, |bytes, iterations, check| {

@@ -15,21 +15,25 @@ use lwk_mpi_rt::wait::NULL;
 use lwk_mpi_rt::{Handle, Result, completion};
 use lwk_user::job;
 
+/// The tag of all messages of these tests.
 pub const TAG: i32 = 1;
 /// Messages in flight, as OSU has it.
 pub const WINDOW: u32 = 64;
 const WORLD: Handle = Handle(COMM_WORLD);
-/// Where the floor changes from bare rings to copying.
+/// Message size in bytes from which on the floor is copying, no more bare rings.
 pub const COPY_FLOOR_FROM: usize = 512;
 
 /// This rank's part in a test of pairs.
 pub struct Pair {
+    /// The other rank; none that exists if this one is idle.
     pub partner: i32,
+    /// In the lower half: begins, and sends where messages go one way.
     pub first: bool,
     /// Ranks beyond the pairs only take part in barriers.
     pub idle: bool,
 }
 
+/// Pairs rank `r` with rank `r + pairs`, for `r` below `pairs`.
 pub fn pair(bench: &Bench, pairs: u32) -> Pair {
     let rank = bench.rank;
     let first = rank < pairs;
@@ -66,6 +70,7 @@ pub fn latency(bench: &Bench) -> Result<Table> {
     table(bench, "latency", "Latency (us)", "bare ring below 512 B, local copy from there", rows, wrong)
 }
 
+/// `iterations` messages there and back. Errors: those of sending and receiving.
 pub fn ping_pong(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], iterations: u32) -> Result<()> {
     let (world, partner) = (&bench.world, pair.partner);
     for _ in 0..iterations {
@@ -108,7 +113,8 @@ pub fn bandwidth(bench: &Bench) -> Result<Table> {
     table(bench, "bw", "Bandwidth (MB/s)", "bare ring below 512 B, local copy from there", rows, wrong)
 }
 
-/// As OSU and the C programs have it: all messages of a window are begun on both sides, then waited for, and all go to one buffer.
+/// `rounds` windows of [`WINDOW`] messages from the first of the pair, as OSU and the C programs have it: all messages of a window are begun
+/// on both sides, then waited for, and all go to one buffer; an answer of 4 bytes follows each window.
 pub fn windows(bench: &Bench, pair: &Pair, send: &[u8], receive: &mut [u8], rounds: u32) -> Result<()> {
     let (world, partner) = (&bench.world, pair.partner);
     let mut answer = [0u8; 4];
@@ -197,16 +203,17 @@ fn copies(source: &[u8], count: u32) -> Result<()> {
     Ok(())
 }
 
+/// What `rank` sends as a message of so many bytes: see [`mismatches`].
 pub fn filled(rank: u32, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| pattern(rank, index)).collect()
 }
 
-/// Bytes that are not what `sender` has filled in.
+/// How many bytes are not what [`filled`] gives for `sender`.
 pub fn mismatches(received: &[u8], sender: u32) -> u64 {
     received.iter().enumerate().filter(|(index, byte)| **byte != pattern(sender, *index)).count() as u64
 }
 
-/// The table, with all ranks' errors.
+/// The table of these rows, with the sum of all ranks' `wrong`; every rank must call it. Errors: those of the reduction.
 pub fn table(
     bench: &Bench,
     test: &'static str,

@@ -11,7 +11,7 @@ use lwk_mpi_rt::collective::{Call, Numbers, Reducing};
 /// The largest contribution of a rank, in bytes.
 const LARGEST: usize = 1 << 20;
 
-/// Who gets what.
+/// Who gets what of the sum: the collective of that name (MPI 5.0, chapter 6), with rank 0 as the root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
     Reduce,

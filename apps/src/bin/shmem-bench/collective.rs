@@ -157,7 +157,7 @@ unsafe fn reduce_alone(buffers: &Buffers, count: usize) {
     }
 }
 
-/// From PE 0 to all. The floor: every PE copies the block.
+/// `broadcast` of doubles from PE 0 to all. The floor: every PE copies the block.
 pub fn broadcast(bench: &Bench) -> Table {
     Call {
         name: "broadcast",
@@ -187,7 +187,7 @@ fn copy_from_all(buffers: &Buffers, count: usize, block: impl Fn(i32) -> usize) 
     }
 }
 
-/// Every PE's block to all.
+/// `fcollect` of doubles: every PE's block to all. The floor: every PE copies all blocks.
 pub fn fcollect(bench: &Bench) -> Table {
     Call {
         name: "fcollect",
@@ -203,7 +203,7 @@ pub fn fcollect(bench: &Bench) -> Table {
     .measure(bench)
 }
 
-/// A block from each to each.
+/// `alltoall` of doubles: a block from each to each. The floor: every PE copies those that are for it.
 pub fn alltoall(bench: &Bench) -> Table {
     let me = my_pe() as usize;
     Call {

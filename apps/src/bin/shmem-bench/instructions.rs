@@ -11,7 +11,7 @@ const PUTS: u64 = 1000;
 
 static TARGET: Symmetric<[u64; 1]> = Symmetric::new([0]);
 
-/// One put after another; false if the last has not come.
+/// One thousand puts of 8 bytes, one after another; false if the last has not come.
 pub fn run() -> bool {
     let (target, me) = (TARGET.as_ptr().cast::<u64>(), my_pe());
     for value in 1..=PUTS {

@@ -12,7 +12,7 @@ use lwk_user::clock::{ticks_ordered, ticks_per_second};
 use lwk_user::{job, println};
 use serde::Serialize;
 
-/// Largest message, in bytes.
+/// Largest message of all tests, in bytes: 4 MiB.
 pub const LARGEST: usize = 4 << 20;
 /// Bytes that one round moves at most: keeps rounds of large messages short.
 const ROUND_BYTES: usize = 32 << 20;
@@ -21,7 +21,7 @@ const ROUND_BYTES: usize = 32 << 20;
 /// a round.
 const DISTURBED: f64 = 6.0;
 
-/// What the command line asks for.
+/// What the command line asks for: which sizes, how often.
 pub struct Bench {
     /// Smallest message, in bytes.
     pub smallest: usize,
@@ -47,7 +47,7 @@ pub struct Compared {
 }
 
 impl Bench {
-    /// Powers of two from the smallest to the largest message.
+    /// Sizes in bytes: the powers of two from the smallest to the largest message.
     pub fn sizes(&self) -> impl Iterator<Item = usize> + use<> {
         let (smallest, largest) = (self.smallest, self.largest);
         core::iter::successors(Some(1usize), |size| size.checked_mul(2))
@@ -68,7 +68,7 @@ impl Bench {
         (round_bytes / bytes.max(1)).clamp(2, most) as u64
     }
 
-    /// Runs both in turns, `repetitions` times a round, all PEs together.
+    /// Runs both in turns, `repetitions` calls a round, which each is handed to make; collective, and the figures are this PE's.
     pub fn compare(
         &self,
         repetitions: u64,
@@ -103,6 +103,7 @@ fn time(call: &mut impl FnMut(u64), repetitions: u64) -> f64 {
 #[derive(Serialize)]
 pub struct Table {
     pub test: &'static str,
+    /// What each row is about, then its figures, with their units.
     pub columns: &'static [&'static str],
     pub rows: Vec<Row>,
     pub wrong: u64,
@@ -116,15 +117,17 @@ pub struct Row {
 }
 
 impl Table {
+    /// A table without rows; the first column says what each row is about.
     pub fn new(test: &'static str, columns: &'static [&'static str]) -> Table {
         Table { test, columns, rows: Vec::new(), wrong: 0 }
     }
 
+    /// Adds a row: a value for each further column.
     pub fn row(&mut self, of: impl core::fmt::Display, values: &[f64]) {
         self.rows.push(Row { of: alloc::format!("{of}"), values: values.to_vec() });
     }
 
-    /// Counts what all PEs together have found wrong; collective.
+    /// Adds what all PEs together have found wrong, words or bytes, to the table's count; collective.
     pub fn count_wrong(&mut self, wrong: u64) {
         use core::sync::atomic::AtomicU64;
         use lwk_user::smartmap::Symmetric;
@@ -143,7 +146,7 @@ impl Table {
         barrier_all();
     }
 
-    /// OSU-style columns.
+    /// Prints the table in OSU's style, `about` in its head; by one PE.
     pub fn print(&self, about: &str) {
         println!("# {}: {about} ({} PEs); ratio: value / floor", self.test, engine::n_pes());
         let mut header = alloc::format!("# {:<12}", self.columns[0]);

@@ -18,14 +18,14 @@ const WINDOW: u64 = 64;
 /// The flag, of the library and of the floor: the same line, as the way between two cores differs from line to line.
 static FLAG: Flag = Symmetric::new(CacheLine(AtomicU64::new(0)));
 
-/// Two symmetric buffers: what is sent, and where it arrives.
+/// Two symmetric buffers of the same size: what is sent, and where it arrives.
 pub struct Buffers {
     pub source: *mut u8,
     pub dest: *mut u8,
 }
 
 impl Buffers {
-    /// Collective. Ends the job if the symmetric heap is too small.
+    /// Two blocks of `bytes` bytes, the source with its PE's pattern. Collective. Ends the job if the symmetric heap is too small.
     pub fn new(bytes: usize) -> Buffers {
         let (source, dest) = (engine::malloc(bytes), engine::malloc(bytes));
         if source.is_null() || dest.is_null() {
@@ -45,13 +45,13 @@ impl Buffers {
         Buffers { source, dest }
     }
 
-    /// Collective.
+    /// Gives both blocks back. Collective.
     pub fn free(self) {
         engine::free(self.dest);
         engine::free(self.source);
     }
 
-    /// Bytes of `dest` that are not what `pe` has in its source.
+    /// How many of the first `bytes` bytes of `dest` are not what `pe` has in its source.
     pub fn wrong(&self, pe: i32, bytes: usize) -> u64 {
         // SAFETY: inside the block; the caller has waited for whoever writes it.
         (0..bytes).filter(|i| unsafe { self.dest.add(*i).read() } != pattern(pe, *i)).count() as u64
@@ -132,6 +132,7 @@ pub fn put_latency(bench: &Bench) -> Table {
                 for _ in 0..only_first(count) {
                     // SAFETY: as above.
                     unsafe { raw::store(buffers.source, target, size) };
+                    // SeqCst: what was stored is there before later loads, as after `quiet`.
                     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
                 }
             },
@@ -140,7 +141,7 @@ pub fn put_latency(bench: &Bench) -> Table {
     table
 }
 
-/// `getmem` of PE 0; the floor is the bare copy.
+/// `getmem` of PE 0 from PE 1, in microseconds; the floor is the bare copy.
 pub fn get_latency(bench: &Bench) -> Table {
     let mut table = Table::new("get_latency", LATENCY);
     by_size(bench, &mut table, false, microseconds, |buffers, size| {

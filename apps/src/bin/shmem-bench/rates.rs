@@ -105,6 +105,7 @@ pub fn atomics(bench: &Bench) -> Table {
             )*
         };
     }
+    // Orders as the library's, for comparison: no other data depends on them.
     use Ordering::{AcqRel, Acquire, Release};
     rows! {
         "set": i => engine::atomic_set(word, i, 1), bare.store(i, Release);

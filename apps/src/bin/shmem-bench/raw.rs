@@ -5,7 +5,7 @@ use lwk_user::smartmap::remote_address;
 use lwk_user::smartmap::{CacheLine, Peer, Symmetric};
 use lwk_user::{NodeRank, copy, wait};
 
-/// A flag, on a line of its own.
+/// A flag on a line of its own, in every PE.
 pub type Flag = Symmetric<CacheLine<AtomicU64>>;
 
 /// What `pe` calls `local`, as this PE sees it. `pe` exists: the callers are tests of two PEs or of all.
@@ -38,7 +38,7 @@ pub fn raise(flag: &AtomicU64, value: u64) {
     flag.store(value, Ordering::Release);
 }
 
-/// Waits for this PE's own flag.
+/// Waits until this PE's own flag has this very value: what was stored before [`raise`] is then visible.
 #[inline(always)]
 pub fn await_flag(flag: &AtomicU64, value: u64) {
     // Acquire: pairs with the release store in `raise`.
