@@ -10,7 +10,7 @@ use crate::engine::with;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::vec::Vec;
-use core::ptr::{null, null_mut, without_provenance_mut};
+use core::ptr::{null, null_mut, without_provenance, without_provenance_mut};
 
 /// Counts and displacements of parts, in items.
 pub(super) struct Varying {
@@ -98,6 +98,32 @@ fn no_parts() -> Parts<'static> {
     Parts { address, division: Division::Equal(0), datatype }
 }
 
+/// Where a buffer of nothing lies that says [`IN_PLACE`] by chance, as an empty vector of bytes does. The address has no meaning of its own.
+const NOWHERE: usize = 16;
+
+/// A part of its own, wherever it lies.
+fn named(part: Part) -> Part {
+    if part.is_in_place() { Part { address: without_provenance_mut(NOWHERE), ..part } } else { part }
+}
+
+/// What is sent; never in place.
+#[inline]
+fn sent(buffer: &(impl Buffer + ?Sized)) -> Part {
+    named(buffer.part())
+}
+
+/// What is received into; never in place.
+#[inline]
+fn received(buffer: &mut (impl BufferMut + ?Sized)) -> Part {
+    named(buffer.part_mut())
+}
+
+/// Where a contribution to a reduction starts; never in place.
+#[inline]
+fn start<T: Element>(send: &[T]) -> *const T {
+    if send.as_ptr().addr() == IN_PLACE { without_provenance(NOWHERE) } else { send.as_ptr() }
+}
+
 /// Calls that take what is sent and what is received, then the rest.
 macro_rules! calls {
     ($($name:ident [$($generic:tt)*] ($at:ident, $send:ident: $sends:ty, $receive:ident: $receives:ty $(, $extra:ident: $type:ty)*)
@@ -117,76 +143,76 @@ macro_rules! calls {
 
 calls! {
     gather [S: Buffer + ?Sized, R: BufferMut + ?Sized] (at, send: S, receive: R, root: i32) |run| {
-        run(&Call::Gather { send: send.part(), receive: equal(receive.part_mut(), peers(at)?)?, root })
+        run(&Call::Gather { send: sent(send), receive: equal(received(receive), peers(at)?)?, root })
     }
 
     gather_varying [S: Buffer + ?Sized, R: BufferMut + ?Sized]
         (at, send: S, receive: R, counts: &[usize], places: &[usize], root: i32) |run| {
-        let part = receive.part_mut();
+        let part = received(receive);
         // They mean something at the root only.
         let number = if counts.is_empty() { 0 } else { peers(at)? };
         let parts = Varying::of(&part, number, counts, places)?;
-        run(&Call::Gather { send: send.part(), receive: parts.parts(&part), root })
+        run(&Call::Gather { send: sent(send), receive: parts.parts(&part), root })
     }
 
     scatter [S: Buffer + ?Sized, R: BufferMut + ?Sized] (at, send: S, receive: R, root: i32) |run| {
-        run(&Call::Scatter { send: equal(send.part(), peers(at)?)?, receive: receive.part_mut(), root })
+        run(&Call::Scatter { send: equal(sent(send), peers(at)?)?, receive: received(receive), root })
     }
 
     scatter_varying [S: Buffer + ?Sized, R: BufferMut + ?Sized]
         (at, send: S, receive: R, counts: &[usize], places: &[usize], root: i32) |run| {
-        let part = send.part();
+        let part = sent(send);
         let number = if counts.is_empty() { 0 } else { peers(at)? };
         let parts = Varying::of(&part, number, counts, places)?;
-        run(&Call::Scatter { send: parts.parts(&part), receive: receive.part_mut(), root })
+        run(&Call::Scatter { send: parts.parts(&part), receive: received(receive), root })
     }
 
     allgather [S: Buffer + ?Sized, R: BufferMut + ?Sized] (at, send: S, receive: R) |run| {
-        run(&Call::Allgather { send: send.part(), receive: equal(receive.part_mut(), peers(at)?)? })
+        run(&Call::Allgather { send: sent(send), receive: equal(received(receive), peers(at)?)? })
     }
 
     allgather_varying [S: Buffer + ?Sized, R: BufferMut + ?Sized]
         (at, send: S, receive: R, counts: &[usize], places: &[usize]) |run| {
-        let part = receive.part_mut();
+        let part = received(receive);
         let parts = Varying::of(&part, peers(at)?, counts, places)?;
-        run(&Call::Allgather { send: send.part(), receive: parts.parts(&part) })
+        run(&Call::Allgather { send: sent(send), receive: parts.parts(&part) })
     }
 
     alltoall [S: Buffer + ?Sized, R: BufferMut + ?Sized] (at, send: S, receive: R) |run| {
         let number = peers(at)?;
-        let (send, receive) = (equal(send.part(), number)?, equal(receive.part_mut(), number)?);
+        let (send, receive) = (equal(sent(send), number)?, equal(received(receive), number)?);
         run(&Call::Alltoall { send, receive })
     }
 
     alltoall_varying [S: Buffer + ?Sized, R: BufferMut + ?Sized]
         (at, send: S, receive: R, sends: (&[usize], &[usize]), receives: (&[usize], &[usize])) |run| {
-        let (number, from, to) = (peers(at)?, send.part(), receive.part_mut());
+        let (number, from, to) = (peers(at)?, sent(send), received(receive));
         let sends = Varying::of(&from, number, sends.0, sends.1)?;
         let receives = Varying::of(&to, number, receives.0, receives.1)?;
         run(&Call::Alltoall { send: sends.parts(&from), receive: receives.parts(&to) })
     }
 
     neighbour_allgather [S: Buffer + ?Sized, R: BufferMut + ?Sized] (at, send: S, receive: R) |run| {
-        let receive = equal(receive.part_mut(), neighbours(at)?.0)?;
-        run(&Call::NeighbourAllgather { send: send.part(), receive })
+        let receive = equal(received(receive), neighbours(at)?.0)?;
+        run(&Call::NeighbourAllgather { send: sent(send), receive })
     }
 
     neighbour_allgather_varying [S: Buffer + ?Sized, R: BufferMut + ?Sized]
         (at, send: S, receive: R, counts: &[usize], places: &[usize]) |run| {
-        let part = receive.part_mut();
+        let part = received(receive);
         let parts = Varying::of(&part, neighbours(at)?.0, counts, places)?;
-        run(&Call::NeighbourAllgather { send: send.part(), receive: parts.parts(&part) })
+        run(&Call::NeighbourAllgather { send: sent(send), receive: parts.parts(&part) })
     }
 
     neighbour_alltoall [S: Buffer + ?Sized, R: BufferMut + ?Sized] (at, send: S, receive: R) |run| {
         let (sources, destinations) = neighbours(at)?;
-        let (send, receive) = (equal(send.part(), destinations)?, equal(receive.part_mut(), sources)?);
+        let (send, receive) = (equal(sent(send), destinations)?, equal(received(receive), sources)?);
         run(&Call::NeighbourAlltoall { send, receive })
     }
 
     neighbour_alltoall_varying [S: Buffer + ?Sized, R: BufferMut + ?Sized]
         (at, send: S, receive: R, sends: (&[usize], &[usize]), receives: (&[usize], &[usize])) |run| {
-        let ((sources, destinations), from, to) = (neighbours(at)?, send.part(), receive.part_mut());
+        let ((sources, destinations), from, to) = (neighbours(at)?, sent(send), received(receive));
         let sends = Varying::of(&from, destinations, sends.0, sends.1)?;
         let receives = Varying::of(&to, sources, receives.0, receives.1)?;
         run(&Call::NeighbourAlltoall { send: sends.parts(&from), receive: receives.parts(&to) })
@@ -199,7 +225,7 @@ calls! {
         if gets && receive.len() != items {
             return Err(Error::COUNT);
         }
-        let reducing = reducing(send.as_ptr(), receive.as_mut_ptr(), items, operation);
+        let reducing = reducing(start(send), receive.as_mut_ptr(), items, operation);
         run(&Call::Reduce { reducing, root })
     }
 
@@ -227,7 +253,7 @@ calls! {
         }
         // Each at most a length of a slice.
         let blocks: Vec<i64> = counts.iter().map(|count| *count as i64).collect();
-        let reducing = reducing(send.as_ptr(), receive.as_mut_ptr(), send.len(), operation);
+        let reducing = reducing(start(send), receive.as_mut_ptr(), send.len(), operation);
         run(&Call::ReduceScatter { reducing, blocks: Numbers::Wide(&blocks) })
     }
 
@@ -235,7 +261,7 @@ calls! {
         if receive.len().checked_mul(with(|engine| engine.size(at))? as usize) != Some(send.len()) {
             return Err(Error::COUNT);
         }
-        let reducing = reducing(send.as_ptr(), receive.as_mut_ptr(), receive.len(), operation);
+        let reducing = reducing(start(send), receive.as_mut_ptr(), receive.len(), operation);
         run(&Call::ReduceScatterBlock { reducing })
     }
 
@@ -339,10 +365,32 @@ fn same_length<T: Element>(send: &[T], receive: &mut [T], operation: impl Reduct
     if send.len() != receive.len() {
         return Err(Error::COUNT);
     }
-    Ok(reducing(send.as_ptr(), receive.as_mut_ptr(), send.len(), operation))
+    Ok(reducing(start(send), receive.as_mut_ptr(), send.len(), operation))
 }
 
 fn over_itself<T: Element>(buffer: &mut [T], operation: impl Reduction<T>) -> Reducing {
     let own = null::<T>().with_addr(IN_PLACE);
     reducing(own, buffer.as_mut_ptr(), buffer.len(), operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mpi::Operation;
+
+    #[test]
+    fn a_buffer_of_nothing_is_not_in_place() {
+        // Where an empty vector of bytes says that it is.
+        // SAFETY: no elements; any address but null will do, and bytes lie anywhere.
+        let nothing: &[u8] = unsafe { core::slice::from_raw_parts(without_provenance(IN_PLACE), 0) };
+        // SAFETY: as above.
+        let room: &mut [u8] = unsafe { core::slice::from_raw_parts_mut(without_provenance_mut(IN_PLACE), 0) };
+        assert!(!sent(nothing).is_in_place(), "sent");
+        assert!(!received(room).is_in_place(), "received");
+        let told = allreduce(Handle(0), nothing, room, Operation::Sum, |call| {
+            let Call::Allreduce { reducing } = call else { return Err(Error::INTERN) };
+            Ok(reducing.send.addr())
+        });
+        assert!(told.is_ok_and(|address| address != IN_PLACE), "reduced");
+    }
 }

@@ -154,7 +154,8 @@ pub const ROOT: i32 = abi::ROOT;
 pub struct Mpi(());
 
 impl Mpi {
-    /// Starts the runtime; every rank must. Errors: `OTHER` if it has been started before.
+    /// Starts the runtime; every rank must. Errors: `OTHER` if it has been started before; `UNSUPPORTED_OPERATION` if the job has more than one
+    /// node, `NO_MEM`.
     pub fn init() -> Result<Mpi> {
         engine::initialize().map(|()| Mpi(()))
     }
