@@ -13,18 +13,25 @@ pub struct Field {
     pub datatype: u64,
 }
 
-/// Types that fields have.
-pub trait FieldType {
+/// Types that fields have: elements, and arrays of them.
+///
+/// # Safety
+/// The type is so many elements of the datatype, one after another at their extent, and any values of them are one of the type.
+pub unsafe trait FieldType {
+    /// Elements.
     const COUNT: usize;
+    /// The elements' handle.
     const DATATYPE: u64;
 }
 
-impl<T: Element> FieldType for T {
+// SAFETY: one element.
+unsafe impl<T: Element> FieldType for T {
     const COUNT: usize = 1;
     const DATATYPE: u64 = T::DATATYPE;
 }
 
-impl<T: Element, const N: usize> FieldType for [T; N] {
+// SAFETY: an array is its elements, side by side.
+unsafe impl<T: Element, const N: usize> FieldType for [T; N] {
     const COUNT: usize = N;
     const DATATYPE: u64 = T::DATATYPE;
 }
@@ -34,6 +41,7 @@ impl<T: Element, const N: usize> FieldType for [T; N] {
 /// # Safety
 /// The fields lie in the structure, and any bytes are values of each.
 pub unsafe trait Record: Copy + 'static {
+    /// The fields, in their order in memory.
     const FIELDS: &'static [Field];
 }
 
@@ -59,6 +67,16 @@ pub unsafe trait Record: Copy + 'static {
 ///
 /// ```compile_fail,E0277
 /// lwk_mpi_rt::record! { struct Flag { set: bool } }
+/// ```
+///
+/// And nobody says without `unsafe` what a type of his own is made of:
+///
+/// ```compile_fail,E0200
+/// struct Flag(bool);
+/// impl lwk_mpi_rt::mpi::FieldType for Flag {
+///     const COUNT: usize = 1;
+///     const DATATYPE: u64 = <u8 as lwk_mpi_rt::mpi::Element>::DATATYPE;
+/// }
 /// ```
 #[macro_export]
 macro_rules! record {
