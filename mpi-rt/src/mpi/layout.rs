@@ -22,14 +22,14 @@ pub struct Datatype<T: Copy> {
 }
 
 impl<T: Element> Datatype<T> {
-    /// One element.
+    /// One element. Errors: `OTHER` if the runtime is not running.
     pub fn element() -> Result<Datatype<T>> {
         Self::make(|engine| engine.type_dup(T::DATATYPE))
     }
 }
 
 impl<T: Record> Datatype<T> {
-    /// One record, with its padding left out.
+    /// One record, with its padding left out. Errors: as for [`Datatype::element`].
     pub fn record() -> Result<Datatype<T>> {
         let fields = T::FIELDS;
         let lengths: Vec<i64> = fields.iter().map(|field| field.count as i64).collect();
@@ -81,7 +81,7 @@ impl<T: Copy> Datatype<T> {
         Self::make(|engine| engine.type_subarray(Form::Large, &sizes, &parts, &starts, ORDER_C, self.handle))
     }
 
-    /// The same, with so many items of `T` from one to the next.
+    /// The same, with so many items of `T` from one to the next. Errors: `ARG`, `COUNT` if those have more bytes than 63 bits count.
     pub fn resized(&self, items: usize) -> Result<Datatype<T>> {
         let extent = number(items)?.checked_mul(size_of::<T>() as i64).ok_or(Error::ARG)?;
         Self::make(|engine| engine.type_resized(Form::Large, 0, extent, self.handle))

@@ -332,7 +332,7 @@ impl<T: Element> LockAll<'_, '_, T> {
         with(|engine| engine.win_flush_all(self.0.handle))
     }
 
-    /// Completes all operations on one rank there.
+    /// Completes all operations on one rank there. Errors: `RANK`.
     #[inline]
     pub fn flush_rank(&self, rank: i32) -> Result<()> {
         with(|engine| engine.win_flush(rank, self.0.handle))
