@@ -61,7 +61,7 @@ unsafe fn store_logical(place: *mut u8, bytes: c_int, value: u8) {
     }
 }
 
-/// Errors: `ARG` for what is no info object of a program's.
+/// What is told of Fortran's types cannot be told again. Errors: `INFO` for what is no info object, else `ABI`.
 fn refuse(info: Handle) -> Result<()> {
     if info == INFO_NULL {
         return Err(Error::INFO);

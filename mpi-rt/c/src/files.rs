@@ -10,6 +10,7 @@ use lwk_mpi_rt::file::{self, MAX_NAME};
 use lwk_mpi_rt::info;
 use lwk_mpi_rt::{Error, Handle};
 
+/// `MPI_File`: a handle.
 pub type File = u64;
 /// `MPI_Offset`.
 pub type Offset = i64;
