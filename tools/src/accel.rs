@@ -24,7 +24,7 @@ pub enum Accelerator {
 }
 
 impl Accelerator {
-    /// Its name on the command line.
+    /// Its name on QEMU's command line and on that of `cargo lwk`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Kvm => "kvm",
@@ -34,7 +34,7 @@ impl Accelerator {
 }
 
 impl Choice {
-    /// Settles `auto` by looking at this machine.
+    /// Settles `auto`: KVM if `/dev/kvm` can be opened and the processor shows `vmx` or `svm`; what the user has named is taken as it is.
     pub fn settle(self) -> Accelerator {
         let opens = || std::fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
         let processor = || std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::progress::Step;
 use crate::toolchain::Toolchain;
 use crate::tree::Tree;
 
-/// What a build of the whole guest side needs.
+/// Builds of the guest side: what each of them needs.
 #[derive(Clone, Debug)]
 pub struct Builder {
     tree: Tree,
@@ -17,7 +17,7 @@ pub struct Builder {
     verbose: bool,
 }
 
-/// The kernel.
+/// The kernel's files.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// With symbols.
@@ -68,16 +68,19 @@ pub fn library_options<'c>(command: &'c mut Command, tree: &Tree, target: &str) 
         .arg(tree.guest_target())
 }
 
-/// The package of `libmpi.a`.
+/// The package of `libmpi.a`, MPI and OpenSHMEM for C.
 pub const MPI_LIBRARY: &str = "lwk-mpi-c";
 
-/// Target file of the kernel.
+/// Target file of the kernel, in the tree's root.
 pub const KERNEL_TARGET: &str = "x86_64-lwk.json";
-/// Target file of programs.
+/// Target file of programs, in the tree's root.
 pub const USER_TARGET: &str = "x86_64-lwk-user.json";
 
 impl Builder {
     /// A builder that finds or installs the tools first; with `built`, one that only checks that all is there.
+    ///
+    /// # Errors
+    /// As [`Toolchain::prepare`]. Those of the builds below: what does not build, or with `built`, what is not there.
     pub fn new(tree: &Tree, built: bool, verbose: bool) -> Outcome<Self> {
         let toolchain = if built { None } else { Some(Toolchain::prepare(tree, verbose)?) };
         Ok(Self { tree: tree.clone(), toolchain, verbose })
@@ -88,7 +91,7 @@ impl Builder {
         self.toolchain.is_some()
     }
 
-    /// Builds the kernel.
+    /// Builds the kernel, and strips it.
     pub fn kernel(&self) -> Outcome<Kernel> {
         let Kernel { elf, stripped } = kernel_files(&self.tree);
         if let Some(toolchain) = &self.toolchain {
@@ -104,7 +107,7 @@ impl Builder {
         Ok(Kernel { elf, stripped })
     }
 
-    /// Builds all programs of a package.
+    /// Builds all programs of a package; they are where [`Tree::program`] says.
     pub fn programs(&self, programs: Programs) -> Outcome<()> {
         let Some(toolchain) = &self.toolchain else { return Ok(()) };
         let _step = Step::begin(format!("building the programs in {}", programs.folder), self.verbose);
@@ -126,7 +129,7 @@ impl Builder {
         Ok(file)
     }
 
-    /// Builds the image builder, with the boot loader inside.
+    /// Builds the image builder, with the boot loader inside, and gives its file.
     pub fn image_builder(&self) -> Outcome<PathBuf> {
         let target = self.tree.boot_target();
         let file = target.join("release/margay-boot");

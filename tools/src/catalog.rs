@@ -10,7 +10,7 @@ use crate::cc;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::tree::Tree;
 
-/// A program of a package.
+/// A bundled program, as `cargo lwk list` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
@@ -18,7 +18,7 @@ pub struct Entry {
     pub description: String,
 }
 
-/// The programs of a package, by name.
+/// The programs of a package, by name. Errors: its sources cannot be read, here and below.
 pub fn list(tree: &Tree, programs: Programs) -> Outcome<Vec<Entry>> {
     let folder = tree.root().join(programs.folder).join("src/bin");
     let what = || format!("list the programs in {}", folder.display());
@@ -81,7 +81,7 @@ pub enum Named {
 }
 
 impl Named {
-    /// A name with a slash, or that of a file, is a file; anything else is a bundled program.
+    /// A name with a slash, or that of a file, is a file; anything else is a bundled program. Errors: there is none of that name.
     pub fn find(tree: &Tree, name: &str) -> Outcome<Self> {
         let path = Path::new(name);
         if name.contains('/') || path.is_file() {

@@ -18,7 +18,7 @@ use crate::failure::{Doing, Failure, Outcome};
 use crate::packages;
 use crate::tree::Tree;
 
-/// Languages that programs are written in.
+/// Languages that programs are written in, each with a compiler and a wrapper of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     C,
@@ -92,12 +92,12 @@ fn find_compiler(language: Language) -> Outcome<()> {
 /// What begins the path of a source that is compiled with the system's own compiler and C library.
 pub const GLIBC: &str = "glibc";
 
-/// The file of a C program of the tree, once it has been built.
+/// The file of a C or Fortran program of the tree, once it has been built; `source` is relative to the tree, behind [`GLIBC`] or not.
 pub fn program(tree: &Tree, source: &Path) -> PathBuf {
     tree.root().join("target/lwk/c").join(source.with_extension(""))
 }
 
-/// Whether a source is Fortran's.
+/// Whether a source is Fortran's, by the end of its name.
 pub fn is_fortran(source: &Path) -> bool {
     source.extension().is_some_and(|end| end == "f" || end == "f90")
 }

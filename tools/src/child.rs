@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-/// Starts `command`; the host kills it when this process dies, however that happens.
+/// Starts `command`; the host kills it when this process dies, however that happens (prctl(2), `PR_SET_PDEATHSIG`).
 ///
 /// Call it on a thread that lives as long as the child: the host's kernel takes that thread for the parent.
 pub fn spawn_bound(command: &mut Command) -> io::Result<Child> {
     let parent = rustix::process::getpid();
     // SAFETY: the closure runs in the child between fork and exec, where only async-signal-safe calls are sound: it
-    // makes two plain system calls through rustix, allocates nothing and takes no lock.
+    // makes two plain system calls through rustix, allocates nothing and takes no lock. What it captures is a number.
     unsafe { command.pre_exec(move || die_with(parent)) };
     command.spawn()
 }
@@ -72,7 +72,7 @@ fn ends_within(child: &Child, limit: Duration) -> io::Result<bool> {
     }
 }
 
-/// Kills a child and collects it. Harmless if it has ended.
+/// Kills a child by `SIGKILL` and collects it. Harmless if it has ended.
 pub fn kill(child: &mut Child) {
     // Both fail only if the process is gone already, which is what is wanted.
     let _ = child.kill();

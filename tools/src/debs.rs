@@ -13,7 +13,7 @@ use crate::progress::Step;
 /// Written when everything is unpacked; what it says is what is there.
 const COMPLETE: &str = "complete";
 
-/// Packages to unpack.
+/// Debian packages to unpack, with all that they need.
 #[derive(Clone, Copy, Debug)]
 pub struct Packages<'a> {
     /// What they are, for messages: "the Linux guest".
@@ -26,6 +26,9 @@ pub struct Packages<'a> {
 
 impl Packages<'_> {
     /// Downloads and unpacks, below `folder`, what is not there yet. Returns the root folder.
+    ///
+    /// # Errors
+    /// This is no Debian system, the packages cannot be had, or the folder cannot be written to.
     pub fn fetch(&self, folder: &Path, verbose: bool) -> Outcome<PathBuf> {
         let (root, mark) = (Self::root(folder), folder.join(COMPLETE));
         fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
@@ -54,7 +57,7 @@ impl Packages<'_> {
         Ok(root)
     }
 
-    /// Whether all is there already.
+    /// Whether all of these packages are unpacked below `folder`.
     pub fn there(&self, folder: &Path) -> bool {
         fs::read_to_string(folder.join(COMPLETE)).is_ok_and(|there| there == self.names.join(" "))
     }

@@ -33,6 +33,9 @@ const OVMF: [&str; 4] = [
 ///
 /// Where it cannot be installed, for instance because another package of QEMU's is there in a later version than the system's own (Debian's
 /// backports), its packages are unpacked under `target/`, and what is installed stays as it is.
+///
+/// # Errors
+/// It can neither be installed nor unpacked.
 pub fn find_qemu(tree: &Tree, verbose: bool) -> Outcome<PathBuf> {
     if let Some(qemu) = packages::find_command(QEMU) {
         return Ok(qemu);
@@ -70,7 +73,7 @@ fn lay_starter(folder: &Path) -> Outcome<PathBuf> {
     Ok(starter)
 }
 
-/// OVMF's code, installed if missing.
+/// OVMF's code, installed if missing. Errors: it cannot be installed.
 pub fn find_ovmf(verbose: bool) -> Outcome<PathBuf> {
     let find = || OVMF.iter().map(PathBuf::from).find(|file| file.is_file());
     if let Some(code) = find() {

@@ -24,12 +24,12 @@ pub struct Failure {
 pub type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
-    /// Wrong use of the command, or bad input.
+    /// Wrong use of the command, or bad input: status 2 ([`exit::USAGE`]).
     pub fn usage(message: impl Into<String>) -> Self {
         Self { message: message.into(), status: exit::USAGE }
     }
 
-    /// The host cannot do its part.
+    /// The host cannot do its part: status 69 ([`HOST`]).
     pub fn host(message: impl Into<String>) -> Self {
         Self { message: message.into(), status: HOST }
     }

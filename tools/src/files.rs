@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 512;
 const FILE_MODE: u16 = 0o644;
 const FOLDER_MODE: u16 = 0o755;
 
-/// Pages of this process, as many as there is memory for.
+/// Pages in this process's memory, as many as there is memory for.
 #[derive(Debug, Default)]
 pub struct OwnPages(pub Vec<Page>);
 
@@ -85,7 +85,8 @@ impl Given {
     }
 }
 
-/// The file system of a job with the files that it is given, in as many pages as it needs.
+/// The file system of a job with the files that it is given, in as many pages as it needs. Errors: a `--file` that cannot be read or have that
+/// name.
 pub fn image(options: &JobOptions) -> Outcome<Vec<Page>> {
     let given: Vec<Given> = options.file.iter().map(|word| Given::parse(word)).collect::<Outcome<_>>()?;
     let mut pages = OwnPages::default();
@@ -235,7 +236,7 @@ fn clear_the_way(path: &Path, for_link: bool) -> Outcome<()> {
     }
 }
 
-/// What the job has written did not all come back.
+/// The failure of a job whose files did not all come back: status 69.
 pub fn lost(why: &str) -> Failure {
     Failure::host(format!("the files under /out have not all been brought back: {why}"))
 }
@@ -320,7 +321,7 @@ fn describe(Errno(number): Errno) -> String {
     std::io::Error::from_raw_os_error(number as i32).to_string()
 }
 
-/// A piece of a node's file system: where it is in the node's memory.
+/// A piece of a node's file system: pages of 4 KiB, their physical address, and their checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub pages: u32,
@@ -329,7 +330,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Reads the record ([`lwk_abi::console::FILES`]).
+    /// Reads the number and the text of the record ([`lwk_abi::console::FILES`]); nothing if it is none.
     pub fn parse(pages: u32, text: &str) -> Option<Piece> {
         let word = |name: &str| {
             let value = text.split(' ').find_map(|word| word.strip_prefix(name))?;
@@ -338,7 +339,7 @@ impl Piece {
         Some(Piece { pages, address: word("address")?, sum: word("sum")? })
     }
 
-    /// The pages in `bytes`, which were read from the node's memory.
+    /// The pages in `bytes`, which were read from the node's memory. Errors: too few bytes or too many, or another checksum.
     pub fn pages_in(&self, bytes: &[u8]) -> Outcome<Vec<Page>> {
         let (pages, rest) = bytes.as_chunks::<PAGE_BYTES>();
         if pages.len() != self.pages as usize || !rest.is_empty() {

@@ -23,7 +23,7 @@ use crate::session::GRACE;
 use crate::symbols::Symbols;
 use crate::tree::Tree;
 
-/// Runs a job on this machine and gives its status.
+/// Runs a job on this machine and gives its status. Errors: those of [`crate::run::run`], as far as they have to do with no emulator.
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if options.nodes > 1 {
         return Err(Failure::usage(format!(
@@ -87,7 +87,7 @@ fn valgrind(options: &RunOptions) -> Outcome<Option<Valgrind>> {
     }))
 }
 
-/// Valgrind's command; installs it where it is missing.
+/// Valgrind's command; installs it where it is missing. Errors: it cannot be installed.
 pub fn find_valgrind(verbose: bool) -> Outcome<PathBuf> {
     const NAME: &str = "valgrind";
     if let Some(command) = packages::find_command(NAME) {
@@ -148,6 +148,7 @@ fn supervise(home: &mut Home, printer: &mut Printer<'_>, limit: Option<Duration>
     }
 }
 
+/// Whether a read with a time limit has failed by that, or may be tried again.
 pub(crate) fn is_time_out(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

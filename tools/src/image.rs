@@ -52,7 +52,7 @@ pub fn write(
     Err(Failure::host(format!("the disk image cannot be made: {why}")))
 }
 
-/// Writes `bytes` to the file `path`.
+/// Writes `bytes` to the file `path`, in the place of what is there. Errors: it cannot be written.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Outcome<()> {
     fs::write(path, bytes).doing(|| format!("write {}", path.display()))
 }

@@ -28,7 +28,7 @@ pub enum ConsoleForm {
 /// A job as the node is told of it.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Ranks on the node.
+    /// Ranks on the node, 1 to 255.
     pub ranks: u32,
     /// Bytes of memory for each rank.
     pub memory: u64,
@@ -55,7 +55,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The bytes of the job file.
+    /// The bytes of the job file; what is the kernel's default is left out.
     pub fn encode(&self) -> Vec<u8> {
         let mut file = Vec::new();
         let mut put = |key: &str, value: &[u8]| {

@@ -68,6 +68,7 @@ pub fn install(packages: &[&str], verbose: bool) -> Outcome<()> {
 /// Why packages are not installed: what the update has said, if it has failed as well, and what the installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
+    /// None if the update went well, or none was made.
     pub update: Option<String>,
     pub install: String,
 }
@@ -151,7 +152,7 @@ pub fn reason(text: &str) -> String {
     errors.next_back().map_or(first.into(), |last| format!("{first}; {last}"))
 }
 
-/// Whether `file` is there and not a dangling link.
+/// Whether `file` is a file or a link that leads to one.
 pub fn is_file(file: impl AsRef<Path>) -> bool {
     file.as_ref().is_file()
 }

@@ -10,7 +10,7 @@ use crate::report::{PROFILE, Report};
 /// Messages or bytes, by distance and size.
 type Counts = [[u64; SIZES.len()]; DISTANCES.len()];
 
-/// The table.
+/// The table's text, of all ranks together; a line that says so if no messages were counted.
 pub fn table(report: &Report) -> String {
     let (mut messages, mut bytes) = (Counts::default(), Counts::default());
     for fields in report.of(PROFILE) {

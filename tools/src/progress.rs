@@ -17,7 +17,7 @@ const LINE: [&str; 2] = ["lwk: ", " ..."];
 /// Time between two pictures of the spinner.
 const TICK: Duration = Duration::from_millis(120);
 
-/// A step under way; it ends when dropped.
+/// A step under way, shown on standard error; it ends when dropped.
 pub struct Step {
     text: String,
     started: Instant,

@@ -17,7 +17,7 @@ use crate::child;
 use crate::failure::{Doing, Outcome};
 use crate::qmp::Monitor;
 
-/// Where `--gdb` listens (QEMU's `-s`).
+/// TCP port of this machine on which QEMU waits for a debugger with `--gdb` (its option `-s`).
 pub const GDB_PORT: u16 = 1234;
 
 /// Firmware of the node.
@@ -29,7 +29,7 @@ pub enum Firmware {
     Uefi,
 }
 
-/// What the machine boots.
+/// What the machine boots from.
 #[derive(Clone, Debug)]
 pub enum Boot {
     /// A whole-disk image.
@@ -38,7 +38,7 @@ pub enum Boot {
     Linux { kernel: PathBuf, initramfs: PathBuf, command_line: String },
 }
 
-/// The machine that QEMU shall be.
+/// The machine that QEMU shall be: a q35 with serial line, monitor, screen and debug-exit device.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub boot: Boot,
@@ -56,7 +56,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// QEMU's arguments.
+    /// QEMU's arguments. Serial line and monitor are its descriptors 0 and 1.
     pub fn arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
@@ -122,7 +122,7 @@ fn drive(options: &str, path: &Path) -> OsString {
     OsString::from_vec(value)
 }
 
-/// A running QEMU.
+/// A running QEMU; killed when dropped.
 #[derive(Debug)]
 pub struct Node {
     child: Child,

@@ -13,7 +13,7 @@ use crate::failure::{Doing, Failure, Outcome};
 /// How long QEMU may take to answer. It answers between two translated blocks, so even a busy host is far quicker.
 const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 
-/// A connection to QEMU's monitor.
+/// A connection to QEMU's monitor, for one command at a time.
 #[derive(Debug)]
 pub struct Monitor {
     reader: BufReader<UnixStream>,
@@ -27,7 +27,7 @@ impl Monitor {
         Ok(Self { reader: BufReader::new(stream), greeted: false })
     }
 
-    /// Runs one command and gives what it returns.
+    /// Runs one command and gives what it returns. Errors: QEMU refuses it, has ended, or does not answer within a minute.
     pub fn command(&mut self, name: &str, arguments: Value) -> Outcome<Value> {
         if !self.greeted {
             self.greeted = true;

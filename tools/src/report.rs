@@ -39,7 +39,7 @@ impl Report {
         self.records.push((name.into(), fields));
     }
 
-    /// The node sent no report.
+    /// Whether the node has sent no report.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
@@ -101,7 +101,7 @@ impl Report {
         text
     }
 
-    /// The fields of all records `name`.
+    /// The fields of all records with a name, each as key and value, in their order.
     pub fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Vec<(String, String)>> {
         self.records.iter().filter(move |(found, _)| found == name).map(|(_, fields)| fields)
     }

@@ -27,7 +27,10 @@ use crate::{files, image, memory};
 /// Most cores of a node: one for each rank it can hold.
 const CORES_MAX: u32 = MAX_RANKS as u32;
 
-/// Runs a job and gives its status.
+/// Runs a job on a node in QEMU and gives its status.
+///
+/// # Errors
+/// Wrong use, something that the host lacks, the time limit, or a node that dies: each with its status ([`crate::failure`]).
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if options.nodes > 1 {
         return Err(Failure::usage(format!(
@@ -141,7 +144,7 @@ fn boot(
     ended
 }
 
-/// Writes a disk image for a real machine and says how to use it.
+/// Writes a disk image for a real machine and says how to use it. Errors: as [`run`], before anything boots.
 pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     let mut job = job_of(&options.job)?;
     job.log = options.log.map(|level| level.name());
@@ -224,7 +227,7 @@ pub(crate) fn ask_runtime(job: &mut Job, options: &RunOptions) {
         .extend(asked.iter().filter(|(asked, _)| *asked).map(|(_, name)| format!("{name}=1").into()));
 }
 
-/// Prints what the user has asked to see of the report.
+/// Prints what the user has asked to see of the report, to standard error.
 pub(crate) fn print_reports(report: &Report, options: &RunOptions) {
     if options.report {
         crate::tell::error(format_args!("{}", report.table()));
@@ -266,7 +269,7 @@ fn check_program(file: &Path, program: &[u8]) -> Outcome<()> {
     }
 }
 
-/// Cores of this machine that QEMU may use.
+/// Cores of this machine that this process may use, and so QEMU; at least 1.
 pub fn host_cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }

@@ -56,7 +56,7 @@ struct Chapter {
     functions: Vec<(String, State)>,
 }
 
-/// Writes the page.
+/// Writes the page, after building the library that it is about. Status 0.
 pub fn run(tree: &Tree) -> Outcome<i32> {
     let builder = Builder::new(tree, false, false)?;
     cc::install(tree, &builder, &cc::prefix(tree))?;
@@ -67,7 +67,7 @@ pub fn run(tree: &Tree) -> Outcome<i32> {
     Ok(0)
 }
 
-/// What is wrong with the page, if anything is; `least` is how many functions must be done.
+/// Checks the page; `least` is how many functions must be done. The error says in a few lines what is wrong with it.
 pub fn check(tree: &Tree, least: usize) -> Result<(), String> {
     let Page { text: wanted, done, unprovoked } = page(tree).map_err(|failure| failure.message)?;
     let file = tree.root().join(PAGE);
@@ -186,7 +186,7 @@ fn declared(header: &str) -> impl Iterator<Item = &str> {
     header.lines().filter_map(|line| line.strip_prefix("MARGAY_MPI(")?.split(',').nth(1)).map(str::trim)
 }
 
-/// Every function that the header declares, without its prefix.
+/// Every function that the header declares, without its prefix. Errors: the header cannot be read.
 pub fn functions(tree: &Tree) -> Outcome<Vec<String>> {
     let mut functions = Vec::new();
     for file in files(&tree.root().join("mpi-rt/c/include/margay"), "h")? {
@@ -195,7 +195,8 @@ pub fn functions(tree: &Tree) -> Outcome<Vec<String>> {
     Ok(functions)
 }
 
-/// Functions that a library has under both names: weak behind `prefix`, strong behind `profiling`.
+/// Functions that a library has under both names (MPI 5.0, section 15.2): weak behind `prefix`, strong behind `profiling`; without either.
+/// Errors: `nm` cannot be run or cannot read the library.
 pub fn symbols(library: &Path, prefix: &str, profiling: &str) -> Outcome<BTreeSet<String>> {
     let output =
         Command::new("nm").args(["-g", "--defined-only"]).arg(library).output().doing(|| "run nm".into())?;

@@ -17,7 +17,7 @@ pub struct Picture {
     pub rgb: Vec<u8>,
 }
 
-/// Takes the screen now and writes it to `png`. `scratch` is a file for QEMU to write to.
+/// Takes the screen now and writes it to `png`. `scratch` is a file for QEMU to write to. Errors: those of the monitor and of the files.
 pub fn dump(monitor: &mut Monitor, scratch: &Path, png: &Path) -> Outcome<()> {
     monitor.command("screendump", json!({ "filename": scratch }))?;
     let bytes = std::fs::read(scratch).doing(|| format!("read {}", scratch.display()))?;
@@ -27,7 +27,7 @@ pub fn dump(monitor: &mut Monitor, scratch: &Path, png: &Path) -> Outcome<()> {
 }
 
 impl Picture {
-    /// Reads a binary PPM picture with 255 shades, QEMU's default form.
+    /// Reads a binary PPM picture with 255 shades (ppm(5)), QEMU's default form; nothing if it is none, or no pixels.
     pub fn from_ppm(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes.strip_prefix(b"P6")?;
         let mut numbers = [0u32; 3];

@@ -26,7 +26,7 @@ pub const GRACE: Duration = Duration::from_secs(60);
 /// How long QEMU may take from closing the serial line to its end.
 const EXIT_LIMIT: Duration = Duration::from_secs(60);
 
-/// What to do besides listening.
+/// What to do besides listening, and for how long.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Time limit of the job, counted from its start; none for a debugger.

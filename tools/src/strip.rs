@@ -4,7 +4,7 @@
 //! places them behind the last loaded segment, so cutting there and forgetting the section table is enough. The
 //! original stays on the host for symbols. Layout: System V ABI, "ELF Header" and "Program Header" (ELF-64).
 
-/// Offsets in the file header.
+/// Offsets of fields in the file header, and its length, in bytes.
 mod header {
     pub const PROGRAM_TABLE: usize = 32;
     pub const SECTION_TABLE: usize = 40;
@@ -15,7 +15,7 @@ mod header {
     pub const BYTES: usize = 64;
 }
 
-/// Offsets in an entry of the program header table.
+/// Offsets of fields in an entry of the program header table, and its length, in bytes.
 mod segment {
     pub const FILE_OFFSET: usize = 8;
     pub const FILE_BYTES: usize = 32;

@@ -11,7 +11,7 @@ use lwk_abi::address::{PAGE_BYTES, SLOT_BYTES, USER_END};
 /// A function's name, and file and line in it, as far as they are known.
 type Found<'a> = (Option<String>, Option<(&'a str, u32)>);
 
-/// The symbols of one file.
+/// The symbols and debug information of one file, read when they are first needed.
 pub struct Symbols {
     file: Option<PathBuf>,
     loader: Option<Loader>,

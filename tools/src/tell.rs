@@ -23,13 +23,13 @@ macro_rules! show {
     ($($words:tt)*) => { $crate::tell::result(format_args!("{}\n", format_args!($($words)*))) };
 }
 
-/// Prints to standard error.
+/// Prints to standard error, as it is; what cannot be written is dropped.
 pub fn error(text: Arguments<'_>) {
     // There is no other place to complain at.
     let _ = io::stderr().write_fmt(text);
 }
 
-/// Prints to standard output.
+/// Prints to standard output, as it is; what cannot be written though somebody reads is noted for [`lost`].
 pub fn result(text: Arguments<'_>) {
     if let Err(error) = io::stdout().write_fmt(text)
         && error.kind() != ErrorKind::BrokenPipe
@@ -39,7 +39,7 @@ pub fn result(text: Arguments<'_>) {
     }
 }
 
-/// Why not all results could be written, if so.
+/// Why not all results could be written, if so: the first reason.
 pub fn lost() -> Option<&'static str> {
     LOST.get().map(String::as_str)
 }

@@ -38,7 +38,8 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// Finds the compiler and its tools, installs what is missing, and lays the links.
+    /// Finds the compiler and its tools, installs what is missing, and lays the links. Errors: something is missing and cannot be installed, or
+    /// the links cannot be made.
     pub fn prepare(tree: &Tree, verbose: bool) -> Outcome<Self> {
         let mut missing = Vec::new();
         if Compiler::find().is_none() {
@@ -86,13 +87,13 @@ impl Toolchain {
         command
     }
 
-    /// Whether cargo's `clippy` of this compiler is there.
+    /// Whether cargo's `clippy` of this very compiler is there.
     pub fn has_clippy(&self) -> bool {
         let beside = |name| is_file(self.cargo.with_file_name(name));
         beside("cargo-clippy") && beside("clippy-driver")
     }
 
-    /// `llvm-objcopy`.
+    /// A command that is `llvm-objcopy`, without arguments yet.
     pub fn objcopy(&self) -> Command {
         Command::new(&self.objcopy)
     }

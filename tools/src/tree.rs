@@ -11,7 +11,7 @@ use crate::failure::{Doing, Failure, Outcome};
 /// A file that only the root of the source tree has.
 const LANDMARK: &str = "x86_64-lwk.json";
 
-/// The source tree.
+/// The source tree, by the folder that is its root.
 #[derive(Clone, Debug)]
 pub struct Tree {
     root: PathBuf,
@@ -19,7 +19,7 @@ pub struct Tree {
 
 impl Tree {
     /// Finds the tree: cargo says where this package is; a binary that was started by hand looks upward from the
-    /// current folder.
+    /// current folder. Errors: neither is inside of it.
     pub fn find() -> Outcome<Self> {
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let here = std::env::current_dir().doing(|| "find the current folder".into())?;
@@ -52,7 +52,7 @@ impl Tree {
         self.root.join("target/guest-tools")
     }
 
-    /// The file `name` of a bundled program, with symbols.
+    /// The file of a guest program, or of a library, with that name, once it has been built; with symbols.
     pub fn program(&self, name: &str) -> PathBuf {
         self.guest_target().join("x86_64-lwk-user/release").join(name)
     }
@@ -70,7 +70,7 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes the folder, and removes those of processes that were killed before they could.
+    /// Makes an empty folder, and removes those of processes that were killed before they could. Errors: it cannot be made.
     pub fn new(tree: &Tree) -> Outcome<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let runs = tree.runs();

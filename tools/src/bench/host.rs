@@ -15,9 +15,9 @@ use crate::job::{AtEnd, ConsoleForm, Job};
 use crate::report::Report;
 use crate::tree::Tree;
 
-/// Starts of each kind of job; the median is printed.
 /// Pages that the job's files may take.
 const FILE_PAGES: u32 = 8192;
+/// Starts of each kind of job; the median is printed.
 const STARTS: usize = 11;
 /// Memory of each rank, in bytes: the default of `run`.
 const MEMORY: u64 = 128 << 20;

@@ -17,7 +17,7 @@ use crate::failure::{Doing, Failure, Outcome};
 use crate::tree::Tree;
 use crate::{cc, host, image};
 
-/// The C program; the bundled benchmarks are the others.
+/// Source of the C program, relative to the tree; the bundled benchmarks are the others.
 pub const SOURCE: &str = "apps/c/bench/instructions.c";
 /// Memory of the rank, in MiB, and the time limit of a run, in seconds.
 const MEMORY: u32 = 64;
@@ -71,7 +71,7 @@ static ROWS: [Row; 7] = [
     c("put, 8 B", "put", &["counted_put"], Some(15.0)),
 ];
 
-/// Counts and prints. Status 0 if all targets are met, else 1.
+/// Counts, prints, and writes the JSON file. Status 0 if all targets are met, else 1.
 pub fn run(tree: &Tree, options: &BenchInstructionsOptions) -> Outcome<i32> {
     host::find_valgrind(options.verbose)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;

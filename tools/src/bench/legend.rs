@@ -12,8 +12,9 @@ const TEXT_AT: i32 = 12;
 const TEXT: i32 = 13;
 const BLACK: RGBColor = RGBColor(20, 20, 20);
 
-/// A plot's area, and what can go wrong with it.
+/// An area of a plot that is drawn as SVG.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// What can go wrong with an [`Area`].
 pub type Wrong<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
 
 /// Where entries are: the first one's distance from the left edge, how many there are in a row, and how far apart; pixels.

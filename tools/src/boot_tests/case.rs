@@ -80,7 +80,7 @@ fn small() -> u64 {
     16
 }
 
-/// Reads the table.
+/// Reads the table: a test for each row, home, word and number of ranks. Errors: a row that is none, named.
 pub fn load(tree: &Tree) -> Outcome<Vec<Test>> {
     let path = tree.root().join("qemu-tests/cases.toml");
     let text = std::fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;

@@ -19,7 +19,7 @@ pub const PATIENCE: u64 = 300;
 /// limit and at QEMU's end ([`crate::session`]). A command that takes longer hangs.
 const SLACK: u64 = 400;
 
-/// The command under test.
+/// The command under test: this process's own file, started in the tree.
 pub struct Lwk {
     binary: PathBuf,
     tree: Tree,
@@ -62,6 +62,7 @@ impl Program {
 }
 
 impl Lwk {
+    /// Errors: this process's file cannot be found.
     pub fn new(tree: &Tree) -> Outcome<Self> {
         let binary = std::env::current_exe().doing(|| "find this command's own file".into())?;
         Ok(Self { binary, tree: tree.clone() })
@@ -72,11 +73,12 @@ impl Lwk {
         &self.binary
     }
 
+    /// The tree that it works on.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The file of a program.
+    /// The file of a program, once it has been built.
     pub fn program(&self, program: &Program) -> PathBuf {
         match program {
             Program::Bundled(name) | Program::Test(name) => self.tree.program(name),
@@ -85,7 +87,7 @@ impl Lwk {
         }
     }
 
-    /// The words of a `run` of what has been built.
+    /// The words of a `run` of what has been built: its options, the program, and the program's arguments.
     pub fn run_words(&self, program: &Program, options: &[String], arguments: &[String]) -> Vec<OsString> {
         let app = match program {
             Program::Bundled(name) => name.into(),
@@ -98,19 +100,19 @@ impl Lwk {
         words
     }
 
-    /// A folder for the files of a test.
+    /// A folder for the files of a test, removed when dropped.
     pub fn folder(&self) -> Result<RunFolder, String> {
         RunFolder::new(&self.tree).map_err(|failure| failure.message)
     }
 
-    /// Runs a command to its end. `limit` is the time limit of its job, in seconds.
+    /// Runs a command to its end. `limit` is the time limit of its job, in seconds. Errors: it does not start, or hangs and is killed.
     pub fn command(&self, words: &[OsString], limit: u64) -> Result<Ended, String> {
         let folder = self.folder()?;
         let mut running = self.start(words, &folder)?;
         running.end(limit)
     }
 
-    /// Starts a command whose output goes to files in `folder`.
+    /// Starts a command whose output goes to the files `stdout` and `stderr` in `folder`.
     pub fn start(&self, words: &[OsString], folder: &RunFolder) -> Result<Running, String> {
         let (stdout, stderr) = (folder.file("stdout"), folder.file("stderr"));
         let create = |path: &Path| File::create(path).map_err(|error| format!("{}: {error}", path.display()));
@@ -124,7 +126,7 @@ impl Lwk {
     }
 }
 
-/// A command under way.
+/// A command under way; killed if this process dies.
 pub struct Running {
     pub child: Child,
     command: String,
@@ -143,7 +145,7 @@ impl Running {
         read(&self.stdout)
     }
 
-    /// Waits for its end. `limit` is the time limit of its job, in seconds.
+    /// Waits for its end. `limit` is the time limit of its job, in seconds. Errors: it hangs long beyond that, and is killed.
     pub fn end(&mut self, limit: u64) -> Result<Ended, String> {
         let limit = limit + SLACK;
         let status = child::wait_within(&mut self.child, Duration::from_secs(limit));

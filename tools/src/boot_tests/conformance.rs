@@ -27,7 +27,7 @@ const LEAST: usize = 300;
 /// Debian's names: another MPI's `mpicc` may be installed beside it.
 const MPICH: [&str; 2] = ["mpicc.mpich", "mpiexec.mpich"];
 
-/// The tests of all programs.
+/// The tests of all programs, and of the page that is made of them. Errors: the folder cannot be listed.
 pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
     let folder = tree.root().join(FOLDER);
     let mut names = Vec::new();
@@ -56,7 +56,7 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
     Ok(tests)
 }
 
-/// Whether programs in Fortran can be compiled here.
+/// Whether programs in Fortran can be compiled here: `gfortran` is in `PATH`.
 pub fn has_gfortran() -> bool {
     find_command("gfortran").is_some()
 }

@@ -21,7 +21,7 @@ const NAMES: [&str; 4] = ["Status_c2f08", "Status_f082c", "Status_f082f", "Statu
 /// Functions at least: a header that cannot be read any more would have none.
 const LEAST: usize = 400;
 
-/// The test.
+/// The test that no function is missing.
 pub fn test() -> Test {
     let sources = vec![Path::new(PROGRAM).to_owned()];
     Test {

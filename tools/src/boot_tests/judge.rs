@@ -35,7 +35,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Checks that all patterns are regular expressions.
+    /// Checks that all patterns are regular expressions. Errors: the first that is none.
     pub fn compile(&self) -> Result<(), regex::Error> {
         [&self.stdout, &self.stdout_not, &self.stderr, &self.stderr_not, &self.kernel]
             .into_iter()
@@ -59,6 +59,9 @@ impl Expected {
         Ok(self)
     }
 
+    /// Judges a command that has ended.
+    ///
+    /// # Errors
     /// All that is not as expected, one a line, and the output.
     pub fn judge(&self, ended: &Ended) -> Result<(), String> {
         let complaints = self.complaints(ended).map_err(|error| error.to_string())?;

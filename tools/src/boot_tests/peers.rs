@@ -78,7 +78,7 @@ const GOOD_COMPILER: &str = "while [ $1 != -o ]; do shift; done; echo > $2";
 
 type Check = fn(&Lwk) -> Result<(), String>;
 
-/// All of them.
+/// The tests of `bench peers`; none on a machine with fewer than two cores, and that beside MPICH only where it is installed.
 pub fn all() -> Vec<Test> {
     let checks: [(&str, Check); 4] = [
         (BESIDE, beside_mpich),

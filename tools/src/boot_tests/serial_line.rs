@@ -9,7 +9,7 @@ use crate::qemu::Node;
 /// Firmware and job together take seconds; this is for a busy host.
 const LIMIT: Duration = Duration::from_secs(PATIENCE);
 
-/// Whoever reads the serial line.
+/// How fast whoever reads the serial line does so.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// Takes all there is at once.

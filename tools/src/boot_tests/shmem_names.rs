@@ -23,7 +23,7 @@ const ROUTINE: &str = r"\b(shmem_\w+|start_pes|_my_pe|_num_pes|shmalloc|shfree|s
 /// OpenSHMEM 1.5 with all types of its tables. A header that lost a table would still be covered, so the number is checked, too.
 const ROUTINES: usize = 1640;
 
-/// The test.
+/// The test that no name is missing.
 pub fn test() -> Test {
     let sources = PROGRAMS.iter().map(|program| Path::new(FOLDER).join(program)).collect();
     let name = "conformance-shmem-calls-every-routine".into();

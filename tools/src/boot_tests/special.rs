@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(PATIENCE);
 
 type Check = fn(&Lwk) -> Result<(), String>;
 
-/// All of them.
+/// These tests.
 pub fn all() -> Vec<Test> {
     let checks: [(&str, Check); 10] = [
         ("screen-shows-the-console", screen),

@@ -39,6 +39,7 @@ const CASES: [Case; 8] = [
     (HELLO, Stream::Unread, Stream::Unread, 69, "", ""),
 ];
 
+/// One test of all cases.
 pub fn test() -> Test {
     Test {
         name: "output-that-nobody-reads-or-has-no-room".into(),

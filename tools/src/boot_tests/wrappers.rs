@@ -62,7 +62,7 @@ pub fn all() -> Vec<Test> {
     checks.into_iter().map(|(name, check)| test(name, check)).collect()
 }
 
-/// Lines on what is left out.
+/// Lines on what is left out because this machine lacks it, one for each command.
 pub fn left_out() -> Vec<String> {
     let missing = ["make", "cmake", "g++", "gfortran", "autoconf"]
         .into_iter()

@@ -19,7 +19,7 @@ const LEVELS: [&str; 6] = ["message", "error", "warn", "info", "debug", "trace"]
 /// Longest line joined from pieces, in bytes; a longer one is printed in parts of this length.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// Where lines go and what is kept of them.
+/// Where lines go, and what is kept of what the node has said.
 pub struct Printer<'a> {
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
@@ -68,7 +68,7 @@ impl<'a> Printer<'a> {
         Self { out, err, tag, program, kernel, pieces, depth, outcome }
     }
 
-    /// What the node has said so far.
+    /// What the node has said of itself so far.
     pub fn heard(&self) -> &Heard {
         &self.outcome
     }
@@ -118,7 +118,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints the lines that no line feed has ended, when the node says no more.
+    /// Prints the lines that no line feed has ended, when the node says no more. Errors: as [`Printer::record`].
     pub fn finish(&mut self) -> io::Result<()> {
         let mut open: Vec<_> = self.pieces.keys().copied().collect();
         open.sort_by_key(|(_, rank)| *rank);

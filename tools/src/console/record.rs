@@ -14,7 +14,7 @@ const DIGITS_MAX: usize = 10;
 /// Bytes of noise kept, the latest.
 const NOISE_BYTES: usize = 512;
 
-/// One record.
+/// One record of the node's console.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// One of the letters of [`lwk_abi::console`], or another if the node's kernel is newer than this tool.

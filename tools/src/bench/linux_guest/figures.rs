@@ -17,11 +17,10 @@ pub struct Figure {
     /// What to show it in, and by how much to divide for that.
     pub unit: &'static str,
     pub scale: f64,
-    /// Linux's figure should be at least this many times Margay's.
     pub aim: Aim,
 }
 
-/// What is aimed at.
+/// What is aimed at of a figure.
 #[derive(Clone, Copy, Debug)]
 pub enum Aim {
     None,
@@ -32,6 +31,7 @@ pub enum Aim {
 }
 
 impl Figure {
+    // Names of the figures that programs do not print: the tool takes them from reports and from what Linux says.
     pub const ENTRY: &'static str = "entry_us";
     pub const MEMORY: &'static str = "memory_bytes";
     pub const PAGE_TABLES: &'static str = "page_table_bytes";
@@ -98,7 +98,7 @@ pub fn medians(rounds: &[Figures]) -> Figures {
     names.into_iter().filter_map(median).collect()
 }
 
-/// All rows.
+/// The rows of the table, in its order; what a system has no figure for is left open.
 pub fn rows(margay: &Figures, linux: &Figures) -> Vec<Row> {
     let of = |figures: &Figures, figure: &Figure| figures.get(figure.name).copied();
     FIGURES
@@ -108,6 +108,7 @@ pub fn rows(margay: &Figures, linux: &Figures) -> Vec<Row> {
 }
 
 impl Row {
+    /// The head of the table.
     pub const HEADER: &'static str =
         "# what                                              margay         linux     ratio       aim";
 
@@ -126,7 +127,8 @@ impl Row {
         }
     }
 
-    /// As one object: `{"name", "what", "unit", "margay", "linux", "ratio", "aim", "met"}`; times and bytes as the programs gave them.
+    /// As one object: `{"name", "what", "margay", "linux", "ratio", "aim", "met"}`; times and bytes in the unit that ends the name, as the
+    /// programs gave them.
     pub fn json(&self) -> Value {
         let aim = match self.figure.aim {
             Aim::None => Value::Null,

@@ -37,12 +37,16 @@ pub struct Linux<'a> {
     /// The first program, static.
     pub init: &'a Path,
     pub folder: &'a RunFolder,
-    /// Seconds.
+    /// Time limit of a boot, in seconds.
     pub limit: u64,
 }
 
 impl Linux<'_> {
-    /// Boots a guest to its end, and gives its figures.
+    /// Boots a guest to its end, and gives its figures: those that its program has printed, and of a bare one its memory in bytes. `machine`
+    /// makes the machine for an initramfs and a kernel.
+    ///
+    /// # Errors
+    /// The guest cannot be made, does not end within the limit, or ends badly.
     pub fn boot(&self, guest: Guest<'_>, machine: &dyn Fn(PathBuf, PathBuf) -> Machine) -> Outcome<Figures> {
         let files = self.initramfs(&guest)?;
         let archive = self.folder.file("initramfs.cpio");

@@ -26,12 +26,12 @@ enum Content {
 }
 
 impl Initramfs {
-    /// Adds a file; everything is executable.
+    /// Adds a file at a path without a slash in front, in the place of one that is there; everything is executable.
     pub fn add(&mut self, path: &str, bytes: Vec<u8>) {
         self.files.insert(path.into(), Content::File(bytes));
     }
 
-    /// Adds a symbolic link.
+    /// Adds a symbolic link, in the same way.
     pub fn link(&mut self, path: &str, target: &str) {
         self.files.insert(path.into(), Content::Link(target.into()));
     }
@@ -71,7 +71,7 @@ impl Initramfs {
         Ok(())
     }
 
-    /// The archive.
+    /// The archive: cpio in the form "newc" (cpio(5)), folders first.
     pub fn archive(&self) -> Outcome<Vec<u8>> {
         let what = || "write the Linux guest's initramfs".to_owned();
         let folders: BTreeSet<&str> =

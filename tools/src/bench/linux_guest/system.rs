@@ -21,7 +21,7 @@ pub struct System {
 }
 
 impl System {
-    /// Downloads and unpacks what is not there yet.
+    /// Downloads and unpacks, below `target/`, what is not there yet. Errors: as [`Packages::fetch`].
     pub fn fetch(tree: &Tree, verbose: bool) -> Outcome<Self> {
         Ok(Self { root: PACKAGES.fetch(&tree.root().join("target/lwk/linux-guest"), verbose)? })
     }
@@ -31,7 +31,7 @@ impl System {
         &self.root
     }
 
-    /// The kernel's file.
+    /// The kernel's compressed file (`vmlinuz-…`). Errors: there is none.
     pub fn kernel(&self) -> Outcome<PathBuf> {
         let boot = self.root.join("boot");
         let what = || format!("list {}", boot.display());

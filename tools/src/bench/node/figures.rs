@@ -14,7 +14,7 @@ pub struct Figure {
     pub panels: &'static [Panel],
 }
 
-/// One of its plots.
+/// One of its plots: which test of which program it shows.
 #[derive(Debug)]
 pub struct Panel {
     pub letter: char,
@@ -112,7 +112,7 @@ pub static FIGURES: [Figure; 5] = [
     },
 ];
 
-/// All panels.
+/// The panels of all figures, in their order.
 pub fn panels() -> impl Iterator<Item = &'static Panel> {
     FIGURES.iter().flat_map(|figure| figure.panels)
 }
@@ -168,7 +168,7 @@ impl Panel {
         })
     }
 
-    /// In messages: `figure 5(c) MPI exchange`.
+    /// Its name in messages: `figure 5(c) MPI exchange (mpi exchange)`.
     pub fn name(&self) -> String {
         let number =
             FIGURES.iter().find(|figure| figure.panels.iter().any(|panel| std::ptr::eq(panel, self)));
@@ -193,6 +193,7 @@ pub struct Plot {
     pub y: String,
     pub lines: Vec<Line>,
     pub floor: Option<Line>,
+    /// Whether the horizontal axis counts bytes.
     pub in_bytes: bool,
 }
 

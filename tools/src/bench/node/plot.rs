@@ -30,7 +30,7 @@ const COLOURS: [RGBColor; 6] = [
 ];
 const GREY: RGBColor = RGBColor(120, 120, 120);
 
-/// The SVG text of a figure. The error is the library's.
+/// The SVG text of a figure, two plots in a row. The error is the drawing library's, as text.
 pub fn figure(title: &str, subtitle: &str, plots: &[Plot]) -> Result<String, String> {
     let columns = plots.len().min(2);
     let rows = plots.len().div_ceil(2);

@@ -23,7 +23,7 @@ pub const BENCHMARKS: [Benchmark; 2] = [
     Benchmark { name: "shmem-bench", quick: &["--min-size", "8", "--max-size", "64", "--rounds", "1"] },
 ];
 
-/// What a benchmark can do.
+/// What a benchmark can do: names of its tests, and of the transports that it can run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub tests: Vec<String>,
@@ -51,7 +51,7 @@ impl Benchmark {
         std::fs::read_to_string(source).is_ok_and(|text| text.contains(&format!("{name:?}")))
     }
 
-    /// Asks the program. The error is what is wrong.
+    /// Asks the program what it offers, in a job of one rank. The error says in one line what is wrong.
     pub fn offer(&self, place: &Place<'_>) -> Result<Offer, String> {
         let ask = |word: &str| {
             let names = first_words(&place.run(self.name, 1, None, &[word.into()])?.stdout);
@@ -60,7 +60,7 @@ impl Benchmark {
         Ok(Offer { tests: ask("list")?, transports: ask("transports")? })
     }
 
-    /// Runs one test. The error is what is wrong.
+    /// Runs one test as a job of its own and reads its JSON. The error says in one line what is wrong.
     pub fn run(
         &self,
         place: &Place<'_>,

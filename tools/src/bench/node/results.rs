@@ -10,7 +10,7 @@ use serde_json::Value;
 /// What the first column of a table is called if it counts bytes.
 pub const BYTES: &str = "bytes";
 
-/// One measurement.
+/// One measurement: a figure of a test at one size, on one transport.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
     pub program: String,
@@ -40,7 +40,7 @@ pub struct Started<'a> {
     pub ranks: u32,
 }
 
-/// Reads a document. The error says what it lacks.
+/// Reads a document, one measurement for each row and figure. The error says what it lacks.
 pub fn read(text: &str, started: &Started<'_>) -> Result<Vec<Measurement>, String> {
     let document: Value = serde_json::from_str(text.trim()).map_err(|error| error.to_string())?;
     let tables = document.as_array().or_else(|| document["tests"].as_array()).ok_or("it has no tests")?;

@@ -19,7 +19,7 @@ const COMPLETE: &str = "complete";
 const INSTALLATION: Duration = Duration::from_secs(900);
 const TELLING: Duration = Duration::from_secs(10);
 
-/// A peer that is there.
+/// A peer that is there: its commands and what they need.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// What its starter says of it; empty if it says nothing.
@@ -31,14 +31,14 @@ pub struct Found {
 }
 
 impl Found {
-    /// Its compiler command.
+    /// Its compiler command (`mpicc`), in the environment that it needs.
     pub fn compiler(&self) -> Command {
         let mut command = Command::new(&self.compiler);
         command.envs(self.variables());
         command
     }
 
-    /// What its commands need in the environment.
+    /// Variables that its commands need in the environment; none if it has no folder of its own.
     pub fn variables(&self) -> Vec<(String, OsString)> {
         let Some(prefix) = &self.prefix else { return Vec::new() };
         let before = |name: &str, folder: PathBuf| {
@@ -57,7 +57,10 @@ impl Found {
     }
 }
 
-/// Finds a peer; one of the Python index is installed first if it is not there.
+/// Finds a peer; one of the Python index is installed first if it is not there, which may take a quarter of an hour.
+///
+/// # Errors
+/// It is not there or cannot be installed; it then takes no part.
 pub fn find(tree: &Tree, peer: &Peer, folder: &RunFolder, verbose: bool) -> Outcome<Found> {
     let mut found = match &peer.origin {
         Origin::Debian { compiler, starter } => {

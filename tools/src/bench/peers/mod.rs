@@ -45,7 +45,7 @@ const BEHIND: i32 = 1;
 /// What the JSON says it is; another number when its form changes.
 const SCHEMA: &str = "margay-bench-peers-1";
 
-/// Measures all and writes table, JSON and page.
+/// Measures all and writes table, JSON and page. Status 0; with `--strict` 1 if Margay is behind somewhere, or nothing could be compared.
 pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     if cores < RANKS {

@@ -38,7 +38,7 @@ td small { display: inline-block; min-width: 6.5rem; text-align: left; font-weig
 <body>
 "#;
 
-/// The page's text.
+/// The page's text, plots in it. Errors: a plot cannot be drawn.
 pub fn page(comparison: &Comparison) -> Outcome<String> {
     let mut text = String::from(HEAD);
     text.push_str("<h1>Margay beside other MPIs</h1>\n<p>Two ranks on two cores of one machine, all in one run, taking turns. Medians, with least and most \

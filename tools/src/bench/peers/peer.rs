@@ -24,7 +24,7 @@ pub struct Way {
     pub variables: &'static [(&'static str, &'static str)],
 }
 
-/// Another MPI.
+/// Another MPI, or another's OpenSHMEM.
 #[derive(Clone, Debug)]
 pub struct Peer {
     pub name: String,
@@ -121,7 +121,7 @@ const INTEL: &[Way] = &[
 /// A starter of which nothing is known but that it takes `-n`.
 const OTHER: &[Way] = &[Way { name: "default", words: &[], variables: &[] }];
 
-/// Ways of a starter that says this of its version.
+/// Ways of a starter that says this of its version; of an unknown one, only `-n`.
 pub fn ways_of(version: &str) -> &'static [Way] {
     let by_word = [
         ("Intel", INTEL),

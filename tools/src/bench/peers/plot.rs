@@ -29,7 +29,7 @@ const COLOURS: [RGBColor; 6] = [
 const BLACK: RGBColor = RGBColor(20, 20, 20);
 const GREY: RGBColor = RGBColor(120, 120, 120);
 
-/// The SVG text. The error is the library's.
+/// The SVG text for one state of the machine. The error is the drawing library's, as text.
 pub fn overview(state: State, lines: &[Line]) -> Result<String, String> {
     let mut families: Vec<&str> =
         lines.iter().flat_map(|line| &line.peers).map(|(name, _)| family(name)).collect();

@@ -14,7 +14,7 @@ pub struct Target {
     pub far: f64,
 }
 
-/// One row.
+/// One row: a figure that all programs print.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// What the program calls it.

@@ -19,8 +19,10 @@ pub enum State {
 }
 
 impl State {
+    /// Both, in the order of the tables.
     pub const ALL: [Self; 2] = [Self::Near, Self::Far];
 
+    /// The word for it in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Near => "near",
@@ -44,6 +46,7 @@ impl State {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     pub name: String,
+    /// In the unit that ends the name.
     pub value: f64,
     pub state: Option<State>,
 }
@@ -53,11 +56,12 @@ pub struct Figure {
 pub enum Run {
     /// In the order they were taken.
     Done(Vec<Figure>),
+    /// Why, in one line.
     Failed(String),
 }
 
 impl Run {
-    /// Two runs, one after the other, as one.
+    /// Two runs, one after the other, as one, which has failed if either has.
     pub fn and(self, next: Self) -> Self {
         match (self, next) {
             (Self::Done(mut figures), Self::Done(more)) => {
@@ -104,7 +108,7 @@ fn figure(line: &str) -> Option<(String, f64)> {
     (value.is_finite() && value > 0.0).then(|| (name.to_owned(), value))
 }
 
-/// A median with its spread.
+/// A median with its spread, in the figure's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Median {
     pub value: f64,
@@ -146,20 +150,23 @@ pub struct Samples {
 }
 
 impl Samples {
+    /// No runs of settings with these names, of which the first is Margay.
     pub fn new(names: Vec<String>) -> Self {
         let runs = vec![Vec::new(); names.len()];
         Self { names, runs }
     }
 
+    /// Adds a run of the setting with a number.
     pub fn add(&mut self, setting: usize, run: Run) {
         self.runs[setting].push(run);
     }
 
-    /// Settings by number; the first is Margay.
+    /// Names of the settings by number; the first is Margay.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
+    /// The runs of the setting with a number, in their order.
     pub fn runs(&self, setting: usize) -> &[Run] {
         &self.runs[setting]
     }
@@ -197,7 +204,7 @@ impl Samples {
         (all().count(), all().filter(|it| it.state.is_none()).count())
     }
 
-    /// Everything, run by run.
+    /// Everything, run by run: `[{"name", "runs": [{"figures": [{"name", "value", "state"}]} or {"failed"}]}]`.
     pub fn json(&self) -> Value {
         let figure = |it: &Figure| json!({ "name": it.name, "value": it.value, "state": it.state.map_or("changed", State::name) });
         let run = |run: &Run| match run {

@@ -42,7 +42,10 @@ impl Ended {
     }
 }
 
-/// Runs a command to its end. The error is that it does not start or does not end.
+/// Runs a command to its end, in a process group of its own; what it prints goes through files in `folder`.
+///
+/// # Errors
+/// It does not start, or does not end within `limit`: then it is killed with its group.
 pub fn to_end(command: &mut Command, folder: &RunFolder, limit: Duration) -> Outcome<Ended> {
     let what = || "keep the output of a command".to_owned();
     let (stdout, stderr) = (folder.file("peer-stdout"), folder.file("peer-stderr"));
@@ -82,7 +85,7 @@ struct Start {
 }
 
 impl Setting {
-    /// Margay in the host home, which pins rank r to core r by itself.
+    /// Margay in the host home, which pins rank r to core r by itself; `limit` is the time limit of each job, in seconds.
     pub fn margay(lwk: &Lwk, programs: Vec<Measuring>, limit: u64) -> Self {
         let options =
             ["--host", "-n", &RANKS.to_string(), "--timeout", &limit.to_string()].map(str::to_owned);
@@ -105,7 +108,7 @@ impl Setting {
         Self { name: format!("{name} {}", way.name), starts: vec![start] }
     }
 
-    /// Runs everything once.
+    /// Runs everything once, each command within `limit`; failures are in the [`Run`].
     pub fn run(&self, folder: &RunFolder, arguments: &[String], limit: Duration) -> Run {
         let runs = self.starts.iter().map(|start| start.run(folder, arguments, limit));
         runs.reduce(Run::and).unwrap_or(Run::Done(Vec::new()))

@@ -13,7 +13,7 @@ pub const NOTHING: &str =
 /// What makes a row red on a terminal, and what ends it.
 const RED: (&str, &str) = ("\u{1b}[31m", "\u{1b}[0m");
 
-/// One row in one state.
+/// One row in one state of the machine: Margay's figure and what stands beside it.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub row: &'static Row,
@@ -54,7 +54,7 @@ impl Line {
         beside_peers.into_iter().chain(of_floor).reduce(|one, other| one && other)
     }
 
-    /// A word for it.
+    /// A word for it: `BEHIND`, `met`, `missed`, `level`, or none without targets.
     pub fn verdict(&self) -> &'static str {
         match (self.is_behind(), self.is_met()) {
             (true, _) => "BEHIND",
@@ -81,7 +81,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares what was sampled.
+    /// Compares what was sampled; `absent` are peers that took no part, and why.
     pub fn of(samples: &Samples, absent: Vec<(String, String)>) -> Self {
         let lines = |state| ROWS.iter().filter_map(|row| line(samples, state, row)).collect::<Vec<_>>();
         let states =
@@ -99,7 +99,7 @@ impl Comparison {
         self.states.iter().flat_map(|(_, lines)| lines).filter(|line| line.ratio().is_some())
     }
 
-    /// Whether Margay is slower than a peer somewhere.
+    /// Whether Margay is slower than a peer somewhere ([`Line::is_behind`]).
     pub fn is_behind(&self) -> bool {
         self.compared().any(Line::is_behind)
     }
@@ -212,7 +212,7 @@ fn text(line: &Line) -> String {
     )
 }
 
-/// Three significant digits.
+/// A number with three significant digits, three after the point below 1.
 pub fn short(value: f64) -> String {
     match value {
         value if value >= 100.0 => format!("{value:.0}"),
