@@ -87,6 +87,7 @@ impl LinearHandler {
 const NO_BYTE_CODE: &str = "the tables are data: no ACPI byte code is run";
 
 impl Handler for LinearHandler {
+    // What the trait has its caller promise is not needed here: the linear map covers every region, and is never taken away.
     unsafe fn map_physical_region<T>(
         &self,
         physical_address: usize,

@@ -188,6 +188,7 @@ fn ping(pong: Pong, peer: Peer, time: Duration) -> Summary {
     while samples.len() < SAMPLES_MAX && (samples.len() < REPETITIONS_MIN || Instant::now() < end) {
         samples.push(round_trips(ROUND_TRIPS) as f64 / (2 * ROUND_TRIPS) as f64);
     }
+    // Release: as above; it is the last that `pong` sees.
     written.store(STOP, Ordering::Release);
     Summary::of(samples)
 }

@@ -193,6 +193,7 @@ impl<P: Pages> Files<'_, P> {
         bytes.get(AT_NAME..AT_NAME + length).ok_or(Errno(EIO))
     }
 
+    /// Gives a node its name, [`NAME_MAX`] bytes at most. Errors: `EIO` for a longer one, or no such node.
     pub(crate) fn set_name(&mut self, id: NodeId, name: &[u8]) -> Result<()> {
         let mut node = self.node(id)?;
         node.name_bytes = u8::try_from(name.len()).map_err(|_| Errno(EIO))?;

@@ -48,16 +48,19 @@ pub(crate) fn get32(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
+/// Sets it; as [`get32`].
 pub(crate) fn put32(bytes: &mut [u8], at: usize, value: u32) {
     if let Some(word) = bytes.get_mut(at..at + 4) {
         word.copy_from_slice(&value.to_le_bytes());
     }
 }
 
+/// As [`get32`], of eight bytes.
 pub(crate) fn get64(bytes: &[u8], at: usize) -> u64 {
     u64::from(get32(bytes, at)) | u64::from(get32(bytes, at + 4)) << 32
 }
 
+/// As [`put32`], of eight bytes.
 pub(crate) fn put64(bytes: &mut [u8], at: usize, value: u64) {
     put32(bytes, at, value as u32);
     put32(bytes, at + 4, (value >> 32) as u32);
@@ -164,10 +167,12 @@ impl<'a, P: Pages> Files<'a, P> {
         Ok(())
     }
 
+    /// The first node on the list of free ones, or none.
     pub(crate) fn free_node_head(&self) -> NodeId {
         NodeId(self.word(AT_FREE_NODE))
     }
 
+    /// Makes the list of free nodes begin with another.
     pub(crate) fn set_free_node_head(&mut self, id: NodeId) {
         self.set_word(AT_FREE_NODE, id.0);
     }

@@ -107,6 +107,7 @@ impl Descriptors {
         descriptors
     }
 
+    /// Number of the description behind a descriptor. Errors: `EBADF`.
     pub(crate) fn index(&self, fd: u32) -> Result<usize, Errno> {
         let slot = self.slots.get(fd as usize).ok_or(Errno(EBADF))?;
         (slot.description as usize).checked_sub(1).ok_or(Errno(EBADF))

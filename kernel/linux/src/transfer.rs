@@ -25,6 +25,7 @@ pub(crate) enum Source<'a> {
 }
 
 impl Source<'_> {
+    /// How many bytes are still to be taken.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Source::Program(_, bytes) => *bytes,

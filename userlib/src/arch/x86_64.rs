@@ -5,6 +5,9 @@ use core::arch::x86_64::{_mm_lfence, _mm_pause, _rdtsc};
 
 /// The ELF entry point. Both homes start a rank here with the Linux x86-64 initial stack at `rsp` (System V ABI,
 /// AMD64 supplement, section 3.4.1); `rbp` is cleared so that a back trace ends here.
+///
+/// # Safety
+/// For homes only, once, with that stack: it is read as such, and nothing returns.
 #[cfg(all(target_os = "none", not(feature = "c-program")))]
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
