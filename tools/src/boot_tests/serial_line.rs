@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::command::PATIENCE;
 use crate::qemu::Node;
 
-/// Firmware and job together take seconds; this is for a busy host.
-const LIMIT: Duration = Duration::from_secs(PATIENCE);
+/// Firmware and job together take seconds; this is for a busy host, where a slow reader and a node that it keeps waiting take turns for long.
+const LIMIT: Duration = Duration::from_secs(3 * PATIENCE);
 
 /// How fast whoever reads the serial line does so.
 #[derive(Clone, Copy, PartialEq, Eq)]
