@@ -72,7 +72,7 @@ pub fn with<R>(work: impl FnOnce(&mut Files<'_, NodePages>) -> Result<R, Errno>)
 /// Tells the host tool where in memory the files are. At the node's end: a core that was stopped in the middle of a change keeps
 /// nobody waiting, and what it changed may be in part.
 pub fn announce() {
-    let start = clock::ticks();
+    let mut start = clock::ticks();
     let mut node = loop {
         if let Some(node) = NODE.try_lock() {
             break node;
@@ -80,6 +80,8 @@ pub fn announce() {
         if clock::ticks() - start > PATIENCE_TICKS {
             // SAFETY: whoever holds the lock has had time to finish, so its core is stopped for good.
             unsafe { NODE.force_unlock() };
+            // Whoever takes it next has the same time.
+            start = clock::ticks();
         }
         core::hint::spin_loop();
     };

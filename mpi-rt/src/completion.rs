@@ -10,18 +10,16 @@ use crate::wait::Any;
 
 /// Calls the engine, with the callbacks before and after it.
 #[inline(always)]
-fn around<R>(
-    requests: &mut [Handle],
-    call: impl FnOnce(&mut Engine, &mut [Handle]) -> Result<R>,
-) -> Result<R> {
-    let mut call = Some(call);
+fn around<L: AsRef<[Handle]>, R>(requests: L, call: impl FnOnce(&mut Engine, L) -> Result<R>) -> Result<R> {
+    let mut task = Some((call, requests));
     let done = with(|engine| {
-        Ok(if engine.has_generalized() { None } else { call.take().map(|call| call(engine, requests)) })
+        let task = if engine.has_generalized() { None } else { task.take() };
+        Ok(task.map(|(call, requests)| call(engine, requests)))
     })?;
-    match (done, call) {
+    match (done, task) {
         (Some(done), _) => done,
-        (None, Some(call)) => {
-            query(requests)?;
+        (None, Some((call, requests))) => {
+            query(requests.as_ref())?;
             let outcome = with(|engine| call(engine, requests));
             free_ended().and(outcome)
         }
@@ -61,11 +59,11 @@ pub fn test_some(requests: &mut [Handle], each: impl FnMut(usize, &Status)) -> R
 
 /// As [`Engine::request_status`].
 pub fn status(request: Handle) -> Result<Option<Status>> {
-    around(&mut [request], |engine, requests| engine.request_status(requests[0]))
+    around([request], |engine, requests| engine.request_status(requests[0]))
 }
 
 /// The statuses of all requests, if all are complete; none is completed (`MPI_REQUEST_GET_STATUS_ALL`). Errors: `REQUEST`.
-pub fn status_of_all(requests: &mut [Handle], mut each: impl FnMut(usize, &Status)) -> Result<bool> {
+pub fn status_of_all(requests: &[Handle], mut each: impl FnMut(usize, &Status)) -> Result<bool> {
     around(requests, |engine, requests| {
         for request in requests.iter() {
             if engine.request_status(*request)?.is_none() {
@@ -81,7 +79,7 @@ pub fn status_of_all(requests: &mut [Handle], mut each: impl FnMut(usize, &Statu
 
 /// The status of one request that is complete, as [`test_any`] would find it; none is completed (`MPI_REQUEST_GET_STATUS_ANY`).
 /// Errors: `REQUEST`.
-pub fn status_of_any(requests: &mut [Handle]) -> Result<Any> {
+pub fn status_of_any(requests: &[Handle]) -> Result<Any> {
     around(requests, |engine, requests| {
         let mut active = false;
         for (index, request) in requests.iter().enumerate() {
@@ -98,10 +96,7 @@ pub fn status_of_any(requests: &mut [Handle]) -> Result<Any> {
 
 /// The statuses of all requests that are complete, as [`test_some`] would find them; none is completed
 /// (`MPI_REQUEST_GET_STATUS_SOME`). How many, or `None` if none is active. Errors: `REQUEST`.
-pub fn status_of_some(
-    requests: &mut [Handle],
-    mut each: impl FnMut(usize, &Status),
-) -> Result<Option<usize>> {
+pub fn status_of_some(requests: &[Handle], mut each: impl FnMut(usize, &Status)) -> Result<Option<usize>> {
     around(requests, |engine, requests| {
         let (mut active, mut done) = (false, 0);
         for (index, request) in requests.iter().enumerate() {
@@ -127,5 +122,5 @@ pub fn cancel(request: Handle) -> Result<()> {
 
 /// As [`Engine::free_request`].
 pub fn free(request: Handle) -> Result<()> {
-    around(&mut [request], |engine, requests| engine.free_request(requests[0]))
+    around([request], |engine, requests| engine.free_request(requests[0]))
 }

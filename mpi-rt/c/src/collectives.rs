@@ -1,7 +1,7 @@
 //! Collectives, blocking, non-blocking and persistent (MPI-5.0, chapter 6).
 
 use crate::mpi;
-use crate::types::{Comm, Datatype, Info, Number, Op, Request, give};
+use crate::types::{Comm, Datatype, Info, Number, Op, Request, array, give};
 use core::ffi::c_int;
 use lwk_mpi_rt::collective::{Call, Division, Numbers, Part, Parts, Reducing};
 use lwk_mpi_rt::engine::{Engine, with};
@@ -65,21 +65,6 @@ pub fn part<N: Number>(address: *const u8, count: N, datatype: Datatype) -> Part
 /// A buffer of equal parts.
 pub fn equal<'a, N: Number>(address: *const u8, count: N, datatype: Datatype) -> Parts<'a> {
     Parts { address: address.cast_mut(), division: Division::Equal(count.wide()), datatype }
-}
-
-/// An array of the caller with so many elements; of none if it is not looked at.
-///
-/// # Safety
-/// `start` must be null or lead to as many elements.
-unsafe fn array<'a, T>(start: *const T, count: usize) -> Result<&'a [T]> {
-    if count == 0 {
-        return Ok(&[]);
-    }
-    if start.is_null() {
-        return Err(Error::ARG);
-    }
-    // SAFETY: not null, and the caller vouches for the rest.
-    Ok(unsafe { core::slice::from_raw_parts(start, count) })
 }
 
 /// An array of numbers of the caller.

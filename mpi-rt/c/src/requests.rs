@@ -1,7 +1,7 @@
 //! Completing requests (MPI-5.0, sections 3.7 and 3.9).
 
 use crate::mpi;
-use crate::types::{Request, Status, UNDEFINED, array_mut, give, requests};
+use crate::types::{Request, Status, UNDEFINED, array_mut, give, requests, requests_to_ask};
 use core::ffi::c_int;
 use core::ptr;
 use lwk_mpi_rt::abi::REQUEST_NULL;
@@ -158,7 +158,7 @@ mpi! {
     fn Request_get_status_all(
         count: c_int, array_of_requests: *const Request, flag: *mut c_int, array_of_statuses: *mut Status,
     ) on Nothing {
-        let list = requests(array_of_requests.cast_mut(), count)?;
+        let list = requests_to_ask(array_of_requests, count)?;
         let done = completion::status_of_all(list, |index, outcome| store_one(array_of_statuses, index, outcome))?;
         give(flag, done as c_int)
     }
@@ -166,7 +166,7 @@ mpi! {
     fn Request_get_status_any(
         count: c_int, array_of_requests: *const Request, index: *mut c_int, flag: *mut c_int, status: *mut Status,
     ) on Nothing {
-        let list = requests(array_of_requests.cast_mut(), count)?;
+        let list = requests_to_ask(array_of_requests, count)?;
         give_any(completion::status_of_any(list)?, index, flag, status).map(drop)
     }
 
@@ -174,7 +174,7 @@ mpi! {
         incount: c_int, array_of_requests: *const Request, outcount: *mut c_int, array_of_indices: *mut c_int,
         array_of_statuses: *mut Status,
     ) on Nothing {
-        let list = requests(array_of_requests.cast_mut(), incount)?;
+        let list = requests_to_ask(array_of_requests, incount)?;
         let mut some = Completed::new(array_of_indices, incount, array_of_statuses)?;
         let done = completion::status_of_some(list, |index, outcome| some.add(index, outcome));
         some.end(done, outcount)

@@ -192,9 +192,12 @@ pub unsafe fn give_text(
 ///
 /// # Safety
 /// `start` must be null or readable for as many elements.
-pub unsafe fn array<'a, T>(start: *const T, count: c_int) -> lwk_mpi_rt::Result<&'a [T]> {
-    // SAFETY: the caller's promise; nothing is written.
-    unsafe { array_mut(start.cast_mut(), count).map(|all| &*all) }
+pub unsafe fn array<'a, T>(start: *const T, count: impl TryInto<usize>) -> lwk_mpi_rt::Result<&'a [T]> {
+    match elements(start, count)? {
+        0 => Ok(&[]),
+        // SAFETY: not null, and the caller vouches for the rest.
+        count => Ok(unsafe { core::slice::from_raw_parts(start, count) }),
+    }
 }
 
 /// An array of the caller's. Errors: `COUNT` for a negative length, `ARG` for a null pointer.
@@ -202,15 +205,17 @@ pub unsafe fn array<'a, T>(start: *const T, count: c_int) -> lwk_mpi_rt::Result<
 /// # Safety
 /// `start` must be null or lead to as many elements, which nobody else uses.
 pub unsafe fn array_mut<'a, T>(start: *mut T, count: c_int) -> lwk_mpi_rt::Result<&'a mut [T]> {
-    let count = usize::try_from(count).map_err(|_| lwk_mpi_rt::Error::COUNT)?;
-    if count == 0 {
-        return Ok(&mut []);
+    match elements(start, count)? {
+        0 => Ok(&mut []),
+        // SAFETY: not null, and the caller vouches for the rest.
+        count => Ok(unsafe { core::slice::from_raw_parts_mut(start, count) }),
     }
-    if start.is_null() {
-        return Err(lwk_mpi_rt::Error::ARG);
-    }
-    // SAFETY: not null, and the caller vouches for the rest.
-    Ok(unsafe { core::slice::from_raw_parts_mut(start, count) })
+}
+
+/// The elements of an array of the caller's. Errors: `COUNT` for a negative length, `ARG` for a null pointer to any.
+fn elements<T>(start: *const T, count: impl TryInto<usize>) -> lwk_mpi_rt::Result<usize> {
+    let count = count.try_into().map_err(|_| lwk_mpi_rt::Error::COUNT)?;
+    if count > 0 && start.is_null() { Err(lwk_mpi_rt::Error::ARG) } else { Ok(count) }
 }
 
 /// A list of the caller's, widened. Errors: `COUNT` for a negative length, `ARG` for a null pointer, `NO_MEM`.
@@ -236,6 +241,15 @@ pub unsafe fn list<N: Number>(start: *const N, count: i64) -> lwk_mpi_rt::Result
 pub unsafe fn requests<'a>(start: *mut Request, count: c_int) -> lwk_mpi_rt::Result<&'a mut [Handle]> {
     // SAFETY: the caller's promise; `Handle` is an integer with the layout of `u64`.
     unsafe { array_mut(start.cast::<Handle>(), count) }
+}
+
+/// The same of requests that are only asked about.
+///
+/// # Safety
+/// As for [`array`].
+pub unsafe fn requests_to_ask<'a>(start: *const Request, count: c_int) -> lwk_mpi_rt::Result<&'a [Handle]> {
+    // SAFETY: as for `requests`.
+    unsafe { array(start.cast::<Handle>(), count) }
 }
 
 /// A text of the caller's, without its zero. Errors: `ARG` for a null pointer.

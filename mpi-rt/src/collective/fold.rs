@@ -197,7 +197,7 @@ impl Engine {
     #[inline]
     pub(crate) fn reduction(&self, count: i64, datatype: u64, operation: u64) -> Result<Reduction> {
         let operation = self.operation(operation, datatype)?;
-        let bytes = self.region(null(), count, datatype)?.bytes();
+        self.region(null(), count, datatype)?;
         let count = count as usize;
         let items = match crate::datatypes::dense_bytes(datatype) {
             0 => Items::of(self.datatype(datatype)?)?,
@@ -205,7 +205,6 @@ impl Engine {
         };
         // The bytes with gaps must fit as well.
         (items.extent.unsigned_abs() as usize).checked_mul(count).ok_or(Error::VALUE_TOO_LARGE)?;
-        let _ = bytes;
         Ok(Reduction { count, items, operation })
     }
 

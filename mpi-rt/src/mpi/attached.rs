@@ -31,7 +31,8 @@ impl<'mpi> Communicator<'mpi> {
 fn attach<'mpi>(owner: Owner, bytes: usize) -> Result<AttachedBuffer<'mpi>> {
     let mut memory: Vec<u8> = Vec::new();
     memory.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
-    let (address, size) = (memory.as_mut_ptr(), i64::try_from(bytes).map_err(|_| Error::NO_MEM)?);
+    // All that there is, which may be more than was asked for: the capacity by which the memory is taken back.
+    let (address, size) = (memory.as_mut_ptr(), i64::try_from(memory.capacity()).map_err(|_| Error::NO_MEM)?);
     // SAFETY: the memory is leaked below, and taken back when the runtime has given it up.
     with(|engine| unsafe { engine.attach(owner, address, size) })?;
     core::mem::forget(memory);

@@ -100,7 +100,7 @@ fn generalized() -> Result<()> {
     let mut list = [other, request];
     assert_eq!(completion::test_any(&mut list)?, Any::NotYet);
     grequest_complete(request)?;
-    assert!(matches!(completion::status_of_any(&mut list)?, Any::Done(1, _)));
+    assert!(matches!(completion::status_of_any(&list)?, Any::Done(1, _)));
     assert!(matches!(completion::wait_any(&mut list)?, Some((1, Status { source: 7, .. }))));
     assert_eq!(counts.all(), [1, 0, 1]);
     grequest_complete(other)?;
@@ -121,28 +121,28 @@ fn statuses(world: Communicator) -> Result<()> {
         ])
     })?;
     assert_eq!(completion::status(list[0])?, None);
-    assert_eq!(completion::status_of_any(&mut list)?, Any::NotYet);
-    assert_eq!(completion::status_of_some(&mut list, |_, _| ())?, Some(0));
+    assert_eq!(completion::status_of_any(&list)?, Any::NotYet);
+    assert_eq!(completion::status_of_some(&list, |_, _| ())?, Some(0));
     world.barrier()?;
     world.send_as(Mode::Standard, &[1u8, 2], next, 2)?;
     let found = loop {
-        if let Any::Done(index, status) = completion::status_of_any(&mut list)? {
+        if let Any::Done(index, status) = completion::status_of_any(&list)? {
             break (index, status.bytes);
         }
     };
     assert_eq!(found, (2, 2));
-    assert!(!completion::status_of_all(&mut list, |_, _| ())?);
+    assert!(!completion::status_of_all(&list, |_, _| ())?);
     world.barrier()?;
     world.send(&[9u8; 5], next, 1)?;
-    while !completion::status_of_all(&mut list, |_, _| ())? {}
+    while !completion::status_of_all(&list, |_, _| ())? {}
     let mut errors = [None; 3];
-    assert!(completion::status_of_all(&mut list, |index, status| errors[index] = status.error)?);
+    assert!(completion::status_of_all(&list, |index, status| errors[index] = status.error)?);
     assert_eq!(errors, [Some(Error::TRUNCATE), None, None]);
-    assert_eq!(completion::status_of_some(&mut list, |_, _| ())?, Some(2));
+    assert_eq!(completion::status_of_some(&list, |_, _| ())?, Some(2));
     // They are all still there.
     assert_eq!(completion::wait_all(&mut list, |_, _| ()), Err(Error::IN_STATUS));
     assert_eq!(list, [NULL; 3]);
-    assert_eq!(completion::status_of_some(&mut list, |_, _| ())?, None);
+    assert_eq!(completion::status_of_some(&list, |_, _| ())?, None);
     assert_eq!(completion::status(Handle(77)), Err(Error::REQUEST));
     assert_eq!(core::hint::black_box((a, b)), ([9; 4], [1, 2, 0, 0]));
     Ok(())

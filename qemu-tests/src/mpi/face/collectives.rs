@@ -185,6 +185,18 @@ fn with_counts(world: Communicator) -> Result<()> {
     let sends: Vec<i32> = spread.iter().map(|to| rank * 10 + to).collect();
     forms!(world, alltoall_varying ialltoall_varying alltoall_varying_init, sends.clone(), vec![0; each * size as usize],
         ((&counts, &places), (&same, &steps)), |got: &[i32], form| assert_eq!(got, expected, "{form}"));
+    // Bytes of the last rank alone: where an empty vector lies must not be taken for something else.
+    let last = size as usize - 1;
+    let mut only = vec![0; size as usize];
+    only[last] = 3;
+    let from = vec![0; size as usize];
+    let bytes = if rank as usize == last { vec![7u8, 8, 9] } else { vec![] };
+    forms!(world, allgather_varying iallgather_varying allgather_varying_init, bytes.clone(), vec![0u8; 3], (&only, &from),
+        |got: &[u8], form| assert_eq!(got, [7, 8, 9], "{form}"));
+    let at_root = if is_root { vec![0u8; 3] } else { vec![] };
+    let (these, there): (&[usize], &[usize]) = if is_root { (&only, &from) } else { (&[], &[]) };
+    forms!(world, gather_varying igather_varying gather_varying_init, bytes.clone(), at_root.clone(), (these, there, 0),
+        |got: &[u8], form| assert_eq!(got, if is_root { &[7u8, 8, 9][..] } else { &[] }, "{form}"));
     let mut room = [0i32; 2];
     assert_eq!(world.allgather_varying(&own, &mut room, &[0], &[]).err(), Some(Error::ARG));
     let (ones, far) = (vec![1usize; size as usize], vec![usize::MAX; size as usize]);
