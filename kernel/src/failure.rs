@@ -52,7 +52,7 @@ fn end_job(
 ) -> ! {
     let job = rank.job();
     // Only the first failure is reported: the others are often its consequences.
-    if job.fail(status) {
+    if job.end_with(status) {
         rank.flush_lines();
         say_death(core, rank, reason);
         if let Some(frame) = frame {

@@ -252,9 +252,10 @@ impl Job {
         clock::nanoseconds(self.first_entry_ticks.load(Ordering::Relaxed) - node::entry_ticks())
     }
 
-    /// The job fails with `status`; says whether this is the first failure, which alone is reported and counts.
-    pub fn fail(&self, status: i32) -> bool {
-        // AcqRel: of all that fail, one is the first. The status needs no order of its own: the AcqRel in `rank_ended` shows it to whoever
+    /// The job is to end with `status`, by a failure or because a rank has asked for it; says whether this is the first to end it, which alone is
+    /// reported and counts.
+    pub fn end_with(&self, status: i32) -> bool {
+        // AcqRel: of all that end it, one is the first. The status needs no order of its own: the AcqRel in `rank_ended` shows it to whoever
         // ends the job.
         let first = !self.failed.swap(true, Ordering::AcqRel);
         if first {

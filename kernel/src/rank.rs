@@ -229,7 +229,7 @@ impl Rank {
         self.mark_ended();
     }
 
-    /// The rank is ended because its job has failed; it has no status of its own. As [`Rank::end`], this may not return.
+    /// The rank is ended because another one ends the job; it has no status of its own. As [`Rank::end`], this may not return.
     pub fn stop(&self) {
         self.mark_ended();
     }

@@ -169,6 +169,8 @@ pub const JOB_HOLD: u64 = 0x1003;
 /// `job_leave(word: *mut u32) -> 0`: as `job_hold(0)`; and when this rank exits with status 0, 1 is stored in the aligned `word` after all that it has
 /// stored itself, for peers that may wait for it. `-EFAULT`, `-EINVAL`.
 pub const JOB_LEAVE: u64 = 0x1004;
+/// `job_end()`: ends the whole job well, with status 0, whatever its ranks are doing; unless it is about to end by a failure already. Does not return.
+pub const JOB_END: u64 = 0x1005;
 
 /// What the kernel has counted on one core since the job's first instruction there.
 #[repr(C)]

@@ -7,7 +7,7 @@ mod report;
 pub mod signals;
 pub mod unsupported;
 
-use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, JOB_LEAVE, REPORT, linux};
+use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, linux};
 use lwk_linux::{Answer, Fatal, Outcome};
 
 pub use lwk_linux::Errno;
@@ -43,6 +43,7 @@ pub extern "C" fn syscall_entered(frame: &mut TrapFrame) {
             return end_call(core, rank, frame);
         }
         JOB_ABORT => abort(core, rank, frame, arguments[0]),
+        JOB_END => end_job(core, rank),
         JOB_HOLD => {
             rank.hold_job(arguments[0] != 0);
             Outcome::Done(Ok(0))
@@ -99,6 +100,16 @@ fn exit(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, status: u64
         }
         status => failure::rank_exited(core, rank, status),
     }
+}
+
+fn end_job(core: &'static Core, rank: &'static Rank) -> ! {
+    let job = rank.job();
+    if job.end_with(0) {
+        rank.flush_lines();
+        job.stop_everywhere(core);
+    }
+    rank.end(0);
+    scheduler::abandon_stack_and_run(core)
 }
 
 fn abort(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, status: u64) -> ! {

@@ -18,7 +18,9 @@ use lwk_apps::cli::{Argument, Cli};
 use lwk_boot_tests::hostile::{length, scratch as scratch_place, unreadable, unwritable};
 use lwk_boot_tests::random::Random;
 use lwk_boot_tests::scratch::{self, SCRATCH_BYTES};
-use lwk_user::abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_HOLD, REPORT, linux::*};
+use lwk_user::abi::syscall::{
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, linux::*,
+};
 use lwk_user::barrier::node_barrier;
 use lwk_user::smartmap::{Peer, Symmetric, peers};
 use lwk_user::{Env, Errno, eprintln, job, println, syscall};
@@ -421,7 +423,7 @@ const OTHERS: [u64; 115] = [
 ];
 
 /// What is called elsewhere here, or not at all.
-const NOT_UNKNOWN: [u64; 30] = [
+const NOT_UNKNOWN: [u64; 32] = [
     ARCH_PRCTL,
     BRK,
     CLOCK_GETTIME,
@@ -448,7 +450,9 @@ const NOT_UNKNOWN: [u64; 30] = [
     WRITE,
     WRITEV,
     JOB_ABORT,
+    JOB_END,
     JOB_HOLD,
+    JOB_LEAVE,
     CORE_COUNTERS,
     REPORT,
     FLOCK,

@@ -38,8 +38,9 @@ pub struct RankEntry {
 /// The whole board, in zeroed shared memory.
 #[derive(Debug)]
 pub struct Board {
-    /// The rank whose failure was the first, plus one; 0 before. Only that one is reported, and its status is the job's.
-    failed: AtomicU32,
+    /// The rank that was the first to end the job, by a failure or because it asked for it, plus one; 0 before. Its status is the job's, and only its
+    /// failure is reported.
+    ender: AtomicU32,
     ranks: [RankEntry; MAX_RANKS],
 }
 
@@ -74,17 +75,17 @@ impl Board {
         &self.ranks[rank as usize]
     }
 
-    /// Takes note of `rank`'s failure; whether it is the job's first.
-    pub fn first_failure(&self, rank: u32) -> bool {
+    /// Takes note that `rank` ends the job, by a failure or because it asks for it; whether it is the first to.
+    pub fn first_to_end(&self, rank: u32) -> bool {
         // AcqRel, and Acquire for who comes late: pairs with itself in other ranks and in the node, of which exactly one finds 0. The report
         // goes through a pipe, which orders the rest.
-        self.failed.compare_exchange(0, rank + 1, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        self.ender.compare_exchange(0, rank + 1, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Whether `rank`'s failure was the first.
-    pub fn failed_first(&self, rank: u32) -> bool {
+    /// Whether `rank` was the first to end the job.
+    pub fn ended_first(&self, rank: u32) -> bool {
         // Acquire pairs with the exchange above, in whichever process made it.
-        self.failed.load(Ordering::Acquire) == rank + 1
+        self.ender.load(Ordering::Acquire) == rank + 1
     }
 
     /// Unsupported system calls of all ranks: number and count, by number.

@@ -11,7 +11,9 @@ use std::sync::atomic::Ordering;
 use lwk_abi::address::USER_END;
 use lwk_abi::console as kind;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
-use lwk_abi::syscall::{CORE_COUNTERS, JOB_ABORT, JOB_HOLD, JOB_LEAVE, REPORT, REPORT_BYTES, errno, linux};
+use lwk_abi::syscall::{
+    CORE_COUNTERS, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, REPORT_BYTES, errno, linux,
+};
 use lwk_failure::{Reason, Registers};
 use lwk_linux::{Errno, Fatal, Machine, Outcome};
 
@@ -114,6 +116,12 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
                 unsafe { rank.process() }.exited(&signals::machine(rank, context));
             }
             rank.exit(status)
+        }
+        JOB_END => {
+            count(rank);
+            // Whether or not another was first: that one's status counts then.
+            rank.board.first_to_end(rank.rank);
+            rank.exit(0)
         }
         JOB_HOLD => {
             // Relaxed: a flag of this one thread.

@@ -106,7 +106,7 @@ pub extern "C" fn on_question(signal: i32, info: *mut libc::siginfo_t, context: 
 
 /// Reports a death, registers and back trace, if it is the job's first.
 pub fn report(rank: &Rank, reason: Reason, registers: &Registers) {
-    if !rank.board.first_failure(rank.rank) {
+    if !rank.board.first_to_end(rank.rank) {
         return;
     }
     let mut report = Report::new();

@@ -186,11 +186,18 @@ impl<'a> Supervisor<'a> {
             };
             let Some(rank) = self.ranks.iter().position(|child| child.process == process) else { continue };
             self.ranks[rank].status = Some(status);
-            if self.ending || status == 0 {
+            if self.ending {
                 continue;
             }
-            let reported = !self.board.first_failure(rank as u32);
-            if reported && !self.board.failed_first(rank as u32) {
+            if status == 0 {
+                // It may have asked for the end of all (`JOB_END`).
+                if self.board.ended_first(rank as u32) {
+                    self.end(0);
+                }
+                continue;
+            }
+            let reported = !self.board.first_to_end(rank as u32);
+            if reported && !self.board.ended_first(rank as u32) {
                 // Another's failure came first. It may be about to report it, and then ends by itself, and the job by that.
                 continue;
             }

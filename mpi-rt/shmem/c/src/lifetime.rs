@@ -2,7 +2,7 @@
 //!
 //! A program that returns from `main` without `shmem_finalize` is finalized by the C library's exit, as the standard's execution
 //! model asks; that does not wait for the other PEs, since the exit may be that of a failure. `shmem_global_exit` writes out what
-//! stdio holds and ends the job; with status 0 it is an ordinary exit of this PE.
+//! stdio holds and ends the job.
 
 use crate::arch::export;
 use alloc::ffi::CString;
@@ -14,7 +14,6 @@ unsafe extern "C" {
     fn getenv(name: *const c_char) -> *const c_char;
     fn atexit(function: extern "C" fn()) -> c_int;
     fn fflush(stream: *mut c_void) -> c_int;
-    fn exit(status: c_int) -> !;
 }
 
 fn fail(what: core::fmt::Arguments) -> ! {
@@ -93,11 +92,6 @@ extern "C" fn finalize() {
 export!("shmem_finalize", finalize);
 
 extern "C" fn global_exit(status: c_int) -> ! {
-    let status = status & 0xff;
-    if status == 0 {
-        // SAFETY: runs what the program has registered, and `leave_at_exit`.
-        unsafe { exit(0) }
-    }
     // SAFETY: a null pointer stands for all streams.
     unsafe { fflush(core::ptr::null_mut()) };
     engine::global_exit(status)

@@ -109,15 +109,12 @@ pub fn leave() {
     syscall::leave_job(gone_word());
 }
 
-/// Ends the whole job with a status, 1 to 255 (`shmem_global_exit`); 0 ends this PE's part of it normally.
-///
-/// Status 0 finalizes first, which waits for the other PEs: a job whose PEs all leave this way ends with 0.
+/// Ends the whole job with the low byte of a status, whatever the other PEs are doing (`shmem_global_exit`).
 pub fn global_exit(status: i32) -> ! {
-    if status == 0 {
-        finalize();
-        start::exit(0);
+    match status & 0xff {
+        0 => syscall::end_job(),
+        status => start::abort(status),
     }
-    start::abort(status & 0xff)
 }
 
 /// Whether the library is set up and not yet finalized.
