@@ -24,7 +24,7 @@ const MPICH_NAME: &str = "debian-mpich";
 /// Time limit of a command here, in seconds: of several jobs.
 const LIMIT: u64 = 4 * PATIENCE;
 /// Time limit of each run beside peers that hang, in seconds. It is Margay's, too, who takes one, or many on a machine that is not its own.
-const HANGS: &str = "60";
+const HANGS: &str = "30";
 /// The one figure that made-up peers are asked for.
 const FIGURE: &str = "latency_8_us";
 /// Cores without which there is no comparison.
@@ -44,7 +44,7 @@ const WRONG: [(&str, &str, &str, &str); 8] = [
         "echo 3 bytes arrived wrong >&2; exit 1",
         "gives-up default: .*exit status: 1: 3 bytes arrived wrong",
     ),
-    ("hangs", GOOD_COMPILER, "sleep 1000 & sleep 1000", "hangs default: .*did not end within 60 s"),
+    ("hangs", GOOD_COMPILER, "sleep 1000 & sleep 1000", "hangs default: .*did not end within 30 s"),
     (
         "raves",
         GOOD_COMPILER,
@@ -68,7 +68,7 @@ const WRONG: [(&str, &str, &str, &str); 8] = [
         "compiles-forever",
         "sleep 1000",
         "true",
-        "compiles-forever: takes no part: .*cannot compile .*did not end within 60 s",
+        "compiles-forever: takes no part: .*cannot compile .*did not end within 30 s",
     ),
 ];
 /// What `--strict` says then.
