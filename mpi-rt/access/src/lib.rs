@@ -4,8 +4,10 @@
 
 mod arch;
 mod atomic;
+mod congruent;
 mod copy;
 
 pub use arch::Vectors;
 pub use atomic::{Word, update};
+pub use congruent::are_confused;
 pub use copy::{FEW, copy, few, vectors};

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::{null, null_mut};
+use lwk_access::are_confused;
 use lwk_datatype::Datatype;
 
 /// Bytes that are folded at a time: well inside the first-level cache.
@@ -227,6 +228,7 @@ impl Engine {
         if !users
             && ranks.len() == 2
             && let Some([out, twin]) = targets.pair()
+            && !are_confused(out, twin)
         {
             let (left, right) = (source(ranks.start), source(ranks.start + 1));
             let at = |base: *mut u8| if base.is_null() { base } else { items.at_mut(base, part.start) };

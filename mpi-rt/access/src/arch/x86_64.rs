@@ -45,6 +45,12 @@ pub fn vectors() -> Vectors {
     if wide { Vectors::Avx512 } else { Vectors::Avx }
 }
 
+/// Whether the first-level cache is looked up by a hash of the linear address: on AMD's processors (CPUID leaf 0: "AuthenticAMD").
+pub fn is_looked_up_by_linear_address() -> bool {
+    let vendor = __cpuid(0);
+    [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD"
+}
+
 macro_rules! vector_copy {
     ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
         /// Copies by vectors of that length.
