@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::console::printer::{Heard, Printer};
 use crate::console::record::Parser;
 use crate::failure::{Doing, Failure, Outcome};
+use crate::host::is_time_out;
 use crate::qemu::Node;
 use crate::{files, screen};
 
@@ -131,10 +132,6 @@ fn conclude(
         }
         ended => ended,
     }
-}
-
-fn is_time_out(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
 fn timed_out(limit: u64, heard: &Heard, parser: &Parser) -> Failure {
