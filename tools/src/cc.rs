@@ -14,6 +14,7 @@ use std::sync::Mutex;
 use std::time::SystemTime;
 
 use crate::build::Builder;
+use crate::delegate;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::packages;
 use crate::tree::Tree;
@@ -139,7 +140,7 @@ fn newest_of_all(prefix: &Path) -> Outcome<SystemTime> {
     let include = prefix.join("include");
     let mut all = [files(&prefix.join("bin"))?, files(&prefix.join("lib"))?].concat();
     all.extend([files(&include)?, files(&include.join("margay"))?].concat());
-    all.push(std::env::current_exe().doing(|| "find this command's own file".into())?);
+    all.push(delegate::sibling("lwk")?);
     newest(&all)
 }
 

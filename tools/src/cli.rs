@@ -43,194 +43,37 @@ pub enum Command {
     /// `--install DIR` instead lays headers, libraries and the wrappers margay-cc, margay-c++ and margay-fc in a folder, for
     /// Makefiles, CMake and configure scripts.
     #[command(disable_help_flag = true)]
-    Cc(CompilerOptions),
+    Cc(Words),
     /// Compile a C++ program, as cc does
     #[command(name = "c++", disable_help_flag = true)]
-    Cxx(CompilerOptions),
+    Cxx(Words),
     /// Compile a Fortran program, as cc does
     #[command(disable_help_flag = true)]
-    Fc(CompilerOptions),
+    Fc(Words),
     /// Write a disk image that boots on a real UEFI machine from a USB stick
     Image(ImageOptions),
     /// Run all tests: those of the host crates, and those that boot a node
     ///
     /// The last line counts them; the status is 0 if none failed, else 1.
-    Test(TestOptions),
+    #[command(disable_help_flag = true)]
+    Test(Words),
     /// Write docs/mpi-scoreboard.md: every function of MPI, and how far it is
-    Scoreboard,
+    #[command(disable_help_flag = true)]
+    Scoreboard(Words),
     /// Measure, and print beside the targets
-    #[command(subcommand)]
-    Bench(Bench),
+    #[command(disable_help_flag = true)]
+    Bench(Words),
     /// Check formatting, and run clippy with warnings as errors on everything
-    Lint {
-        /// Print how long each step takes
-        #[arg(short, long)]
-        verbose: bool,
-    },
+    #[command(disable_help_flag = true)]
+    Lint(Words),
 }
 
-#[derive(Clone, Debug, Subcommand)]
-pub enum Bench {
-    /// Size of the kernel, its memory and page tables, and the time from its entry to the first user instruction
-    ///
-    /// The status is 0 if all targets are met, else 1.
-    Boot {
-        /// Print how long each step takes
-        #[arg(short, long)]
-        verbose: bool,
-    },
-    /// The host home: the start of a job, a system call, and a peer's memory beside another thread's
-    ///
-    /// The status is 0 if all targets are met, else 1.
-    Host {
-        /// Print how long each step takes
-        #[arg(short, long)]
-        verbose: bool,
-    },
-    /// Instructions of a short message and of a put, counted by valgrind's callgrind in the host home
-    ///
-    /// Counts do not depend on what else the machine does. The status is 0 if all targets are met, else 1.
-    Instructions(BenchInstructionsOptions),
-    /// The bundled MPI and SHMEM benchmarks on every transport: one table, a JSON file, and plots after the SMARTMAP paper's
-    ///
-    /// Figures 4 (SHMEM put), 5 (MPI point to point), 6 (message rate) and 8 (collectives), as far as the benchmarks measure
-    /// them. The status is 0 if every benchmark ended well, else 1.
-    Node(BenchNodeOptions),
-    /// A node beside Debian's cloud kernel with MPICH, in the same QEMU with the same cores, memory and processor
-    ///
-    /// Downloads the packages of the Linux guest once, into target/; needs no rights. The status is 0 if both ran, whatever the
-    /// figures.
-    LinuxGuest(LinuxGuestOptions),
-    /// Margay's MPI beside Open MPI, MPICH and Intel MPI, on the same two cores of this machine, interleaved in one run
-    ///
-    /// Installs the others under target/, from the Python package index; Debian's take part where they are installed. Prints a table
-    /// with ratios to the best of them and to the physical limit, and writes JSON and a page with plots. The status is 0 unless Margay's own part
-    /// fails; with --strict it is 1 if Margay is slower than another in any row, by more than the spread of the rounds.
-    Peers(BenchPeersOptions),
-}
-
+/// Words for another program: a compiler, or one of this command's own parts.
 #[derive(Clone, Debug, Args)]
-pub struct BenchPeersOptions {
-    /// Only figures whose name begins with one of these, as `allreduce` [default: all]
-    #[arg(value_name = "FIGURE")]
-    pub figures: Vec<String>,
-    /// Only these peers: mpich, openmpi, impi, debian-mpich, debian-openmpi, debian-openmpi-shmem, or one of --peer; may be given more than
-    /// once [default: all]
-    #[arg(long, value_name = "PEER")]
-    pub only: Vec<String>,
-    /// One more peer, from the folder where its bin/mpicc and bin/mpiexec are; may be given more than once. MPICH, Open MPI and Intel MPI
-    /// are recognised and started in two ways, as the others; anything else by `mpiexec -n 2`
-    #[arg(long = "peer", value_name = "NAME=PREFIX")]
-    pub peers: Vec<String>,
-    /// Runs of each; they take turns, and figures are medians
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=999))]
-    pub rounds: u32,
-    /// Short repetitions, to see that everything works; the figures mean little
-    #[arg(long)]
-    pub quick: bool,
-    /// End with status 1 if Margay is slower than a peer in any row, by more than the spread of the rounds (the middle halves of both's rounds
-    /// do not overlap), or if there was nothing to compare
-    #[arg(long)]
-    pub strict: bool,
-    /// Folder for peers.json and peers.html [default: target/lwk/bench/peers]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Time limit of one run, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub timeout: u64,
-    /// Take everything as it was built last
-    #[arg(long, hide = true)]
-    pub built: bool,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
-}
-
-impl BenchPeersOptions {
-    /// Arguments for the program that all run.
-    pub fn arguments(&self) -> Vec<String> {
-        let quick = self.quick.then(|| "-q".to_owned());
-        quick.into_iter().chain(self.figures.iter().cloned()).collect()
-    }
-
-    /// Whether rows on standard output may be coloured.
-    pub fn colour(&self) -> bool {
-        use std::io::IsTerminal;
-        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
-    }
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct BenchInstructionsOptions {
-    /// File for the JSON [default: target/lwk/bench/instructions.json]
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// Take everything as it was built last
-    #[arg(long, hide = true)]
-    pub built: bool,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct LinuxGuestOptions {
-    /// Ranks, each on a core of its own
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=64))]
-    pub ranks: u32,
-    /// How QEMU runs both
-    #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
-    pub accel: accel::Choice,
-    /// Boots of each; they take turns, and figures are medians
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
-    pub rounds: u32,
-    /// File for the JSON [default: target/lwk/bench/linux-guest.json]
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// Time limit of each boot, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub timeout: u64,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct CompilerOptions {
-    /// The compiler's arguments
+pub struct Words {
+    /// Its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub words: Vec<OsString>,
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct BenchNodeOptions {
-    /// Tests of `mpi-bench` and `shmem-bench` to run [default: all that take part in the figures]
-    #[arg(value_name = "TEST")]
-    pub tests: Vec<String>,
-    /// Measure on this machine instead of a node in QEMU
-    #[arg(long)]
-    pub host: bool,
-    /// Folder for results.json and the plots [default: target/lwk/bench]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Most ranks: message rate and collectives [default: this machine's cores, from 2 to 4]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=255))]
-    pub ranks: Option<u32>,
-    /// Memory of each rank, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 128)]
-    pub mem: u64,
-    /// Few sizes and rounds, to see that everything works; the figures mean nothing
-    #[arg(long)]
-    pub quick: bool,
-    /// Time limit of each test, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub timeout: u64,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
-    /// Take everything as it was built last
-    #[arg(long, hide = true)]
-    pub built: bool,
 }
 
 /// What makes a job, on any machine.
@@ -352,21 +195,6 @@ pub struct ImageOptions {
     /// Show kernel messages down to this level [default: warn]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub log: Option<Level>,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct TestOptions {
-    /// Only tests that have this in their name (`host`: the tests of the host crates)
-    pub filter: Option<String>,
-    /// Only tests of the host home: no node is booted, and it takes seconds
-    #[arg(long)]
-    pub host: bool,
-    /// List the tests instead
-    #[arg(long)]
-    pub list: bool,
     /// Print how long each step takes
     #[arg(short, long)]
     pub verbose: bool,

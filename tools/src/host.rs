@@ -149,6 +149,6 @@ fn supervise(home: &mut Home, printer: &mut Printer<'_>, limit: Option<Duration>
 }
 
 /// Whether a read with a time limit has failed by that, or may be tried again.
-pub(crate) fn is_time_out(kind: ErrorKind) -> bool {
+pub fn is_time_out(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -1,6 +1,7 @@
-//! `cargo lwk`: builds, boots, runs, tests and measures Margay.
+//! `cargo lwk`: builds, boots and runs Margay; tests and measures it through the crates `lwk-check` and `lwk-bench`.
 //!
-//! Everything the command does is in this library, so that its parts can be tested; `main` only calls it. The way of a
+//! Everything the command does is in this library, so that its parts can be tested; `main` only calls it. Tests and benchmarks are commands
+//! of their own ([`delegate`]), so that running a job does not build them; they use this library. The way of a
 //! job through the modules: [`cli`] reads what is asked for, [`run`] finds the program ([`catalog`]), builds
 //! ([`toolchain`], [`build`]), makes the disk image ([`job`], [`strip`], [`image`]) and starts the node ([`accel`],
 //! [`memory`], [`qemu`]); [`session`] listens to it ([`console`], [`symbols`], [`report`], [`qmp`], [`screen`]) and
@@ -14,8 +15,6 @@
 pub mod tell;
 
 pub mod accel;
-pub mod bench;
-pub mod boot_tests;
 pub mod build;
 pub mod catalog;
 pub mod cc;
@@ -23,25 +22,26 @@ pub mod child;
 pub mod cli;
 pub mod console;
 pub mod debs;
+pub mod delegate;
 pub mod emulator;
 pub mod failure;
 mod files;
 pub mod host;
 pub mod image;
 pub mod job;
-pub mod lint;
 pub mod memory;
 pub mod packages;
 pub mod profile;
+pub mod program;
 pub mod progress;
 pub mod qemu;
 pub mod qmp;
 pub mod report;
 pub mod run;
-pub mod scoreboard;
 pub mod screen;
 pub mod session;
 pub mod strip;
+pub mod subcommand;
 pub mod symbols;
 pub mod toolchain;
 pub mod tree;

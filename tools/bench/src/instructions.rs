@@ -1,0 +1,171 @@
+//! `cargo lwk bench instructions`: how many instructions a short message and a put take, counted by valgrind's callgrind in the host home.
+//! Counts do not depend on what else the machine does, so they show what a change of a path costs where times cannot.
+//!
+//! The programs make the calls in functions of their own, from a rank to itself, and say how often. Each function is counted in a run
+//! of its own, with all that it calls; its own few instructions are in the figure.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::cli::BenchInstructionsOptions;
+use lwk::build::{self, Builder};
+use lwk::failure::{Doing, Failure, Outcome};
+use lwk::subcommand::{Lwk, PATIENCE, Program};
+use lwk::tree::Tree;
+use lwk::{cc, host, image};
+
+/// Source of the C program, relative to the tree; the bundled benchmarks are the others.
+pub const SOURCE: &str = "apps/c/bench/instructions.c";
+/// Memory of the rank, in MiB, and the time limit of a run, in seconds.
+const MEMORY: u32 = 64;
+const LIMIT: u64 = PATIENCE;
+/// Where the JSON goes if nothing else is said.
+const OUT: &str = "target/lwk/bench/instructions.json";
+
+/// What is counted: functions of one program in one way of running it; the figure is their sum.
+struct Row {
+    what: &'static str,
+    face: &'static str,
+    /// A bundled program; none is the C program.
+    program: Option<&'static str>,
+    argument: &'static str,
+    functions: &'static [&'static str],
+    /// The figure should be below.
+    target: Option<f64>,
+}
+
+const fn c(
+    what: &'static str,
+    argument: &'static str,
+    functions: &'static [&'static str],
+    target: Option<f64>,
+) -> Row {
+    Row { what, face: "C", program: None, argument, functions, target }
+}
+
+/// Receives are begun after their messages have come, or before (posted).
+static ROWS: [Row; 7] = [
+    Row {
+        what: "send, 8 B, with its receive",
+        face: "Rust",
+        program: Some("mpi-bench"),
+        argument: "instructions",
+        functions: &["lwk_counted_send", "lwk_counted_receive"],
+        target: Some(250.0),
+    },
+    c("send, 8 B, with its receive", "blocking", &["counted_send", "counted_recv"], Some(250.0)),
+    c("isend, 8 B", "arrived", &["counted_isend"], None),
+    c("irecv and wait, arrived", "arrived", &["counted_irecv", "counted_waitall"], None),
+    c("irecv and wait, posted", "posted", &["counted_irecv", "counted_waitall"], None),
+    Row {
+        what: "put, 8 B",
+        face: "Rust",
+        program: Some("shmem-bench"),
+        argument: "instructions",
+        functions: &["lwk_counted_put"],
+        target: Some(15.0),
+    },
+    c("put, 8 B", "put", &["counted_put"], Some(15.0)),
+];
+
+/// Counts, prints, and writes the JSON file. Status 0 if all targets are met, else 1.
+pub fn run(tree: &Tree, options: &BenchInstructionsOptions) -> Outcome<i32> {
+    host::find_valgrind(options.verbose)?;
+    let builder = Builder::new(tree, options.built, options.verbose)?;
+    let source = PathBuf::from(SOURCE);
+    if builder.builds() {
+        builder.programs(build::APPS)?;
+        cc::build_programs(tree, &builder, &BTreeSet::from([&source]))?;
+    }
+    let lwk = Lwk::new(tree)?;
+    show!("{:<32}{:>6}{:>14}{:>10}", "# instructions", "face", "count", "target");
+    let mut all_met = true;
+    let mut rows: Vec<Value> = Vec::new();
+    for row in &ROWS {
+        let count = row.count(&lwk, tree, &source)?;
+        let (target, verdict) = match row.target {
+            None => ("-".into(), ""),
+            Some(target) if count < target => (format!("{target:.0}"), "  met"),
+            Some(target) => {
+                all_met = false;
+                (format!("{target:.0}"), "  MISSED")
+            }
+        };
+        show!("{:<32}{:>6}{count:>14.1}{target:>10}{verdict}", row.what, row.face);
+        rows.push(json!({ "what": row.what, "face": row.face, "count": count, "target": row.target }));
+    }
+    let out = options.out.clone().unwrap_or_else(|| tree.root().join(OUT));
+    if let Some(folder) = out.parent() {
+        fs::create_dir_all(folder)
+            .doing(|| format!("make the folder {}; choose another by --out", folder.display()))?;
+    }
+    image::write_file(&out, format!("{:#}\n", json!({ "instructions": rows })).as_bytes())?;
+    Ok(if all_met { 0 } else { 1 })
+}
+
+impl Row {
+    /// Instructions of one call of each of the functions together.
+    fn count(&self, lwk: &Lwk, tree: &Tree, source: &Path) -> Outcome<f64> {
+        let program = match self.program {
+            Some(name) => Program::Bundled(name.into()),
+            None => Program::File(cc::program(tree, source)),
+        };
+        let mut sum = 0.0;
+        for function in self.functions {
+            let valgrind =
+                format!("--tool=callgrind --toggle-collect={function} --callgrind-out-file=/dev/null");
+            let options = [
+                "--host".into(),
+                "-n".into(),
+                "1".into(),
+                "--mem".into(),
+                MEMORY.to_string(),
+                "--timeout".into(),
+                LIMIT.to_string(),
+                format!("--valgrind={valgrind}"),
+            ];
+            let words = lwk.run_words(&program, &options, &[self.argument.into()]);
+            let ended = lwk.command(&words, LIMIT).map_err(Failure::host)?;
+            let wrong = |what: &str| {
+                let said = ended.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+                Failure::host(format!("{}: {what}: {said}", ended.command))
+            };
+            if ended.status != Some(0) {
+                return Err(wrong("did not end well"));
+            }
+            let calls =
+                number_after(&ended.stdout, "counted").ok_or_else(|| wrong("does not say its calls"))?;
+            let counted = number_after(&ended.stderr, "Collected :");
+            let counted = counted.ok_or_else(|| wrong("callgrind has counted nothing"))?;
+            if counted == 0 || calls == 0 {
+                return Err(wrong("the function was not called"));
+            }
+            sum += counted as f64 / calls as f64;
+        }
+        Ok(sum)
+    }
+}
+
+/// The number that follows a word, wherever it stands first.
+fn number_after(text: &str, word: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(word)?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_after_their_words() {
+        let said = "==7== \n==7== Collected : 861775\n==7== \n";
+        assert_eq!(number_after(said, "Collected :"), Some(861_775));
+        assert_eq!(number_after("counted 1000\n", "counted"), Some(1000));
+        for bad in ["", "counted", "counted x", "Collected 5"] {
+            assert_eq!(number_after(bad, "counted"), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the Linux guest is made of: Debian's cloud kernel, busybox and MPICH with all they need, as packages unpacked in a folder as for an
+//! empty system.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lwk::debs::Packages;
+use lwk::failure::{Doing, Failure, Outcome};
+use lwk::tree::Tree;
+
+const PACKAGES: Packages = Packages {
+    what: "the Linux guest",
+    names: &["linux-image-cloud-amd64", "busybox-static", "mpich", "libmpich-dev", "libc6"],
+    on_this_system: false,
+};
+
+/// An unpacked system.
+#[derive(Clone, Debug)]
+pub struct System {
+    root: PathBuf,
+}
+
+impl System {
+    /// Downloads and unpacks, below `target/`, what is not there yet. Errors: as [`Packages::fetch`].
+    pub fn fetch(tree: &Tree, verbose: bool) -> Outcome<Self> {
+        Ok(Self { root: PACKAGES.fetch(&tree.root().join("target/lwk/linux-guest"), verbose)? })
+    }
+
+    /// The root folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The kernel's compressed file (`vmlinuz-…`). Errors: there is none.
+    pub fn kernel(&self) -> Outcome<PathBuf> {
+        let boot = self.root.join("boot");
+        let what = || format!("list {}", boot.display());
+        let files: Vec<PathBuf> = fs::read_dir(&boot)
+            .doing(what)?
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<_, _>>()
+            .doing(what)?;
+        let kernel = |file: &&PathBuf| {
+            file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("vmlinuz-"))
+        };
+        files.iter().find(kernel).cloned().ok_or_else(|| {
+            Failure::host(format!("{} has no kernel; remove it and try again", boot.display()))
+        })
+    }
+
+    /// Folders of shared libraries, the dynamic linker's order.
+    pub fn libraries(&self) -> Vec<PathBuf> {
+        ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu/slurm-wlm", "lib64"]
+            .iter()
+            .map(|folder| self.root.join(folder))
+            .collect()
+    }
+}

@@ -1,0 +1,27 @@
+//! The program behind `cargo lwk bench`.
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+use std::process::ExitCode;
+
+use lwk::failure::Outcome;
+use lwk::program;
+use lwk::tree::Tree;
+use lwk_bench::cli::{Bench, Cli};
+use lwk_bench::{boot, host, instructions, linux_guest, node, peers};
+
+fn main() -> ExitCode {
+    program::run(dispatch)
+}
+
+fn dispatch(cli: Cli) -> Outcome<i32> {
+    let tree = Tree::find()?;
+    match cli.command {
+        Bench::Boot { verbose } => boot::run(&tree, verbose),
+        Bench::Host { verbose } => host::run(&tree, verbose),
+        Bench::Instructions(options) => instructions::run(&tree, &options),
+        Bench::LinuxGuest(options) => linux_guest::run(&tree, &options),
+        Bench::Node(options) => node::run(&tree, &options),
+        Bench::Peers(options) => peers::run(&tree, &options),
+    }
+}

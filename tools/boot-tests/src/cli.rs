@@ -1,0 +1,43 @@
+//! The command line of `cargo lwk test`, `lint` and `scoreboard`.
+
+use clap::{Args, Parser, Subcommand};
+
+/// Checks Margay
+#[derive(Debug, Parser)]
+#[command(name = "cargo lwk", bin_name = "cargo lwk", version, subcommand_required = true)]
+#[command(disable_help_subcommand = true, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Check,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Check {
+    /// Run all tests: those of the host crates, and those that boot a node
+    ///
+    /// The last line counts them; the status is 0 if none failed, else 1.
+    Test(TestOptions),
+    /// Write docs/mpi-scoreboard.md: every function of MPI, and how far it is
+    Scoreboard,
+    /// Check formatting, and run clippy with warnings as errors on everything
+    Lint {
+        /// Print how long each step takes
+        #[arg(short, long)]
+        verbose: bool,
+    },
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct TestOptions {
+    /// Only tests that have this in their name (`host`: the tests of the host crates)
+    pub filter: Option<String>,
+    /// Only tests of the host home: no node is booted, and it takes seconds
+    #[arg(long)]
+    pub host: bool,
+    /// List the tests instead
+    #[arg(long)]
+    pub list: bool,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+}

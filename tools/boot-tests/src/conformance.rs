@@ -1,0 +1,169 @@
+//! The conformance suite: every C program in `conformance/`, in the host home on several numbers of ranks, and on a node.
+//!
+//! A program checks one group of functions against the MPI standard's text and ends with one line that counts its checks. Where
+//! Debian's MPICH is installed, the same source is compiled with its `mpicc`, and must print the same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Test;
+use crate::scoreboard;
+use lwk::failure::{Doing, Outcome};
+use lwk::packages::find_command;
+use lwk::subcommand::{Ended, Lwk, PATIENCE, Program};
+use lwk::tree::Tree;
+
+/// Where the programs are.
+const FOLDER: &str = "conformance";
+/// Ranks in the host home.
+const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
+/// Ranks on a node, and beside MPICH.
+const FEW: u32 = 2;
+/// Memory of a rank, in MiB.
+const MEMORY: u32 = 32;
+/// Functions that the suite must call with checked results.
+const LEAST: usize = 300;
+/// Debian's names: another MPI's `mpicc` may be installed beside it.
+const MPICH: [&str; 2] = ["mpicc.mpich", "mpiexec.mpich"];
+
+/// The tests of all programs, and of the page that is made of them. Errors: the folder cannot be listed.
+pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
+    let folder = tree.root().join(FOLDER);
+    let mut names = Vec::new();
+    let what = || format!("list {}", folder.display());
+    for entry in fs::read_dir(&folder).doing(what)? {
+        let path = entry.doing(what)?.path();
+        let wanted = match path.extension().and_then(|end| end.to_str()) {
+            Some("c") => true,
+            Some("f" | "f90") => has_gfortran(),
+            _ => false,
+        };
+        if let (Some(name), true) = (path.file_name(), wanted) {
+            names.push(name.to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    let mut tests: Vec<Test> = names.iter().flat_map(|name| tests_of(name)).collect();
+    tests.push(Test {
+        name: "conformance-scoreboard".into(),
+        alone: false,
+        on_host: true,
+        // The library is built with the programs.
+        sources: names.first().map(|name| source_of(name)).into_iter().collect(),
+        run: Box::new(|lwk| scoreboard::check(lwk.tree(), LEAST)),
+    });
+    Ok(tests)
+}
+
+/// Whether programs in Fortran can be compiled here: `gfortran` is in `PATH`.
+pub fn has_gfortran() -> bool {
+    find_command("gfortran").is_some()
+}
+
+fn has_mpich() -> bool {
+    MPICH.iter().all(|command| find_command(command).is_some())
+}
+
+/// Lines on what is left out of `tests` because this machine lacks it.
+pub fn left_out(tests: &[Test]) -> Vec<&'static str> {
+    if !tests.iter().any(|test| test.name.starts_with("conformance-")) {
+        return Vec::new();
+    }
+    let mpich = "skip  conformance beside MPICH: Debian's mpich and libmpich-dev are not installed";
+    let fortran = "skip  conformance of Fortran: Debian's gfortran is not installed";
+    [(has_mpich(), mpich), (has_gfortran(), fortran)].into_iter().filter(|it| !it.0).map(|it| it.1).collect()
+}
+
+fn source_of(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+/// A program's name without its extension.
+fn stem(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(stem, _)| stem)
+}
+
+fn tests_of(name: &str) -> Vec<Test> {
+    let mut tests: Vec<Test> = RANKS.map(|ranks| test(name, format!("{ranks}"), true, ranks)).into();
+    tests.push(test(name, "node".into(), false, FEW));
+    if has_mpich() && name.ends_with(".c") {
+        let program = name.to_owned();
+        tests.push(Test {
+            name: format!("conformance-{}-beside-mpich", stem(name)),
+            alone: false,
+            on_host: true,
+            sources: vec![source_of(name)],
+            run: Box::new(move |lwk| beside_mpich(lwk, &program)),
+        });
+    }
+    tests
+}
+
+fn test(name: &str, suffix: String, on_host: bool, ranks: u32) -> Test {
+    let program = name.to_owned();
+    Test {
+        name: format!("conformance-{}-{suffix}", stem(name)),
+        alone: false,
+        on_host,
+        sources: vec![source_of(name)],
+        run: Box::new(move |lwk| {
+            let ended = run(lwk, &program, on_host, ranks)?;
+            judge(&ended, &program, ranks)
+        }),
+    }
+}
+
+fn run(lwk: &Lwk, name: &str, on_host: bool, ranks: u32) -> Result<Ended, String> {
+    let mut options = vec!["-n".to_owned(), ranks.to_string(), "--mem".to_owned(), MEMORY.to_string()];
+    options.extend(["--timeout".to_owned(), PATIENCE.to_string()]);
+    if on_host {
+        options.extend(["--host".to_owned(), "--oversubscribe".to_owned()]);
+    }
+    let program = Program::C(source_of(name));
+    lwk.command(&lwk.run_words(&program, &options, &[]), PATIENCE)
+}
+
+/// The program ends well and prints its sum and nothing else.
+fn judge(ended: &Ended, name: &str, ranks: u32) -> Result<(), String> {
+    let start = format!("{}: {ranks} ranks, ", stem(name));
+    let good = ended.stdout.strip_prefix(&start).is_some_and(|rest| {
+        let mut words = rest.split_whitespace();
+        let checks = words.next().and_then(|count| count.parse::<u32>().ok());
+        checks.is_some() && words.eq(["checks,", "0", "failures"])
+    });
+    if good && ended.status == Some(0) && ended.stderr.is_empty() {
+        return Ok(());
+    }
+    Err(format!("status {:?}\n{}{}", ended.status, ended.stdout, ended.stderr))
+}
+
+/// The program prints the same under MPICH.
+fn beside_mpich(lwk: &Lwk, name: &str) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let program = folder.file(name);
+    let compiled = Command::new(MPICH[0])
+        .args(["-std=c11", "-O1", "-o"])
+        .arg(&program)
+        .arg(lwk.tree().root().join(source_of(name)))
+        .output()
+        .map_err(|error| format!("{}: {error}", MPICH[0]))?;
+    if !compiled.status.success() {
+        return Err(format!("MPICH does not compile it:\n{}", String::from_utf8_lossy(&compiled.stderr)));
+    }
+    let output = Command::new("timeout")
+        .args([&PATIENCE.to_string(), MPICH[1], "-n", &FEW.to_string()])
+        .arg(&program)
+        .output()
+        .map_err(|error| format!("{}: {error}", MPICH[1]))?;
+    let theirs = String::from_utf8_lossy(&output.stdout);
+    let ours = run(lwk, name, true, FEW)?.stdout;
+    if ours == theirs && output.status.success() {
+        return Ok(());
+    }
+    Err(format!(
+        "here:\n{ours}MPICH ({}):\n{theirs}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    ))
+}

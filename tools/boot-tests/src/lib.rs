@@ -1,0 +1,176 @@
+//! `cargo lwk test`: the host crates' tests, then boot tests, each a command of `cargo lwk` and what must come of it. Rows
+//! that make sense in the host home run there, too; with `--host`, only there.
+//!
+//! A boot test is a row of `qemu-tests/cases.toml` ([`case`]) or, where a table cannot say it, a function in
+//! [`special`]. Both start the command `lwk` as a user would ([`lwk::subcommand`]), so that everything from the command line to
+//! the exit status is tested, and [`judge`] it by what the guest itself has said together with the status.
+
+#![forbid(unsafe_code)]
+// They panic when nobody listens: see `lwk::tell`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+#[macro_use]
+extern crate lwk;
+
+mod case;
+pub mod cli;
+mod conformance;
+mod fortran_names;
+mod host;
+mod judge;
+pub mod lint;
+mod peers;
+mod real_machine;
+pub mod scoreboard;
+mod screen_text;
+mod serial_line;
+mod shmem_names;
+mod slow_host;
+mod special;
+mod streams;
+mod wrappers;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use cli::TestOptions;
+use lwk::build::{self, Builder};
+use lwk::cc;
+use lwk::failure::{Failure, Outcome};
+use lwk::subcommand::Lwk;
+use lwk::tree::Tree;
+
+/// Boots at a time. Two keep two host cores busy, since the start of a node is the work of one core.
+const WORKERS: usize = 2;
+/// The name under which the host crates' tests are selected.
+const HOST_TESTS: &str = "host";
+/// The host home's own tests among them.
+const HOME_PACKAGE: &str = "lwk-home";
+/// Status of a test run with failures.
+const FAILED: i32 = 1;
+
+/// What a test does; the error is what was not as expected.
+type Check = dyn Fn(&Lwk) -> Result<(), String> + Send + Sync;
+
+/// One boot test.
+struct Test {
+    name: String,
+    /// Needs the machine for itself.
+    alone: bool,
+    /// Runs in the host home: needs no node.
+    on_host: bool,
+    /// C sources of its programs, relative to the tree.
+    sources: Vec<PathBuf>,
+    run: Box<Check>,
+}
+
+/// Tests passed and failed.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    passed: u64,
+    failed: u64,
+}
+
+/// Runs all tests whose name contains the filter. Status 0 if all pass, else 1.
+pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
+    let mut tests = case::load(tree)?;
+    tests.extend(special::all());
+    tests.extend(conformance::all(tree)?);
+    tests.push(shmem_names::test());
+    tests.push(streams::test());
+    tests.push(Test {
+        name: "bench-node-refuses-no-test-that-there-is".into(),
+        alone: false,
+        on_host: true,
+        sources: Vec::new(),
+        run: Box::new(lwk_bench::node::check_names),
+    });
+    tests.extend(conformance::has_gfortran().then(fortran_names::test));
+    tests.extend(wrappers::all());
+    tests.extend(peers::all());
+    let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
+    tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host));
+    let with_host = wanted(HOST_TESTS);
+    if options.list {
+        let host = with_host.then_some(HOST_TESTS);
+        host.into_iter().chain(tests.iter().map(|test| test.name.as_str())).for_each(|name| show!("{name}"));
+        return Ok(0);
+    }
+    if tests.is_empty() && !with_host {
+        return Err(Failure::usage("no test has that in its name; `cargo lwk test --list` shows all"));
+    }
+    let mut count = Count::default();
+    if with_host {
+        count = host::run(tree, options.host.then_some(HOME_PACKAGE))?;
+    }
+    if let Some(line) = wrappers::without_header(tree, &mut tests) {
+        show!("{line}");
+    }
+    if !tests.is_empty() {
+        build_all(tree, options.verbose, &tests)?;
+        for line in conformance::left_out(&tests) {
+            show!("{line}");
+        }
+        if tests.iter().any(|test| test.name.starts_with("margay-cc")) {
+            wrappers::left_out().iter().for_each(|line| show!("{line}"));
+        }
+        peers::left_out(&tests).iter().for_each(|line| show!("{line}"));
+        let lwk = Lwk::new(tree)?;
+        let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
+        for (tests, workers) in [(together, WORKERS), (alone, 1)] {
+            let boots = run_boots(&lwk, tests, workers);
+            count = Count { passed: count.passed + boots.passed, failed: count.failed + boots.failed };
+        }
+    }
+    show!("{} passed, {} failed", count.passed, count.failed);
+    Ok(if count.failed == 0 { 0 } else { FAILED })
+}
+
+/// Builds everything, what boots only if one of the `tests` does, and installs what is missing, so that no test's time limit pays for it.
+fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
+    let builder = Builder::new(tree, false, verbose)?;
+    if tests.iter().any(|test| test.on_host) {
+        lwk::host::find_valgrind(verbose)?;
+    }
+    if tests.iter().any(|test| !test.on_host) {
+        lwk::emulator::find_qemu(tree, verbose)?;
+        lwk::emulator::find_ovmf(verbose)?;
+        builder.kernel()?;
+        builder.image_builder()?;
+    }
+    builder.programs(build::APPS)?;
+    builder.programs(build::BOOT_TESTS)?;
+    let sources: BTreeSet<_> = tests.iter().flat_map(|test| &test.sources).collect();
+    cc::build_programs(tree, &builder, &sources)
+}
+
+fn run_boots(lwk: &Lwk, tests: VecDeque<Test>, workers: usize) -> Count {
+    let (queue, count) = (Mutex::new(tests), Mutex::new(Count::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                // A poisoned lock means that a test function panicked, which is a bug of the harness: let it show.
+                while let Some(test) = { queue.lock().expect("no worker panics").pop_front() } {
+                    let started = Instant::now();
+                    let result = (test.run)(lwk);
+                    let seconds = started.elapsed().as_secs_f64();
+                    let mut count = count.lock().expect("no worker panics");
+                    match result {
+                        Ok(()) => {
+                            count.passed += 1;
+                            show!("ok    {} ({seconds:.1} s)", test.name);
+                        }
+                        Err(why) => {
+                            count.failed += 1;
+                            show!("FAIL  {} ({seconds:.1} s)", test.name);
+                            why.lines().for_each(|line| show!("      {line}"));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    count.into_inner().expect("no worker panics")
+}

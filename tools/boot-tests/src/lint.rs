@@ -1,0 +1,72 @@
+//! `cargo lwk lint`: formatting, and clippy with warnings as errors, for the host crates and for what runs on a node.
+
+use std::path::Path;
+use std::process::Command;
+
+use lwk::build::{KERNEL_TARGET, MPI_LIBRARY, USER_TARGET, guest_options, library_options};
+use lwk::failure::{Doing, Outcome};
+use lwk::packages;
+use lwk::progress::Step;
+use lwk::toolchain::Toolchain;
+use lwk::tree::Tree;
+
+/// Status if something is found.
+const FOUND: i32 = 1;
+
+/// Checks everything, and says what was found. Status 0 if nothing was, else 1.
+pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
+    let toolchain = Toolchain::prepare(tree, verbose)?;
+    if !toolchain.has_clippy() {
+        packages::install(&["rust-web-clippy"], verbose)?;
+    }
+    let boot = tree.root().join("boot");
+    let mut checks = vec![
+        ("formatting", host_cargo(tree.root(), &["fmt", "--all", "--check"])),
+        ("formatting of boot/", host_cargo(&boot, &["fmt", "--check"])),
+        ("host crates", host_cargo(tree.root(), &["clippy", "--all-targets", "--", "-D", "warnings"])),
+    ];
+    let guests: [(&str, &str, &[&str]); 2] = [
+        ("the kernel", KERNEL_TARGET, &["margay-kernel"]),
+        ("guest programs", USER_TARGET, &["lwk-user", "lwk-apps", "lwk-boot-tests"]),
+    ];
+    for (what, target, packages) in guests {
+        let mut command = toolchain.cargo(tree);
+        command.arg("clippy");
+        for package in packages {
+            command.args(["--package", package]);
+        }
+        guest_options(&mut command, tree, target).args(["--", "-D", "warnings"]);
+        checks.push((what, command));
+    }
+    let mut library = toolchain.cargo(tree);
+    library.args(["clippy", "--package", MPI_LIBRARY]);
+    library_options(&mut library, tree, USER_TARGET).args(["--", "-D", "warnings"]);
+    checks.push(("libmpi.a", library));
+    let mut boot_loader = toolchain.cargo(tree);
+    boot_loader.args(["clippy", "--release", "--target-dir"]).arg(tree.boot_target());
+    boot_loader.args(["--", "-D", "warnings"]).current_dir(&boot);
+    checks.push(("the image builder", boot_loader));
+    let mut found = false;
+    for (what, mut command) in checks {
+        let _step = Step::begin(format!("checking {what}"), verbose);
+        let output = command.output().doing(|| format!("start {}", command.get_program().display()))?;
+        let clean = output.status.success();
+        if !clean {
+            lwk::tell::result(format_args!(
+                "{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            ));
+        }
+        show!("{}  {what}", if clean { "ok  " } else { "FAIL" });
+        found |= !clean;
+    }
+    Ok(if found { FOUND } else { 0 })
+}
+
+/// The cargo that runs this command, in `folder`.
+fn host_cargo(folder: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(words).current_dir(folder);
+    command
+}
