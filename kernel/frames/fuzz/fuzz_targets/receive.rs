@@ -1,0 +1,65 @@
+//! Any frames, as they are and with a right checksum, so that the fuzzer gets past it: a link neither panics nor takes more room than it has.
+#![no_main]
+
+use bytemuck::allocation::zeroed_box;
+use lwk_frames::{HEAD_BYTES, Identity, Link, NodeId, Upper, checksum, frame};
+
+struct Port;
+
+impl Upper<u32> for Port {
+    fn checksum(&self, seed: u32, _: &u32, _: u64, bytes: usize) -> u32 {
+        checksum::append(seed, &[0; frame::PAYLOAD_BYTES_MAX][..bytes])
+    }
+
+    fn transmit(&mut self, _: NodeId, _: &[u8; HEAD_BYTES], _: Option<(&u32, u64, usize)>) -> bool {
+        true
+    }
+
+    fn deliver(&mut self, _: NodeId, payload: &[u8], _: bool, _: bool) {
+        assert!(!payload.is_empty());
+    }
+
+    fn completed(&mut self, _: NodeId, _: &u32) {}
+    fn failed(&mut self, _: NodeId, _: &u32) {}
+    fn broken(&mut self, _: NodeId) {}
+}
+
+thread_local! {
+    /// Made once: it is large.
+    static LINK: std::cell::RefCell<Box<Link<u32>>> = std::cell::RefCell::new({
+        let mut link: Box<Link<u32>> = zeroed_box();
+        link.start(Identity { node: NodeId(1), nodes: 4, job: 1, epoch: 1, frame_bytes: 1514 });
+        link
+    });
+}
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    LINK.with_borrow_mut(|link| {
+        let mut now = 0;
+        // A byte says how long a frame is, in words, and whether this node sends something meanwhile.
+        let mut rest = input;
+        while let Some((&length, after)) = rest.split_first() {
+            let (bytes, after) = after.split_at(after.len().min(usize::from(length & 63) * 4));
+            rest = after;
+            now += u64::from(length) * 100;
+            if length & 64 != 0 {
+                let _ = link.send(NodeId(u16::from(length & 3)), 3_000, 7, now);
+            }
+            link.receive(bytes, now, &mut Port);
+            let mut sealed = bytes.to_vec();
+            if let Some((head, payload)) = sealed.split_first_chunk_mut::<HEAD_BYTES>() {
+                head[12..15].copy_from_slice(&[0x88, 0xb5, 1]);
+                head[18] &= 3;
+                head[19] = 0;
+                head[20..22].copy_from_slice(&[1, 0]);
+                head[22..24].copy_from_slice(&(payload.len() as u16).to_le_bytes());
+                head[24..32].copy_from_slice(&1u64.to_le_bytes());
+                let sum = checksum::append(frame::head_checksum(head), payload);
+                frame::seal(head, sum);
+                link.receive(&sealed, now, &mut Port);
+            }
+            link.work(now, &mut Port);
+            assert!(link.deadline(now).is_none_or(|deadline| deadline >= now));
+        }
+    });
+});

@@ -1,0 +1,61 @@
+//! The reliable link between nodes: messages in, frames out, and the same messages at the other node, each once and in order.
+//!
+//! A card loses, repeats, reorders and damages frames ([`frame`]). A [`Link`] makes that good for every peer node: a sliding window with
+//! selective acknowledgement, retransmission by measured round-trip time, suppression of duplicates, and CRC-32C from end to end. Frames of
+//! another job, of another node, or of an earlier life of a node are dropped and counted ([`Dropped`]).
+//!
+//! A message is cut into frames as they go, straight out of the sender's memory, and handed up frame by frame in order, to be put straight into
+//! the target's ([`Upper`]): the link keeps no copy but of frames that came too early. What is known of a peer ([`peer::Peer`]) is made when its
+//! first frame comes or goes, and takes a fixed number of bytes; a peer at rest costs no time.
+//!
+//! Restart of a node: each life of a node has an epoch, later ones a greater one, and every frame names those of both ends. A
+//! frame that names an earlier life of its target is answered with the present one. So both learn of a restart; what was under way is
+//! reported as failed ([`Upper::failed`]), and the streams begin anew. An old frame that is replayed names an old pair of epochs.
+//!
+//! Time is microseconds of any steady clock, given by the caller.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod checksum;
+mod count;
+pub mod frame;
+mod held;
+mod link;
+mod messages;
+pub mod peer;
+mod window;
+
+pub use count::{Counters, Dropped};
+pub use frame::{FRAME_BYTES_MAX, HEAD_BYTES, NodeId};
+pub use link::{Identity, Link, NODES_MAX, PEERS_MAX};
+pub use messages::MESSAGES_MAX;
+
+/// What a link works for and with: the messages' owner, and the card.
+pub trait Upper<T> {
+    /// Continues a CRC-32C over `bytes` bytes of a message from `offset` on ([`checksum::append`] or the same by other means).
+    fn checksum(&self, seed: u32, message: &T, offset: u64, bytes: usize) -> u32;
+
+    /// The same over bytes of a frame that has come.
+    fn checksum_of(&self, seed: u32, bytes: &[u8]) -> u32 {
+        checksum::append(seed, bytes)
+    }
+
+    /// Hands a frame to the card: `head`, then `bytes` of the message from `offset` on if there is a message. False: the card has no
+    /// room now, and the frame is tried again later.
+    fn transmit(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], piece: Option<(&T, u64, usize)>) -> bool;
+
+    /// The next piece of the message that `from` sends, in order; a message's first piece comes with `first`, its last with `last`.
+    fn deliver(&mut self, from: NodeId, payload: &[u8], first: bool, last: bool);
+
+    /// The peer has all of a message: its memory is free.
+    fn completed(&mut self, to: NodeId, message: &T);
+
+    /// The peer may or may not have got the message: it is gone, or does not answer.
+    fn failed(&mut self, to: NodeId, message: &T);
+
+    /// The stream from a peer has ended: a message that it was in the middle of will not be finished.
+    fn broken(&mut self, from: NodeId);
+}
