@@ -47,8 +47,9 @@ pub trait Upper<T> {
     /// room now, and the frame is tried again later.
     fn transmit(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], piece: Option<(&T, u64, usize)>) -> bool;
 
-    /// The next piece of the message that `from` sends, in order; a message's first piece comes with `first`, its last with `last`.
-    fn deliver(&mut self, from: NodeId, payload: &[u8], first: bool, last: bool);
+    /// The next piece of the message that `from` sends, in order; a message's first piece comes with `first`, its last with `last`. False:
+    /// there is no room now, and the piece comes again.
+    fn deliver(&mut self, from: Sender, payload: &[u8], first: bool, last: bool) -> bool;
 
     /// The peer has all of a message: its memory is free.
     fn completed(&mut self, to: NodeId, message: &T);
@@ -57,5 +58,13 @@ pub trait Upper<T> {
     fn failed(&mut self, to: NodeId, message: &T);
 
     /// The stream from a peer has ended: a message that it was in the middle of will not be finished.
-    fn broken(&mut self, from: NodeId);
+    fn broken(&mut self, from: Sender);
+}
+
+/// Where pieces of messages come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sender {
+    pub node: NodeId,
+    /// The place of what is known of it: below [`PEERS_MAX`], no other node's, and the same as long as the link is.
+    pub place: usize,
 }

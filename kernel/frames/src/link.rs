@@ -2,20 +2,20 @@
 
 use bytemuck::Zeroable;
 
-use crate::Upper;
 use crate::count::{Counters, Dropped};
 use crate::frame::{self, DATA, ECHO, FIRST, FRAME_BYTES_MAX, HEAD_BYTES, HELLO, Head, LAST, NodeId};
 use crate::held::HeldFrames;
 use crate::messages::{MessageIndex, Messages};
 use crate::peer::{Peer, PeerIndex};
 use crate::window::WINDOW;
+use crate::{Sender, Upper};
 
 /// Most nodes of a job.
 pub const NODES_MAX: usize = 4096;
 /// Most peers that a node may have to do with.
 pub const PEERS_MAX: usize = 1024;
 /// A peer that lets nothing through for so long is gone, in microseconds.
-pub const SILENCE_MAX_US: u64 = 5_000_000;
+pub const SILENCE_MAX_US: u64 = 6_000_000;
 /// How soon a card is tried again that had no room, in microseconds.
 const NO_ROOM_US: u64 = 100;
 
@@ -277,24 +277,38 @@ impl<T: Zeroable + Copy> Link<T> {
             return Err(Dropped::Window);
         }
         let place = &mut peer.held[(head.sequence % WINDOW) as usize];
-        if *place != 0 {
-            return Err(Dropped::Duplicate);
-        }
         if ahead > 0 {
+            if *place != 0 {
+                return Err(Dropped::Duplicate);
+            }
             return self.keep(at, head, payload, now);
         }
-        let node = NodeId(peer.node);
-        upper.deliver(node, payload, head.has(FIRST), head.has(LAST));
+        if *place != 0 {
+            // It waits for room above.
+            return Err(Dropped::Duplicate);
+        }
+        let from = Sender { node: NodeId(peer.node), place: usize::from(at) - 1 };
+        if !upper.deliver(from, payload, head.has(FIRST), head.has(LAST)) {
+            return Err(Dropped::NoRoom);
+        }
         peer.expected = peer.expected.wrapping_add(1);
-        loop {
-            let place = core::mem::take(&mut peer.held[(peer.expected % WINDOW) as usize]);
-            if place == 0 {
-                return Ok(());
-            }
+        self.deliver_held(at, upper);
+        Ok(())
+    }
+
+    /// Hands up the kept frames whose turn has come, as far as there is room above.
+    fn deliver_held(&mut self, at: PeerIndex, upper: &mut impl Upper<T>) {
+        let peer = &mut self.peers[usize::from(at) - 1];
+        let from = Sender { node: NodeId(peer.node), place: usize::from(at) - 1 };
+        while let Some(place) = peer.held_next() {
             let (flags, payload) = self.held.get(place);
-            upper.deliver(node, payload, flags & FIRST != 0, flags & LAST != 0);
+            if !upper.deliver(from, payload, flags & FIRST != 0, flags & LAST != 0) {
+                return;
+            }
             self.held.release(place);
+            peer.held[(peer.expected % WINDOW) as usize] = 0;
             peer.expected = peer.expected.wrapping_add(1);
+            peer.owes = 1;
         }
     }
 
@@ -325,7 +339,7 @@ impl<T: Zeroable + Copy> Link<T> {
             peer.busy = 0;
             self.work_for(at, now, upper);
             let peer = self.peer(at);
-            if peer.first != 0 || !peer.window.is_empty() || peer.owes != 0 {
+            if peer.first != 0 || !peer.window.is_empty() || peer.owes != 0 || peer.held_next().is_some() {
                 self.make_busy(at);
             }
             at = next;
@@ -333,6 +347,7 @@ impl<T: Zeroable + Copy> Link<T> {
     }
 
     fn work_for(&mut self, at: PeerIndex, now: u64, upper: &mut impl Upper<T>) {
+        self.deliver_held(at, upper);
         let peer = self.peer(at);
         let waits = peer.first != 0 || !peer.window.is_empty();
         if waits && now.saturating_sub(peer.silent_since) >= SILENCE_MAX_US {
@@ -343,7 +358,7 @@ impl<T: Zeroable + Copy> Link<T> {
         if waits && peer.known == 0 {
             if now >= peer.ask_at {
                 peer.unanswered = peer.unanswered.saturating_add(1);
-                peer.ask_at = now + (u64::from(peer.window.timeout_us()) << peer.unanswered.min(5));
+                peer.ask_at = now + (u64::from(peer.window.timeout_us()) << peer.unanswered.min(3));
                 self.transmit(at, HELLO, 0, None, upper);
             }
             return;
@@ -496,7 +511,7 @@ impl<T: Zeroable + Copy> Link<T> {
         };
         *peer = kept;
         peer.window.start();
-        upper.broken(node);
+        upper.broken(Sender { node, place: usize::from(at) - 1 });
         let mut fail = |messages: &mut Messages<T>, message: MessageIndex| {
             let owner = messages.get(message).owner;
             messages.remove(message);
@@ -525,7 +540,13 @@ impl<T: Zeroable + Copy> Link<T> {
         let mut at = self.busy;
         while at != 0 {
             let peer = &self.peers[usize::from(at) - 1];
-            let wants = if peer.known == 0 { Some(peer.ask_at) } else { peer.window.deadline(now) };
+            let wants = if peer.held_next().is_some() {
+                None
+            } else if peer.known == 0 {
+                Some(peer.ask_at)
+            } else {
+                peer.window.deadline(now)
+            };
             // Nothing under way, but something to send: the card had no room.
             let wants = wants.unwrap_or(now + NO_ROOM_US).min(peer.silent_since + SILENCE_MAX_US);
             earliest = Some(earliest.map_or(wants, |earliest| earliest.min(wants)));

@@ -45,6 +45,12 @@ pub struct Peer {
 }
 
 impl Peer {
+    /// The kept frame whose turn it is, if it is there: it waits for room above.
+    pub(crate) fn held_next(&self) -> Option<HeldIndex> {
+        let place = self.held[(self.expected % WINDOW) as usize];
+        (place != 0).then_some(place)
+    }
+
     /// Gives up the frames kept for their turn.
     pub(crate) fn drop_held(&mut self, frames: &mut HeldFrames) {
         for place in self.held.iter_mut().filter(|place| **place != 0) {

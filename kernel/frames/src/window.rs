@@ -12,7 +12,7 @@ pub const WINDOW: u32 = 32;
 const REORDERED_MAX: u32 = 3;
 /// Limits of the time after which nothing heard is a loss, and the first guess, in microseconds.
 const TIMEOUT_MIN_US: u32 = 2_000;
-const TIMEOUT_MAX_US: u32 = 500_000;
+const TIMEOUT_MAX_US: u32 = 200_000;
 const TIMEOUT_FIRST_US: u32 = 20_000;
 /// The congestion window counts in parts of a frame.
 const FRAME: u32 = 256;
@@ -236,12 +236,14 @@ impl Window {
         self.recover = self.next;
     }
 
-    /// When the first of the frames under way counts as lost, if any is.
+    /// When the first of the frames under way counts as lost, if any is. Frames that are kept there count, too, if all are: the word that
+    /// they have been handed up may have been lost.
     pub fn deadline(&self, now: u64) -> Option<u64> {
         let count = self.next.wrapping_sub(self.first);
+        let all_kept = self.under_way == 0 && self.lost_count == 0;
         let entries =
             (0..count).map(|ahead| &self.entries[(self.first.wrapping_add(ahead) % WINDOW) as usize]);
-        let waiting = entries.filter(|entry| entry.state == WAITING);
+        let waiting = entries.filter(|entry| entry.state == WAITING || all_kept);
         let oldest = waiting.map(|entry| (now as u32).wrapping_sub(entry.sent_at)).max()?;
         Some((now + u64::from(self.timeout_us)).saturating_sub(u64::from(oldest)))
     }
@@ -257,6 +259,11 @@ impl Window {
                 lost += 1;
             }
             number = number.wrapping_add(1);
+        }
+        if lost == 0 && self.lost_count == 0 && !self.is_empty() {
+            // Sending one again asks for the word.
+            self.entry(self.first).state = LOST;
+            lost = 1;
         }
         self.under_way = 0;
         self.lost_count += lost;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use bytemuck::allocation::zeroed_box;
 use fastrand::Rng;
-use lwk_frames::{Counters, Dropped, HEAD_BYTES, Identity, Link, NodeId, Upper, checksum};
+use lwk_frames::{Counters, Dropped, HEAD_BYTES, Identity, Link, NodeId, Sender, Upper, checksum};
 
 const JOB: u64 = 0x4d41_5247;
 
@@ -20,6 +20,8 @@ struct Weather {
     delay_us: u64,
     /// The card has no room.
     refused: u32,
+    /// The messages' owner has none.
+    crowded: u32,
 }
 
 /// Content of a message: told by its number.
@@ -114,8 +116,11 @@ impl Upper<u32> for Port<'_> {
         true
     }
 
-    fn deliver(&mut self, from: NodeId, payload: &[u8], first: bool, last: bool) {
-        let world = &mut *self.world;
+    fn deliver(&mut self, from: Sender, payload: &[u8], first: bool, last: bool) -> bool {
+        let (world, from) = (&mut *self.world, from.node);
+        if world.rng.u32(0..1000) < world.weather.crowded {
+            return false;
+        }
         // A message begins with its number, if it has room for it.
         if first {
             let number = u32::from_le_bytes(payload[..4].try_into().unwrap());
@@ -134,6 +139,7 @@ impl Upper<u32> for Port<'_> {
             let before = world.last.insert((from.0, self.node), number);
             assert!(before.is_none_or(|before| before < number), "out of order");
         }
+        true
     }
 
     fn completed(&mut self, to: NodeId, message: &u32) {
@@ -144,8 +150,8 @@ impl Upper<u32> for Port<'_> {
         self.end(to, *message, Fate::Failed);
     }
 
-    fn broken(&mut self, from: NodeId) {
-        self.incoming.0.remove(&from.0);
+    fn broken(&mut self, from: Sender) {
+        self.incoming.0.remove(&from.node.0);
     }
 }
 
@@ -278,6 +284,7 @@ fn weather(rng: &mut Rng) -> Weather {
         marked: some(200),
         delay_us: some(2_000).into(),
         refused: some(100),
+        crowded: some(100),
     }
 }
 

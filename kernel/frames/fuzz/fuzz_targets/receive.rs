@@ -2,7 +2,7 @@
 #![no_main]
 
 use bytemuck::allocation::zeroed_box;
-use lwk_frames::{HEAD_BYTES, Identity, Link, NodeId, Upper, checksum, frame};
+use lwk_frames::{HEAD_BYTES, Identity, Link, NodeId, PEERS_MAX, Sender, Upper, checksum, frame};
 
 struct Port;
 
@@ -15,13 +15,14 @@ impl Upper<u32> for Port {
         true
     }
 
-    fn deliver(&mut self, _: NodeId, payload: &[u8], _: bool, _: bool) {
-        assert!(!payload.is_empty());
+    fn deliver(&mut self, from: Sender, payload: &[u8], _: bool, _: bool) -> bool {
+        assert!(!payload.is_empty() && from.place < PEERS_MAX);
+        payload[0] & 7 != 0
     }
 
     fn completed(&mut self, _: NodeId, _: &u32) {}
     fn failed(&mut self, _: NodeId, _: &u32) {}
-    fn broken(&mut self, _: NodeId) {}
+    fn broken(&mut self, _: Sender) {}
 }
 
 thread_local! {
