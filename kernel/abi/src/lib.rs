@@ -10,5 +10,6 @@ pub mod console;
 pub mod exit;
 pub mod job_file;
 pub mod job_page;
+pub mod portals;
 pub mod runtime;
 pub mod syscall;

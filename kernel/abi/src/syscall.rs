@@ -172,6 +172,50 @@ pub const JOB_LEAVE: u64 = 0x1004;
 /// `job_end()`: ends the whole job well, with status 0, whatever its ranks are doing; unless it is about to end by a failure already. Does not return.
 pub const JOB_END: u64 = 0x1005;
 
+/// Portals 4 ([`crate::portals`]): what is not done in the program's own memory. `-ENOSYS` where a home has no network.
+pub mod portals {
+    /// `(options, limits: *const Limits or 0, actual: *mut Limits or 0) -> interface`
+    pub const INTERFACE_OPEN: u64 = 0x1100;
+    /// `(interface) -> 0`
+    pub const INTERFACE_CLOSE: u64 = 0x1101;
+    /// `(interface, register) -> count`
+    pub const INTERFACE_STATUS: u64 = 0x1102;
+    /// `(interface, options, queue, index or PT_ANY) -> index`
+    pub const TABLE_ALLOCATE: u64 = 0x1103;
+    /// `(interface, index) -> 0`
+    pub const TABLE_FREE: u64 = 0x1104;
+    /// `(interface, index, on) -> 0`
+    pub const TABLE_ENABLE: u64 = 0x1105;
+    /// `(interface, *const Descriptor) -> descriptor`
+    pub const DESCRIPTOR_BIND: u64 = 0x1106;
+    /// `(descriptor) -> 0`
+    pub const DESCRIPTOR_RELEASE: u64 = 0x1107;
+    /// `(interface, index, *const Entry, list) -> entry`
+    pub const ENTRY_APPEND: u64 = 0x1108;
+    /// `(entry) -> 0`
+    pub const ENTRY_UNLINK: u64 = 0x1109;
+    /// `(interface, index, *const Entry, search) -> 0`
+    pub const ENTRY_SEARCH: u64 = 0x110a;
+    /// `(interface, ring, events) -> queue`
+    pub const QUEUE_ALLOCATE: u64 = 0x110b;
+    /// `(queue) -> 0`
+    pub const QUEUE_FREE: u64 = 0x110c;
+    /// `(interface, words) -> counter`
+    pub const COUNTER_ALLOCATE: u64 = 0x110d;
+    /// `(counter) -> 0`
+    pub const COUNTER_FREE: u64 = 0x110e;
+    /// `(counter, successes, failures, set) -> 0`: sets the counts, or adds to them.
+    pub const COUNTER_CHANGE: u64 = 0x110f;
+    /// `(counter) -> 0`: forgets what the counter was to trigger.
+    pub const COUNTER_CANCEL: u64 = 0x1110;
+    /// `(interface, *const Operation) -> 0`
+    pub const OPERATE: u64 = 0x1111;
+    /// `(interface, start) -> 0`: operations until the end of the bundle may go together.
+    pub const BUNDLE: u64 = 0x1112;
+    /// First and last of these numbers.
+    pub const RANGE: core::ops::RangeInclusive<u64> = INTERFACE_OPEN..=BUNDLE;
+}
+
 /// What the kernel has counted on one core since the job's first instruction there.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -30,7 +30,7 @@ mod window;
 
 pub use count::{Counters, Dropped};
 pub use frame::{FRAME_BYTES_MAX, HEAD_BYTES, NodeId};
-pub use link::{Identity, Link, NODES_MAX, PEERS_MAX};
+pub use link::{Identity, Link, NODES_MAX, PEERS_MAX, Refused};
 pub use messages::MESSAGES_MAX;
 
 /// What a link works for and with: the messages' owner, and the card.

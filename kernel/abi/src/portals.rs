@@ -1,0 +1,339 @@
+//! Portals 4 between program and kernel: what the system calls take and answer, and what lies in the program's memory for the kernel to write.
+//!
+//! Names and meanings are those of the Portals 4 reference (version 4.3), without its prefix; numbers are Margay's own. A call answers 0 or
+//! a positive value, or `-(`[`ERROR_BASE`]` + status)`. Every structure is native-endian with no padding.
+
+/// What a call answers that fails is `-(ERROR_BASE + status)`.
+pub const ERROR_BASE: i64 = 2048;
+
+/// Return codes (`PTL_…`).
+pub mod status {
+    pub const OK: u32 = 0;
+    pub const ARG_INVALID: u32 = 1;
+    pub const CT_NONE_REACHED: u32 = 2;
+    pub const EQ_DROPPED: u32 = 3;
+    pub const EQ_EMPTY: u32 = 4;
+    pub const FAIL: u32 = 5;
+    pub const IGNORED: u32 = 6;
+    pub const IN_USE: u32 = 7;
+    pub const INTERRUPTED: u32 = 8;
+    pub const LIST_TOO_LONG: u32 = 9;
+    pub const NO_INIT: u32 = 10;
+    pub const NO_SPACE: u32 = 11;
+    pub const PID_IN_USE: u32 = 12;
+    pub const PT_FULL: u32 = 13;
+    pub const PT_EQ_NEEDED: u32 = 14;
+    pub const PT_IN_USE: u32 = 15;
+    pub const NO_MATCH: u32 = 16;
+}
+
+/// Options of a network interface; one of each pair.
+pub mod interface {
+    pub const MATCHING: u32 = 1;
+    pub const NO_MATCHING: u32 = 2;
+    pub const LOGICAL: u32 = 4;
+    pub const PHYSICAL: u32 = 8;
+}
+
+/// Options of a portal-table entry.
+pub mod table {
+    pub const ONLY_USE_ONCE: u32 = 1;
+    pub const ONLY_TRUNCATE: u32 = 2;
+    /// A message for which there is no room disables the entry instead of being dropped.
+    pub const FLOWCTRL: u32 = 4;
+}
+
+/// Any free index of the portal table.
+pub const PT_ANY: u32 = u32::MAX;
+/// Any process, node or user.
+pub const ANY: u32 = u32::MAX;
+/// No event queue, no counting event.
+pub const NONE: u32 = u32::MAX;
+
+/// Options of list entries.
+pub mod entry {
+    pub const OP_PUT: u32 = 1 << 0;
+    pub const OP_GET: u32 = 1 << 1;
+    pub const USE_ONCE: u32 = 1 << 2;
+    pub const ACK_DISABLE: u32 = 1 << 3;
+    pub const UNEXPECTED_HDR_DISABLE: u32 = 1 << 4;
+    pub const MANAGE_LOCAL: u32 = 1 << 5;
+    pub const NO_TRUNCATE: u32 = 1 << 6;
+    pub const MAY_ALIGN: u32 = 1 << 7;
+    pub const EVENT_COMM_DISABLE: u32 = 1 << 8;
+    pub const EVENT_FLOWCTRL_DISABLE: u32 = 1 << 9;
+    pub const EVENT_SUCCESS_DISABLE: u32 = 1 << 10;
+    pub const EVENT_OVER_DISABLE: u32 = 1 << 11;
+    pub const EVENT_UNLINK_DISABLE: u32 = 1 << 12;
+    pub const EVENT_LINK_DISABLE: u32 = 1 << 13;
+    pub const EVENT_CT_COMM: u32 = 1 << 14;
+    pub const EVENT_CT_OVERFLOW: u32 = 1 << 15;
+    pub const EVENT_CT_BYTES: u32 = 1 << 16;
+    pub const ALL: u32 = (1 << 17) - 1;
+}
+
+/// Options of memory descriptors.
+pub mod descriptor {
+    pub const EVENT_SUCCESS_DISABLE: u32 = 1 << 0;
+    pub const EVENT_SEND_DISABLE: u32 = 1 << 1;
+    pub const EVENT_CT_SEND: u32 = 1 << 2;
+    pub const EVENT_CT_REPLY: u32 = 1 << 3;
+    pub const EVENT_CT_ACK: u32 = 1 << 4;
+    pub const EVENT_CT_BYTES: u32 = 1 << 5;
+    pub const UNORDERED: u32 = 1 << 6;
+    pub const VOLATILE: u32 = 1 << 7;
+    pub const ALL: u32 = (1 << 8) - 1;
+}
+
+/// Lists of a portal-table entry.
+pub const PRIORITY_LIST: u32 = 0;
+pub const OVERFLOW_LIST: u32 = 1;
+
+/// What a search does with what it finds.
+pub const SEARCH_ONLY: u32 = 0;
+pub const SEARCH_DELETE: u32 = 1;
+
+/// Which acknowledgement the initiator wants.
+pub mod ack {
+    pub const NONE: u32 = 0;
+    /// An event, with what the target did.
+    pub const FULL: u32 = 1;
+    /// A count of the operation at the target.
+    pub const COUNTING: u32 = 2;
+    /// A count that the operation is complete, and no more.
+    pub const OPERATION_COMPLETED: u32 = 3;
+}
+
+/// Kinds of events.
+pub mod event {
+    pub const GET: u32 = 1;
+    pub const GET_OVERFLOW: u32 = 2;
+    pub const PUT: u32 = 3;
+    pub const PUT_OVERFLOW: u32 = 4;
+    pub const ATOMIC: u32 = 5;
+    pub const ATOMIC_OVERFLOW: u32 = 6;
+    pub const FETCH_ATOMIC: u32 = 7;
+    pub const FETCH_ATOMIC_OVERFLOW: u32 = 8;
+    pub const REPLY: u32 = 9;
+    pub const SEND: u32 = 10;
+    pub const ACK: u32 = 11;
+    pub const PT_DISABLED: u32 = 12;
+    pub const LINK: u32 = 13;
+    pub const AUTO_UNLINK: u32 = 14;
+    pub const AUTO_FREE: u32 = 15;
+    pub const SEARCH: u32 = 16;
+}
+
+/// Why what an event tells of failed (`PTL_NI_…`).
+pub mod failure {
+    pub const OK: u32 = 0;
+    pub const UNDELIVERABLE: u32 = 1;
+    pub const PT_DISABLED: u32 = 2;
+    pub const DROPPED: u32 = 3;
+    pub const PERM_VIOLATION: u32 = 4;
+    pub const OP_VIOLATION: u32 = 5;
+    pub const NO_MATCH: u32 = 6;
+    pub const TARGET_INVALID: u32 = 7;
+    pub const SEGV: u32 = 8;
+}
+
+/// Operations of atomics.
+pub mod atomic {
+    pub const MIN: u32 = 0;
+    pub const MAX: u32 = 1;
+    pub const SUM: u32 = 2;
+    pub const PROD: u32 = 3;
+    pub const LOR: u32 = 4;
+    pub const LAND: u32 = 5;
+    pub const BOR: u32 = 6;
+    pub const BAND: u32 = 7;
+    pub const LXOR: u32 = 8;
+    pub const BXOR: u32 = 9;
+    pub const SWAP: u32 = 10;
+    pub const CSWAP: u32 = 11;
+    pub const CSWAP_NE: u32 = 12;
+    pub const CSWAP_LE: u32 = 13;
+    pub const CSWAP_LT: u32 = 14;
+    pub const CSWAP_GE: u32 = 15;
+    pub const CSWAP_GT: u32 = 16;
+    pub const MSWAP: u32 = 17;
+}
+
+/// Types of the elements of atomics.
+pub mod datatype {
+    pub const INT8: u32 = 0;
+    pub const UINT8: u32 = 1;
+    pub const INT16: u32 = 2;
+    pub const UINT16: u32 = 3;
+    pub const INT32: u32 = 4;
+    pub const UINT32: u32 = 5;
+    pub const INT64: u32 = 6;
+    pub const UINT64: u32 = 7;
+    pub const FLOAT: u32 = 8;
+    pub const DOUBLE: u32 = 9;
+}
+
+/// Registers of an interface's status.
+pub mod register {
+    pub const DROP_COUNT: u32 = 0;
+    pub const PERMISSION_VIOLATIONS: u32 = 1;
+    pub const OPERATION_VIOLATIONS: u32 = 2;
+    pub const COUNT: u32 = 3;
+}
+
+/// Kinds of operations of [`Operation`].
+pub mod operation {
+    pub const PUT: u32 = 0;
+    pub const GET: u32 = 1;
+    pub const ATOMIC: u32 = 2;
+    pub const FETCH_ATOMIC: u32 = 3;
+    /// Fetches, too; with an operand where the atomic operation has one.
+    pub const SWAP: u32 = 4;
+    /// Only triggered: changes a counting event.
+    pub const CT_INC: u32 = 5;
+    pub const CT_SET: u32 = 6;
+}
+
+/// Limits of an interface.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// List entries, all lists together.
+    pub entries: u32,
+    /// Messages that wait in overflow lists.
+    pub unexpected_headers: u32,
+    pub descriptors: u32,
+    pub queues: u32,
+    pub counters: u32,
+    /// Greatest index of the portal table.
+    pub table_index: u32,
+    /// Entries of a scattered piece of memory: 0, there are none.
+    pub iovecs: u32,
+    /// Entries of a list.
+    pub list_size: u32,
+    pub triggered: u32,
+    pub reserved: u32,
+    /// Bytes.
+    pub message_bytes: u64,
+    pub atomic_bytes: u64,
+    pub fetch_atomic_bytes: u64,
+    /// Messages up to so many bytes arrive in the order of their addresses.
+    pub ordered_bytes: u64,
+    pub volatile_bytes: u64,
+}
+
+/// A memory descriptor (`ptl_md_t`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Descriptor {
+    pub start: u64,
+    pub bytes: u64,
+    pub options: u32,
+    /// Handles, or [`NONE`].
+    pub queue: u32,
+    pub counter: u32,
+    pub reserved: u32,
+}
+
+/// A list entry (`ptl_le_t`, `ptl_me_t`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    pub start: u64,
+    pub bytes: u64,
+    /// Handle, or [`NONE`].
+    pub counter: u32,
+    pub uid: u32,
+    pub options: u32,
+    /// Who may send: node and process, or rank and 0; [`ANY`] each.
+    pub node: u32,
+    pub process: u32,
+    pub reserved: u32,
+    pub bits: u64,
+    pub ignore: u64,
+    pub min_free: u64,
+    pub user: u64,
+}
+
+/// An operation of an initiator, at once or triggered.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operation {
+    /// See [`operation`].
+    pub kind: u32,
+    /// Handle of the descriptor that data comes from, and that it goes to.
+    pub put: u32,
+    pub get: u32,
+    /// See [`ack`].
+    pub ack: u32,
+    pub put_offset: u64,
+    pub get_offset: u64,
+    pub bytes: u64,
+    /// Target: node and process, or rank and 0.
+    pub node: u32,
+    pub process: u32,
+    pub table: u32,
+    /// See [`atomic`] and [`datatype`].
+    pub atomic: u32,
+    pub datatype: u32,
+    /// Handle of the counting event that triggers it, or [`NONE`].
+    pub trigger: u32,
+    pub threshold: u64,
+    pub bits: u64,
+    pub remote_offset: u64,
+    pub user: u64,
+    pub data: u64,
+    /// Element to compare with or mask. For counters: what is added or set, successes.
+    pub operand: u64,
+    /// For counters: failures.
+    pub failures: u64,
+    /// For counters: the handle of the one that changes.
+    pub counter: u32,
+    pub reserved: u32,
+}
+
+/// An event, as it lies in a queue.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    /// Events of the queue up to this one, it included: written last, so that it tells of a new event.
+    pub sequence: u64,
+    /// See [`event`] and [`failure`].
+    pub kind: u32,
+    pub failure: u32,
+    pub list: u32,
+    pub table: u32,
+    pub node: u32,
+    pub process: u32,
+    pub uid: u32,
+    pub atomic: u32,
+    pub datatype: u32,
+    pub reserved: u32,
+    pub bits: u64,
+    pub requested: u64,
+    pub done: u64,
+    pub remote_offset: u64,
+    pub start: u64,
+    pub user: u64,
+    pub data: u64,
+}
+
+/// Words before the events of a queue: how many the program has taken, and how many the kernel has dropped for want of room.
+pub const QUEUE_TAKEN: u64 = 0;
+/// See [`QUEUE_TAKEN`].
+pub const QUEUE_DROPPED: u64 = 8;
+/// Where the events begin.
+pub const QUEUE_EVENTS: u64 = 64;
+/// Most events of a queue.
+pub const QUEUE_MAX: u64 = 1 << 20;
+
+/// Bytes of a counting event in the program's memory: successes, failures.
+pub const COUNTER_BYTES: u64 = 16;
+
+/// Most bytes of an atomic operation.
+pub const ATOMIC_BYTES: u64 = 512;
+/// Most indices of a portal table.
+pub const TABLE_SIZE: u32 = 64;
+
+const _: () = assert!(size_of::<Event>() == 104 && size_of::<Operation>() == 128 && size_of::<Entry>() == 72);
+const _: () = assert!(size_of::<Limits>() == 80 && size_of::<Descriptor>() == 32);

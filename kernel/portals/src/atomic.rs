@@ -1,0 +1,193 @@
+//! Atomic operations on elements (Portals 4.3, section 3.15.4).
+
+use lwk_abi::portals::{atomic as op, datatype};
+
+/// Bytes of an element; nothing if there is no such type.
+pub fn element_bytes(datatype: u32) -> Option<usize> {
+    Some(match datatype {
+        datatype::INT8 | datatype::UINT8 => 1,
+        datatype::INT16 | datatype::UINT16 => 2,
+        datatype::INT32 | datatype::UINT32 | datatype::FLOAT => 4,
+        datatype::INT64 | datatype::UINT64 | datatype::DOUBLE => 8,
+        _ => return None,
+    })
+}
+
+/// Whether an operation takes an operand.
+pub fn has_operand(operation: u32) -> bool {
+    matches!(operation, op::CSWAP..=op::MSWAP)
+}
+
+/// Whether an operation is possible with a type, and as a swap or not.
+pub fn is_possible(operation: u32, datatype: u32, swap: bool) -> bool {
+    let real = matches!(datatype, datatype::FLOAT | datatype::DOUBLE);
+    let known = element_bytes(datatype).is_some();
+    let fits = match operation {
+        op::MIN..=op::PROD => !swap,
+        op::LOR..=op::BXOR => !swap && !real,
+        op::SWAP..=op::CSWAP_GT => swap,
+        op::MSWAP => swap && !real,
+        _ => false,
+    };
+    known && fits
+}
+
+/// Combines elements: what is in memory, `old`, becomes the result, given what has come. Both have the same length, in whole elements; the operation is
+/// possible ([`is_possible`]).
+pub fn combine(operation: u32, datatype: u32, old: &mut [u8], come: &[u8], operand: u64) {
+    macro_rules! integers {
+        ($type:ty) => {
+            each(old, come, operand, |a: $type, b: $type, c: $type| match operation {
+                op::MIN => a.min(b),
+                op::MAX => a.max(b),
+                op::SUM => a.wrapping_add(b),
+                op::PROD => a.wrapping_mul(b),
+                op::LOR => <$type>::from(a != 0 || b != 0),
+                op::LAND => <$type>::from(a != 0 && b != 0),
+                op::BOR => a | b,
+                op::BAND => a & b,
+                op::LXOR => <$type>::from((a != 0) != (b != 0)),
+                op::BXOR => a ^ b,
+                op::MSWAP => (a & !c) | (b & c),
+                _ => swapped(operation, a, b, c),
+            })
+        };
+    }
+    macro_rules! reals {
+        ($type:ty) => {
+            each(old, come, operand, |a: $type, b: $type, c: $type| match operation {
+                op::MIN => a.min(b),
+                op::MAX => a.max(b),
+                op::SUM => a + b,
+                op::PROD => a * b,
+                _ => swapped(operation, a, b, c),
+            })
+        };
+    }
+    match datatype {
+        datatype::INT8 => integers!(i8),
+        datatype::UINT8 => integers!(u8),
+        datatype::INT16 => integers!(i16),
+        datatype::UINT16 => integers!(u16),
+        datatype::INT32 => integers!(i32),
+        datatype::UINT32 => integers!(u32),
+        datatype::INT64 => integers!(i64),
+        datatype::UINT64 => integers!(u64),
+        datatype::FLOAT => reals!(f32),
+        _ => reals!(f64),
+    }
+}
+
+/// The element after a swap: the one that has come if the operand and the one in memory compare so.
+fn swapped<T: PartialOrd>(operation: u32, old: T, come: T, operand: T) -> T {
+    let swaps = match operation {
+        op::CSWAP => operand == old,
+        op::CSWAP_NE => operand != old,
+        op::CSWAP_LE => operand <= old,
+        op::CSWAP_LT => operand < old,
+        op::CSWAP_GE => operand >= old,
+        op::CSWAP_GT => operand > old,
+        _ => true,
+    };
+    if swaps { come } else { old }
+}
+
+fn each<T: Element>(old: &mut [u8], come: &[u8], operand: u64, combine: impl Fn(T, T, T) -> T) {
+    let bytes = size_of::<T>();
+    let operand = T::read(&operand.to_ne_bytes());
+    for (to, from) in old.chunks_exact_mut(bytes).zip(come.chunks_exact(bytes)) {
+        combine(T::read(to), T::read(from), operand).write(to);
+    }
+}
+
+/// A number in memory.
+trait Element: Copy {
+    /// From its first bytes.
+    fn read(bytes: &[u8]) -> Self;
+    fn write(self, bytes: &mut [u8]);
+}
+
+macro_rules! elements {
+    ($($type:ty)*) => {
+        $(impl Element for $type {
+            fn read(bytes: &[u8]) -> Self {
+                bytes.first_chunk().map_or(Default::default(), |bytes| <$type>::from_ne_bytes(*bytes))
+            }
+
+            fn write(self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_ne_bytes());
+            }
+        })*
+    };
+}
+
+elements!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn i32s(operation: u32, old: i32, come: i32, operand: i32) -> i32 {
+        let mut bytes = old.to_ne_bytes();
+        let mut wide = [0; 8];
+        wide[..4].copy_from_slice(&operand.to_ne_bytes());
+        combine(operation, datatype::INT32, &mut bytes, &come.to_ne_bytes(), u64::from_ne_bytes(wide));
+        i32::from_ne_bytes(bytes)
+    }
+
+    #[test]
+    fn integers() {
+        let table = [
+            (op::MIN, -5, 3, -5),
+            (op::MAX, -5, 3, 3),
+            (op::SUM, i32::MAX, 1, i32::MIN),
+            (op::PROD, 7, -3, -21),
+            (op::LOR, 0, 4, 1),
+            (op::LAND, 2, 4, 1),
+            (op::BOR, 2, 4, 6),
+            (op::BAND, 6, 4, 4),
+            (op::LXOR, 2, 4, 0),
+            (op::BXOR, 6, 4, 2),
+            (op::SWAP, 6, 4, 4),
+        ];
+        for (operation, old, come, result) in table {
+            assert_eq!(i32s(operation, old, come, 0), result, "{operation}");
+        }
+    }
+
+    #[test]
+    fn conditional_swaps_compare_the_operand_with_memory() {
+        let table = [
+            (op::CSWAP, [false, true, false]),
+            (op::CSWAP_NE, [true, false, true]),
+            (op::CSWAP_LE, [true, true, false]),
+            (op::CSWAP_LT, [true, false, false]),
+            (op::CSWAP_GE, [false, true, true]),
+            (op::CSWAP_GT, [false, false, true]),
+        ];
+        for (operation, swaps) in table {
+            for (operand, swaps) in [4, 5, 6].into_iter().zip(swaps) {
+                assert_eq!(
+                    i32s(operation, 5, 9, operand),
+                    if swaps { 9 } else { 5 },
+                    "{operation} {operand}"
+                );
+            }
+        }
+        assert_eq!(i32s(op::MSWAP, 0b1100, 0b1010, 0b0110), 0b1010);
+    }
+
+    #[test]
+    fn what_is_possible() {
+        assert!(
+            is_possible(op::SUM, datatype::DOUBLE, false) && !is_possible(op::BOR, datatype::DOUBLE, false)
+        );
+        assert!(
+            is_possible(op::CSWAP, datatype::FLOAT, true) && !is_possible(op::CSWAP, datatype::FLOAT, false)
+        );
+        assert!(!is_possible(op::SUM, 77, false) && !is_possible(99, datatype::INT8, false));
+        let mut sum = 1.5f64.to_ne_bytes();
+        combine(op::SUM, datatype::DOUBLE, &mut sum, &2.25f64.to_ne_bytes(), 0);
+        assert_eq!(f64::from_ne_bytes(sum), 3.75);
+    }
+}

@@ -1,0 +1,123 @@
+//! Network interfaces of ranks, and their portal tables (Portals 4.3, sections 3.5 and 3.6).
+
+use bytemuck::Zeroable;
+use lwk_abi::portals::{Limits, TABLE_SIZE, interface as option, register, table};
+
+use crate::lists::Heads;
+use crate::slab::Place;
+
+/// Interfaces of a rank: matching or not, logical or physical.
+pub const OF_A_RANK: usize = 4;
+
+/// Which of a rank's interfaces one with these options is; nothing if the options are contradictory or incomplete.
+pub fn slot(options: u32) -> Option<u8> {
+    let pick = |yes: u32, no: u32| match (options & yes != 0, options & no != 0) {
+        (true, false) => Some(1),
+        (false, true) => Some(0),
+        _ => None,
+    };
+    let known = options & !(option::MATCHING | option::NO_MATCHING | option::LOGICAL | option::PHYSICAL) == 0;
+    let (matching, logical) =
+        (pick(option::MATCHING, option::NO_MATCHING)?, pick(option::LOGICAL, option::PHYSICAL)?);
+    known.then_some(matching << 1 | logical)
+}
+
+/// A network interface.
+#[derive(Clone, Copy, Debug, Zeroable)]
+#[repr(C)]
+pub struct Interface {
+    /// Times it has been opened and not closed.
+    pub open: u32,
+    /// Times it has been closed for good: old handles are then nobody's.
+    pub turn: u32,
+    pub limits: Used,
+    pub used: Used,
+    pub registers: [u64; register::COUNT as usize],
+    pub tables: [Place; TABLE_SIZE as usize],
+}
+
+/// How many of a kind a program has of an interface, or may have.
+#[derive(Clone, Copy, Debug, Default, Zeroable)]
+#[repr(C)]
+pub struct Used {
+    pub entries: u32,
+    pub headers: u32,
+    pub descriptors: u32,
+    pub queues: u32,
+    pub counters: u32,
+    pub triggered: u32,
+    pub tables: u32,
+    pub operations: u32,
+}
+
+/// Limits that an interface has unless it asks for less.
+const MOST: Used = Used {
+    entries: 16_384,
+    headers: 8_192,
+    descriptors: 4_096,
+    queues: 256,
+    counters: 1_024,
+    triggered: 1_024,
+    tables: TABLE_SIZE,
+    operations: u32::MAX,
+};
+
+impl Interface {
+    /// The limits that hold if these are desired: those of the system where it cannot have as much, or says 0.
+    pub fn settle(desired: Option<&Limits>) -> Used {
+        let Some(desired) = desired else { return MOST };
+        let least = |wish: u32, most: u32| if wish == 0 { most } else { wish.min(most) };
+        Used {
+            entries: least(desired.entries, MOST.entries),
+            headers: least(desired.unexpected_headers, MOST.headers),
+            descriptors: least(desired.descriptors, MOST.descriptors),
+            queues: least(desired.queues, MOST.queues),
+            counters: least(desired.counters, MOST.counters),
+            triggered: least(desired.triggered, MOST.triggered),
+            tables: least(desired.table_index.saturating_add(1), MOST.tables),
+            operations: MOST.operations,
+        }
+    }
+
+    /// As the program is told of them.
+    pub fn limits(&self) -> Limits {
+        let limits = &self.limits;
+        Limits {
+            entries: limits.entries,
+            unexpected_headers: limits.headers,
+            descriptors: limits.descriptors,
+            queues: limits.queues,
+            counters: limits.counters,
+            table_index: limits.tables - 1,
+            iovecs: 0,
+            list_size: limits.entries,
+            triggered: limits.triggered,
+            reserved: 0,
+            message_bytes: crate::initiator::MESSAGE_BYTES_MAX,
+            atomic_bytes: lwk_abi::portals::ATOMIC_BYTES,
+            fetch_atomic_bytes: lwk_abi::portals::ATOMIC_BYTES,
+            ordered_bytes: crate::initiator::MESSAGE_BYTES_MAX,
+            volatile_bytes: 0,
+        }
+    }
+}
+
+/// An entry of a portal table.
+#[derive(Clone, Copy, Debug, Default, Zeroable)]
+#[repr(C)]
+pub struct Table {
+    pub interface: u32,
+    pub index: u32,
+    pub options: u32,
+    pub queue: Place,
+    pub enabled: u32,
+    /// Messages that are arriving.
+    pub arriving: u32,
+    pub heads: Heads,
+}
+
+impl Table {
+    pub fn controls_flow(&self) -> bool {
+        self.options & table::FLOWCTRL != 0
+    }
+}

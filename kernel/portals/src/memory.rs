@@ -1,0 +1,88 @@
+//! The programs' memory, as far as Portals touches it.
+
+use bytemuck::Zeroable;
+use lwk_frames::NodeId;
+
+use crate::Status;
+
+/// Memory of a rank that the home has checked: the only form in which addresses of programs come to be used.
+///
+/// A rank's memory is given once and never changes, so one check holds for good.
+#[derive(Clone, Copy, Debug, Default, Zeroable)]
+#[repr(C)]
+pub struct Span {
+    start: u64,
+    bytes: u64,
+    rank: u32,
+    padding: u32,
+}
+
+impl Span {
+    /// `bytes` bytes at `address` of a rank of this node, readable, or writable as well.
+    ///
+    /// # Errors
+    /// [`Status::ARG_INVALID`] if the rank has no such memory.
+    pub fn check(
+        memory: &impl Memory,
+        rank: u32,
+        address: u64,
+        bytes: u64,
+        writable: bool,
+    ) -> Result<Span, Status> {
+        let fits = bytes == 0 || memory.check(rank, address, bytes, writable);
+        if fits { Ok(Span { start: address, bytes, rank, padding: 0 }) } else { Err(Status::ARG_INVALID) }
+    }
+
+    /// Bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// First address, as the program calls it.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// `bytes` bytes from `offset` on, if there are so many.
+    pub fn part(&self, offset: u64, bytes: u64) -> Option<Span> {
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        fits.then_some(Span { start: self.start.wrapping_add(offset), bytes, ..*self })
+    }
+
+    /// Rank on its node.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+}
+
+/// Memory of the node's ranks. A span that is given has been checked, and is not empty.
+pub trait Memory {
+    /// Whether rank `rank` of this node has `bytes` bytes, at least 1, at `address` of its own that can be read, or read and written.
+    fn check(&self, rank: u32, address: u64, bytes: u64, writable: bool) -> bool;
+
+    /// Reads the span; `into` is as long.
+    fn read(&self, from: &Span, into: &mut [u8]);
+
+    /// Writes the span, which is writable; `from` is as long.
+    fn write(&mut self, to: &Span, from: &[u8]);
+
+    /// Copies between spans of the same length, which may overlap.
+    fn copy(&mut self, to: &Span, from: &Span);
+
+    /// Stores a word in the aligned span of eight bytes, after everything written before.
+    fn publish(&mut self, to: &Span, word: u64);
+
+    /// Continues a CRC-32C over the span.
+    fn checksum(&self, seed: u32, from: &Span) -> u32;
+
+    /// The same over bytes of the kernel's own.
+    fn checksum_of(&self, seed: u32, bytes: &[u8]) -> u32 {
+        lwk_frames::checksum::append(seed, bytes)
+    }
+}
+
+/// A network card.
+pub trait Nic {
+    /// Sends a frame: `head`, `middle`, then the span or, where there is none, nothing. False: there is no room now.
+    fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: Option<&Span>) -> bool;
+}
