@@ -9,10 +9,10 @@ use crate::memory::LINEAR_MAP;
 /// The stack of the boot core until it runs ranks, which have stacks of their own in the kernel; as large as no other, because the whole
 /// boot runs on it.
 const BOOT_STACK_BYTES: u64 = 128 << 10;
-/// What the boot loader maps at addresses of its choice (boot information, RAM disk, frame buffer, stack) lies between the linear map and
-/// the kernel.
-const LOADER_START: u64 = 0xffff_c000_0000_0000;
-const LOADER_END: u64 = 0xffff_ff00_0000_0000;
+/// What the boot loader maps at addresses of its choice (boot information, RAM disk, frame buffer, stack) lies from here on, above the
+/// linear map; the last address is in it.
+pub const LOADER_START: u64 = 0xffff_c000_0000_0000;
+pub const LOADER_LAST: u64 = 0xffff_feff_ffff_ffff;
 
 /// What the kernel asks of the boot loader: everything in the upper half, all physical memory mapped at
 /// [`LINEAR_MAP`].
@@ -21,7 +21,7 @@ pub static CONFIG: BootloaderConfig = {
     config.kernel_stack_size = BOOT_STACK_BYTES;
     config.mappings.physical_memory = Some(Mapping::FixedAddress(LINEAR_MAP));
     config.mappings.dynamic_range_start = Some(LOADER_START);
-    config.mappings.dynamic_range_end = Some(LOADER_END);
+    config.mappings.dynamic_range_end = Some(LOADER_LAST);
     config
 };
 

@@ -175,6 +175,11 @@ impl Core {
         arch::core_pointer::get()
     }
 
+    /// As [`Core::current`] for a core that may not have its structure yet.
+    pub fn try_current() -> Option<&'static Core> {
+        arch::core_pointer::try_get()
+    }
+
     /// Number of the core, from 0 for the boot core; [`CORES_MAX`] or more before [`Core::take_over`].
     pub fn index(&self) -> usize {
         // Relaxed: set before the core is published.

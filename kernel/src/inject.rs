@@ -9,13 +9,14 @@ use crate::core_local::Core;
 /// An address of the upper half that nothing is mapped at.
 const UNMAPPED: *const u64 = 0xffff_fffe_0000_0000 as *const u64;
 
-/// Fails as asked, on this core's kernel stack; on the boot core, before it runs a rank.
-pub fn fail(kind: Inject) -> ! {
+/// Fails as asked, on this core's kernel stack; on the boot core, before it runs a rank. Returns if that would be at another time.
+pub fn fail(kind: Inject) {
     let function = match kind {
         Inject::Panic => broken_invariant,
         Inject::PageFault => read_unmapped,
         Inject::StackOverflow => overflow_stack,
         Inject::InvalidInstruction => run_invalid_instruction,
+        Inject::EarlyPageFault | Inject::CorePageFault | Inject::StaleMemory => return,
     };
     // SAFETY: the boot core has left nothing on its kernel stack: it has been on the boot loader's until now.
     unsafe { arch::entry::switch_stack(Core::current().kernel_stack(), function) }
@@ -25,7 +26,8 @@ extern "C" fn broken_invariant() -> ! {
     panic!("a failure was asked for with `inject`")
 }
 
-extern "C" fn read_unmapped() -> ! {
+/// Reads an address where nothing is mapped.
+pub extern "C" fn read_unmapped() -> ! {
     // SAFETY: nothing is ever mapped there, so that no memory is read: the access faults, which is the purpose, and the fault handler
     // does not return.
     let value = unsafe { UNMAPPED.read_volatile() };

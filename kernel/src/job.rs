@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsiz
 use lwk_abi::address::MAX_RANKS;
 use lwk_abi::job_file;
 use lwk_elf::{ElfError, Program};
-use lwk_job::{End, JobError};
+use lwk_job::{End, Inject, JobError};
 use lwk_mm::layout::LayoutError;
 use lwk_mm::table::MapError;
 use lwk_stack::TooLong;
@@ -120,6 +120,10 @@ pub struct Job {
     stopping: AtomicBool,
     /// Status of the first failure, 0 until then.
     status: AtomicI32,
+    /// How long the core that took longest has cleared the segments of its ranks, in ticks of the counter.
+    clear_ticks: AtomicU64,
+    /// Segments are full of an earlier job's bytes before they are cleared, for tests.
+    stale_memory: bool,
     /// When the last core ran the first instruction of its first program, in ticks of the counter.
     first_entry_ticks: AtomicU64,
 }
@@ -158,6 +162,8 @@ pub fn launch(description: &Description, cores: usize) -> Result<(), Problem> {
         failed: AtomicBool::new(false),
         stopping: AtomicBool::new(false),
         status: AtomicI32::new(0),
+        clear_ticks: AtomicU64::new(0),
+        stale_memory: file.inject == Some(Inject::StaleMemory),
         first_entry_ticks: AtomicU64::new(0),
     })
     .ok_or(Problem::NoKernelMemory)?;
@@ -229,8 +235,9 @@ impl Job {
         if core.has_loaded() {
             return;
         }
+        let mut ticks = 0;
         for rank in self.ranks_of_core(core.index()) {
-            process::load(rank, self.program());
+            ticks += process::load(rank, self.program());
             // Release: pairs with the acquire below; a rank that runs sees every rank's image.
             self.loaded.fetch_add(1, Ordering::Release);
         }
@@ -242,7 +249,8 @@ impl Job {
             core::hint::spin_loop();
         }
         core.counters.reset();
-        // Relaxed: read by the core that ends the job, which `rank_ended` orders.
+        // Relaxed, here and below: read by the core that ends the job, which `rank_ended` orders.
+        self.clear_ticks.fetch_max(ticks, Ordering::Relaxed);
         self.first_entry_ticks.fetch_max(clock::ticks(), Ordering::Relaxed);
     }
 
@@ -250,6 +258,17 @@ impl Job {
     pub fn nanoseconds_to_first_entry(&self) -> u64 {
         // Relaxed: asked when the last rank has ended, which `rank_ended` orders.
         clock::nanoseconds(self.first_entry_ticks.load(Ordering::Relaxed) - node::entry_ticks())
+    }
+
+    /// Whether segments are to be full of something before they are cleared.
+    pub fn has_stale_memory(&self) -> bool {
+        self.stale_memory
+    }
+
+    /// Nanoseconds that clearing the ranks' segments has taken the core that took longest.
+    pub fn nanoseconds_to_clear(&self) -> u64 {
+        // Relaxed: as for `nanoseconds_to_first_entry`.
+        clock::nanoseconds(self.clear_ticks.load(Ordering::Relaxed))
     }
 
     /// The job is to end with `status`, by a failure or because a rank has asked for it; says whether this is the first to end it, which alone is

@@ -45,6 +45,7 @@ bootloader_api::entry_point!(start, config = &boot::CONFIG);
 
 /// The first function of the kernel, on the boot core, on the boot loader's stack and page tables.
 fn start(boot_info: &'static mut BootInfo) -> ! {
+    arch::early::guard();
     let entry_ticks = arch::clock::ticks();
     console::open_serial();
     let mut machine = boot::Machine::from(boot_info);
@@ -61,11 +62,15 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     logger::set_level(job.file.log);
 
     arch::features::enable();
+    if job.file.inject == Some(lwk_job::Inject::EarlyPageFault) {
+        inject::read_unmapped();
+    }
     core_local::init_boot_core().unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let tables = acpi_tables::read(&machine);
     arch::interrupt_controller::init();
     arch::clock::calibrate(tables.timer).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
-    let cores = arch::start_cores::start(&tables, job.file.cores.map(|cores| cores as usize));
+    let fail = job.file.inject == Some(lwk_job::Inject::CorePageFault);
+    let cores = arch::start_cores::start(&tables, job.file.cores.map(|cores| cores as usize), fail);
     node::describe(&machine, cores, entry_ticks);
 
     console::record(lwk_abi::console::START, 0, b"");

@@ -11,12 +11,16 @@ use lwk_mm::table::{self, MapError, MapFlags};
 
 use crate::arch;
 use crate::arch::paging::LinearTables;
-use crate::boot::Machine;
+use crate::boot::{LOADER_LAST, LOADER_START, Machine};
 
 /// All physical memory is mapped from here on, in the order of its addresses.
 pub const LINEAR_MAP: u64 = 0xffff_8000_0000_0000;
-/// Stacks and other memory of single cores are mapped here, with unmapped pages in between.
-pub const CORE_AREAS: u64 = 0xffff_b000_0000_0000;
+/// Bytes of the linear map at most, 64 TiB: what the boot loader maps for itself begins there.
+const LINEAR_BYTES_MAX: u64 = LOADER_START - LINEAR_MAP;
+/// Stacks and other memory of single cores are mapped here, with unmapped pages in between: in a top-level entry of their own, between
+/// the boot loader's and the kernel's.
+pub const CORE_AREAS: u64 = 0xffff_ff00_0000_0000;
+const _: () = assert!(LINEAR_MAP < LOADER_START && LOADER_START < LOADER_LAST && LOADER_LAST < CORE_AREAS);
 
 /// Separate pieces of free memory the kernel can keep track of. Firmware maps have a few dozen, and segments split them.
 const REGIONS: usize = 512;
@@ -30,6 +34,25 @@ pub struct NoMemory;
 impl fmt::Display for NoMemory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "this machine has too little memory below 4 GiB for the kernel")
+    }
+}
+
+/// Why the kernel cannot use the machine's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    TooLittle,
+    /// Some of it lies at this physical address, beyond the linear map.
+    TooFar(u64),
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unusable::TooLittle => NoMemory.fmt(out),
+            Unusable::TooFar(address) => {
+                write!(out, "this machine has memory up to {address:#x}, and Margay uses at most 64 TiB")
+            }
+        }
     }
 }
 
@@ -65,8 +88,12 @@ pub fn linear(address: PhysAddr) -> *mut u8 {
 }
 
 /// Takes over the memory that the boot loader left, and the kernel's half of its page tables. Once, on the boot core. Errors: there is too little for
-/// the page tables.
-pub fn init(machine: &Machine) -> Result<(), NoMemory> {
+/// the page tables, or it lies too far up.
+pub fn init(machine: &Machine) -> Result<(), Unusable> {
+    let last = machine.regions.iter().map(|region| region.end).max().unwrap_or(0);
+    if last > LINEAR_BYTES_MAX {
+        return Err(Unusable::TooFar(last));
+    }
     let mut memory = MEMORY.lock();
     memory.total = machine.memory_bytes();
     let mut lost = 0;
@@ -88,7 +115,7 @@ pub fn init(machine: &Machine) -> Result<(), NoMemory> {
         log::warn!("the firmware's memory map is too fragmented: {} KiB stay unused", lost >> 10);
     }
     drop(memory);
-    let root = allocate_frame().ok_or(NoMemory)?;
+    let root = allocate_frame().ok_or(Unusable::TooLittle)?;
     let boot_root = arch::paging::current_root();
     copy_kernel_half(boot_root, root);
     // SAFETY: the new root has the kernel half of the present one; the lower half, which it lacks, is not used by the

@@ -11,7 +11,7 @@ use lwk_failure::{Fault, Position};
 
 use crate::arch::trap_frame::TrapFrame;
 use crate::arch::{back_trace, interrupt_controller, interrupts, ports};
-use crate::core_local::{self, Core};
+use crate::core_local::{self, CORES_MAX, Core};
 use crate::{console, memory};
 
 /// Set by the first core that panics; the others halt when its interrupt reaches them.
@@ -51,8 +51,21 @@ fn stop_the_others() {
     if IN_PROGRESS.swap(true, Ordering::SeqCst) {
         interrupts::halt_for_ever();
     }
-    if core_local::count() > 1 {
-        interrupt_controller::interrupt_all_others_unmaskably();
+    // A core that fails before its interrupt controller is on cannot stop the others: it reports and ends the node beside them.
+    if !interrupt_controller::is_on() {
+        return;
+    }
+    // One by one, because a processor that was never started has nothing to take the interrupt with: it would run whatever it finds.
+    let own = Core::try_current().map(Core::index);
+    for core in (0..CORES_MAX).filter(|index| Some(*index) != own).filter_map(core_local::core) {
+        interrupt_controller::interrupt_core_unmaskably(core.apic_id());
+    }
+}
+
+/// For a core that has just shown itself: halts it if another has panicked, whose interrupt came too early for it.
+pub fn check_in() {
+    if in_progress() {
+        interrupts::halt_for_ever();
     }
 }
 
@@ -60,8 +73,12 @@ fn stop_the_others() {
 const KERNEL_IMAGE: u64 = 0xffff_ffff_8000_0000;
 
 fn own_index() -> usize {
-    // Before the boot core has its structure there are no other cores, and it is the one with index 0.
-    if core_local::count() == 0 { 0 } else { Core::current().index() }
+    // A core without a structure is the boot core, with index 0, or has just been started, and its number is not known yet.
+    match Core::try_current() {
+        Some(core) => core.index(),
+        None if core_local::count() == 0 => 0,
+        None => CORES_MAX,
+    }
 }
 
 fn say(text: fmt::Arguments<'_>) {

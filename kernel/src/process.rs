@@ -24,6 +24,8 @@ use crate::rank::{Parts, Rank};
 
 const MIB2: u64 = 2 << 20;
 const GIB: u64 = 1 << 30;
+/// What an earlier job has left in every byte, in tests.
+const STALE: u8 = 0xa5;
 
 /// Creates every rank of `job`, links each into all the others, and fills in their job pages and stacks. Errors: what does not fit, in memory or in a
 /// slot.
@@ -124,7 +126,7 @@ fn create_rank(job: &'static Job, number: usize, layout: Layout, segment: PhysAd
 /// What the system keeps for a rank's calls. A function of its own, because the boot loader's stack holds few such values.
 #[inline(never)]
 fn place_process(layout: &Layout) -> Option<&'static spin::Mutex<Process>> {
-    memory::place(spin::Mutex::new(Process::new(layout, false))).map(|process| &*process)
+    memory::place(spin::Mutex::new(Process::new(layout))).map(|process| &*process)
 }
 
 /// SMARTMAP: each rank's slot 0 becomes slot `r + 1` of every rank, its own included. One entry of 8 bytes a peer.
@@ -213,23 +215,31 @@ fn write_job_page(rank: &Rank, known_places: &[RankPlace]) {
     unsafe { memory::linear(rank.job_page()).cast::<JobPage>().write(page) };
 }
 
-/// Puts the program's image into the segment and clears what a program may count on to be zero: the rest of the image's
-/// pages and the stack below the arguments. The heap is cleared when it is handed out. Runs on the rank's own core, so that
-/// the memory is touched first from there.
-pub fn load(rank: &Rank, program: &Program<'static>) {
+/// Clears the segment up to the arguments on the stack, so that nothing of firmware or of an earlier job can be read in it, and puts the
+/// program's image into it. Runs on the rank's own core, so that the memory is touched first from there. Returns the ticks that
+/// clearing has taken.
+pub fn load(rank: &Rank, program: &Program<'static>) -> u64 {
     let base = memory::linear(rank.segment());
-    let layout = rank.layout();
-    let image_bytes = (layout.heap_start - SEGMENT_START) as usize;
-    let stack_offset = layout.stack_start - SEGMENT_START;
-    let stack_bytes = (rank.initial_stack_pointer() - layout.stack_start) & !(copy::LINE_BYTES - 1);
+    let bytes = (rank.initial_stack_pointer() - SEGMENT_START) as usize;
+    let lines = bytes - bytes % copy::LINE_BYTES as usize;
+    if rank.job().has_stale_memory() {
+        // SAFETY: as below.
+        unsafe { base.write_bytes(STALE, bytes) };
+    }
+    let start = clock::ticks();
     // SAFETY: all writes stay within the segment, as `Layout::new` has checked image and stack to lie in it; no rank runs
     // before every image is loaded.
     unsafe {
-        copy::zero_lines(base, image_bytes);
-        copy::zero_lines(base.add(stack_offset as usize), stack_bytes as usize);
-        for segment in &program.segments {
+        copy::clear(base, lines);
+        base.add(lines).write_bytes(0, bytes - lines);
+    }
+    let ticks = clock::ticks() - start;
+    for segment in &program.segments {
+        // SAFETY: as above.
+        unsafe {
             let target = base.add((segment.address - SEGMENT_START) as usize);
             copy::copy(target, segment.data.as_ptr(), segment.data.len());
         }
     }
+    ticks
 }

@@ -14,8 +14,9 @@ use crate::{memory, node, syscall};
 pub fn print(job: &Job) {
     let memory = memory::in_use();
     say(format_args!(
-        "node kernel_entry_to_user_us={} kernel_image_bytes={} kernel_memory_bytes={} memory_bytes={} cores={} tsc_hz={}",
+        "node kernel_entry_to_user_us={} clear_us={} kernel_image_bytes={} kernel_memory_bytes={} memory_bytes={} cores={} tsc_hz={}",
         job.nanoseconds_to_first_entry() / 1000,
+        job.nanoseconds_to_clear() / 1000,
         node::kernel_bytes(),
         memory.kernel,
         memory.total,

@@ -221,9 +221,21 @@ static void owners_times(void)
     unlink("/tmp/one-name");
 }
 
+/* What files there are, and whether there is a /tmp, is nothing to a pipe. */
+static void names(void)
+{
+    int ends[2], file = open("/tmp/.pipe", O_CREAT | O_EXCL | O_RDWR, 0600);
+    THAT(file >= 0 && pipe(ends) == 0 && !close(ends[0]) && !close(ends[1]));
+    THAT(!close(file) && !unlink("/tmp/.pipe"));
+    THAT(rename("/tmp", "/elsewhere") == 0);
+    THAT(pipe(ends) == 0 && !close(ends[0]) && !close(ends[1]));
+    THAT(rename("/elsewhere", "/tmp") == 0);
+}
+
 int main(void)
 {
     there_and_back();
+    names();
     full();
     limits();
     streams();

@@ -117,7 +117,7 @@ pub struct RunOptions {
     #[command(flatten)]
     pub job: JobOptions,
     /// Run on this machine instead of a node in QEMU: a Linux process for each rank, at full speed
-    #[arg(long, conflicts_with_all = ["accel", "screen", "firmware", "inject", "cpu"])]
+    #[arg(long, conflicts_with_all = ["accel", "screen", "firmware", "inject", "cpu", "qemu"])]
     pub host: bool,
     /// Nodes of the job
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_535))]
@@ -175,6 +175,9 @@ pub struct RunOptions {
     /// Processor model of an emulated node, in QEMU's words, for tests of what the kernel needs
     #[arg(long, hide = true, value_name = "MODEL")]
     pub cpu: Option<String>,
+    /// More words for QEMU's command line, apart by spaces, for tests of what machines there are; what they say again counts
+    #[arg(long, hide = true, value_name = "WORDS", allow_hyphen_values = true, default_value = "")]
+    pub qemu: String,
     /// Take everything as it was built last
     #[arg(long, hide = true)]
     pub built: bool,

@@ -49,6 +49,8 @@ pub struct Machine {
     pub accelerator: Accelerator,
     /// Processor model under emulation; all that QEMU can emulate if none.
     pub cpu: Option<String>,
+    /// Further words of QEMU's command line, the last.
+    pub more: Vec<String>,
     /// Wait for a debugger before the first instruction.
     pub gdb: bool,
     /// Cores of the host.
@@ -100,6 +102,7 @@ impl Machine {
         if self.gdb {
             arguments.extend(["-s".into(), "-S".into()]);
         }
+        arguments.extend(self.more.iter().map(OsString::from));
         arguments
     }
 
@@ -203,6 +206,7 @@ mod tests {
             memory_mib: 100,
             accelerator: Accelerator::Tcg,
             cpu: None,
+            more: Vec::new(),
             gdb: false,
             host_cores,
         };

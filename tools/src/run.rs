@@ -94,6 +94,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         memory_mib,
         accelerator,
         cpu: options.cpu.clone(),
+        more: options.qemu.split_ascii_whitespace().map(str::to_owned).collect(),
         gdb: options.gdb,
         host_cores: host_cores(),
     };

@@ -159,7 +159,8 @@ pub const JOB_ABORT: u64 = 0x1000;
 /// `core_counters(out: *mut CoreCounters) -> 0`: counters of the calling rank's core. `-ENOSYS` in the host home.
 pub const CORE_COUNTERS: u64 = 0x1001;
 /// `report(text: *const u8, bytes) -> 0`: adds a record to the job's exit report, under the name `runtime-` and the text's first word. The text is a
-/// name and `key=value` words, at most [`REPORT_BYTES`] printable ASCII characters; else `-EINVAL`.
+/// name and `key=value` words, at most [`REPORT_BYTES`] printable ASCII characters; else `-EINVAL`. An empty text adds nothing: it asks
+/// whether there is the call.
 pub const REPORT: u64 = 0x1002;
 /// Most bytes of the text that one [`REPORT`] takes.
 pub const REPORT_BYTES: usize = 256;

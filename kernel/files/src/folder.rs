@@ -53,6 +53,13 @@ impl<P: Pages> Files<'_, P> {
         Ok(id)
     }
 
+    /// Makes an empty file that has no name and is open once: it goes with the last [`Files::closed`]. Errors: `ENOSPC`.
+    pub fn create_nameless(&mut self, mode: u16, now_ns: u64) -> Result<NodeId> {
+        let id = self.allocate_node()?;
+        self.put_node(id, &Node { kind: Kind::File, mode, changed_ns: now_ns, opens: 1, ..Node::default() })?;
+        Ok(id)
+    }
+
     /// Takes a name of a file away. The file itself goes with the last, when nobody has it open.
     ///
     /// # Errors

@@ -55,6 +55,12 @@ pub enum Inject {
     StackOverflow,
     /// An instruction that does not exist.
     InvalidInstruction,
+    /// An access to unmapped memory, by the boot core before it has its structure.
+    EarlyPageFault,
+    /// The same by every other core as soon as it starts.
+    CorePageFault,
+    /// No failure: segments hold an earlier job's bytes before they are cleared.
+    StaleMemory,
 }
 
 /// A job, borrowed from the file's bytes.
@@ -174,7 +180,7 @@ impl<'a> Job<'a> {
                         &mut inject,
                         key,
                         injection(value),
-                        "panic, page-fault, stack-overflow or invalid-instruction",
+                        "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault or stale-memory",
                     )?;
                 }
                 job_file::ARGUMENT => has_argument = true,
@@ -322,6 +328,9 @@ fn injection(value: &[u8]) -> Option<Inject> {
         b"page-fault" => Some(Inject::PageFault),
         b"stack-overflow" => Some(Inject::StackOverflow),
         b"invalid-instruction" => Some(Inject::InvalidInstruction),
+        b"early-page-fault" => Some(Inject::EarlyPageFault),
+        b"core-page-fault" => Some(Inject::CorePageFault),
+        b"stale-memory" => Some(Inject::StaleMemory),
         _ => None,
     }
 }

@@ -26,17 +26,10 @@ impl Process {
         value: u32,
         limit: u64,
     ) -> Outcome {
-        let waited = self.futex_once(machine, word, operation, value, limit);
-        match waited {
+        match self.futex_once(machine, word, operation, value, limit) {
             Ok(None) => Outcome::Again,
-            Ok(Some(answer)) => {
-                self.deadline = None;
-                Outcome::Done(Ok(answer))
-            }
-            Err(problem) => {
-                self.deadline = None;
-                Outcome::Done(Err(problem))
-            }
+            Ok(Some(answer)) => Outcome::Done(Ok(answer)),
+            Err(problem) => Outcome::Done(Err(problem)),
         }
     }
 

@@ -71,6 +71,15 @@ impl From<Answer> for Outcome {
 /// yield the core, return from a handler, or are Margay's own are the home's; so is the question after each call whether it has raised a
 /// signal ([`Process::has_pending_signal`]).
 pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, arguments: [u64; 6]) -> Outcome {
+    let outcome = dispatch(process, machine, number, arguments);
+    if let Outcome::Done(_) = outcome {
+        // However a wait has ended, the next one begins anew.
+        process.deadline = None;
+    }
+    outcome
+}
+
+fn dispatch<M: Machine>(process: &mut Process, machine: &M, number: u64, arguments: [u64; 6]) -> Outcome {
     let [a, b, c, d, e, flags] = arguments;
     // Descriptors, flags and the like are `int`s: the upper half of the register means nothing.
     let (fd, code) = (a as u32, b as u32);

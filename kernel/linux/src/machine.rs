@@ -57,9 +57,11 @@ pub trait Machine {
     fn check_readable(&self, address: u64, bytes: u64) -> Result<(), Errno>;
     /// Checks that all of this memory, own or a peer's, can be written; `EFAULT`.
     fn check_writable(&self, address: u64, bytes: u64) -> Result<(), Errno>;
-    /// Copies from memory at `address` after the check of [`Machine::check_readable`]; `EFAULT`.
+    /// Copies from memory at `address` after the check of [`Machine::check_readable`]; `EFAULT`. An aligned word of 4 or 8 bytes is read as
+    /// one, whatever peers do with it meanwhile.
     fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Errno>;
-    /// Copies to memory at `address` after the check of [`Machine::check_writable`]; `EFAULT`.
+    /// Copies to memory at `address` after the check of [`Machine::check_writable`]; `EFAULT`. An aligned word of 4 or 8 bytes is written as
+    /// one.
     fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno>;
     /// Copies `bytes` bytes of the rank's own heap, from one place to another that does not overlap; both page aligned.
     fn copy_pages(&self, to: u64, from: u64, bytes: u64);
@@ -68,9 +70,10 @@ pub trait Machine {
     /// Sets whole pages of the rank's own heap to zero: from address `start` on, before `end`.
     fn clear_pages(&self, start: u64, end: u64);
 
-    /// Prints `bytes` bytes of memory that has been checked to be readable, and answers how many.
+    /// Prints `bytes` bytes of memory that has been checked to be readable, and answers how many: fewer if the rank is about to be stopped,
+    /// here and below.
     fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer;
-    /// Prints bytes of the system's own, and answers how many.
+    /// Prints bytes of the system's own, and answers how many went.
     fn print_own(&self, stream: Stream, bytes: &[u8]) -> Answer;
     /// What a clock says, in nanoseconds.
     fn clock(&self, clock: Clock) -> u64;

@@ -3,7 +3,7 @@
 //! What is in a pipe lies in a file without a name, as a ring: place `n` of the stream is byte `n` modulo [`CAPACITY`] of the file.
 
 use lwk_abi::syscall::errno::{EAGAIN, EDEADLK, EINVAL, ENFILE, EPIPE};
-use lwk_files::{Kind, NodeId};
+use lwk_files::NodeId;
 
 use crate::descriptors::{CLOSE_ON_EXEC, Target, WRITE_ONLY};
 use crate::machine::{Clock, Machine};
@@ -20,9 +20,6 @@ const PIPES_MAX: usize = 32;
 /// Linux's `O_NONBLOCK`, `O_DIRECT`: the second makes packets, which there are none of.
 const NON_BLOCKING: u32 = 0o4000;
 const SIGPIPE: u32 = 13;
-/// The folder of the file, until it has lost its name, and the name.
-const FOLDER: &[u8] = b"/tmp";
-const NAME: &[u8] = b".pipe";
 
 /// The ends of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,13 +100,7 @@ impl Process {
         let place = self.pipes.0.iter().position(|it| !it.reader && !it.writer).ok_or(Errno(ENFILE))?;
         let pipe = place as u8;
         let now = machine.clock(Clock::Real);
-        let content = machine.files(|files| {
-            let folder = files.find(NodeId::ROOT, FOLDER)?;
-            let content = files.create(folder, NAME, Kind::File, 0o600, now)?;
-            files.opened(content)?;
-            files.unlink(folder, NAME, now)?;
-            Ok(content)
-        })?;
+        let content = machine.files(|files| files.create_nameless(0o600, now))?;
         self.pipes.0[place] = Pipe { content, reader: true, writer: true, ..Pipe::UNUSED };
         let ends = self.descriptors.open(Target::Pipe(pipe, End::Read), flags).and_then(|reader| {
             let writer = self.descriptors.open(Target::Pipe(pipe, End::Write), flags | WRITE_ONLY);

@@ -82,10 +82,7 @@ impl Process {
             Ok((0, Some(nanoseconds))) if self.has_waited(machine, nanoseconds) => Outcome::Done(Ok(0)),
             Ok((0, Some(_))) => Outcome::Again,
             Ok((0, None)) => Outcome::Done(Err(Errno(EDEADLK))),
-            Ok((ready, _)) => {
-                self.deadline = None;
-                Outcome::Done(Ok(ready))
-            }
+            Ok((ready, _)) => Outcome::Done(Ok(ready)),
             Err(problem) => Outcome::Done(Err(problem)),
         }
     }

@@ -35,11 +35,10 @@ pub struct Process {
 }
 
 impl Process {
-    /// A rank that has not run. Its heap is `cleared`, or is cleared as it is handed out.
-    pub fn new(layout: &Layout, cleared: bool) -> Process {
-        let (start, end) = (layout.heap_start, layout.heap_end);
+    /// A rank that has not run, in a segment that has been cleared.
+    pub fn new(layout: &Layout) -> Process {
         Process {
-            heap: if cleared { Heap::new(start, end) } else { Heap::stale(start, end) },
+            heap: Heap::new(layout.heap_start, layout.heap_end),
             descriptors: Descriptors::standard(),
             pipes: Pipes::none(),
             folder: NodeId::ROOT,

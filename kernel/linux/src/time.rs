@@ -103,12 +103,11 @@ pub(crate) fn read_timespec<M: Machine>(machine: &M, address: u64) -> Result<u64
 const IDLE_NANOSECONDS: u64 = 10_000_000;
 
 impl Process {
-    /// Whether a wait of `nanoseconds`, from the first time that the call is made on, is over.
+    /// Whether a wait of `nanoseconds`, from the first time that the call is made on, is over. The call's end forgets the wait.
     pub(crate) fn has_waited<M: Machine>(&mut self, machine: &M, nanoseconds: u64) -> bool {
         let now = machine.clock(Clock::Monotonic);
         let deadline = *self.deadline.get_or_insert(now.saturating_add(nanoseconds));
         if now >= deadline {
-            self.deadline = None;
             return true;
         }
         machine.idle((deadline - now).min(IDLE_NANOSECONDS));

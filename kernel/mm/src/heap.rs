@@ -2,8 +2,8 @@
 //! guard, with the meaning of Linux's `brk(2)`, `mmap(2)` and `munmap(2)`.
 //!
 //! All of it is mapped from the start, so this is bookkeeping: it says which addresses to hand out, and which of them
-//! the caller must clear first. If the caller has zeroed the whole heap before the program starts ([`Heap::new`]), what no break and no area
-//! has covered since then is still zero and is not cleared again; else ([`Heap::stale`]) everything is cleared when it is handed out.
+//! the caller must clear first. The caller has zeroed the whole heap before the program starts, so what no break and no area has covered
+//! since then is still zero and is not cleared again.
 
 use arrayvec::ArrayVec;
 use core::fmt;
@@ -82,12 +82,6 @@ impl<const N: usize> Heap<N> {
     #[must_use]
     pub const fn new(start: u64, end: u64) -> Self {
         Self { start, end, brk: start, areas: ArrayVec::new_const(), break_mark: start, area_mark: end }
-    }
-
-    /// As [`Heap::new`] for memory that has not been zeroed: all of it is cleared when it is handed out.
-    #[must_use]
-    pub const fn stale(start: u64, end: u64) -> Self {
-        Self { start, end, brk: start, areas: ArrayVec::new_const(), break_mark: end, area_mark: start }
     }
 
     /// `brk(requested)`: moves the break there and returns it, or leaves it and returns the old one if that is below the

@@ -1,7 +1,7 @@
 //! Registers that a system call must leave as they are.
 
 use core::arch::asm;
-use core::arch::x86_64::__cpuid;
+use core::arch::x86_64::{__cpuid, __cpuid_count};
 
 use lwk_abi::syscall::linux;
 
@@ -117,4 +117,54 @@ pub fn yield_with_modes(mxcsr: u32, x87_control: u16, thread_pointer: u64) -> (u
     prctl(ARCH_GET_FS, (&raw mut found).expose_provenance() as u64);
     prctl(ARCH_SET_FS, 0);
     (sse, x87, found)
+}
+
+/// The thread pointers that instructions of programs set: `FS` or `GS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    Fs,
+    Gs,
+}
+
+/// Sets a thread pointer by the instruction for it, asks the system for it (`arch_prctl`), yields the core, and returns what the system has said and
+/// what the register holds then. It is set back to 0. Only where [`has_base_instructions`].
+pub fn set_and_yield(base: Base, value: u64) -> (u64, u64) {
+    const ARCH_GET_GS: u64 = 0x1004;
+    let (mut told, mut held) = (0u64, 0u64);
+    macro_rules! run {
+        ($write:literal, $read:literal, $get:expr) => {
+            // SAFETY: programs in Rust do not use the thread pointers; the first call writes `told`, and both lose rcx and r11.
+            unsafe {
+                asm!(
+                    concat!($write, " {value}"),
+                    "syscall",
+                    "mov eax, {yield_number}",
+                    "syscall",
+                    concat!($read, " {held}"),
+                    "xor eax, eax",
+                    concat!($write, " rax"),
+                    value = in(reg) value,
+                    held = out(reg) held,
+                    yield_number = const linux::SCHED_YIELD,
+                    inlateout("rax") linux::ARCH_PRCTL => _,
+                    in("rdi") $get,
+                    in("rsi") &raw mut told,
+                    out("rcx") _,
+                    out("r11") _,
+                    options(nostack),
+                );
+            }
+        };
+    }
+    match base {
+        Base::Fs => run!("wrfsbase", "rdfsbase", ARCH_GET_FS),
+        Base::Gs => run!("wrgsbase", "rdgsbase", ARCH_GET_GS),
+    }
+    (told, held)
+}
+
+/// Whether the processor has these instructions.
+pub fn has_base_instructions() -> bool {
+    const FSGSBASE: u32 = 1 << 0;
+    __cpuid_count(7, 0).ebx & FSGSBASE != 0
 }

@@ -19,6 +19,7 @@ pub fn boots(tree: &Tree, image: &Path, folder: &RunFolder, wanted: &[&str]) -> 
         memory_mib: 1024,
         accelerator: Choice::Auto.settle(),
         cpu: None,
+        more: Vec::new(),
         gdb: false,
         host_cores: run::host_cores(),
     };

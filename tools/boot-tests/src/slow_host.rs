@@ -56,6 +56,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
         memory_mib: 256,
         accelerator: Choice::Auto.settle(),
         cpu: None,
+        more: Vec::new(),
         gdb: false,
         host_cores: run::host_cores(),
     };

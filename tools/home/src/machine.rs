@@ -119,16 +119,38 @@ impl Machine for HostMachine {
 
     fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Errno> {
         self.check_readable(address, into.len() as u64)?;
+        let from = pointer(address);
         // SAFETY: checked to be readable memory of the program, which no Rust reference leads to; peers may change it, and any
-        // bytes will do.
-        unsafe { into.as_mut_ptr().copy_from_nonoverlapping(pointer(address), into.len()) };
+        // bytes will do. Words are volatile, since a copy by the C library is not promised to be one access.
+        unsafe {
+            match into.len() {
+                4 if address.is_multiple_of(4) => {
+                    into.copy_from_slice(&from.cast::<u32>().read_volatile().to_ne_bytes());
+                }
+                8 if address.is_multiple_of(8) => {
+                    into.copy_from_slice(&from.cast::<u64>().read_volatile().to_ne_bytes());
+                }
+                bytes => into.as_mut_ptr().copy_from_nonoverlapping(from, bytes),
+            }
+        }
         Ok(())
     }
 
     fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno> {
         self.check_writable(address, from.len() as u64)?;
+        let to = pointer(address);
         // SAFETY: as above, and writable.
-        unsafe { pointer(address).copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        unsafe {
+            match (<[u8; 4]>::try_from(from), <[u8; 8]>::try_from(from)) {
+                (Ok(word), _) if address.is_multiple_of(4) => {
+                    to.cast::<u32>().write_volatile(u32::from_ne_bytes(word));
+                }
+                (_, Ok(word)) if address.is_multiple_of(8) => {
+                    to.cast::<u64>().write_volatile(u64::from_ne_bytes(word));
+                }
+                _ => to.copy_from_nonoverlapping(from.as_ptr(), from.len()),
+            }
+        }
         Ok(())
     }
 

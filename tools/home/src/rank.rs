@@ -226,7 +226,7 @@ pub fn live(life: Life) -> Result<Infallible, String> {
     let collapsed = Collapsed::new(&layout, life.pages, life.sharing);
     // Relaxed, here and below: the node reads it after it has waited for this process.
     board.rank(rank).huge_bytes.store(collapsed.bytes(), Ordering::Relaxed);
-    let process = Process::new(&layout, true);
+    let process = Process::new(&layout);
     let program_name = first_argument(&layout, life.stack_pointer);
     let dispatched = life.sites.is_none();
     let current = Box::leak(Box::new(Rank {

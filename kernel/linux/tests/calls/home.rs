@@ -222,7 +222,7 @@ pub struct Program {
 impl Program {
     pub fn new() -> Program {
         let node = Node::new();
-        let process = Process::new(&node.layout, true);
+        let process = Process::new(&node.layout);
         Program { process, next: SEGMENT_START + PAGE_BYTES, node }
     }
 

@@ -44,6 +44,42 @@ fn sleep_lasts_as_long_as_it_is_told_and_not_longer() {
     assert_eq!(program.once(linux::NANOSLEEP, &[time]), Outcome::Again);
 }
 
+/// Every call that waits by a structure of the program's, with the address of that structure: a second, in all forms.
+fn waits(program: &mut Program, time: u64) -> Vec<(u64, Vec<u64>)> {
+    const WAIT: u64 = 0;
+    let word = program.put_words(&[7]);
+    vec![
+        (linux::NANOSLEEP, vec![time]),
+        (linux::CLOCK_NANOSLEEP, vec![MONOTONIC, 0, time]),
+        (linux::FUTEX, vec![word, WAIT, 7, time]),
+        (linux::PPOLL, vec![0, 0, time]),
+        (linux::PSELECT6, vec![0, 0, 0, 0, time]),
+    ]
+}
+
+#[test]
+fn a_wait_that_a_peer_spoils_leaves_nothing_to_the_next() {
+    let mut program = Program::new();
+    let time = program.put_words(&[1, 0]);
+    let set_nanoseconds = |program: &Program, value: u64| {
+        lwk_linux::Machine::write(&program.node, time + 8, &value.to_le_bytes()).expect("the structure");
+    };
+    for (number, arguments) in waits(&mut program, time) {
+        assert_eq!(program.once(number, &arguments), Outcome::Again, "call {number}");
+        set_nanoseconds(&program, 1_000_000_000);
+        assert_eq!(program.once(number, &arguments), Outcome::Done(error(EINVAL)), "call {number}");
+        set_nanoseconds(&program, 0);
+        // The spoilt wait would be over by then; this one has only begun.
+        program.node.now.set(program.node.now.get() + 2_000_000_000);
+        for (next, arguments) in waits(&mut program, time) {
+            assert_eq!(program.once(next, &arguments), Outcome::Again, "call {next} after {number}");
+            program.node.now.set(program.node.now.get() + 1_000_000_000);
+            let ended = program.once(next, &arguments);
+            assert!(matches!(ended, Outcome::Done(_)), "call {next} after {number}");
+        }
+    }
+}
+
 #[test]
 fn sleep_until_a_moment() {
     const ABSOLUTE: u64 = 1;

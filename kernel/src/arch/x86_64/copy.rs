@@ -3,15 +3,19 @@
 //! compiler takes for an access by someone else.
 
 use core::arch::asm;
+use core::arch::x86_64::_mm_sfence;
 
-/// Copies `bytes` bytes from `source` to `target`.
+use lwk_abi::address::PAGE_BYTES;
+
+/// Copies `bytes` bytes from `source` to `target`. Eight bytes go at a time, then four, two and one: an aligned word that is copied alone
+/// is read and written by one access, so that nobody sees half of it (futex words).
 ///
 /// # Safety
 /// Both ranges are mapped for the kernel, `target` writable, and they do not overlap; the range in kernel memory is the
 /// caller's own.
 pub unsafe fn copy(target: *mut u8, source: *const u8, bytes: usize) {
-    // SAFETY: the caller's promise. Eight bytes at a time, then the rest one by one; string instructions are avoided
-    // because they are very slow in emulation.
+    // SAFETY: both ranges are mapped, the target writable, and they do not overlap (this function's contract). String instructions
+    // are avoided because they are very slow in emulation.
     unsafe {
         asm!(
             "jmp 3f",
@@ -24,16 +28,25 @@ pub unsafe fn copy(target: *mut u8, source: *const u8, bytes: usize) {
             "3:",
             "cmp {left}, 8",
             "jae 2b",
-            "test {left}, {left}",
-            "jz 5f",
+            "test {left}, 4",
+            "jz 4f",
+            "mov {word:e}, [{source}]",
+            "mov [{target}], {word:e}",
+            "add {source}, 4",
+            "add {target}, 4",
             "4:",
+            "test {left}, 2",
+            "jz 5f",
+            "mov {word:x}, [{source}]",
+            "mov [{target}], {word:x}",
+            "add {source}, 2",
+            "add {target}, 2",
+            "5:",
+            "test {left}, 1",
+            "jz 6f",
             "mov {byte}, [{source}]",
             "mov [{target}], {byte}",
-            "inc {source}",
-            "inc {target}",
-            "dec {left}",
-            "jnz 4b",
-            "5:",
+            "6:",
             source = inout(reg) source => _,
             target = inout(reg) target => _,
             left = inout(reg) bytes => _,
@@ -71,6 +84,87 @@ pub unsafe fn zero_lines(target: *mut u8, bytes: usize) {
             "add {target}, 64",
             "sub {left}, 64",
             "jnz 2b",
+            target = inout(reg) target => _,
+            left = inout(reg) bytes => _,
+            options(nostack),
+        );
+    }
+}
+
+/// Sets `bytes` bytes at `target` to zero; both are multiples of [`LINE_BYTES`]. Pages that are zero are only read. The others are stored
+/// to past the caches: the memory is far larger than those, and a line that is stored to in whole is not read first (Intel SDM volume 1,
+/// section 10.4.6.2). So memory that a virtual machine has never used stays unused, and the rest costs less than a `memset`.
+///
+/// # Safety
+/// As for the target of [`copy`].
+pub unsafe fn clear(target: *mut u8, bytes: usize) {
+    for offset in (0..bytes).step_by(PAGE_BYTES as usize) {
+        let piece = (bytes - offset).min(PAGE_BYTES as usize);
+        // SAFETY: the piece lies in the range, which is mapped and writable (this function's contract), and begins and ends at a line.
+        unsafe {
+            let page = target.add(offset);
+            if !is_zero(page, piece) {
+                store_zero_lines(page, piece);
+            }
+        }
+    }
+    // SAFETY: orders the stores above before whatever shows others that the memory is clear; no other effect.
+    unsafe { _mm_sfence() };
+}
+
+/// Whether all of `bytes` bytes, whole lines and at least one, are zero.
+///
+/// # Safety
+/// The range is mapped for the kernel.
+unsafe fn is_zero(start: *const u8, bytes: usize) -> bool {
+    let found: u64;
+    // SAFETY: reads the range only, which is mapped (this function's contract); a line at a time, up to one that is not zero.
+    unsafe {
+        asm!(
+            "2:",
+            "mov {found}, [{at}]",
+            "or {found}, [{at} + 8]",
+            "or {found}, [{at} + 16]",
+            "or {found}, [{at} + 24]",
+            "or {found}, [{at} + 32]",
+            "or {found}, [{at} + 40]",
+            "or {found}, [{at} + 48]",
+            "or {found}, [{at} + 56]",
+            "jnz 3f",
+            "add {at}, 64",
+            "sub {left}, 64",
+            "jnz 2b",
+            "3:",
+            found = out(reg) found,
+            at = inout(reg) start => _,
+            left = inout(reg) bytes => _,
+            options(nostack, readonly),
+        );
+    }
+    found == 0
+}
+
+/// Sets whole lines, at least one, to zero with stores that pass the caches by; a fence must follow.
+///
+/// # Safety
+/// As for the target of [`copy`].
+unsafe fn store_zero_lines(target: *mut u8, bytes: usize) {
+    // SAFETY: writes the range only, which is mapped and writable (this function's contract).
+    unsafe {
+        asm!(
+            "2:",
+            "movnti [{target}], {zero}",
+            "movnti [{target} + 8], {zero}",
+            "movnti [{target} + 16], {zero}",
+            "movnti [{target} + 24], {zero}",
+            "movnti [{target} + 32], {zero}",
+            "movnti [{target} + 40], {zero}",
+            "movnti [{target} + 48], {zero}",
+            "movnti [{target} + 56], {zero}",
+            "add {target}, 64",
+            "sub {left}, 64",
+            "jnz 2b",
+            zero = in(reg) 0u64,
             target = inout(reg) target => _,
             left = inout(reg) bytes => _,
             options(nostack),

@@ -14,11 +14,13 @@ use x86_64::registers::rflags::RFlags;
 use x86_64::structures::gdt::SegmentSelector;
 
 use super::descriptors::{KERNEL_CODE, USER_CODE, USER_DATA};
-use super::exceptions::{trap_entered, trap_entered_anywhere};
+use super::exceptions::{early_trap_entered, trap_entered, trap_entered_anywhere};
 use super::trap_frame::{FRAME_BYTES, SYSCALL_VECTOR, TrapFrame};
 use crate::core_local::{CORE_KERNEL_STACK, CORE_USER_STACK};
 use crate::syscall::syscall_entered;
 
+/// Vectors of exceptions: those below (Intel SDM volume 3, section 6.2).
+pub const EXCEPTIONS: usize = 32;
 /// Bytes of a vector's stub.
 const STUB_BYTES: usize = 16;
 
@@ -58,16 +60,19 @@ global_asm!(
     "pop rax",
     ".endm",
     // One stub a vector. Vectors 8, 10-14, 17, 21, 29 and 30 come with an error code; the others get a zero in its place.
-    ".balign 16",
-    ".global vector_stubs",
-    "vector_stubs:",
-    ".set vector, 0",
-    ".rept 256",
+    ".macro push_vector",
     ".balign {stub_bytes}",
     ".if (vector != 8) && ((vector < 10) || (vector > 14)) && (vector != 17) && (vector != 21) && (vector != 29) && (vector != 30)",
     "push 0",
     ".endif",
     "push vector",
+    ".endm",
+    ".balign 16",
+    ".global vector_stubs",
+    "vector_stubs:",
+    ".set vector, 0",
+    ".rept 256",
+    "push_vector",
     ".if (vector == 1) || (vector == 2) || (vector == 8) || (vector == 18)",
     "jmp enter_anywhere",
     ".else",
@@ -75,6 +80,23 @@ global_asm!(
     ".endif",
     ".set vector, vector + 1",
     ".endr",
+    // Exceptions of cores that have no structure yet: they end the node.
+    ".balign 16",
+    ".global early_stubs",
+    "early_stubs:",
+    ".set vector, 0",
+    ".rept {exceptions}",
+    "push_vector",
+    "jmp enter_early",
+    ".set vector, vector + 1",
+    ".endr",
+    "enter_early:",
+    "cld",
+    "push_registers",
+    "mov rdi, rsp",
+    "xor ebp, ebp",
+    "call {early_trap_entered}",
+    "ud2",
     // Ordinary entries: inside the kernel only a bug or an interrupt that ends a halt brings us here, with GS already set.
     "enter:",
     "cld",
@@ -160,12 +182,14 @@ global_asm!(
     "call rsi",
     "ud2",
     stub_bytes = const STUB_BYTES,
+    exceptions = const EXCEPTIONS,
     frame_bytes = const FRAME_BYTES,
     user_stack = const CORE_USER_STACK,
     kernel_stack = const CORE_KERNEL_STACK,
     user_data = const USER_DATA,
     user_code = const USER_CODE,
     syscall_vector = const SYSCALL_VECTOR,
+    early_trap_entered = sym early_trap_entered,
     trap_entered = sym trap_entered,
     trap_entered_anywhere = sym trap_entered_anywhere,
     syscall_entered = sym syscall_entered,
@@ -173,6 +197,7 @@ global_asm!(
 
 unsafe extern "C" {
     static vector_stubs: [u8; 256 * STUB_BYTES];
+    static early_stubs: [u8; EXCEPTIONS * STUB_BYTES];
     fn syscall_entry();
     fn leave_to(frame: *const TrapFrame) -> !;
     fn on_stack(stack: u64, function: extern "C" fn() -> !) -> !;
@@ -181,6 +206,11 @@ unsafe extern "C" {
 /// Address of the stub that handles `vector`, 0 to 255.
 pub fn stub_address(vector: usize) -> u64 {
     (&raw const vector_stubs) as u64 + (vector * STUB_BYTES) as u64
+}
+
+/// Address of the stub that handles exception `vector`, below [`EXCEPTIONS`], on a core that has no structure yet.
+pub fn early_stub_address(vector: usize) -> u64 {
+    (&raw const early_stubs) as u64 + (vector * STUB_BYTES) as u64
 }
 
 /// Prepares this core for system calls. Entering clears the interrupt, direction, trap, nested-task and

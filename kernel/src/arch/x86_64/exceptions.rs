@@ -5,6 +5,7 @@ use core::arch::asm;
 use lwk_failure::Fault;
 use x86_64::registers::control::Cr2;
 
+use super::entry::EXCEPTIONS;
 use super::features::features;
 use super::interrupt_controller;
 use super::interrupts::{SPURIOUS, STOP, WAKE};
@@ -18,12 +19,17 @@ const DOUBLE_FAULT: u64 = 8;
 const PAGE_FAULT: u64 = 14;
 const MACHINE_CHECK: u64 = 18;
 /// First vector that is not an exception.
-const FIRST_INTERRUPT: u64 = 32;
+const FIRST_INTERRUPT: u64 = EXCEPTIONS as u64;
 
 /// What the processor says of the exception that made `frame`.
 fn fault(frame: &TrapFrame) -> Fault {
     let address = if frame.vector == PAGE_FAULT { Cr2::read_raw() } else { 0 };
     Fault { vector: frame.vector as u8, error_code: frame.error, address }
+}
+
+/// Called by the entry code of a core that has no structure yet.
+pub(super) extern "C" fn early_trap_entered(frame: &TrapFrame) -> ! {
+    panic::exception(frame, fault(frame))
 }
 
 /// Called by the entry code on the core's kernel stack, or on an interrupt stack when a program was interrupted.

@@ -1,5 +1,7 @@
 //! Processor features: which are required, which are used where present, and switching them on for a core.
 
+use core::arch::asm;
+
 use raw_cpuid::{CpuId, CpuIdReaderNative};
 use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags};
 use x86_64::registers::model_specific::{Efer, EferFlags};
@@ -123,19 +125,26 @@ fn extended_state(cpu: &Cpu, avx512: bool) -> (u64, usize) {
     (wanted.bits(), highest.unwrap_or(0).max(FXSAVE_BYTES + XSAVE_HEADER_BYTES))
 }
 
-/// Switches the features on for this core (CR0, CR4, EFER, XCR0), and syscalls and no-execute pages with them.
+/// Switches the features on for this core (CR0, CR4, EFER, XCR0), and syscalls and no-execute pages with them. What firmware has left in
+/// these registers, and in those for debugging, is switched off.
 pub fn enable() {
     let found = features();
     // SAFETY: write protection and SSE constrain and enable user code; the kernel itself uses no floating point, and
-    // its own writable mappings are writable.
+    // its own writable mappings are writable. The mode stays what it is: protected, with paging.
     unsafe {
-        Cr0::update(|flags| {
-            flags.insert(Cr0Flags::WRITE_PROTECT | Cr0Flags::MONITOR_COPROCESSOR | Cr0Flags::NUMERIC_ERROR);
-            flags.insert(Cr0Flags::ALIGNMENT_MASK);
-            flags.remove(Cr0Flags::EMULATE_COPROCESSOR | Cr0Flags::TASK_SWITCHED);
-        });
+        Cr0::write(
+            Cr0Flags::PROTECTED_MODE_ENABLE
+                | Cr0Flags::PAGING
+                | Cr0Flags::WRITE_PROTECT
+                | Cr0Flags::MONITOR_COPROCESSOR
+                | Cr0Flags::NUMERIC_ERROR
+                | Cr0Flags::ALIGNMENT_MASK,
+        );
     }
-    let mut control = Cr4Flags::OSFXSR | Cr4Flags::OSXMMEXCPT_ENABLE | Cr4Flags::PAGE_GLOBAL;
+    let mut control = Cr4Flags::PHYSICAL_ADDRESS_EXTENSION
+        | Cr4Flags::OSFXSR
+        | Cr4Flags::OSXMMEXCPT_ENABLE
+        | Cr4Flags::PAGE_GLOBAL;
     control.set(Cr4Flags::SUPERVISOR_MODE_EXECUTION_PROTECTION, found.smep);
     control.set(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION, found.smap);
     control.set(Cr4Flags::USER_MODE_INSTRUCTION_PREVENTION, found.umip);
@@ -143,15 +152,44 @@ pub fn enable() {
     control.set(Cr4Flags::OSXSAVE, found.xsave);
     // Without it a machine check resets the machine instead of being reported.
     control.set(Cr4Flags::MACHINE_CHECK_EXCEPTION, found.machine_check);
+    // The levels of the page tables cannot be changed while paging is on.
+    let levels = Cr4::read_raw() & Cr4Flags::L5_PAGING.bits();
     // SAFETY: each bit is set only if the processor has the feature; the kernel reaches user memory through its linear
-    // map, so access prevention cannot hit it, and it has no user mapping it would execute.
+    // map, so access prevention cannot hit it, and it has no user mapping it would execute. The mode stays 64-bit.
     unsafe {
-        Cr4::update(|flags| flags.insert(control));
-        Efer::update(|flags| flags.insert(EferFlags::NO_EXECUTE_ENABLE | EferFlags::SYSTEM_CALL_EXTENSIONS));
+        Cr4::write_raw(control.bits() | levels);
+        Efer::write(
+            EferFlags::LONG_MODE_ENABLE
+                | EferFlags::LONG_MODE_ACTIVE
+                | EferFlags::NO_EXECUTE_ENABLE
+                | EferFlags::SYSTEM_CALL_EXTENSIONS,
+        );
     }
+    clear_breakpoints();
     if found.xsave {
         // SAFETY: OSXSAVE is set and the components are ones the processor reported.
         unsafe { XCr0::write(XCr0Flags::from_bits_truncate(found.state_components)) };
+    }
+}
+
+/// Switches off breakpoints that firmware has left in the debug registers: values after a reset (Intel SDM volume 3, table 9-1).
+fn clear_breakpoints() {
+    const STATUS: u64 = 0xffff_0ff0;
+    const CONTROL: u64 = 0x400;
+    // SAFETY: no breakpoint is left that could strike; the kernel sets none.
+    unsafe {
+        asm!(
+            "mov dr7, {control}",
+            "mov dr6, {status}",
+            "mov dr0, {zero}",
+            "mov dr1, {zero}",
+            "mov dr2, {zero}",
+            "mov dr3, {zero}",
+            control = in(reg) CONTROL,
+            status = in(reg) STATUS,
+            zero = in(reg) 0u64,
+            options(nomem, nostack, preserves_flags),
+        );
     }
 }
 

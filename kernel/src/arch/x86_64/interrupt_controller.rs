@@ -24,36 +24,73 @@ const X2APIC_FIRST_MSR: u32 = 0x800;
 #[repr(u32)]
 enum Register {
     Id = 0x20,
+    Version = 0x30,
     EndOfInterrupt = 0xb0,
     SpuriousVector = 0xf0,
+    CorrectedErrors = 0x2f0,
     CommandLow = 0x300,
     CommandHigh = 0x310,
     LocalTimer = 0x320,
+    Thermal = 0x330,
+    PerformanceCounters = 0x340,
     LocalInput0 = 0x350,
     LocalInput1 = 0x360,
+    Error = 0x370,
 }
+
+/// The local vector table but for [`Register::LocalInput1`], each with the number of the last entry that a controller has which has it
+/// (version register, bits 16 to 23; Intel SDM volume 3, section 10.4.8).
+const LOCAL_VECTORS: [(Register, u32); 6] = [
+    (Register::LocalTimer, 3),
+    (Register::LocalInput0, 3),
+    (Register::Error, 3),
+    (Register::PerformanceCounters, 4),
+    (Register::Thermal, 5),
+    (Register::CorrectedErrors, 6),
+];
 
 const SOFTWARE_ENABLE: u32 = 1 << 8;
 const MASKED: u32 = 1 << 16;
+const DELIVER_MASK: u32 = 0b111 << 8;
 const DELIVER_NON_MASKABLE: u32 = 0b100 << 8;
 const DELIVER_INIT: u32 = 0b101 << 8;
 const DELIVER_STARTUP: u32 = 0b110 << 8;
 const LEVEL_ASSERT: u32 = 1 << 14;
 const DELIVERY_PENDING: u32 = 1 << 12;
-const ALL_BUT_SELF: u32 = 0b11 << 18;
+
+/// The bits of the base register that the kernel sets.
+fn mode() -> u64 {
+    if features().x2apic { BASE_ENABLE | BASE_X2APIC } else { BASE_ENABLE }
+}
+
+/// Whether this core's controller is in the mode that the kernel uses it in: after [`init`], if not before.
+pub fn is_on() -> bool {
+    // SAFETY: reading the base has no effect.
+    unsafe { APIC_BASE.read() & mode() == mode() }
+}
 
 /// Switches this core's controller on: no timer, no external interrupts, non-maskable ones let through.
 pub fn init() {
     // SAFETY: the mode bits follow the processor's features; nothing is pending that the change could lose.
     unsafe {
         let mut apic_base = APIC_BASE;
-        let mode = if features().x2apic { BASE_ENABLE | BASE_X2APIC } else { BASE_ENABLE };
-        apic_base.write(apic_base.read() | mode);
+        apic_base.write(apic_base.read() | mode());
     }
-    write(Register::LocalTimer, MASKED);
-    write(Register::LocalInput0, MASKED);
-    write(Register::LocalInput1, DELIVER_NON_MASKABLE);
+    // Masked before the controller is enabled, so that an interrupt of the legacy controller which waits there is dropped by that.
+    let last = read(Register::Version) >> 16 & 0xff;
+    for (register, _) in LOCAL_VECTORS.iter().filter(|(_, number)| *number <= last) {
+        write(*register, MASKED);
+    }
     write(Register::SpuriousVector, SOFTWARE_ENABLE | u32::from(SPURIOUS));
+    // Opened after: while a controller is disabled, as it is after a reset, its local vectors stay masked whatever is written to them
+    // (Intel SDM volume 3, section 10.4.7.2). QEMU's emulation is not so strict.
+    write(Register::LocalInput1, DELIVER_NON_MASKABLE);
+    if read(Register::LocalInput1) & (MASKED | DELIVER_MASK) != DELIVER_NON_MASKABLE {
+        log::warn!(
+            "non-maskable interrupts do not reach processor {}: a time limit does not end its ranks",
+            id()
+        );
+    }
 }
 
 /// Masks every line of the legacy controllers (8259), which the firmware may have left open. Once, on the boot core.
@@ -80,9 +117,9 @@ pub fn interrupt_core(apic_id: u32, vector: u8) {
     command(apic_id, LEVEL_ASSERT | u32::from(vector));
 }
 
-/// Sends every other core a non-maskable interrupt.
-pub fn interrupt_all_others_unmaskably() {
-    command(0, ALL_BUT_SELF | LEVEL_ASSERT | DELIVER_NON_MASKABLE);
+/// Sends another core, which has been started, a non-maskable interrupt.
+pub fn interrupt_core_unmaskably(apic_id: u32) {
+    command(apic_id, LEVEL_ASSERT | DELIVER_NON_MASKABLE);
 }
 
 /// Resets another core, which then waits for [`start_core`].

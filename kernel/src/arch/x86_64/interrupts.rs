@@ -46,7 +46,6 @@ impl Gate {
     };
 
     fn new(vector: usize) -> Gate {
-        let handler = entry::stub_address(vector);
         let interrupt_stack = match vector {
             NON_MASKABLE => InterruptStack::NonMaskable as u8,
             DOUBLE_FAULT => InterruptStack::DoubleFault as u8,
@@ -55,11 +54,17 @@ impl Gate {
             _ => 0,
         };
         let user_may_raise = matches!(vector, BREAKPOINT | OVERFLOW);
+        let attributes = Gate::PRESENT_INTERRUPT | if user_may_raise { Gate::FROM_USER } else { 0 };
+        Gate { interrupt_stack, attributes, ..Gate::to(entry::stub_address(vector)) }
+    }
+
+    /// A gate to an address, on the stack that is in use.
+    fn to(handler: u64) -> Gate {
         Gate {
             offset_low: handler as u16,
             selector: KERNEL_CODE,
-            interrupt_stack,
-            attributes: Gate::PRESENT_INTERRUPT | if user_may_raise { Gate::FROM_USER } else { 0 },
+            interrupt_stack: 0,
+            attributes: Gate::PRESENT_INTERRUPT,
             offset_middle: (handler >> 16) as u16,
             offset_high: (handler >> 32) as u32,
             reserved: 0,
@@ -71,6 +76,8 @@ impl Gate {
 struct Table([Gate; 256]);
 
 static TABLE: spin::Once<Table> = spin::Once::new();
+/// Of cores that have no structure yet: exceptions only, all on the stack in use.
+static EARLY_TABLE: spin::Once<Table> = spin::Once::new();
 
 /// Operand of `lidt`.
 #[repr(C, packed)]
@@ -81,16 +88,30 @@ struct TablePointer {
 
 /// Loads the table into this core; the first call makes it.
 pub fn load() {
-    let table = TABLE.call_once(|| {
-        let mut gates = [Gate::EMPTY; 256];
-        for (vector, gate) in gates.iter_mut().enumerate() {
-            *gate = Gate::new(vector);
-        }
-        Table(gates)
-    });
+    load_table(TABLE.call_once(|| Table(core::array::from_fn(Gate::new))));
+}
+
+/// Loads the table of cores that have no structure yet: every exception ends the node with a report.
+pub fn load_early() {
+    load_table(EARLY_TABLE.call_once(|| {
+        let gate = |vector| match vector {
+            0..entry::EXCEPTIONS => Gate::to(entry::early_stub_address(vector)),
+            _ => Gate::EMPTY,
+        };
+        Table(core::array::from_fn(gate))
+    }));
+}
+
+fn load_table(table: &'static Table) {
     let pointer = TablePointer { limit: (size_of::<Table>() - 1) as u16, base: table as *const Table as u64 };
-    // SAFETY: the table is a static that is never written again, and each gate leads to the stub of its vector.
+    // SAFETY: the table is never written again, and each of its gates leads to the stub of its vector.
     unsafe { asm!("lidt [{}]", in(reg) &pointer, options(readonly, nostack, preserves_flags)) };
+}
+
+/// Disables interrupts. The kernel enables them nowhere but in [`wait`]; programs run with them.
+pub fn disable() {
+    // SAFETY: changes the interrupt flag only.
+    unsafe { asm!("cli", options(nomem, nostack)) };
 }
 
 /// Waits with interrupts enabled until one has been handled. Interrupts are disabled before and after, and none that

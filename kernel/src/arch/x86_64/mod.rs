@@ -7,6 +7,7 @@ pub mod clock;
 pub mod copy;
 pub mod core_pointer;
 pub mod descriptors;
+pub mod early;
 pub mod entry;
 pub mod exceptions;
 pub mod extended_state;

@@ -1,6 +1,6 @@
 //! Starting every core of the node: reset, wait, start, and each takes over its own structure.
 
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::Access;
@@ -9,10 +9,10 @@ use lwk_mm::table::{self, MapFlags};
 
 use super::ap_trampoline::{self, Start};
 use super::paging::LinearTables;
-use super::{clock, features, interrupt_controller};
+use super::{clock, early, features, interrupt_controller};
 use crate::acpi_tables::Tables;
 use crate::core_local::{self, CORES_MAX, Core};
-use crate::{memory, scheduler};
+use crate::{memory, panic, scheduler};
 
 /// Time between reset and start of a core, in microseconds (Intel MultiProcessor Specification 1.4, appendix B.4).
 const RESET_MICROSECONDS: u64 = 10_000;
@@ -30,14 +30,17 @@ static STACKS: [AtomicU64; CORES_MAX] = [const { AtomicU64::new(0) }; CORES_MAX]
 static STRUCTURES: [AtomicUsize; CORES_MAX] = [const { AtomicUsize::new(0) }; CORES_MAX];
 /// Interrupt controller numbers of the cores in use, by index; as [`STACKS`].
 static APIC_IDS: [AtomicU64; CORES_MAX] = [const { AtomicU64::new(0) }; CORES_MAX];
+/// Whether starting cores fail at once, for tests of the kernel's end; as [`STACKS`].
+static FAIL: AtomicBool = AtomicBool::new(false);
 /// How often a starting core compares its counter with those of the others, which race with it.
 const COUNTER_COMPARISONS: usize = 256;
 /// The latest time any core has shown, in ticks of its counter.
 static LATEST_TICKS: AtomicU64 = AtomicU64::new(0);
 
 /// Starts at most `limit` cores, the boot core among them, and returns how many are up. The boot core has index 0, the
-/// others follow in the firmware's order.
-pub fn start(tables: &Tables, limit: Option<usize>) -> usize {
+/// others follow in the firmware's order. With `fail`, those fail as soon as they start.
+pub fn start(tables: &Tables, limit: Option<usize>, fail: bool) -> usize {
+    FAIL.store(fail, Ordering::Relaxed);
     interrupt_controller::silence_legacy();
     let own = interrupt_controller::id();
     let limit = limit.unwrap_or(CORES_MAX).clamp(1, CORES_MAX);
@@ -146,6 +149,7 @@ fn counter_lag() -> u64 {
 
 /// Where the trampoline delivers a core.
 extern "C" fn core_started(ticket: u64) -> ! {
+    early::guard();
     // Relaxed throughout this function: the boot core's start command orders what it wrote before.
     let structure = STRUCTURES[ticket as usize].load(Ordering::Relaxed) as *const Core;
     // SAFETY: the boot core stored a `&'static Core` for each ticket it started a core for.
@@ -154,6 +158,10 @@ extern "C" fn core_started(ticket: u64) -> ! {
     // the upper half.
     unsafe { super::paging::switch_root(memory::kernel_root()) };
     features::enable();
+    // Relaxed: as above.
+    if FAIL.load(Ordering::Relaxed) {
+        crate::inject::read_unmapped();
+    }
     interrupt_controller::init();
     let id = interrupt_controller::id();
     let index = APIC_IDS.iter().skip(1).position(|known| known.load(Ordering::Relaxed) == u64::from(id));
@@ -168,5 +176,6 @@ extern "C" fn core_started(ticket: u64) -> ! {
         );
     }
     core_local::publish(core);
+    panic::check_in();
     scheduler::run()
 }

@@ -78,6 +78,7 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
         memory_mib: mib,
         accelerator: options.accel.settle(),
         cpu: Some(CPU.into()),
+        more: Vec::new(),
         gdb: false,
         host_cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
     };
