@@ -93,7 +93,7 @@ impl Contexts {
         }
         let mut place = 0;
         while let Some(left) = self.left.get(place) {
-            if left.area.departed() < left.members {
+            if !left.area.have_left(left.members) {
                 place += 1;
                 continue;
             }

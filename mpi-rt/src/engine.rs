@@ -4,7 +4,7 @@ use crate::abi;
 use crate::birth::Announcements;
 use crate::buffered::Attached;
 use crate::collective::algorithm::{self, Algorithms};
-use crate::collective::{Area, Run, Shared};
+use crate::collective::{Area, LeftPosts, Run, Shared};
 use crate::communicator::Communicator;
 use crate::context::Contexts;
 use crate::datatypes::Datatypes;
@@ -74,6 +74,8 @@ pub struct Engine {
     pub(crate) algorithms: Algorithms,
     /// Collectives under way, in the order in which they were begun.
     pub(crate) collectives: Vec<(Handle, Box<Run>)>,
+    /// What freed persistent collectives have left.
+    pub(crate) left_posts: Rc<LeftPosts>,
     /// Operations that the program made.
     pub(crate) operations: Table<Rc<UserOperation>>,
     pub(crate) last_kernel: LastKernel,
@@ -304,6 +306,7 @@ impl Engine {
             datatypes: Datatypes::new(),
             algorithms,
             collectives: Vec::new(),
+            left_posts: Rc::default(),
             operations: Table::of(Kind::Operation),
             last_kernel: LastKernel::new(None),
             windows: Table::of(Kind::Window),

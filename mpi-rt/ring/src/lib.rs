@@ -40,7 +40,7 @@ pub use cell::{Cell, Credit, DATA_BYTES, DATA_WORDS};
 pub use consumer::Consumer;
 pub use exchange::{ExchangeLines, PAIR_BYTES, PairLine};
 pub use lines::{Lines, Pace};
-pub use posts::{Finished, POST_WORDS, Progress, Slots};
+pub use posts::{Departed, Finished, POST_WORDS, Progress, Slots};
 pub use producer::{Producer, Room};
 
 /// The share of a ring after which the consumer returns credit: measured no worse than after every message, and a quarter of

@@ -6,6 +6,9 @@
 //! 2. does its part, as the others' posts appear; parts are done in the order of numbers;
 //! 3. says so in one word ([`Finished`]), which is all that others wait for whose buffers it has used.
 //!
+//! A member that takes part in no operation any more says so in every member's [`Departed`]; when all have, the member's posts are used for
+//! another group ([`Slots::renew`]).
+//!
 //! No step needs another member to be inside a call: what has been posted is posted, and the words only grow.
 
 use crate::primitive::{AtomicU64, Ordering};
@@ -29,6 +32,10 @@ pub struct Slots<const N: usize>([Slot; N]);
 /// The number of the last operation in which a member has done its part.
 #[repr(transparent)]
 pub struct Finished(AtomicU64);
+
+/// How many members have left one member's posts for good.
+#[repr(transparent)]
+pub struct Departed(AtomicU64);
 
 /// How far a member is: its own, of no concern to the others. Numbers of operations.
 pub struct Progress<const N: usize> {
@@ -132,6 +139,35 @@ impl Finished {
     }
 }
 
+impl Departed {
+    made! {
+        /// Nobody has left.
+        pub fn new() -> Departed {
+            Departed(AtomicU64::new(0))
+        }
+    }
+
+    /// A member leaves; once each.
+    #[inline]
+    pub fn leave(&self) {
+        // Release: pairs with the acquire load in `have_all`; what the member has done with the posts is done.
+        self.0.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whether so many have left.
+    #[inline]
+    pub fn have_all(&self, members: u64) -> bool {
+        // Acquire: pairs with the release addition in `leave`.
+        self.0.load(Ordering::Acquire) == members
+    }
+
+    /// As [`Slots::renew`].
+    pub fn renew(&self) {
+        // Relaxed: as there.
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
 impl<const N: usize> Progress<N> {
     /// No operation has been called.
     pub const fn new() -> Progress<N> {
@@ -188,6 +224,12 @@ impl<const N: usize> Default for Slots<N> {
 impl Default for Finished {
     fn default() -> Finished {
         Finished::new()
+    }
+}
+
+impl Default for Departed {
+    fn default() -> Departed {
+        Departed::new()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The shared memory of a communicator's collectives: an area in each member, which the others learn of when it is made.
 
-use super::channel::SLOTS;
+use super::channel::{Channel, Member, SLOTS};
 use super::matching_calls::{Calls, Record};
 use super::oneway::{ONEWAY, ONEWAY_WORDS};
 use super::paper::Structure;
@@ -9,7 +9,7 @@ use crate::transport::smartmap::peer;
 use alloc::boxed::Box;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
-use lwk_ring::{DATA_BYTES, ExchangeLines, Finished, Lines, Pace, PairLine, Progress, Slots};
+use lwk_ring::{DATA_BYTES, Departed, ExchangeLines, Finished, Lines, Pace, PairLine, Slots};
 use lwk_user::smartmap::{CacheLine, Peer};
 
 /// Rounds of the dissemination barrier for the largest node (255 ranks).
@@ -47,7 +47,7 @@ pub struct Area {
     /// What this rank calls: see `matching_calls`.
     pub(super) record: Record,
     /// Members that will not touch this area again.
-    departed: CacheLine<AtomicU64>,
+    departed: CacheLine<Departed>,
 }
 
 impl Area {
@@ -65,7 +65,7 @@ impl Area {
             oneway_words: Lines::new(),
             paper: CacheLine(Structure::new()),
             record: Record::new(),
-            departed: CacheLine(AtomicU64::new(0)),
+            departed: CacheLine(Departed::new()),
         }
     }
 
@@ -80,7 +80,8 @@ impl Area {
     fn renew(&self) {
         // Relaxed, all: nobody else touches it until the release store that publishes its address again.
         let words = self.arrivals.iter().map(|line| &line.0).chain(self.meeting.iter());
-        words.chain([&self.departed.0]).for_each(|word| word.store(0, Ordering::Relaxed));
+        words.for_each(|word| word.store(0, Ordering::Relaxed));
+        self.departed.renew();
         self.small.renew();
         self.eager.renew();
         self.pair.renew();
@@ -93,10 +94,9 @@ impl Area {
         self.record.renew();
     }
 
-    /// How many members have left it.
-    pub(crate) fn departed(&self) -> u64 {
-        // Acquire: pairs with the release addition in `Shared::leave`: what they did here is done.
-        self.departed.load(Ordering::Acquire)
+    /// Whether so many members have left it.
+    pub(crate) fn have_left(&self, members: u64) -> bool {
+        self.departed.have_all(members)
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Shared {
     pub smalls: Cell<u64>,
     pub eagers: Cell<u64>,
     pub papers: Cell<u64>,
-    pub(super) progress: Progress<SLOTS>,
+    pub(super) channel: Channel,
     pub(super) pace: Pace<ONEWAY>,
     pub(super) pace_of_words: Pace<ONEWAY_WORDS>,
     pub(super) calls: Calls,
@@ -119,6 +119,12 @@ impl Shared {
     /// What this rank, number `rank` of the members, knows of a new communicator: every member's area.
     pub fn new(rank: u32, members: &[u32], areas: Box<[&'static Area]>) -> Shared {
         let numbers = || Cell::new(0);
+        let both = areas.len() == 2;
+        let channel = areas.iter().enumerate().map(|(index, area)| Member {
+            slots: &area.slots,
+            finished: if both { &areas[0].both_finished[index] } else { &area.finished },
+        });
+        let channel = Channel::new(rank, channel);
         Shared {
             areas,
             members: members.into(),
@@ -126,7 +132,7 @@ impl Shared {
             smalls: numbers(),
             eagers: numbers(),
             papers: numbers(),
-            progress: Progress::new(),
+            channel,
             pace: Pace::new(),
             pace_of_words: Pace::new(),
             calls: Calls::new(),
@@ -140,10 +146,7 @@ impl Shared {
 
     /// Leaves the areas for good; this rank's own, which the others may not have left yet.
     pub fn leave(&self) -> Option<&'static Area> {
-        for area in &self.areas {
-            // Release: pairs with the acquire load in `Area::departed`.
-            area.departed.fetch_add(1, Ordering::Release);
-        }
+        self.areas.iter().for_each(|area| area.departed.leave());
         self.areas.get(self.rank as usize).copied()
     }
 

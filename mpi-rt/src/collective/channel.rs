@@ -1,14 +1,16 @@
-//! The channel of a communicator: numbered operations on posted buffers, several under way at once (`lwk_ring::Slots`).
+//! Channels: numbered operations on posted buffers, several under way at once (`lwk_ring::Slots`).
 //!
 //! A rank posts its buffers, does its part as its peers' posts appear, in the order of numbers, and says so in one word, which is all that
-//! peers wait for whose buffers it has used. All ranks call the operations in the same order (MPI-5.0, chapter "Collective
-//! Communication").
+//! peers wait for whose buffers it has used. All ranks begin the operations of a channel in the same order. A communicator has one for its blocking
+//! and non-blocking calls (MPI-5.0, chapter "Collective Communication"), and one for each persistent collective, whose operations are its
+//! starts (`persistent`).
 
 use super::area::Shared;
 use super::matching_calls::posted;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use lwk_ring::Finished;
+use alloc::boxed::Box;
+use lwk_ring::{Finished, Progress, Slots};
 use lwk_user::wait::Poll;
 
 /// Operations of one communicator that a rank can have posted at once; more wait their turn.
@@ -32,6 +34,8 @@ pub(super) enum Kind {
     NeighbourAllgather,
     NeighbourAlltoall,
     Exchange,
+    /// The making of a persistent collective.
+    Init,
     // The blocking forms that post a row: they do not match the others.
     BroadcastRow,
     GatherRow,
@@ -70,11 +74,41 @@ pub(super) fn sort_of(check: u64) -> u64 {
     posted(check >> (ROOT_BITS + COUNT_BITS), check >> COUNT_BITS)
 }
 
-impl Shared {
+/// The class of the mismatch if two check words are of different kinds. Errors: `NOT_SAME`.
+pub(super) fn same_kind(mine: u64, other: u64) -> Result<()> {
+    if (mine ^ other) >> (ROOT_BITS + COUNT_BITS) == 0 { Ok(()) } else { Err(Error::NOT_SAME) }
+}
+
+/// Where a member of a channel lays open its buffers, and says how far it is.
+#[derive(Clone, Copy)]
+pub(super) struct Member {
+    pub slots: &'static Slots<SLOTS>,
+    pub finished: &'static Finished,
+}
+
+/// Numbered operations of a group of ranks, as one of them sees them.
+pub(crate) struct Channel {
+    members: Box<[Member]>,
+    /// This rank's place.
+    rank: u32,
+    pub(super) progress: Progress<SLOTS>,
+}
+
+impl Channel {
+    /// Nothing has been called on it. Members in the order of their ranks; this one is number `rank`.
+    pub(super) fn new(rank: u32, members: impl Iterator<Item = Member>) -> Channel {
+        Channel { members: members.collect(), rank, progress: Progress::new() }
+    }
+
+    #[inline(always)]
+    fn of(&self, rank: u32) -> &Member {
+        &self.members[rank as usize]
+    }
+
     /// The least number of the operations that ranks have finished last.
     #[cold]
     fn all_finished(&self) -> u64 {
-        (0..self.size()).map(|rank| self.finished_by(rank)).min().unwrap_or(0)
+        self.members.iter().map(|member| member.finished.last()).min().unwrap_or(0)
     }
 
     /// Whether this rank may post operation `number` now.
@@ -83,10 +117,10 @@ impl Shared {
         self.progress.may_post(number, || self.all_finished())
     }
 
-    /// Posts operation `number`, when [`Shared::may_post`] says so.
+    /// Posts operation `number`, when [`Channel::may_post`] says so.
     #[inline(always)]
     pub(super) fn post(&self, number: u64, check: u64, words: &[u64]) {
-        self.mine().slots.post(&self.progress, number, check, words);
+        self.of(self.rank).slots.post(&self.progress, number, check, words);
     }
 
     /// Whether `rank` has posted operation `number`.
@@ -101,12 +135,6 @@ impl Shared {
         self.of(rank).slots.word(number, index)
     }
 
-    /// The address in a word of a rank's post, which is there, as seen from here.
-    #[inline(always)]
-    pub(super) fn posted_address(&self, rank: u32, number: u64, index: usize) -> *mut u8 {
-        self.seen(rank, self.posted_word(rank, number, index))
-    }
-
     /// Whether a rank's post, which is there, is of the operation that this rank means. Errors: `NOT_SAME` if it is another, `ROOT` if it has
     /// another root, `COUNT` if the counts differ that must not.
     #[inline(always)]
@@ -118,19 +146,28 @@ impl Shared {
     /// This rank has done its part of operation `number`.
     #[inline(always)]
     pub(super) fn finish(&self, number: u64) {
-        self.progress.finish(self.finished_word(self.rank), number);
-        self.confess();
+        self.progress.finish(self.of(self.rank).finished, number);
     }
 
     /// The last operation in which a rank has done its part.
     #[inline(always)]
     pub(super) fn finished_by(&self, rank: u32) -> u64 {
-        self.finished_word(rank).last()
+        self.of(rank).finished.last()
+    }
+}
+
+impl Shared {
+    /// The address in a word of a rank's post in the communicator's channel, which is there, as seen from here.
+    #[inline(always)]
+    pub(super) fn posted_address(&self, rank: u32, number: u64, index: usize) -> *mut u8 {
+        self.seen(rank, self.channel.posted_word(rank, number, index))
     }
 
+    /// This rank has done its part of operation `number` of the communicator's channel.
     #[inline(always)]
-    fn finished_word(&self, rank: u32) -> &Finished {
-        if self.size() == 2 { &self.of(0).both_finished[rank as usize & 1] } else { &self.of(rank).finished }
+    pub(super) fn finish(&self, number: u64) {
+        self.channel.finish(number);
+        self.confess();
     }
 }
 
@@ -140,18 +177,18 @@ impl Engine {
     #[inline(always)]
     pub(super) fn open(&mut self, shared: &Shared, check: u64, words: &[u64]) -> Result<u64> {
         shared.enter(sort_of(check))?;
-        let number = shared.progress.call();
-        if !(shared.progress.is_next(number) && shared.may_post(number)) {
+        let number = shared.channel.progress.call();
+        if !(shared.channel.progress.is_next(number) && shared.channel.may_post(number)) {
             self.wait_for_turn(shared, number);
         }
-        shared.post(number, check, words);
+        shared.channel.post(number, check, words);
         Ok(number)
     }
 
     #[cold]
     fn wait_for_turn(&mut self, shared: &Shared, number: u64) {
         let mut poll = Poll::new();
-        while !(shared.progress.is_next(number) && shared.may_post(number)) {
+        while !(shared.channel.progress.is_next(number) && shared.channel.may_post(number)) {
             // Earlier, non-blocking operations go on here.
             self.progress();
             poll.pause();
@@ -161,8 +198,8 @@ impl Engine {
     /// Waits for a rank's post. Errors: as for [`Shared::agree`], and those of `await_rank`.
     #[inline(always)]
     pub(super) fn await_post(&mut self, shared: &Shared, rank: u32, number: u64, check: u64) -> Result<()> {
-        self.await_rank(shared, rank, || shared.has_posted(rank, number))?;
-        shared.agree(rank, number, check)
+        self.await_rank(shared, rank, || shared.channel.has_posted(rank, number))?;
+        shared.channel.agree(rank, number, check)
     }
 
     /// Waits for the posts of all. Errors: as for [`Engine::await_post`], when all are there or will not come.
@@ -181,7 +218,7 @@ impl Engine {
         shared.finish(number);
         let mut outcome = outcome;
         for rank in 0..shared.size() {
-            let ended = self.await_rank(shared, rank, || shared.finished_by(rank) >= number);
+            let ended = self.await_rank(shared, rank, || shared.channel.finished_by(rank) >= number);
             outcome = outcome.and(ended);
         }
         shared.confess();

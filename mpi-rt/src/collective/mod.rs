@@ -7,7 +7,8 @@
 //! size, or by name (`algorithm`).
 //!
 //! Every rank of a communicator calls the same collectives in the same order (MPI-5.0, chapter "Collective Communication"); operations
-//! are numbered by each rank for itself, and numbers are what the lines carry, so that a line never has to be reset.
+//! are numbered by each rank for itself, and numbers are what the lines carry, so that a line never has to be reset. Persistent ones are made in
+//! the same order and started in any, and have numbers of their own (`persistent`).
 
 pub mod algorithm;
 mod allreduce;
@@ -22,6 +23,7 @@ mod neighbourhood;
 mod oneway;
 mod pair;
 mod paper;
+mod persistent;
 mod plan;
 mod reduce;
 mod rows;
@@ -32,6 +34,7 @@ pub use area::Area;
 pub(crate) use area::Shared;
 pub use arguments::{Call, Division, Numbers, Part, Parts, Reducing};
 pub(crate) use fold::Reduction;
+pub(crate) use persistent::LeftPosts;
 pub(crate) use run::Run;
 
 use crate::communicator::Communicator;
@@ -142,7 +145,7 @@ impl Engine {
         let outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
             for rank in 0..shared.size() {
-                each(rank, [0, 1].map(|index| shared.posted_word(rank, number, index) as i32));
+                each(rank, [0, 1].map(|index| shared.channel.posted_word(rank, number, index) as i32));
             }
         }
         self.close(shared, number, outcome)

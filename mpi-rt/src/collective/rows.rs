@@ -57,7 +57,7 @@ impl Shared {
     /// The region for `rank` of the row that `owner` has posted.
     pub(super) fn posted_part(&self, owner: u32, number: u64, rank: u32) -> Result<Region> {
         let [address, layout, length, count, bytes, stride] =
-            [0, 1, 2, 3, 4, 5].map(|index| self.posted_word(owner, number, index));
+            [0, 1, 2, 3, 4, 5].map(|index| self.channel.posted_word(owner, number, index));
         let words = [address.wrapping_add(stride.wrapping_mul(rank as u64)), layout, length, count];
         if owner == self.rank {
             return Ok(Region::of_words(words, bytes as usize));

@@ -1,9 +1,11 @@
 //! Collectives under way: a plan, and how far it is. Driven by the engine's progress, or by the blocking call itself.
 
+use super::area::Shared;
 use super::arguments::Call;
-use super::channel::sort_of;
+use super::channel::{Channel, sort_of};
 use super::fold::{Every, One};
 use super::matching_calls::POLLS_PER_LOOK;
+use super::persistent::PersistentChannel;
 use super::plan::{Fold, Move, Piece, Place, Plan, Target, Users};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -29,6 +31,8 @@ pub(super) const RESULT: usize = 1;
 /// One collective of this rank under way, or to be started again.
 pub(crate) struct Run {
     plan: Plan,
+    /// Of a persistent one, whose starts match each other; others match by the calls on the communicator.
+    persistent: Option<Rc<PersistentChannel>>,
     number: u64,
     /// As `matching_calls` has it.
     word: u64,
@@ -38,6 +42,38 @@ pub(crate) struct Run {
     /// How often nothing could be done.
     idle: u32,
     outcome: Result<()>,
+}
+
+/// The ranks of an operation, and how they are told of its steps.
+struct Group {
+    communicator: Rc<Communicator>,
+    persistent: Option<Rc<PersistentChannel>>,
+}
+
+impl Group {
+    fn shared(&self) -> &Shared {
+        &self.communicator.shared
+    }
+
+    fn channel(&self) -> &Channel {
+        self.persistent.as_ref().map_or(&self.communicator.shared.channel, |it| &it.channel)
+    }
+
+    /// The address in a word of a rank's post, which is there, as seen from here.
+    fn posted_address(&self, rank: u32, number: u64, index: usize) -> *mut u8 {
+        self.shared().seen(rank, self.channel().posted_word(rank, number, index))
+    }
+
+    /// This rank has done its part of operation `number`.
+    fn finish(&self, number: u64) {
+        self.channel().finish(number);
+        self.shared().confess();
+    }
+
+    /// If `rank` is in another call of the communicator in place of that with this word: the class of the mismatch.
+    fn elsewhere(&self, rank: u32, word: u64) -> Option<Error> {
+        if self.persistent.is_some() { None } else { self.shared().elsewhere(rank, word) }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,11 +89,20 @@ enum Stage {
 
 impl Run {
     fn new(plan: Plan) -> Run {
-        Run { plan, number: 0, word: 0, stage: Stage::Complete, moved: 0, idle: 0, outcome: Ok(()) }
+        Run {
+            plan,
+            persistent: None,
+            number: 0,
+            word: 0,
+            stage: Stage::Complete,
+            moved: 0,
+            idle: 0,
+            outcome: Ok(()),
+        }
     }
 
-    fn communicator(&self) -> Rc<Communicator> {
-        self.plan.communicator.clone()
+    fn group(&self) -> Group {
+        Group { communicator: self.plan.communicator.clone(), persistent: self.persistent.clone() }
     }
 
     /// Begins: takes the operation's number, unless the call has failed already.
@@ -65,32 +110,33 @@ impl Run {
     /// # Safety
     /// The buffers of the plan must be valid, as the call says, until it is complete.
     unsafe fn begin(&mut self) {
-        let shared = &self.plan.communicator.shared;
-        match shared.enter(sort_of(self.plan.check)) {
-            Ok(word) => self.word = word,
-            Err(error) => {
-                self.outcome = Err(error);
-                return;
+        let group = self.group();
+        if group.persistent.is_none() {
+            match group.shared().enter(sort_of(self.plan.check)) {
+                Ok(word) => self.word = word,
+                Err(error) => {
+                    self.outcome = Err(error);
+                    return;
+                }
             }
         }
-        self.number = shared.progress.call();
+        self.number = group.channel().progress.call();
         self.stage = Stage::Called;
         self.moved = 0;
         // SAFETY: the caller's promise.
         self.outcome = unsafe { self.plan.take_snapshot() };
     }
 
-    fn post(&self) {
+    fn post(&self, channel: &Channel) {
         let plan = &self.plan;
-        let shared = &plan.communicator.shared;
         if let Some([contribution, result]) = plan.addresses {
-            return shared.post(self.number, plan.check, &[contribution, result]);
+            return channel.post(self.number, plan.check, &[contribution, result]);
         }
         let address = |pieces: &[Piece]| pieces.as_ptr().expose_provenance() as u64;
         let numbers = [plan.sends.len(), plan.receives.len(), plan.partners.len()];
         let numbers = numbers.iter().rev().fold(0, |word, number| word << PLACE_BITS | *number as u64);
         let partners = plan.partners.as_ptr().expose_provenance() as u64;
-        shared.post(
+        channel.post(
             self.number,
             plan.check,
             &[address(&plan.sends), address(&plan.receives), partners, numbers],
@@ -114,14 +160,13 @@ impl Run {
     /// If another rank has entered a call that does not match: this one's part is done, and the outcome is the class of the mismatch.
     #[cold]
     fn look_for_others(&mut self) {
-        let communicator = self.communicator();
-        let shared = &communicator.shared;
+        let group = self.group();
         if self.stage == Stage::Posted
-            && shared.progress.is_next(self.number)
-            && let Some(class) = (0..shared.size()).find_map(|rank| shared.elsewhere(rank, self.word))
+            && group.channel().progress.is_next(self.number)
+            && let Some(class) = (0..group.shared().size()).find_map(|rank| group.elsewhere(rank, self.word))
         {
             self.outcome = self.outcome.and(Err(class));
-            shared.finish(self.number);
+            group.finish(self.number);
             self.stage = Stage::Finished;
         }
     }
@@ -129,29 +174,29 @@ impl Run {
     /// # Safety
     /// As for [`Run::begin`].
     unsafe fn step(&mut self, engine: &mut Engine) -> bool {
-        let communicator = self.communicator();
-        let shared = &communicator.shared;
+        let group = self.group();
+        let channel = group.channel();
         if self.stage == Stage::Called {
-            if !shared.may_post(self.number) {
+            if !channel.may_post(self.number) {
                 return false;
             }
-            self.post();
+            self.post(channel);
             self.stage = Stage::Posted;
         }
         if self.stage == Stage::Posted {
             // SAFETY: the caller's promise.
-            if !shared.progress.is_next(self.number) || !unsafe { self.do_part(engine) } {
+            if !channel.progress.is_next(self.number) || !unsafe { self.do_part(engine) } {
                 return false;
             }
-            shared.finish(self.number);
+            group.finish(self.number);
             self.stage = Stage::Finished;
         }
         if self.stage == Stage::Finished {
             // Who is in another call will not use the buffers.
             let failed = self.outcome.is_err();
             let done = |rank: u32| {
-                shared.finished_by(rank) >= self.number
-                    || failed && shared.elsewhere(rank, self.word).is_some()
+                channel.finished_by(rank) >= self.number
+                    || failed && group.elsewhere(rank, self.word).is_some()
             };
             let left = match &self.plan.users {
                 Users::Range(range) => range.clone().all(done),
@@ -170,19 +215,19 @@ impl Run {
     /// # Safety
     /// As for [`Run::begin`].
     unsafe fn do_part(&mut self, engine: &mut Engine) -> bool {
-        let communicator = self.communicator();
-        let shared = &communicator.shared;
+        let group = self.group();
+        let channel = group.channel();
         while let Some(step) = self.plan.moves.get(self.moved) {
-            if !shared.has_posted(step.peer, self.number) {
+            if !channel.has_posted(step.peer, self.number) {
                 return false;
             }
             let step = *step;
             self.moved += 1;
             // SAFETY: the peer has posted its buffers and keeps them until this rank has finished; the caller's promise.
-            let moved = unsafe { self.carry_out(&communicator, &step) };
+            let moved = unsafe { self.carry_out(&group, &step) };
             self.outcome = self.outcome.and(moved);
         }
-        let posted = |rank: u32| shared.has_posted(rank, self.number);
+        let posted = |rank: u32| channel.has_posted(rank, self.number);
         if !self.plan.awaited.clone().all(posted) {
             return false;
         }
@@ -194,29 +239,28 @@ impl Run {
         if !fold.sources.clone().chain(targets.clone()).all(posted) {
             return false;
         }
-        let agree = |rank: u32| shared.agree(rank, self.number, self.plan.check);
+        let agree = |rank: u32| channel.agree(rank, self.number, self.plan.check);
         let agreed = fold.sources.clone().chain(targets).map(agree).fold(Ok(()), Result::and);
         self.outcome = self.outcome.and(agreed);
         if self.outcome.is_ok() {
             let fold = fold.clone();
             // SAFETY: all have posted buffers of as many items; parts do not overlap.
-            self.outcome = unsafe { self.fold(engine, &communicator, fold) };
+            self.outcome = unsafe { self.fold(engine, &group, fold) };
         }
         true
     }
 
     /// # Safety
     /// Contributions and targets must have been posted, for the reduction's items.
-    unsafe fn fold(&self, engine: &mut Engine, communicator: &Communicator, fold: Fold) -> Result<()> {
+    unsafe fn fold(&self, engine: &mut Engine, group: &Group, fold: Fold) -> Result<()> {
         let Fold { reduction, sources, part, target } = fold;
-        let shared = &communicator.shared;
-        let source = |rank: u32| shared.posted_address(rank, self.number, CONTRIBUTION).cast_const();
+        let source = |rank: u32| group.posted_address(rank, self.number, CONTRIBUTION).cast_const();
         // SAFETY: the caller's promise.
         unsafe {
             match target {
                 Target::Own(own) => engine.fold(&reduction, sources, part, source, One(own)),
                 Target::Posted(ranks) => {
-                    let result = |rank: u32| shared.posted_address(rank, self.number, RESULT);
+                    let result = |rank: u32| group.posted_address(rank, self.number, RESULT);
                     engine.fold(&reduction, sources, part, source, Every(ranks, result))
                 }
             }
@@ -225,15 +269,15 @@ impl Run {
 
     /// # Safety
     /// The peer must have posted; its regions and this rank's must be valid.
-    unsafe fn carry_out(&self, communicator: &Communicator, step: &Move) -> Result<()> {
-        let shared = &communicator.shared;
-        shared.agree(step.peer, self.number, self.plan.check)?;
-        let numbers = shared.posted_word(step.peer, self.number, NUMBERS);
+    unsafe fn carry_out(&self, group: &Group, step: &Move) -> Result<()> {
+        let (shared, channel) = (group.shared(), group.channel());
+        channel.agree(step.peer, self.number, self.plan.check)?;
+        let numbers = channel.posted_word(step.peer, self.number, NUMBERS);
         let [sends, receives, partners] = [0, 1, 2].map(|place| numbers >> (place * PLACE_BITS) & PLACES);
         let place = match step.place {
             Place::At(place) => place,
             Place::Occurrence(before) => {
-                let list = shared.posted_address(step.peer, self.number, PARTNERS).cast::<u32>();
+                let list = group.posted_address(step.peer, self.number, PARTNERS).cast::<u32>();
                 // SAFETY: the peer has posted that many partners.
                 let partner = |index: u64| unsafe { list.add(index as usize).read() };
                 let mut places = (0..partners).filter(|index| partner(*index) == shared.rank);
@@ -245,7 +289,7 @@ impl Run {
         if place as u64 >= number {
             return Err(Error::ARG);
         }
-        let list = shared.posted_address(step.peer, self.number, word).cast::<Piece>();
+        let list = group.posted_address(step.peer, self.number, word).cast::<Piece>();
         // SAFETY: the peer has posted that many pieces.
         let piece = unsafe { list.add(place as usize).read() };
         let theirs = if step.peer == shared.rank {
@@ -303,14 +347,16 @@ impl Engine {
         Ok(request)
     }
 
-    /// A collective that is started by [`Engine::start`]. All ranks must call it, in the same order as others. Errors: as for
-    /// [`Engine::begin_collective`].
+    /// A collective that is started by [`Engine::start`]. All ranks must call it, in the same order as other collectives, and it waits for them;
+    /// each may then start it when it likes. Errors: as for [`Engine::begin_collective`], and `NOT_SAME`.
     ///
     /// # Safety
     /// As for [`Engine::collective`], whenever the request is active.
     pub unsafe fn collective_init(&mut self, call: &Call, communicator: Handle) -> Result<Handle> {
         let communicator = self.communicator(communicator)?.clone();
-        let run = Box::new(Run::new(self.plan(call, &communicator)?));
+        let mut run = Box::new(Run::new(self.plan(call, &communicator)?));
+        let (group, check) = (run.plan.communicator.clone(), run.plan.check);
+        run.persistent = Some(Rc::new(self.persistent_channel(&group, check)?));
         let operation = Operation::Collective(Some(run));
         Ok(self.requests.insert(Request { persistent: true, ..Request::new(operation) }))
     }

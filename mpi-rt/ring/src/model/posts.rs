@@ -1,7 +1,7 @@
 //! Posts of two threads: one loads what the other has posted, which uses its buffer again when the loading is finished.
 
 use crate::primitive::{Memory, check, wait};
-use crate::{Finished, Progress, Slots};
+use crate::{Departed, Finished, Progress, Slots};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -83,4 +83,27 @@ fn a_buffer_is_used_again_when_all_have_finished() {
 #[test]
 fn a_slot_is_filled_again_when_all_have_finished() {
     agree(ahead, 2);
+}
+
+/// Posts are used for another group when both members have left them: nobody is in them any more.
+#[test]
+fn posts_are_used_for_another_group_when_all_have_left() {
+    check(|| {
+        let group = Arc::new([Member::new(), Member::new()]);
+        let departed = Arc::new(Departed::new());
+        let (other, left) = (group.clone(), departed.clone());
+        let other = thread::spawn(move || {
+            reader(&other, 1);
+            left.leave();
+        });
+        let member = &group[0];
+        member.buffers[0].store(1);
+        post(&group, 0, &Progress::new(), 1, 0);
+        departed.leave();
+        wait(|| departed.have_all(2));
+        member.slots.renew();
+        assert!(!member.slots.has(1));
+        member.buffers[0].store(2);
+        other.join().unwrap();
+    });
 }
