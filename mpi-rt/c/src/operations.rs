@@ -37,8 +37,7 @@ struct Callback<N: Number, D: Shown>(Function<N, D>);
 impl<N: Number, D: Shown> UserFunction for Callback<N, D> {
     unsafe fn call(&self, input: *mut u8, inout: *mut u8, count: i64, datatype: u64) {
         let mut shown = D::of(datatype);
-        // The engine folds a few kilobytes at a time; only MPI_Reduce_local passes on a length of the caller's, which fits its own kind
-        // but may not fit the function's.
+        // All at once, unless the call's count, which fits its own kind, does not fit the function's.
         let mut done = 0;
         while done < count {
             let (length, mut number) = fitting::<N>(count - done);

@@ -4,7 +4,7 @@
 use super::algorithm::Allreduce;
 use super::area::{EAGER_BYTES, SMALL_BYTES};
 use super::channel::{Kind, check};
-use super::fold::{Every, share};
+use super::fold::Every;
 use super::matching_calls::sort_of_allreduce;
 use super::run::{CONTRIBUTION, RESULT};
 use super::{Exchange, Reduction, Shared};
@@ -203,7 +203,7 @@ impl Engine {
         let mut outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
             let size = shared.size();
-            let part = share(reduction.count, size, shared.rank);
+            let part = reduction.part(size, shared.rank, 0);
             let source = |rank| shared.posted_address(rank, number, CONTRIBUTION).cast_const();
             let targets = Every(0..size, |rank| shared.posted_address(rank, number, RESULT));
             // SAFETY: all buffers are posted and stay until all have finished; shares do not overlap, so each byte of each buffer has one

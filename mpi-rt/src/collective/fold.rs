@@ -224,9 +224,11 @@ impl Engine {
         targets: impl Targets,
     ) -> Result<()> {
         let (items, operation) = (&reduction.items, &reduction.operation);
-        let users = operation.is_users();
-        if !users
-            && ranks.len() == 2
+        if operation.is_users() {
+            // SAFETY: the caller's promise; of the program's operations each fold that has a part has all contributions.
+            return unsafe { self.fold_whole(reduction, ranks, part, source, targets) };
+        }
+        if ranks.len() == 2
             && let Some([out, twin]) = targets.pair()
             && !are_confused(out, twin)
         {
@@ -256,7 +258,7 @@ impl Engine {
             // SAFETY: the block holds `count` items; the sources hold these ones, the caller says.
             unsafe {
                 let mut rank = ranks.end - 1;
-                if users || ranks.len() == 1 {
+                if ranks.len() == 1 {
                     items.copy(from(rank), block, count)?;
                 } else {
                     // The last two give the first result, in one pass over both.
@@ -265,7 +267,7 @@ impl Engine {
                 }
                 while rank > ranks.start {
                     rank -= 1;
-                    operation.apply(self, from(rank), block, count);
+                    operation.combine(from(rank), block, block, null_mut(), count);
                 }
                 targets.each(|target| items.copy(block, items.at_mut(target, first), count))?;
             }
@@ -273,10 +275,70 @@ impl Engine {
         }
         Ok(())
     }
+
+    /// The same by a function of the program, which is called with all items at once: what it makes of one may depend on another (lists that
+    /// lie in a vector). Errors: `NO_MEM`.
+    ///
+    /// # Safety
+    /// As for [`Engine::fold`], but all items of the contributions must be readable, unless the part is empty.
+    #[cold]
+    unsafe fn fold_whole(
+        &mut self,
+        reduction: &Reduction,
+        ranks: Range<u32>,
+        part: Range<usize>,
+        source: impl Fn(u32) -> *const u8,
+        targets: impl Targets,
+    ) -> Result<()> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        let Reduction { count, items, operation } = reduction;
+        let mut scratch;
+        let folded = match targets.pair() {
+            // The only buffer that gets the result serves in place of scratch, unless a contribution is in it.
+            Some([only, twin])
+                if twin.is_null()
+                    && part == (0..*count)
+                    && ranks.clone().all(|rank| source(rank) != only) =>
+            {
+                only
+            }
+            _ => {
+                scratch = Scratch::new(items, *count)?;
+                scratch.address()
+            }
+        };
+        // SAFETY: the scratch holds all items, and so do the contributions and a target that gets all, the caller says.
+        unsafe {
+            items.copy(source(ranks.end - 1), folded, *count)?;
+            for rank in ranks.rev().skip(1) {
+                operation.apply(self, source(rank), folded, *count);
+            }
+            targets.each(|target| {
+                if target == folded {
+                    return Ok(());
+                }
+                let from = items.at_mut(folded, part.start);
+                items.copy(from, items.at_mut(target, part.start), part.len())
+            })
+        }
+    }
+}
+
+impl Reduction {
+    /// The items that rank `rank` folds if `ranks` divide the work: of the program's operations one rank folds all, `whole`.
+    pub(super) fn part(&self, ranks: u32, rank: u32, whole: u32) -> Range<usize> {
+        match self.operation.is_users() {
+            false => share(self.count, ranks, rank),
+            true if rank == whole => 0..self.count,
+            true => 0..0,
+        }
+    }
 }
 
 /// Items of rank `rank`'s share when `count` are divided among `ranks`.
-pub(super) fn share(count: usize, ranks: u32, rank: u32) -> Range<usize> {
+fn share(count: usize, ranks: u32, rank: u32) -> Range<usize> {
     let (ranks, rank) = (ranks as usize, rank as usize);
     let (each, more) = (count / ranks, count % ranks);
     let first = each * rank + more.min(rank);

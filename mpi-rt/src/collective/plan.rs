@@ -8,7 +8,7 @@
 
 use super::arguments::{Call, Numbers, Part, Parts, Reducing};
 use super::channel::{Kind, check};
-use super::fold::{Reduction, Scratch, share};
+use super::fold::{Reduction, Scratch};
 use super::sides::{Sides, channel_of};
 use crate::abi::{IN_PLACE, PROC_NULL, ROOT};
 use crate::communicator::Communicator;
@@ -382,7 +382,9 @@ impl Engine {
             Role::Of(root) => root,
         };
         plan.addresses = Some([address(send), address(reducing.receive)]);
-        let part = share(reduction.count, sides.local.len() as u32, sides.rank);
+        // Of two groups the root's has no contribution, and so nobody who could fold.
+        let whole = if sides.inter { 0 } else { root };
+        let part = reduction.part(sides.local.len() as u32, sides.rank, whole);
         let target = Target::Posted(root..root + 1);
         plan.fold = Some(Fold { reduction, sources: sides.local.clone(), part, target });
         plan.users = Users::Range(sides.local.clone());
@@ -399,7 +401,7 @@ impl Engine {
         let mut plan = Plan::new(communicator, check(Kind::Allreduce, 0, reduction.count as u64));
         let send = contribution(reducing, sides)?;
         plan.addresses = Some([address(send), address(reducing.receive)]);
-        let part = share(reduction.count, sides.local.len() as u32, sides.rank);
+        let part = reduction.part(sides.local.len() as u32, sides.rank, 0);
         let target = Target::Posted(sides.remote.clone());
         plan.fold = Some(Fold { reduction, sources: sides.local.clone(), part, target });
         plan.users = Users::Range(sides.all());

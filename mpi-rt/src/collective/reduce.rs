@@ -5,7 +5,7 @@ use super::Reduction;
 use super::algorithm::Reduce;
 use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
-use super::fold::{One, share};
+use super::fold::One;
 use super::matching_calls::sort;
 use super::run::{CONTRIBUTION, RESULT};
 use crate::abi::IN_PLACE;
@@ -116,7 +116,7 @@ impl Engine {
         let mut outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
             let size = shared.size();
-            let part = share(reduction.count, size, shared.rank);
+            let part = reduction.part(size, shared.rank, root);
             let source = |rank| shared.posted_address(rank, number, CONTRIBUTION).cast_const();
             let target = One(shared.posted_address(root, number, RESULT));
             // SAFETY: all buffers are posted and stay until all have finished; shares do not overlap, so each byte of the root's buffer has
