@@ -1,11 +1,14 @@
 //! Turns a kernel and a RAM disk into a bootable disk image.
 //!
-//! `margay-boot KERNEL RAMDISK bios|uefi IMAGE` writes a whole-disk image: for BIOS with a master boot record, for
-//! UEFI with a GPT and an EFI system partition. The boot loader is silent on the serial line and on the screen, which
+//! `margay-boot KERNEL RAMDISK IMAGE` writes a whole-disk image for the firmware that it was built for (features `bios` and `uefi`): for BIOS
+//! with a master boot record, for UEFI with a GPT and an EFI system partition. The boot loader is silent on the serial line and on the screen, which
 //! both belong to the kernel's console. Exit status: 0, or 2 with one line on standard error.
 //!
 //! `cargo lwk` is the only caller; the work is in the crate `bootloader`.
 #![forbid(unsafe_code)]
+
+#[cfg(all(feature = "bios", feature = "uefi"))]
+compile_error!("an image builder is for one firmware: choose the feature bios or uefi");
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,8 +32,8 @@ fn main() -> ExitCode {
 }
 
 fn make_image(arguments: &[std::ffi::OsString]) -> Result<(), String> {
-    let [kernel, ramdisk, firmware, image] = arguments else {
-        return Err("use: margay-boot KERNEL RAMDISK bios|uefi IMAGE".into());
+    let [kernel, ramdisk, image] = arguments else {
+        return Err("use: margay-boot KERNEL RAMDISK IMAGE".into());
     };
     let mut config = BootConfig::default();
     config.serial_logging = false;
@@ -41,10 +44,9 @@ fn make_image(arguments: &[std::ffi::OsString]) -> Result<(), String> {
     let mut builder = DiskImageBuilder::new(kernel.into());
     builder.set_ramdisk(ramdisk.into()).set_boot_config(&config);
     let image = Path::new(image);
-    let made = match firmware.to_str() {
-        Some("bios") => builder.create_bios_image(image),
-        Some("uefi") => builder.create_uefi_image(image),
-        _ => return Err(format!("no firmware {firmware:?}; it is bios or uefi")),
-    };
+    #[cfg(feature = "bios")]
+    let made = builder.create_bios_image(image);
+    #[cfg(not(feature = "bios"))]
+    let made = builder.create_uefi_image(image);
     made.map_err(|error| format!("the disk image {} cannot be written: {error:#}", image.display()))
 }

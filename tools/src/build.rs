@@ -5,6 +5,7 @@ use std::process::Command;
 
 use crate::failure::{Doing, Failure, Outcome};
 use crate::progress::Step;
+use crate::qemu::Firmware;
 use crate::toolchain::Toolchain;
 use crate::tree::Tree;
 
@@ -71,6 +72,9 @@ pub fn library_options<'c>(command: &'c mut Command, tree: &Tree, target: &str) 
 /// The package of `libmpi.a`, MPI and OpenSHMEM for C.
 pub const MPI_LIBRARY: &str = "lwk-mpi-c";
 
+/// The step of building the image builder.
+const BOOT_LOADER: &str = "building the boot loader";
+
 /// Target file of the kernel, in the tree's root.
 pub const KERNEL_TARGET: &str = "x86_64-lwk.json";
 /// Target file of programs, in the tree's root.
@@ -129,16 +133,38 @@ impl Builder {
         Ok(file)
     }
 
-    /// Builds the image builder, with the boot loader inside, and gives its file.
-    pub fn image_builder(&self) -> Outcome<PathBuf> {
-        let target = self.tree.boot_target();
+    /// Builds the image builder for one firmware, with that boot loader inside, and gives its file.
+    pub fn image_builder(&self, firmware: Firmware) -> Outcome<PathBuf> {
+        let _step = self.builds().then(|| Step::begin(BOOT_LOADER, self.verbose));
+        self.quiet_image_builder(firmware)
+    }
+
+    /// Does `others` while the image builder for `firmware` is built, which leaves cores idle at times and shares nothing with guest builds.
+    pub fn with_image_builder<T>(
+        &self,
+        firmware: Firmware,
+        others: impl FnOnce() -> Outcome<T>,
+    ) -> Outcome<(PathBuf, T)> {
+        std::thread::scope(|scope| {
+            let image_builder = scope.spawn(|| self.quiet_image_builder(firmware));
+            let done = others();
+            // One step is shown at a time.
+            let _step = self.builds().then(|| Step::begin(BOOT_LOADER, self.verbose));
+            let image_builder = image_builder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            done.and_then(|done| Ok((image_builder?, done)))
+        })
+    }
+
+    /// A firmware's image builder has a target folder of its own, since cargo would replace one by the other; so only the boot loader
+    /// that is needed is built.
+    fn quiet_image_builder(&self, firmware: Firmware) -> Outcome<PathBuf> {
+        let target = self.tree.boot_target(firmware);
         let file = target.join("release/margay-boot");
         if let Some(toolchain) = &self.toolchain {
-            let _step = Step::begin("building the boot loader", self.verbose);
             let mut command = toolchain.cargo(&self.tree);
             // By option and not by CARGO_TARGET_DIR: the boot loader's build script runs cargo again, and a target
             // folder inherited from here would be locked by the build that waits for it.
-            command.args(["build", "--release", "--target-dir"]).arg(&target);
+            command.args(["build", "--release", "--features", firmware.name(), "--target-dir"]).arg(&target);
             self.run(command.current_dir(self.tree.root().join("boot")), "the boot loader")?;
         }
         self.check(&file)?;

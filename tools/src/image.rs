@@ -9,7 +9,6 @@ use lwk_files::Page;
 
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::Job;
-use crate::qemu::Firmware;
 use crate::strip;
 
 /// The RAM disk: a ustar archive of the job file, of the program without what no loader reads, and of the image of the file system
@@ -29,20 +28,9 @@ pub fn ram_disk(job: &Job, program: &[u8], files: Option<&[Page]>) -> Outcome<Ve
 
 /// Writes the disk image `image` with the kernel and the RAM disk in the files of these names. `builder` is the
 /// command of the package in `boot/`; `scratch` a folder for its temporary files.
-pub fn write(
-    builder: &Path,
-    kernel: &Path,
-    ram_disk: &Path,
-    firmware: Firmware,
-    image: &Path,
-    scratch: &Path,
-) -> Outcome<()> {
-    let firmware = match firmware {
-        Firmware::Bios => "bios",
-        Firmware::Uefi => "uefi",
-    };
+pub fn write(builder: &Path, kernel: &Path, ram_disk: &Path, image: &Path, scratch: &Path) -> Outcome<()> {
     let mut command = Command::new(builder);
-    command.args([kernel, ram_disk, Path::new(firmware), image]).env("TMPDIR", scratch);
+    command.args([kernel, ram_disk, image]).env("TMPDIR", scratch);
     let output = command.output().doing(|| format!("start {}", builder.display()))?;
     if output.status.success() {
         return Ok(());

@@ -29,6 +29,16 @@ pub enum Firmware {
     Uefi,
 }
 
+impl Firmware {
+    /// The name of its feature of the image builder (`boot/`).
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bios => "bios",
+            Self::Uefi => "uefi",
+        }
+    }
+}
+
 /// What the machine boots from.
 #[derive(Clone, Debug)]
 pub enum Boot {

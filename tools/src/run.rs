@@ -59,13 +59,14 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         Firmware::Bios => None,
         Firmware::Uefi => Some(find_ovmf(verbose)?),
     };
-    let file = named.build(tree, &builder)?;
-    let program = image::read_program(&file)?;
-    if !options.no_check {
-        check_program(&file, &program)?;
-    }
-    let kernel = builder.kernel()?;
-    let image_builder = builder.image_builder()?;
+    let (image_builder, (file, program, kernel)) = builder.with_image_builder(options.firmware, || {
+        let file = named.build(tree, &builder)?;
+        let program = image::read_program(&file)?;
+        if !options.no_check {
+            check_program(&file, &program)?;
+        }
+        Ok((file, program, builder.kernel()?))
+    })?;
 
     let folder = RunFolder::new(tree)?;
     let disk = folder.file("disk.img");
@@ -74,14 +75,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         let _step = Step::begin("making the disk image", verbose);
         let ram_disk_file = folder.file("ramdisk.tar");
         image::write_file(&ram_disk_file, &ram_disk)?;
-        image::write(
-            &image_builder,
-            &kernel.stripped,
-            &ram_disk_file,
-            options.firmware,
-            &disk,
-            &folder.file(""),
-        )?;
+        image::write(&image_builder, &kernel.stripped, &ram_disk_file, &disk, &folder.file(""))?;
     }
     // What is given is in the RAM disk and in the file system.
     let given_bytes = given.as_flattened().len() as u64;
@@ -153,18 +147,19 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     job.at_end = AtEnd::Halt;
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, false, options.verbose)?;
-    let file = named.build(tree, &builder)?;
-    let program = image::read_program(&file)?;
-    check_program(&file, &program)?;
-    let kernel = builder.kernel()?;
-    let image_builder = builder.image_builder()?;
+    let (image_builder, (program, kernel)) = builder.with_image_builder(Firmware::Uefi, || {
+        let file = named.build(tree, &builder)?;
+        let program = image::read_program(&file)?;
+        check_program(&file, &program)?;
+        Ok((program, builder.kernel()?))
+    })?;
     let folder = RunFolder::new(tree)?;
     let ram_disk = folder.file("ramdisk.tar");
     let given = files::image(&options.job)?;
     let given = (!options.job.file.is_empty()).then_some(&given[..]);
     image::write_file(&ram_disk, &image::ram_disk(&job, &program, given)?)?;
     let output = &options.output;
-    image::write(&image_builder, &kernel.stripped, &ram_disk, Firmware::Uefi, output, &folder.file(""))?;
+    image::write(&image_builder, &kernel.stripped, &ram_disk, output, &folder.file(""))?;
     let bytes = output.metadata().doing(|| format!("read {}", output.display()))?.len();
     show!("{}: {} MiB, boots on any 64-bit UEFI machine", output.display(), bytes.div_ceil(1 << 20));
     show!("Write it to a USB stick (everything on the stick is lost; /dev/sdX is the stick, see lsblk):");

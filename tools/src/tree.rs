@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::failure::{Doing, Failure, Outcome};
+use crate::qemu::Firmware;
 
 /// A file that only the root of the source tree has.
 const LANDMARK: &str = "x86_64-lwk.json";
@@ -42,9 +43,9 @@ impl Tree {
         self.root.join("target/guest")
     }
 
-    /// Target folder of the image builder.
-    pub fn boot_target(&self) -> PathBuf {
-        self.root.join("target/boot")
+    /// Target folder of the image builder for one firmware.
+    pub fn boot_target(&self, firmware: Firmware) -> PathBuf {
+        self.root.join("target/boot").join(firmware.name())
     }
 
     /// Links and wrappers that guest builds find first in `PATH`.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use lwk::build::{self, Builder};
 use lwk::failure::{Doing, Failure, Outcome};
+use lwk::qemu::Firmware;
 use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::Tree;
 
@@ -55,7 +56,7 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     lwk::emulator::find_qemu(tree, verbose)?;
     builder.programs(build::APPS)?;
     builder.kernel()?;
-    builder.image_builder()?;
+    builder.image_builder(Firmware::Bios)?;
     let lwk = Lwk::new(tree)?;
     let mut figures = sizes(&lwk)?;
     figures.push(entry_time(&lwk)?);

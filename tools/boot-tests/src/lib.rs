@@ -39,6 +39,7 @@ use cli::TestOptions;
 use lwk::build::{self, Builder};
 use lwk::cc;
 use lwk::failure::{Failure, Outcome};
+use lwk::qemu::Firmware;
 use lwk::subcommand::Lwk;
 use lwk::tree::Tree;
 
@@ -138,7 +139,8 @@ fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
         lwk::emulator::find_qemu(tree, verbose)?;
         lwk::emulator::find_ovmf(verbose)?;
         builder.kernel()?;
-        builder.image_builder()?;
+        builder.image_builder(Firmware::Bios)?;
+        builder.image_builder(Firmware::Uefi)?;
     }
     builder.programs(build::APPS)?;
     builder.programs(build::BOOT_TESTS)?;

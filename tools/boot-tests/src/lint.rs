@@ -7,6 +7,7 @@ use lwk::build::{KERNEL_TARGET, MPI_LIBRARY, USER_TARGET, guest_options, library
 use lwk::failure::{Doing, Outcome};
 use lwk::packages;
 use lwk::progress::Step;
+use lwk::qemu::Firmware;
 use lwk::toolchain::Toolchain;
 use lwk::tree::Tree;
 
@@ -42,10 +43,14 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     library.args(["clippy", "--package", MPI_LIBRARY]);
     library_options(&mut library, tree, USER_TARGET).args(["--", "-D", "warnings"]);
     checks.push(("libmpi.a", library));
-    let mut boot_loader = toolchain.cargo(tree);
-    boot_loader.args(["clippy", "--release", "--target-dir"]).arg(tree.boot_target());
-    boot_loader.args(["--", "-D", "warnings"]).current_dir(&boot);
-    checks.push(("the image builder", boot_loader));
+    for (what, firmware) in
+        [("the image builder for BIOS", Firmware::Bios), ("the image builder for UEFI", Firmware::Uefi)]
+    {
+        let mut boot_loader = toolchain.cargo(tree);
+        boot_loader.args(["clippy", "--release", "--features", firmware.name(), "--target-dir"]);
+        boot_loader.arg(tree.boot_target(firmware)).args(["--", "-D", "warnings"]).current_dir(&boot);
+        checks.push((what, boot_loader));
+    }
     let mut found = false;
     for (what, mut command) in checks {
         let _step = Step::begin(format!("checking {what}"), verbose);

@@ -48,7 +48,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
     let (ram_disk, disk) = (folder.file("ramdisk.tar"), folder.file("disk.img"));
     image::write_file(&ram_disk, &image::ram_disk(&job, &program, None)?)?;
     let kernel = builder.kernel()?.stripped;
-    image::write(&builder.image_builder()?, &kernel, &ram_disk, Firmware::Bios, &disk, &folder.file(""))?;
+    image::write(&builder.image_builder(Firmware::Bios)?, &kernel, &ram_disk, &disk, &folder.file(""))?;
     let machine = Machine {
         boot: Boot::Disk(disk),
         uefi_code: None,

@@ -28,7 +28,7 @@ use lwk::cc;
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::memory;
 use lwk::packages;
-use lwk::qemu::{Boot, Machine};
+use lwk::qemu::{Boot, Firmware, Machine};
 use lwk::subcommand::{Lwk, Program};
 use lwk::tree::Tree;
 
@@ -61,7 +61,7 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
     let builder = Builder::new(tree, false, options.verbose)?;
     let qemu = lwk::emulator::find_qemu(tree, options.verbose)?;
     builder.kernel()?;
-    builder.image_builder()?;
+    builder.image_builder(Firmware::Bios)?;
     builder.programs(build::APPS)?;
     let source = PathBuf::from(PROGRAM);
     cc::build_programs(tree, &builder, &[&source].into())?;

@@ -23,6 +23,7 @@ use lwk::build::{self, Builder};
 use lwk::emulator;
 use lwk::failure::{Failure, Outcome};
 use lwk::progress::Step;
+use lwk::qemu::Firmware;
 use lwk::run;
 use lwk::subcommand::{Lwk, PATIENCE};
 use lwk::tree::Tree;
@@ -58,7 +59,7 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
     if !options.host {
         emulator::find_qemu(tree, options.verbose)?;
         builder.kernel()?;
-        builder.image_builder()?;
+        builder.image_builder(Firmware::Bios)?;
     }
     let lwk = Lwk::new(tree)?;
     let host_cores = run::host_cores();
