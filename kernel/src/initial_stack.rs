@@ -1,6 +1,5 @@
 //! The stack a program starts with.
 
-use lwk_abi::address::SEGMENT_START;
 use lwk_stack::{Hardware, Start};
 
 use crate::arch::features::features;
@@ -19,7 +18,7 @@ const STACK_PART: u64 = 4;
 pub fn build(rank: &Rank, file: &lwk_job::Job<'static>) -> Result<u64, Problem> {
     let layout = rank.layout();
     let bytes = (layout.stack_end - layout.stack_start) / STACK_PART;
-    let start = layout.stack_end - bytes - SEGMENT_START;
+    let start = layout.stack_end - bytes - layout.segment_start;
     let memory = memory::linear(rank.segment()).wrapping_add(start as usize);
     // SAFETY: the stack lies in the rank's segment, which is mapped in the linear map; no rank of the job runs yet, so nobody
     // else touches it.
@@ -36,6 +35,8 @@ pub fn build(rank: &Rank, file: &lwk_job::Job<'static>) -> Result<u64, Problem> 
         hardware: Hardware {
             hwcap: found.basic_word.into(),
             hwcap2: if found.fsgsbase { FSGSBASE } else { 0 },
+            // A system call is cheap here.
+            clocks: 0,
         },
         random: seed,
     };

@@ -2,7 +2,7 @@
 //! stacks (DESIGN.md, "The machine as a job sees it"; SMARTMAP paper, figure 1).
 
 use arrayvec::ArrayVec;
-use lwk_abi::address::{JOB_PAGE, PAGE_BYTES, SEGMENT_START};
+use lwk_abi::address::{JOB_PAGE, PAGE_BYTES};
 use lwk_abi::job_page::{
     FLAG_EMULATED, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
 };
@@ -44,7 +44,7 @@ pub fn create_ranks(job: &'static Job, file: &lwk_job::Job<'static>) -> Result<(
     let layout = Layout::new(&image, bytes).map_err(Problem::Layout)?;
     let free = memory::in_use().free;
     let no_memory = Problem::NoMemory { ranks: job.size(), bytes, free };
-    let segments = allocate_segments(job.size(), bytes).ok_or(no_memory)?;
+    let segments = allocate_segments(job.size(), &layout).ok_or(no_memory)?;
     for (number, segment) in segments.into_iter().enumerate() {
         create_rank(job, number, layout.clone(), segment)?;
     }
@@ -60,17 +60,18 @@ pub fn create_ranks(job: &'static Job, file: &lwk_job::Job<'static>) -> Result<(
 
 type Segments = ArrayVec<PhysAddr, { lwk_abi::address::MAX_RANKS }>;
 
-/// Memory for `count` segments, at physical addresses that large pages can map: congruent to the virtual ones modulo
+/// Memory for `count` segments of this layout, at physical addresses that large pages can map: congruent to the virtual ones modulo
 /// 1 GiB where a segment can hold such a page and that wastes too little to matter, else modulo 2 MiB.
-fn allocate_segments(count: usize, bytes: u64) -> Option<Segments> {
-    let gigabyte = (features().gigabyte_pages && bytes >= 2 * GIB).then_some(GIB);
-    gigabyte.into_iter().chain([MIB2]).find_map(|align| allocate_aligned(count, bytes, align))
+fn allocate_segments(count: usize, layout: &Layout) -> Option<Segments> {
+    let gigabyte = (features().gigabyte_pages && layout.segment_bytes >= 2 * GIB).then_some(GIB);
+    gigabyte.into_iter().chain([MIB2]).find_map(|align| allocate_aligned(count, layout, align))
 }
 
-fn allocate_aligned(count: usize, bytes: u64, align: u64) -> Option<Segments> {
+fn allocate_aligned(count: usize, layout: &Layout, align: u64) -> Option<Segments> {
+    let bytes = layout.segment_bytes;
     let mut segments = Segments::new();
     for _ in 0..count {
-        match memory::allocate_segment(bytes, align, SEGMENT_START % align) {
+        match memory::allocate_segment(bytes, align, layout.segment_start % align) {
             Some(segment) => segments.push(segment),
             None => {
                 segments.iter().for_each(|segment| memory::release_segment(*segment, bytes));
@@ -110,7 +111,7 @@ fn create_rank(job: &'static Job, number: usize, layout: Layout, segment: PhysAd
     };
     map(JOB_PAGE, job_page, PAGE_BYTES, Access::R)?;
     for region in &layout.regions {
-        let physical = PhysAddr(segment.0 + (region.start - SEGMENT_START));
+        let physical = PhysAddr(segment.0 + (region.start - layout.segment_start));
         map(region.start, physical, region.end - region.start, region.access)?;
     }
     let core = job.core_of(number);
@@ -200,7 +201,7 @@ fn write_job_page(rank: &Rank, known_places: &[RankPlace]) {
         tsc_hz: clock::ticks_a_second(),
         tsc_base,
         wall_base_ns,
-        segment_start: SEGMENT_START,
+        segment_start: layout.segment_start,
         segment_bytes: layout.segment_bytes,
         segment_phys: rank.segment().0,
         image_end: layout.image_end,
@@ -208,6 +209,7 @@ fn write_job_page(rank: &Rank, known_places: &[RankPlace]) {
         heap_end: layout.heap_end,
         stack_start: layout.stack_start,
         stack_end: layout.stack_end,
+        yield_code: 0,
         place_count: known_places.len() as u64,
         places,
     };
@@ -220,7 +222,8 @@ fn write_job_page(rank: &Rank, known_places: &[RankPlace]) {
 /// clearing has taken.
 pub fn load(rank: &Rank, program: &Program<'static>) -> u64 {
     let base = memory::linear(rank.segment());
-    let bytes = (rank.initial_stack_pointer() - SEGMENT_START) as usize;
+    let first = rank.layout().segment_start;
+    let bytes = (rank.initial_stack_pointer() - first) as usize;
     let lines = bytes - bytes % copy::LINE_BYTES as usize;
     if rank.job().has_stale_memory() {
         // SAFETY: as below.
@@ -237,7 +240,7 @@ pub fn load(rank: &Rank, program: &Program<'static>) -> u64 {
     for segment in &program.segments {
         // SAFETY: as above.
         unsafe {
-            let target = base.add((segment.address - SEGMENT_START) as usize);
+            let target = base.add((segment.address - first) as usize);
             copy::copy(target, segment.data.as_ptr(), segment.data.len());
         }
     }

@@ -137,7 +137,7 @@ impl Rank {
         &self.layout
     }
 
-    /// Physical address of the segment's first byte, [`lwk_abi::address::SEGMENT_START`] to the program.
+    /// Physical address of the segment's first byte, the layout's `segment_start` to the program.
     pub fn segment(&self) -> PhysAddr {
         self.segment
     }

@@ -109,13 +109,13 @@ static void walk(const struct row *row)
     }
     THAT(fine);
     uint64_t bad[] = {
-        16,                                       /* the first 2 MiB */
-        0x200000 + 4096,                          /* behind the job page */
+        16,                                       /* the first MiB */
+        0x1ff000 + 4096,                          /* behind the job page */
         (uint64_t)(ranks + 1) << 39 | (uint64_t)own, /* a rank that there is not */
         (uint64_t)1 << 47,                        /* no address */
         0xffff800000000000,                       /* the kernel's */
         UINT64_MAX - 7,
-        0x200000,                                 /* the job page, to be read only */
+        0x1ff000,                                 /* the job page, to be read only */
     };
     int count = sizeof bad / sizeof *bad - (row->what == READS);
     for (int index = 0; index < count; index++) {

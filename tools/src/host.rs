@@ -53,7 +53,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         tell!("lwk: the node is process {}", home.process());
     }
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
-    let symbols = Symbols::of(&program, tree.root());
+    let symbols = Symbols::of_program(&program, tree.root());
     let mut printer = Printer::new(&mut out, &mut err, options.tag, symbols, Symbols::none());
     let ended = supervise(&mut home, &mut printer, limit);
     // Every rank has ended, and the node with them.

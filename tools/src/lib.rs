@@ -26,6 +26,7 @@ pub mod delegate;
 pub mod emulator;
 pub mod failure;
 mod files;
+pub mod foreign;
 pub mod host;
 pub mod image;
 pub mod job;

@@ -20,7 +20,7 @@ use crate::progress::Step;
 use crate::qemu::{Boot, Firmware, GDB_PORT, Machine, Node};
 use crate::report::Report;
 use crate::session::{self, Plan};
-use crate::symbols::Symbols;
+use crate::symbols::{Symbols, bias_of};
 use crate::tree::{RunFolder, Tree};
 use crate::{files, image, memory};
 
@@ -122,8 +122,8 @@ fn boot(
     };
     let screen = options.screen.as_ref().map(|png| (folder.file("screen.ppm"), png.clone()));
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
-    let symbols = [program, &kernel.elf].map(|file| Symbols::of(file, tree.root()));
-    let [of_program, of_kernel] = symbols;
+    let of_program = Symbols::of_program(program, tree.root());
+    let of_kernel = Symbols::of(&kernel.elf, tree.root());
     let mut printer = Printer::new(&mut out, &mut err, options.tag, of_program, of_kernel);
     let out = options.out.as_ref().map(|out| (folder.file("memory"), out.clone()));
     let ended = session::supervise(&mut node, &mut printer, &Plan { limit, screen, out });
@@ -273,8 +273,8 @@ pub fn host_cores() -> u32 {
 fn print_debugger(kernel: &Path, program: &Path) {
     tell!("lwk: the node waits for a debugger; in another terminal, run");
     tell!(
-        "    gdb -ex 'target remote :{GDB_PORT}' -ex 'add-symbol-file {}' {}",
-        program.display(),
+        "    gdb -ex 'target remote :{GDB_PORT}' -ex '{}' {}",
+        lwk_home::add_symbols(program, bias_of(program)),
         kernel.display()
     );
     tell!("lwk: set a breakpoint with `hbreak` (code is not in memory yet), then `continue`");

@@ -10,6 +10,7 @@ use crate::cc;
 use crate::child;
 use crate::delegate;
 use crate::failure::Outcome;
+use crate::foreign;
 use crate::progress::without_steps;
 use crate::tree::{RunFolder, Tree};
 
@@ -53,13 +54,15 @@ pub enum Program {
 }
 
 impl Program {
-    /// `test:NAME`, `file:PATH`, `c:SOURCE`, `glibc:SOURCE` for the same with the system's C library, or the name of a bundled program.
+    /// `test:NAME`, `file:PATH`, `c:SOURCE`, `glibc:SOURCE` for the same with the system's C library, `WAY:SOURCE` for a way of [`foreign`] to link,
+    /// or the name of a bundled program.
     pub fn named(name: &str) -> Self {
         match name.split_once(':') {
             Some(("test", name)) => Self::Test(name.into()),
             Some(("file", path)) => Self::File(path.into()),
             Some(("c", source)) => Self::C(source.into()),
             Some(("glibc", source)) => Self::C(Path::new(cc::GLIBC).join(source)),
+            Some((way, source)) if foreign::is_way(way) => Self::C(Path::new(way).join(source)),
             _ => Self::Bundled(name.into()),
         }
     }

@@ -15,6 +15,10 @@ type Found<'a> = (Option<String>, Option<(&'a str, u32)>);
 pub struct Symbols {
     file: Option<PathBuf>,
     loader: Option<Loader>,
+    /// Whether the file is a program's, which a home may have placed elsewhere than the file says.
+    is_program: bool,
+    /// What has then been added to its addresses, modulo 2^64; known with the loader.
+    bias: u64,
     /// Removed from the front of source paths.
     root: PathBuf,
 }
@@ -22,12 +26,17 @@ pub struct Symbols {
 impl Symbols {
     /// Symbols of the ELF file `file`; sources below `root` are shown relative to it.
     pub fn of(file: &Path, root: &Path) -> Self {
-        Self { file: Some(file.to_path_buf()), loader: None, root: root.to_path_buf() }
+        Self { file: Some(file.to_path_buf()), root: root.to_path_buf(), ..Self::none() }
+    }
+
+    /// As [`Symbols::of`] for a program, at the address that it is loaded at.
+    pub fn of_program(file: &Path, root: &Path) -> Self {
+        Self { is_program: true, ..Self::of(file, root) }
     }
 
     /// No symbols: every address is described by itself.
     pub fn none() -> Self {
-        Self { file: None, loader: None, root: PathBuf::new() }
+        Self { file: None, loader: None, is_program: false, bias: 0, root: PathBuf::new() }
     }
 
     /// One line for each function at `address`, innermost first; at least one.
@@ -44,8 +53,12 @@ impl Symbols {
 
     fn look_up(&mut self, probe: u64) -> Vec<String> {
         if let Some(file) = self.file.take() {
+            if self.is_program {
+                self.bias = bias_of(&file);
+            }
             self.loader = Loader::new(file).ok();
         }
+        let probe = probe.wrapping_sub(self.bias);
         let Some(loader) = &self.loader else { return Vec::new() };
         let mut found: Vec<Found<'_>> = Vec::new();
         if let Ok(mut frames) = loader.find_frames(probe) {
@@ -81,6 +94,12 @@ impl Symbols {
             None => file,
         }
     }
+}
+
+/// What is added to the addresses of the program `file` when it is loaded; 0 for one that could not be.
+pub fn bias_of(file: &Path) -> u64 {
+    let content = std::fs::read(file).unwrap_or_default();
+    lwk_elf::parse(&content).map_or(0, |program| program.bias)
 }
 
 fn demangled(name: &str) -> String {

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use core::hint::black_box;
 use lwk_apps::arch::x86_64 as machine;
 use lwk_apps::cli::{Argument, Cli, fail};
-use lwk_user::abi::address::{JOB_PAGE, SEGMENT_LIMIT, SLOT_BYTES, STACK_GUARD_BYTES, remote};
+use lwk_user::abi::address::{JOB_PAGE, NULL_END, SEGMENT_LIMIT, SLOT_BYTES, STACK_GUARD_BYTES, remote};
 use lwk_user::abi::exit::{SIGNAL_BASE, TIMEOUT, signal};
 use lwk_user::barrier::node_barrier;
 use lwk_user::smartmap::{Peer, remote_address};
@@ -39,7 +39,7 @@ const WAYS: &[Way] = &[
     ("null-read", SEGV, || load(0)),
     ("null-write", SEGV, || store(0)),
     ("null-call", SEGV, || machine::jump(0)),
-    ("null-offset-read", SEGV, || load(0x1f_fff8)),
+    ("null-offset-read", SEGV, || load(NULL_END - 8)),
     ("text-write", SEGV, || store(code_address())),
     ("rodata-write", SEGV, || store((&raw const RODATA).addr() as u64)),
     ("job-page-write", SEGV, || store(JOB_PAGE)),

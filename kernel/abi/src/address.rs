@@ -13,11 +13,16 @@ pub const MAX_RANKS: usize = 255;
 pub const PAGE_BYTES: u64 = 4096;
 
 /// Addresses below this are never mapped, in any slot: null pointers fault.
-pub const NULL_END: u64 = 0x20_0000;
-/// Where the job page ([`crate::job_page::JobPage`]) is mapped, read-only, in each slot.
-pub const JOB_PAGE: u64 = 0x20_0000;
-/// First address of a rank's segment: the default link address of a static program.
-pub const SEGMENT_START: u64 = 0x40_0000;
+pub const NULL_END: u64 = 0x10_0000;
+/// Where the job page ([`crate::job_page::JobPage`]) is mapped, read-only, in each slot: the last page below every segment.
+pub const JOB_PAGE: u64 = SEGMENT_START - PAGE_BYTES;
+/// Where a rank's segment begins at the lowest, and a static program that lld links by default; GNU ld's begin at [`PIE_START`]. A segment begins at
+/// the multiple of [`SEGMENT_ALIGN`] at or below its image.
+pub const SEGMENT_START: u64 = 0x20_0000;
+/// A segment's first address is a multiple of this, in bytes: a large page begins there.
+pub const SEGMENT_ALIGN: u64 = 0x20_0000;
+/// Where position-independent programs are loaded, in every rank of every job; at the next multiple of their alignment if that is larger.
+pub const PIE_START: u64 = 0x40_0000;
 /// A segment ends at or below this address: the last 2 MiB of a slot are never mapped, so that no instruction can
 /// stand at the edge of the canonical address range.
 pub const SEGMENT_LIMIT: u64 = SLOT_BYTES - 0x20_0000;

@@ -7,9 +7,9 @@ use crate::address::MAX_RANKS;
 /// "MARGAYJP" in little-endian ASCII: what a page begins with that a home has filled in.
 pub const JOB_PAGE_MAGIC: u64 = u64::from_le_bytes(*b"MARGAYJP");
 /// Changes whenever the layout of [`JobPage`] changes.
-pub const JOB_PAGE_VERSION: u32 = 1;
+pub const JOB_PAGE_VERSION: u32 = 2;
 
-/// The ranks of this node share cores: wait loops must call `sched_yield`.
+/// The ranks of this node share cores: wait loops must yield ([`JobPage::yield_code`]).
 pub const FLAG_OVERSUBSCRIBED: u32 = 1 << 0;
 /// The processor is emulated: `pause` and string instructions cost far more than they do on silicon.
 pub const FLAG_EMULATED: u32 = 1 << 1;
@@ -79,6 +79,9 @@ pub struct JobPage {
     pub stack_start: u64,
     /// End of the stack and of the segment.
     pub stack_end: u64,
+    /// Address of a function that lets another rank of this core run, if there is one: cheaper than the system call `sched_yield`, which does the
+    /// same. It is called as by the C calling convention, and changes `rax`, `rcx` and `r11` only. 0 where the system call is the way.
+    pub yield_code: u64,
     /// Entries of `places` in use; equal to `node_size`.
     pub place_count: u64,
     /// Where each rank of this node runs, by node rank.

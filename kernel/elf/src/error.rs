@@ -7,7 +7,7 @@ use lwk_abi::address::{SEGMENT_LIMIT, SEGMENT_START};
 use crate::program::SEGMENTS_MAX;
 
 /// What a command line would say to get a program that runs here.
-const HOW_TO_LINK: &str = "link with -static -no-pie";
+const HOW_TO_LINK: &str = "link with -static or -static-pie";
 
 /// A part of a program file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub enum ElfError {
     WrongMachine(u16),
     /// An object file (`ET_REL`).
     Relocatable,
-    /// A shared library or position-independent program (`ET_DYN`).
-    PositionIndependent,
+    /// A shared library: position independent (`ET_DYN`), and nowhere to start.
+    SharedLibrary,
     /// A core dump (`ET_CORE`).
     CoreDump,
     /// Some other type of file; `e_type`.
@@ -53,6 +53,10 @@ pub enum ElfError {
     BadHeaderSize(u16),
     /// The program asks for a dynamic linker or for shared libraries.
     Dynamic,
+    /// A position-independent program that would change its code, which is not writable, when it starts (`DT_TEXTREL`).
+    TextRelocations,
+    /// A segment of a position-independent program shall be aligned to this (`p_align`), which is no power of two.
+    BadAlignment(u64),
     /// Nothing to load.
     NoSegments,
     /// More loadable segments than [`SEGMENTS_MAX`], or more program headers than the header can count.
@@ -87,8 +91,8 @@ impl fmt::Display for ElfError {
                 write!(f, "built for another machine (ELF machine {machine}); build the program for x86-64")
             }
             ElfError::Relocatable => write!(f, "an object file, not a program; {HOW_TO_LINK}"),
-            ElfError::PositionIndependent => {
-                write!(f, "a shared library or position-independent program; {HOW_TO_LINK}")
+            ElfError::SharedLibrary => {
+                write!(f, "a shared library, not a program; {HOW_TO_LINK}")
             }
             ElfError::CoreDump => f.write_str("a core dump, not a program; give the program itself"),
             ElfError::NotAProgram(kind) => write!(f, "ELF type {kind} is not a program; {HOW_TO_LINK}"),
@@ -96,6 +100,12 @@ impl fmt::Display for ElfError {
                 write!(f, "program headers of {bytes} bytes, not 56: the file is damaged; build it again")
             }
             ElfError::Dynamic => write!(f, "the program needs a dynamic linker; {HOW_TO_LINK}"),
+            ElfError::TextRelocations => f.write_str(
+                "the program changes its own code when it starts; compile all of it with -fPIE, or link with -no-pie",
+            ),
+            ElfError::BadAlignment(align) => {
+                write!(f, "an alignment of {align:#x} is no power of two: the file is damaged; build it again")
+            }
             ElfError::NoSegments => write!(f, "the file has no loadable segment; {HOW_TO_LINK}"),
             ElfError::TooManySegments => {
                 write!(f, "the program has more than {SEGMENTS_MAX} loadable segments; link it with fewer")

@@ -7,7 +7,7 @@ use elf::file::{Class, ELF64_EHDR_TAILSIZE, FileHeader, parse_ident};
 use elf::parse::{ParseAt, ParseError};
 use elf::segment::ProgramHeader;
 
-use lwk_abi::address::{PAGE_BYTES, SEGMENT_LIMIT, SEGMENT_START};
+use lwk_abi::address::{PAGE_BYTES, PIE_START, SEGMENT_LIMIT, SEGMENT_START};
 use lwk_mm::Access;
 use lwk_mm::address::align_down;
 
@@ -21,9 +21,11 @@ const HEADER_BYTES: u16 = 56;
 /// Bytes of an entry of the dynamic section: tag and value.
 const DYNAMIC_BYTES: usize = 16;
 
-/// A static program, borrowed from its file.
+/// A static program, borrowed from its file. All addresses are those that it is loaded at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program<'a> {
+    /// What has been added to the addresses in the file, modulo 2^64: 0 for a program with a fixed address.
+    pub bias: u64,
     /// Address of the first instruction; inside an executable segment.
     pub entry: u64,
     /// What to load, by ascending address; never empty.
@@ -67,15 +69,16 @@ pub fn parse(file: &[u8]) -> Result<Program<'_>, ElfError> {
     let header = file_header(file)?;
     check_kind(&header)?;
     let table = header_table(file, &header)?;
+    let bias = bias(&header, table)?;
     let mut segments: ArrayVec<Segment<'_>, SEGMENTS_MAX> = ArrayVec::new();
     let mut headers_address = 0;
     for index in 0..header.e_phnum {
         let entry = program_header(table, index)?;
         match entry.p_type {
             abi::PT_INTERP => return Err(ElfError::Dynamic),
-            abi::PT_DYNAMIC if needs_libraries(slice(file, &entry, index)?) => return Err(ElfError::Dynamic),
-            abi::PT_LOAD if entry.p_memsz > 0 || entry.p_filesz > 0 => {
-                let segment = load_segment(file, &entry, index)?;
+            abi::PT_DYNAMIC => check_dynamic(slice(file, &entry, index)?, &header)?,
+            abi::PT_LOAD if is_loaded(&entry) => {
+                let segment = load_segment(file, &entry, index, bias)?;
                 if let Some(inside) = offset_inside(&entry, &header) {
                     headers_address = segment.address + inside;
                 }
@@ -91,14 +94,18 @@ pub fn parse(file: &[u8]) -> Result<Program<'_>, ElfError> {
     for pair in segments.windows(2) {
         check_neighbours(&pair[0], &pair[1])?;
     }
-    let in_code = |segment: &Segment<'_>| {
-        segment.access.execute && (segment.address..segment.end()).contains(&header.e_entry)
-    };
-    if !segments.iter().any(in_code) {
-        return Err(ElfError::EntryNotCode(header.e_entry));
+    if is_position_independent(&header) && header.e_entry == 0 {
+        return Err(ElfError::SharedLibrary);
     }
+    let in_code = |entry: &u64| {
+        segments
+            .iter()
+            .any(|segment| segment.access.execute && (segment.address..segment.end()).contains(entry))
+    };
+    let entry = placed(header.e_entry, bias).filter(in_code);
     Ok(Program {
-        entry: header.e_entry,
+        bias: bias as u64,
+        entry: entry.ok_or(ElfError::EntryNotCode(header.e_entry))?,
         segments,
         headers_address,
         header_bytes: HEADER_BYTES,
@@ -127,15 +134,14 @@ fn file_header(file: &[u8]) -> Result<FileHeader<LittleEndian>, ElfError> {
     FileHeader::parse_tail(identity, tail).map_err(|_| ElfError::Truncated(Part::Header))
 }
 
-/// Refuses what is not a program for this machine at a fixed address.
+/// Refuses what is not a program for this machine.
 fn check_kind(header: &FileHeader<LittleEndian>) -> Result<(), ElfError> {
     if header.e_machine != abi::EM_X86_64 {
         return Err(ElfError::WrongMachine(header.e_machine));
     }
     match header.e_type {
-        abi::ET_EXEC => {}
+        abi::ET_EXEC | abi::ET_DYN => {}
         abi::ET_REL => return Err(ElfError::Relocatable),
-        abi::ET_DYN => return Err(ElfError::PositionIndependent),
         abi::ET_CORE => return Err(ElfError::CoreDump),
         other => return Err(ElfError::NotAProgram(other)),
     }
@@ -146,6 +152,41 @@ fn check_kind(header: &FileHeader<LittleEndian>) -> Result<(), ElfError> {
         (_, HEADER_BYTES) => Ok(()),
         (_, other) => Err(ElfError::BadHeaderSize(other)),
     }
+}
+
+fn is_position_independent(header: &FileHeader<LittleEndian>) -> bool {
+    header.e_type == abi::ET_DYN
+}
+
+fn is_loaded(entry: &ProgramHeader) -> bool {
+    entry.p_type == abi::PT_LOAD && (entry.p_memsz > 0 || entry.p_filesz > 0)
+}
+
+/// What is added to a program's addresses: the lowest page of one that is position independent goes to [`PIE_START`], or above that to
+/// where all its segments are aligned as they ask for.
+fn bias(header: &FileHeader<LittleEndian>, table: &[u8]) -> Result<i128, ElfError> {
+    if !is_position_independent(header) {
+        return Ok(0);
+    }
+    let (mut lowest, mut align) = (u64::MAX, PAGE_BYTES);
+    for index in 0..header.e_phnum {
+        let entry = program_header(table, index)?;
+        if is_loaded(&entry) {
+            lowest = lowest.min(entry.p_vaddr);
+            // 0 and 1 ask for nothing.
+            if entry.p_align > 1 && !entry.p_align.is_power_of_two() {
+                return Err(ElfError::BadAlignment(entry.p_align));
+            }
+            align = align.max(entry.p_align);
+        }
+    }
+    // At most 2^63, a power of two as `align` is: no overflow.
+    Ok(i128::from(PIE_START.next_multiple_of(align)) - i128::from(align_down(lowest, align)))
+}
+
+/// Where an address of the file is in memory, if that is an address.
+fn placed(address: u64, bias: i128) -> Option<u64> {
+    u64::try_from(i128::from(address) + bias).ok()
 }
 
 /// The bytes of all program headers.
@@ -174,18 +215,32 @@ fn slice<'a>(file: &'a [u8], entry: &ProgramHeader, index: u16) -> Result<&'a [u
     bytes_of(file, entry.p_offset, entry.p_filesz).ok_or(ElfError::Truncated(Part::Segment(index)))
 }
 
-/// Whether a dynamic section names a shared library. A static program may have the section for other reasons.
-fn needs_libraries(dynamic: &[u8]) -> bool {
-    dynamic
-        .chunks_exact(DYNAMIC_BYTES)
-        .filter_map(|entry| entry.first_chunk().copied().map(i64::from_le_bytes))
-        .take_while(|&tag| tag != abi::DT_NULL)
-        .any(|tag| tag == abi::DT_NEEDED)
+/// Refuses a dynamic section that names a shared library, or says that code must be relocated. A static program may have the section for other
+/// reasons.
+fn check_dynamic(dynamic: &[u8], header: &FileHeader<LittleEndian>) -> Result<(), ElfError> {
+    let word = |bytes: &[u8]| bytes.first_chunk().copied().map_or(0, i64::from_le_bytes);
+    let entries =
+        dynamic.chunks_exact(DYNAMIC_BYTES).map(|entry| (word(entry), word(&entry[DYNAMIC_BYTES / 2..])));
+    for (tag, value) in entries.take_while(|(tag, _)| *tag != abi::DT_NULL) {
+        let in_code = tag == abi::DT_TEXTREL || (tag == abi::DT_FLAGS && value & abi::DF_TEXTREL != 0);
+        if tag == abi::DT_NEEDED {
+            return Err(ElfError::Dynamic);
+        }
+        if in_code && is_position_independent(header) {
+            return Err(ElfError::TextRelocations);
+        }
+    }
+    Ok(())
 }
 
-/// One segment, with the checks that need no other one.
-fn load_segment<'a>(file: &'a [u8], entry: &ProgramHeader, index: u16) -> Result<Segment<'a>, ElfError> {
-    let address = entry.p_vaddr;
+/// One segment, `bias` above its address in the file, with the checks that need no other one.
+fn load_segment<'a>(
+    file: &'a [u8],
+    entry: &ProgramHeader,
+    index: u16,
+    bias: i128,
+) -> Result<Segment<'a>, ElfError> {
+    let address = placed(entry.p_vaddr, bias).ok_or(ElfError::AddressOverflow(entry.p_vaddr))?;
     if entry.p_filesz > entry.p_memsz {
         return Err(ElfError::FileLargerThanMemory(address));
     }

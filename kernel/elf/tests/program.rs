@@ -5,7 +5,7 @@ mod common;
 use common::file::{File, HEADERS_OFFSET, Header};
 use common::invariants;
 use elf::abi;
-use lwk_abi::address::{SEGMENT_LIMIT, SEGMENT_START};
+use lwk_abi::address::{PIE_START, SEGMENT_LIMIT, SEGMENT_START};
 use lwk_elf::{ElfError, Part, parse};
 use lwk_mm::Access;
 
@@ -91,7 +91,6 @@ fn other_kinds_of_file_are_refused() {
     }
     assert_eq!(after(|file| file.machine = abi::EM_AARCH64), Err(ElfError::WrongMachine(183)));
     assert_eq!(after(|file| file.kind = abi::ET_REL), Err(ElfError::Relocatable));
-    assert_eq!(after(|file| file.kind = abi::ET_DYN), Err(ElfError::PositionIndependent));
     assert_eq!(after(|file| file.kind = abi::ET_CORE), Err(ElfError::CoreDump));
     assert_eq!(after(|file| file.kind = 9), Err(ElfError::NotAProgram(9)));
     assert_eq!(after(|file| file.header_bytes = 32), Err(ElfError::BadHeaderSize(32)));
@@ -106,6 +105,7 @@ fn dynamic_programs_are_refused() {
         address: BASE,
         file_bytes,
         memory_bytes: file_bytes,
+        align: 1,
     };
     assert_eq!(after(|file| file.headers.push(special(abi::PT_INTERP, 0, 1))), Err(ElfError::Dynamic));
     let dynamic = |tags: [i64; 2]| {
@@ -123,6 +123,100 @@ fn dynamic_programs_are_refused() {
         after(|file| file.headers.push(special(abi::PT_DYNAMIC, 0x3000, 16))),
         Err(ElfError::Truncated(Part::Segment(3)))
     );
+}
+
+/// What becomes of the good position-independent file after a change: the bias, or why it is refused.
+fn independent(change: impl FnOnce(&mut File)) -> Result<u64, ElfError> {
+    let mut file = File::position_independent();
+    change(&mut file);
+    let bytes = file.bytes();
+    parse(&bytes).map(|program| {
+        invariants::check(&bytes, &program);
+        program.bias
+    })
+}
+
+#[test]
+fn a_position_independent_program_is_placed() {
+    let bytes = File::position_independent().bytes();
+    let program = parse(&bytes).expect("a good file");
+    assert_eq!((program.bias, program.entry), (PIE_START, PIE_START + 0x400));
+    assert_eq!((program.headers_address, program.end), (PIE_START + HEADERS_OFFSET, PIE_START + 0x5000));
+    let addresses: Vec<_> = program.segments.iter().map(|segment| segment.address).collect();
+    assert_eq!(addresses, [PIE_START, PIE_START + 0x1000, PIE_START + 0x2000]);
+    // One that the linker has placed somewhere else, up to the last address there is.
+    for low in [0x1000, PIE_START, SEGMENT_LIMIT, 1 << 63, 0u64.wrapping_sub(0x5000)] {
+        let moved = independent(|file| {
+            file.entry += low;
+            file.headers.iter_mut().for_each(|header| header.address += low);
+        });
+        assert_eq!(moved, Ok(PIE_START.wrapping_sub(low)), "{low:#x}");
+    }
+}
+
+#[test]
+fn alignments_are_held_or_refused() {
+    let of = |align: u64| independent(|file| file.headers[1].align = align);
+    for none in [0, 1, 2, 0x1000, PIE_START] {
+        assert_eq!(of(none), Ok(PIE_START), "{none:#x}");
+    }
+    assert_eq!(of(1 << 30), Ok(1 << 30));
+    for align in [SEGMENT_LIMIT.next_power_of_two(), 1 << 63] {
+        assert_eq!(
+            of(align),
+            Err(ElfError::OutsideMemory { address: align, end: align + 0x1000 }),
+            "{align:#x}"
+        );
+    }
+    for wrong in [3, 0x1001, u64::MAX] {
+        assert_eq!(of(wrong), Err(ElfError::BadAlignment(wrong)));
+        // At a fixed address it says nothing.
+        assert!(after(|file| file.headers[1].align = wrong).is_ok());
+    }
+}
+
+#[test]
+fn position_independent_programs_that_cannot_be_placed_are_refused() {
+    let last = 0u64.wrapping_sub(0x1000);
+    assert_eq!(independent(|file| file.headers[2].address = last), Err(ElfError::AddressOverflow(last)));
+    let far = independent(|file| file.headers[2].address = SEGMENT_LIMIT);
+    let address = PIE_START + SEGMENT_LIMIT;
+    assert_eq!(far, Err(ElfError::OutsideMemory { address, end: address + 0x3000 }));
+    assert_eq!(independent(|file| file.entry = 0), Err(ElfError::SharedLibrary));
+    for entry in [0x1000, last, PIE_START + 0x400] {
+        assert_eq!(independent(|file| file.entry = entry), Err(ElfError::EntryNotCode(entry)));
+    }
+    assert_eq!(independent(|file| file.headers.clear()), Err(ElfError::NoSegments));
+    assert_eq!(independent(|file| file.headers[0].kind = abi::PT_INTERP), Err(ElfError::Dynamic));
+    let flags = abi::PF_W | abi::PF_X;
+    assert_eq!(
+        independent(|file| file.headers[2].flags = flags),
+        Err(ElfError::WritableExecutable(PIE_START + 0x2000))
+    );
+}
+
+#[test]
+fn code_that_must_be_relocated_is_refused() {
+    let dynamic = |change: fn(&mut File), words: [i64; 4]| {
+        let mut file = File::position_independent();
+        for (index, word) in words.into_iter().enumerate() {
+            file.data[0x1000 + 8 * index..][..8].copy_from_slice(&word.to_le_bytes());
+        }
+        let header = Header { kind: abi::PT_DYNAMIC, file_bytes: 32, memory_bytes: 32, ..file.headers[1] };
+        file.headers.push(header);
+        change(&mut file);
+        parse(&file.bytes()).map(|program| program.bias)
+    };
+    let as_it_is: fn(&mut File) = |_| {};
+    for words in [[abi::DT_TEXTREL, 0, 0, 0], [abi::DT_FLAGS, abi::DF_TEXTREL | 8, 0, 0]] {
+        assert_eq!(dynamic(as_it_is, words), Err(ElfError::TextRelocations));
+    }
+    for words in [[abi::DT_FLAGS, 8, 0, 0], [abi::DT_NULL, 0, abi::DT_TEXTREL, 0], [abi::DT_DEBUG, 4, 0, 0]] {
+        assert_eq!(dynamic(as_it_is, words), Ok(PIE_START));
+    }
+    let cut: fn(&mut File) = |file| file.headers[3].file_bytes = 31;
+    assert_eq!(dynamic(cut, [abi::DT_SYMTAB, 0, abi::DT_TEXTREL, 0]), Ok(PIE_START), "half an entry is none");
+    assert_eq!(dynamic(as_it_is, [abi::DT_SYMTAB, 0, abi::DT_NEEDED, 1]), Err(ElfError::Dynamic));
 }
 
 #[test]
@@ -201,11 +295,11 @@ fn the_entry_must_be_code() {
 #[test]
 fn an_error_is_one_line_that_says_what_to_do() {
     assert_eq!(
-        ElfError::PositionIndependent.to_string(),
-        "a shared library or position-independent program; link with -static -no-pie"
+        ElfError::SharedLibrary.to_string(),
+        "a shared library, not a program; link with -static or -static-pie"
     );
     assert_eq!(
         ElfError::OutsideMemory { address: 0x1000, end: 0x2000 }.to_string(),
-        "the segment at 0x1000..0x2000 is outside 0x400000..0x7fffe00000; link at the default address"
+        "the segment at 0x1000..0x2000 is outside 0x200000..0x7fffe00000; link at the default address"
     );
 }

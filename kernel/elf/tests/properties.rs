@@ -6,7 +6,7 @@ mod common;
 use common::file::{File, Header};
 use common::invariants;
 use elf::abi;
-use lwk_abi::address::{SEGMENT_LIMIT, SEGMENT_START};
+use lwk_abi::address::{PIE_START, SEGMENT_LIMIT, SEGMENT_START};
 use lwk_elf::parse;
 use proptest::prelude::*;
 
@@ -41,14 +41,16 @@ fn header() -> impl Strategy<Value = Header> {
         8 => Just(abi::PT_LOAD),
         1 => prop::sample::select(vec![abi::PT_DYNAMIC, abi::PT_INTERP, abi::PT_NOTE, abi::PT_TLS, abi::PT_PHDR]),
     ];
-    (kind, 0u32..8, number(), number(), number(), number()).prop_map(
-        |(kind, flags, offset, address, file_bytes, memory_bytes)| Header {
+    let align = prop_oneof![4 => Just(0x1000), 2 => (0u32..64).prop_map(|shift| 1 << shift), 1 => number()];
+    (kind, 0u32..8, number(), number(), number(), number(), align).prop_map(
+        |(kind, flags, offset, address, file_bytes, memory_bytes, align)| Header {
             kind,
             flags,
             offset,
             address,
             file_bytes,
             memory_bytes,
+            align,
         },
     )
 }
@@ -73,8 +75,26 @@ proptest! {
     }
 
     #[test]
-    fn any_headers_survive(headers in prop::collection::vec(header(), 0..20), entry in number()) {
-        survives(&File { headers, entry, ..File::good() }.bytes());
+    fn any_headers_survive(headers in prop::collection::vec(header(), 0..20), entry in number(), kind in 2u16..4) {
+        survives(&File { headers, entry, kind, ..File::good() }.bytes());
+    }
+
+    /// Wherever the file places it, a position-independent program is loaded at one address, as far as its alignment lets it.
+    #[test]
+    fn position_independent_programs_have_one_place(page in 0u64..1 << 40, shift in 12u32..30, which in 0usize..3) {
+        let mut file = File::position_independent();
+        let low = page << 12;
+        file.entry += low;
+        file.headers.iter_mut().for_each(|header| header.address += low);
+        file.headers[which].align = 1 << shift;
+        let bytes = file.bytes();
+        let program = parse(&bytes).expect("a good file");
+        invariants::check(&bytes, &program);
+        let first = program.segments[0].address;
+        prop_assert_eq!(first % (1 << shift), low % (1 << shift));
+        prop_assert_eq!(first & !((1 << shift) - 1), PIE_START.next_multiple_of(1 << shift));
+        prop_assert_eq!((program.entry, program.headers_address), (first + 0x400, first + 0x40));
+        prop_assert_eq!(program.bias, first.wrapping_sub(low));
     }
 
     /// Disjoint segments in any order, on pages of their own: always accepted, so the checks refuse no good program.
@@ -90,8 +110,8 @@ proptest! {
         for (gap, memory_bytes, file_bytes, kind) in parts {
             let address = page + gap * 0x1000;
             let file_bytes = file_bytes.min(memory_bytes);
-            let (kind, flags, offset) = (abi::PT_LOAD, flags[kind], 0x400);
-            file.headers.push(Header { kind, flags, offset, address, file_bytes, memory_bytes });
+            let (kind, flags, offset, align) = (abi::PT_LOAD, flags[kind], 0x400, 0x1000);
+            file.headers.push(Header { kind, flags, offset, address, file_bytes, memory_bytes, align });
             page = (address + memory_bytes).next_multiple_of(0x1000);
         }
         file.headers[0].flags = abi::PF_X;

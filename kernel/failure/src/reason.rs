@@ -81,6 +81,8 @@ pub enum Reason {
     Raised(i32),
     /// The host had no memory left for a page of the segment (host home only); the address that was touched.
     HostMemory(u64),
+    /// The host ran out of memory and has chosen this rank to be killed (host home only).
+    OutOfMemory,
     /// The rank ended the job with this status ([`lwk_abi::syscall::JOB_ABORT`]).
     Abort(i32),
     /// The rank exited with this status, not 0, which ends the job.
@@ -105,6 +107,9 @@ impl fmt::Display for Reason {
             Reason::HostMemory(address) => {
                 write!(f, "the host having no memory left for the page at address {address:#x}")
             }
+            Reason::OutOfMemory => f.write_str(
+                "the host running out of memory: Linux killed it to get some back; use less memory, or fewer ranks",
+            ),
             Reason::Abort(status) => write!(f, "its call to abort with status {status}"),
             Reason::Exit(status) => write!(f, "its exit with status {status}"),
             Reason::Desertion => f.write_str("its exit before the runtime was finalized"),

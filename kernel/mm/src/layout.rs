@@ -1,8 +1,10 @@
 //! Where everything of a rank is inside its segment, as slot-0 addresses (DESIGN.md, "The machine as a job sees it"):
 //!
 //! ```text
-//! SEGMENT_START | image: code, constants, data, bss | heap … | guard (unmapped) | stack | end of the segment
+//! segment_start | image: code, constants, data, bss | heap … | guard (unmapped) | stack | end of the segment
 //! ```
+//!
+//! The segment begins with the large page that the image begins in, so that memory is not lost below it.
 //!
 //! Memory is given once, when the process is made, so virtual-to-physical is a bounds check and an add
 //! ([`Layout::check`]). Pages that belong to no range of the image stay unmapped, although the segment has memory there.
@@ -11,8 +13,8 @@ use arrayvec::ArrayVec;
 use core::fmt;
 
 use lwk_abi::address::{
-    JOB_PAGE, NULL_END, PAGE_BYTES, SEGMENT_BYTES_MIN, SEGMENT_LIMIT, SEGMENT_START, SLOT_BYTES,
-    STACK_BYTES_MAX, STACK_GUARD_BYTES, USER_END, slot_of,
+    JOB_PAGE, NULL_END, PAGE_BYTES, SEGMENT_ALIGN, SEGMENT_BYTES_MIN, SEGMENT_LIMIT, SEGMENT_START,
+    SLOT_BYTES, STACK_BYTES_MAX, STACK_GUARD_BYTES, USER_END, slot_of,
 };
 
 use crate::access::Access;
@@ -175,7 +177,9 @@ impl fmt::Display for Place {
 /// The layout of one rank. All addresses are slot-0 addresses, all ends are exclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes of the segment, from `SEGMENT_START`.
+    /// First address of the segment, a multiple of [`SEGMENT_ALIGN`], [`SEGMENT_START`] or above.
+    pub segment_start: u64,
+    /// Bytes of the segment, from `segment_start`.
     pub segment_bytes: u64,
     /// End of the program image (code, data, bss), not rounded.
     pub image_end: u64,
@@ -203,24 +207,27 @@ impl Layout {
         if !segment_bytes.is_multiple_of(PAGE_BYTES) {
             return Err(LayoutError::Misaligned { bytes: segment_bytes });
         }
-        if segment_bytes > SEGMENT_LIMIT - SEGMENT_START {
-            return Err(LayoutError::TooLarge { most: SEGMENT_LIMIT - SEGMENT_START });
-        }
         let mut regions = image_regions(image)?;
-        let image_end = image.last().map_or(SEGMENT_START, |range| range.end);
+        let first = regions.first().map_or(SEGMENT_START, |region: &Region| region.start);
+        let segment_start = align_down(first, SEGMENT_ALIGN);
+        if segment_bytes > SEGMENT_LIMIT - segment_start {
+            return Err(LayoutError::TooLarge { most: SEGMENT_LIMIT - segment_start });
+        }
+        let image_end = image.last().map_or(segment_start, |range| range.end);
         // Below SEGMENT_LIMIT, which is page aligned, so rounding stays below it.
         let heap_start = align_up(image_end, PAGE_BYTES).unwrap_or(SEGMENT_LIMIT);
-        let needed = segment_bytes_needed(heap_start - SEGMENT_START);
+        let needed = segment_bytes_needed(heap_start - segment_start);
         if segment_bytes < needed {
             return Err(LayoutError::TooSmall { needed });
         }
-        let stack_end = SEGMENT_START + segment_bytes;
+        let stack_end = segment_start + segment_bytes;
         let stack_start = stack_end - stack_bytes(segment_bytes);
         let heap_end = stack_start - STACK_GUARD_BYTES;
         push_region(&mut regions, Region { start: heap_start, end: heap_end, access: Access::RW })?;
         let data_start = regions.last().map_or(heap_start, |region| region.start);
         push_region(&mut regions, Region { start: stack_start, end: stack_end, access: Access::RW })?;
         Ok(Layout {
+            segment_start,
             segment_bytes,
             image_end,
             heap_start,
@@ -249,7 +256,7 @@ impl Layout {
         let in_data = self.data_start <= address && end <= self.heap_end;
         let in_stack = self.stack_start <= address && end <= self.stack_end;
         if (in_data || in_stack) && Access::RW.allows(needed) {
-            return Ok(address - SEGMENT_START);
+            return Ok(address - self.segment_start);
         }
         self.check_regions(address, end, needed)
     }
@@ -286,7 +293,7 @@ impl Layout {
         match address {
             _ if address < NULL_END => Place::Null,
             _ if (JOB_PAGE..JOB_PAGE + PAGE_BYTES).contains(&address) => Place::JobPage,
-            _ if address < SEGMENT_START || address >= self.stack_end => Place::OutsideSegment,
+            _ if address < self.segment_start || address >= self.stack_end => Place::OutsideSegment,
             _ if address >= self.stack_start => Place::Stack,
             _ if address >= self.heap_end => Place::StackGuard,
             _ if address >= self.heap_start => Place::Heap,
@@ -308,7 +315,7 @@ impl Layout {
                     return Err(BadPointer);
                 }
                 if end <= region.end {
-                    return Ok(address - SEGMENT_START);
+                    return Ok(address - self.segment_start);
                 }
                 at = region.end;
             }
@@ -438,6 +445,37 @@ mod tests {
         }
     }
 
+    /// An image with the constants of [`image`], `above` bytes further up.
+    fn image_above(above: u64) -> [ImageRange; 3] {
+        image().map(|range| ImageRange { start: range.start + above, end: range.end + above, ..range })
+    }
+
+    #[test]
+    fn a_segment_begins_with_the_large_page_that_its_image_begins_in() {
+        for (above, start) in [
+            (0, SEGMENT_START),
+            (0x1000, SEGMENT_START),
+            (SEGMENT_ALIGN - PAGE_BYTES, SEGMENT_START),
+            (SEGMENT_ALIGN, SEGMENT_START + SEGMENT_ALIGN),
+            (256 * MIB + 0x5000, SEGMENT_START + 256 * MIB),
+        ] {
+            let layout =
+                Layout::new(&image_above(above), 4 * MIB).expect("memory below the image is not needed");
+            assert_eq!((layout.segment_start, layout.stack_end), (start, start + 4 * MIB), "{above:#x}");
+            let code = SEGMENT_START + above;
+            assert_eq!(layout.check(code, 1, Access::RX), Ok(code - start));
+            assert_eq!(layout.check(layout.stack_end - 8, 8, Access::RW), Ok(4 * MIB - 8));
+            let below = if start == SEGMENT_START { Place::JobPage } else { Place::OutsideSegment };
+            assert_eq!(layout.describe(start - 1), below);
+            let most = SEGMENT_LIMIT - start;
+            assert!(Layout::new(&image_above(above), most).is_ok());
+            assert_eq!(
+                Layout::new(&image_above(above), most + PAGE_BYTES),
+                Err(LayoutError::TooLarge { most })
+            );
+        }
+    }
+
     #[test]
     fn wrong_images_are_refused() {
         let at = |start, end, access| ImageRange {
@@ -511,7 +549,7 @@ mod tests {
             (0, Place::Null),
             (NULL_END - 1, Place::Null),
             (JOB_PAGE, Place::JobPage),
-            (JOB_PAGE + PAGE_BYTES, Place::OutsideSegment),
+            (NULL_END, Place::OutsideSegment),
             (SEGMENT_START, Place::Code),
             (SEGMENT_START + 0x3000, Place::ImageGap),
             (SEGMENT_START + 0x5000, Place::ReadOnly),

@@ -123,8 +123,8 @@ impl<const N: usize> PhysicalMemory<N> {
     /// page is assumed; `residue` must be page aligned and below `align`). `None` if nothing free fits, if the arguments
     /// make no sense, or if the pieces that remain could not be listed.
     ///
-    /// A residue lets a segment use the largest pages: it starts at `SEGMENT_START`, so its physical address must be
-    /// congruent to that modulo the page size.
+    /// A residue lets a segment use the largest pages: its physical address must be congruent to the address
+    /// that the program has it at, modulo the page size.
     pub fn allocate(&mut self, bytes: u64, align: u64, residue: u64) -> Option<PhysAddr> {
         self.place(bytes, align, residue, u64::MAX)
     }

@@ -1,6 +1,5 @@
 //! What this node gives to the calls of `lwk-linux`: a rank's memory through the kernel's linear map, clocks, the console, files.
 
-use lwk_abi::address::SEGMENT_START;
 use lwk_files::Files;
 use lwk_linux::{Answer, Clock, Errno, Facts, Machine, Stream};
 use lwk_mm::layout::Layout;
@@ -29,7 +28,8 @@ pub struct NodeMachine<'a> {
 impl NodeMachine<'_> {
     /// Where the kernel sees an address of the rank's own segment.
     fn linear(&self, address: u64) -> *mut u8 {
-        memory::linear(self.rank.segment()).wrapping_add((address - SEGMENT_START) as usize)
+        memory::linear(self.rank.segment())
+            .wrapping_add((address - self.rank.layout().segment_start) as usize)
     }
 }
 

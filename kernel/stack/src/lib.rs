@@ -15,6 +15,7 @@ use lwk_elf::Program;
 /// Auxiliary vector entries by Linux's numbers (include/uapi/linux/auxvec.h).
 mod auxiliary {
     pub const NULL: u64 = 0;
+    pub const IGNORE: u64 = 1;
     pub const PHDR: u64 = 3;
     pub const PHENT: u64 = 4;
     pub const PHNUM: u64 = 5;
@@ -33,6 +34,7 @@ mod auxiliary {
     pub const RANDOM: u64 = 25;
     pub const HWCAP2: u64 = 26;
     pub const EXECFN: u64 = 31;
+    pub const SYSINFO_EHDR: u64 = 33;
 }
 
 /// Linux's clock ticks a second, as programs see them.
@@ -45,6 +47,8 @@ pub struct Hardware {
     pub hwcap: u64,
     /// Linux's further bits; bit 1: programs may use the FSGSBASE instructions.
     pub hwcap2: u64,
+    /// Address of a shared object with Linux's clocks (vdso(7)), where the program may call it; 0 if there is none.
+    pub clocks: u64,
 }
 
 /// What a program is started with: [`Start::write`] makes its stack of it.
@@ -118,7 +122,8 @@ where
         stack.word(argument_count as u64)
     }
 
-    fn auxiliary_vector(&self, platform: u64, random: u64, name: u64) -> [(u64, u64); 19] {
+    fn auxiliary_vector(&self, platform: u64, random: u64, name: u64) -> [(u64, u64); 20] {
+        let clocks = self.hardware.clocks;
         [
             (auxiliary::PHDR, self.program.headers_address),
             (auxiliary::PHENT, u64::from(self.program.header_bytes)),
@@ -138,6 +143,7 @@ where
             (auxiliary::SECURE, 0),
             (auxiliary::RANDOM, random),
             (auxiliary::EXECFN, name),
+            (if clocks == 0 { auxiliary::IGNORE } else { auxiliary::SYSINFO_EHDR }, clocks),
             (auxiliary::NULL, 0),
         ]
     }
@@ -201,6 +207,7 @@ mod tests {
 
     fn write(arguments: &[&[u8]], environment: &[&[u8]], room: usize) -> Result<InitialStack, TooLong> {
         let program = Program {
+            bias: 0,
             entry: 0x401000,
             segments: Default::default(),
             headers_address: 0x400040,
@@ -247,11 +254,12 @@ mod tests {
         assert_eq!(text(&stack, word(&stack, 5)), b"A=1");
         assert_eq!(word(&stack, 6), 0);
         let vector: Vec<_> =
-            (7..).step_by(2).map(|i| (word(&stack, i), word(&stack, i + 1))).take(19).collect();
+            (7..).step_by(2).map(|i| (word(&stack, i), word(&stack, i + 1))).take(20).collect();
         assert!(
             vector.contains(&(auxiliary::ENTRY, 0x401000)) && vector.contains(&(auxiliary::PHDR, 0x400040))
         );
-        assert_eq!(vector[18], (auxiliary::NULL, 0));
+        assert_eq!(vector[18], (auxiliary::IGNORE, 0), "no clocks");
+        assert_eq!(vector[19], (auxiliary::NULL, 0));
         let random = vector.iter().find(|entry| entry.0 == auxiliary::RANDOM).unwrap().1;
         let at = (random - stack.pointer) as usize;
         assert_eq!(&stack.bytes[at..at + 16], b"0123456789abcdef");

@@ -96,7 +96,7 @@ fn expect(what: &str, number: u64, arguments: &[u64], expected: i64) {
 fn unreadable() -> [(&'static str, u64); 8] {
     [
         ("null", 0),
-        ("the first 2 MiB", 0x1f_f000),
+        ("the first MiB", 0xf_f000),
         ("the stack guard", guard()),
         ("an empty slot", empty_slot()),
         ("the kernel", KERNEL),

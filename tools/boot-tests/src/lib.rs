@@ -39,6 +39,7 @@ use cli::TestOptions;
 use lwk::build::{self, Builder};
 use lwk::cc;
 use lwk::failure::{Failure, Outcome};
+use lwk::foreign;
 use lwk::qemu::Firmware;
 use lwk::subcommand::Lwk;
 use lwk::tree::Tree;
@@ -144,8 +145,10 @@ fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
     }
     builder.programs(build::APPS)?;
     builder.programs(build::BOOT_TESTS)?;
-    let sources: BTreeSet<_> = tests.iter().flat_map(|test| &test.sources).collect();
-    cc::build_programs(tree, &builder, &sources)
+    let sources = tests.iter().flat_map(|test| &test.sources);
+    let (foreign, own): (BTreeSet<_>, BTreeSet<_>) = sources.partition(|source| foreign::is_foreign(source));
+    foreign::build_programs(tree, &foreign)?;
+    cc::build_programs(tree, &builder, &own)
 }
 
 fn run_boots(lwk: &Lwk, tests: VecDeque<Test>, workers: usize) -> Count {

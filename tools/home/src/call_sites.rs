@@ -31,7 +31,7 @@ pub struct Unclear(pub u64);
 /// # Errors
 /// The first bytes that may be one or not.
 pub fn find(program: &Program<'_>, file: &[u8]) -> Result<Vec<CallSite>, Unclear> {
-    let symbols = symbols(file);
+    let symbols = symbols(file, program.bias);
     let mut sites = Vec::new();
     for segment in program.segments.iter().filter(|segment| segment.access.execute) {
         for at in opcodes(segment.data) {
@@ -45,8 +45,8 @@ pub fn find(program: &Program<'_>, file: &[u8]) -> Result<Vec<CallSite>, Unclear
     Ok(sites)
 }
 
-/// Where code begins, as far as the file says, in ascending order.
-fn symbols(file: &[u8]) -> Vec<u64> {
+/// Where code begins, as far as the file says, in ascending order; in memory, where all is `bias` above the file's addresses.
+fn symbols(file: &[u8], bias: u64) -> Vec<u64> {
     // A file whose symbols cannot be read has none: then what is unclear is refused.
     let Ok(file) = object::File::parse(file) else { return Vec::new() };
     // Those of assembly often have no type.
@@ -54,7 +54,7 @@ fn symbols(file: &[u8]) -> Vec<u64> {
         symbol.is_definition()
             && matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Unknown | SymbolKind::Label)
     });
-    let mut addresses: Vec<u64> = code.map(|symbol| symbol.address()).collect();
+    let mut addresses: Vec<u64> = code.map(|symbol| symbol.address().wrapping_add(bias)).collect();
     addresses.sort_unstable();
     addresses
 }

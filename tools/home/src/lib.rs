@@ -42,6 +42,7 @@ mod topology;
 pub use files::{SharedPages, Volume};
 pub use home::{Home, Tools, become_node};
 pub use memory::available_bytes;
+pub use node::add_symbols;
 pub use setup::{HOST_LACKS, SetupError};
 pub use tool::Valgrind;
 pub use topology::usable_cores;

@@ -1,4 +1,4 @@
-//! How much memory this machine can still give.
+//! How much memory this machine can still give, and whether it has run out.
 
 use std::fs;
 
@@ -31,9 +31,26 @@ fn by_group(most: Option<String>, used: Option<String>, parts: Option<String>) -
     Some(most.saturating_sub(used.saturating_sub(comes_back)))
 }
 
+/// Processes that Linux has killed so far because memory had run out, of the machine or of a control group (`oom_kill` of `/proc/vmstat`); 0 if it does
+/// not say.
+pub fn killed_for_memory() -> u64 {
+    kills(&fs::read_to_string("/proc/vmstat").unwrap_or_default())
+}
+
+fn kills(vmstat: &str) -> u64 {
+    let count = vmstat.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    count.and_then(|count| count.parse().ok()).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kills_are_counted_by_their_name() {
+        assert_eq!(kills("drop_pagecache 9\noom_kill 3\noom_kill_x 4\n"), 3);
+        assert_eq!(kills("oom_killer 5\n"), 0);
+    }
 
     #[test]
     fn meminfo_is_read_in_kib() {

@@ -114,7 +114,7 @@ fn run(
     // Exceeding the limit on file sizes is then an error, not a death.
     ignore(Signal::SIGXFSZ)?;
     raise_file_limit(job.ranks)?;
-    let setup = Setup::new(&job, program)?;
+    let setup = Setup::new(&job, program, valgrind.is_some())?;
     let sites = valgrind.map(|valgrind| valgrind.check(&setup, program)).transpose()?.unwrap_or_default();
     let children = SigSet::from(Signal::SIGCHLD);
     children.thread_block().map_err(lacking)?;
@@ -153,8 +153,8 @@ fn run(
         if hold {
             let note = format!(
                 "rank {rank} is process {process}, stopped before its first instruction: gdb -p {process} -ex \
-                 'add-symbol-file {}' -ex 'handle SIGSTOP SIGSYS nostop noprint' -ex 'break lwk_main', or kill -CONT {process}",
-                program.display()
+                 '{}' -ex 'handle SIGSTOP SIGSYS nostop noprint' -ex 'break lwk_main', or kill -CONT {process}",
+                add_symbols(program, setup.bias)
             );
             record(console, kind::KERNEL, INFO, note.as_bytes())?;
         }
@@ -167,6 +167,14 @@ fn run(
         supervisor.exit_report(&setup, started_ns)?;
     }
     Ok(status)
+}
+
+/// gdb's command for the symbols of a program whose addresses in memory are `bias` above those in its file.
+pub fn add_symbols(program: &Path, bias: u64) -> String {
+    match bias {
+        0 => format!("add-symbol-file {}", program.display()),
+        bias => format!("add-symbol-file {} -o {bias:#x}", program.display()),
+    }
 }
 
 /// A system call of the set-up failed.

@@ -3,8 +3,10 @@
 //!
 //! Three ways lead to them, best first: pages the administrator has reserved (hugetlb); transparent ones, where
 //! `shmem_enabled` lets shared memory ask for them; and `MADV_COLLAPSE` (Linux 6.1), which makes them out of small ones
-//! whatever `shmem_enabled` says, at a price of about a millisecond for each 2 MiB. So those are bought where memory is
-//! handed out: a little before the start, the rest in the `brk` and `mmap` calls that grant it.
+//! whatever `shmem_enabled` says. That costs a quarter of what touching the same memory in small pages does, but it costs even if nobody touches it.
+//! So huge pages are made where memory is handed out: a little before the start, the rest in the `brk` and `mmap` calls that grant it. All blocks
+//! of a grant go in one call, since Linux waits for every core of the machine once in a call (`lru_add_drain_all`), which takes
+//! milliseconds where others are at work.
 
 use std::fs;
 
@@ -16,7 +18,7 @@ use crate::arch::Gate;
 
 /// Bytes of a huge page.
 pub const HUGE_BYTES: u64 = 2 << 20;
-/// Bytes collapsed in all ranks of a core before the start. 0.7 ms a MiB: see above.
+/// Bytes collapsed in all ranks of a core before the start.
 const START_BYTES: u64 = 8 << 20;
 /// The most bytes collapsed in one system call.
 const GRANT_BYTES: u64 = 64 << 20;
@@ -118,28 +120,37 @@ impl Collapsed {
     /// Memory `start..end` is about to be used: collapses its blocks, as far as they are wholly writable memory. Safe in a
     /// signal handler.
     pub fn grant(&mut self, layout: &Layout, start: u64, end: u64) {
-        let first = start / HUGE_BYTES;
+        let mut block = start / HUGE_BYTES;
         let last = end.min(start.saturating_add(GRANT_BYTES)).div_ceil(HUGE_BYTES);
-        for block in first..last {
-            let (at, bit) = (block as usize / 64, 1 << (block % 64));
-            let Some(word) = self.done.get_mut(at) else { return };
-            if *word & bit != 0 {
-                continue;
+        while block < last {
+            let first = block;
+            while block < last && self.begin(layout, block) {
+                block += 1;
             }
-            *word |= bit;
-            let address = block * HUGE_BYTES;
-            if layout.check(address, HUGE_BYTES, Access::RW).is_err() {
-                continue;
+            if first < block {
+                let (start, end) = (first * HUGE_BYTES, block * HUGE_BYTES);
+                // Linux may have collapsed some even if not all; the count is of what it says it has.
+                self.bytes += if madvise(start, end, MADV_COLLAPSE) { end - start } else { 0 };
             }
-            let first = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
-            // SAFETY: checked to be writable memory of the program. The read and write back leave it as it is; Linux
-            // collapses only a block of which a page is there. A peer that writes here before the program has been
-            // handed the memory breaks its own program's rules.
-            unsafe { first.write_volatile(first.read_volatile()) };
-            if madvise(address, address + HUGE_BYTES, MADV_COLLAPSE) {
-                self.bytes += HUGE_BYTES;
-            }
+            block += 1;
         }
+    }
+
+    /// Prepares a block for being collapsed: false if it has been before, or is not wholly writable memory.
+    fn begin(&mut self, layout: &Layout, block: u64) -> bool {
+        let (at, bit) = (block as usize / 64, 1 << (block % 64));
+        let Some(word) = self.done.get_mut(at) else { return false };
+        let done = *word & bit != 0;
+        *word |= bit;
+        let address = block * HUGE_BYTES;
+        if done || layout.check(address, HUGE_BYTES, Access::RW).is_err() {
+            return false;
+        }
+        let first = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        // SAFETY: checked to be writable memory of the program. The read and write back leave it as it is; Linux collapses only a block of
+        // which a page is there. A peer that writes here before the program has been handed the memory breaks its own program's rules.
+        unsafe { first.write_volatile(first.read_volatile()) };
+        true
     }
 }
 

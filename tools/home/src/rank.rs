@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use lwk_abi::address::{JOB_PAGE, PAGE_BYTES, SEGMENT_START};
+use lwk_abi::address::{JOB_PAGE, PAGE_BYTES};
 use lwk_linux::Process;
 use lwk_mm::Access;
 use lwk_mm::layout::Layout;
@@ -18,7 +18,7 @@ use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal, raise};
-use nix::unistd::{Pid, getppid};
+use nix::unistd::{Pid, getppid, setsid};
 
 use crate::arch::{self, Gate, Handler};
 use crate::board::{Board, RankEntry};
@@ -31,11 +31,10 @@ use crate::tool::{self, Valgrind};
 
 /// Bytes of the handlers' stack: Linux's signal frame takes up to 12 KiB of it.
 const HANDLER_STACK_BYTES: usize = 256 << 10;
-/// Where that stack goes under valgrind: between job page and segment, since callgrind takes a stack above the program's for a
-/// return from all its functions.
-const LOW_STACK: usize = 0x30_0000;
-const _: () = assert!(LOW_STACK as u64 > JOB_PAGE + PAGE_BYTES);
-const _: () = assert!(LOW_STACK as u64 + 2 * HANDLER_STACK_BYTES as u64 <= SEGMENT_START);
+/// Where that stack goes under valgrind: below the job page, since callgrind takes a stack above the program's for a return from all its
+/// functions. Below it is the dynamic linker that the loader is started with.
+pub const LOW_STACK: usize = 0x18_0000;
+const _: () = assert!(LOW_STACK as u64 + PAGE_BYTES + HANDLER_STACK_BYTES as u64 <= JOB_PAGE);
 
 /// What a rank's process is given.
 #[derive(Clone, Copy, Debug)]
@@ -184,6 +183,14 @@ pub fn run(start: Start<'_>) -> Result<Infallible, String> {
         redirect(from, to as RawFd).map_err(|error| format!("cannot redirect a stream: {error}"))?;
     }
     die_with(start.node)?;
+    if setup.sharing == 1 {
+        // Linux shares a core out among sessions first (sched(7), "The autogroup feature"): in one session, ranks that have a core each would all
+        // have one process's share of the machine. Ranks that share a core stay in one, since yielding is among those of a session.
+        setsid().map_err(say("make a session of its own"))?;
+    }
+    // When memory runs out Linux shall take a rank, whose end ends the job, and not the command or what else the user runs. Anybody may ask for
+    // that (proc(5)); where it cannot be asked Linux chooses itself.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let mut core = CpuSet::new();
     core.set(usize::from(place.core)).map_err(say("name its core"))?;
     sched_setaffinity(Pid::from_raw(0), &core).map_err(say("pin itself to its core"))?;

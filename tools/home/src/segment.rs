@@ -26,7 +26,7 @@ use crate::setup::FilePart;
 /// The memory objects of one rank.
 #[derive(Debug)]
 pub struct Segment {
-    /// All of it in small pages; what [`Segment::huge`] has is never touched here. Offset 0 is the job page's address.
+    /// All of it in small pages; what [`Segment::huge`] has is never touched here. Offset 0 is address 0, as large pages ask for.
     small: OwnedFd,
     /// Blocks of reserved huge pages. Offset 0 is address 0.
     huge: Option<OwnedFd>,
@@ -47,7 +47,7 @@ impl Segment {
     /// Linux refuses a memory object of that size.
     pub fn new(layout: &Layout, reserved: bool) -> nix::Result<Segment> {
         let small = memfd_create(c"margay-segment", MFdFlags::MFD_CLOEXEC)?;
-        ftruncate(&small, size(layout.stack_end - JOB_PAGE)?)?;
+        ftruncate(&small, size(layout.stack_end)?)?;
         if !reserved {
             return Ok(Segment { small, huge: None });
         }
@@ -114,7 +114,7 @@ impl Segment {
     fn map_piece(&self, piece: Piece, slot: u64, access: Access, placing: MapFlags) -> nix::Result<()> {
         let (object, offset) = match &self.huge {
             Some(huge) if piece.huge => (huge, piece.start),
-            _ => (&self.small, piece.start - JOB_PAGE),
+            _ => (&self.small, piece.start),
         };
         let address = NonZeroUsize::new(((slot << SLOT_SHIFT) | piece.start) as usize);
         let bytes = NonZeroUsize::new((piece.end - piece.start) as usize).ok_or(Errno::EINVAL)?;

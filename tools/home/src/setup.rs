@@ -16,8 +16,8 @@ use lwk_mm::layout::{ImageRange, Layout};
 use lwk_stack::{Hardware, Start};
 use nix::errno::Errno;
 
+use crate::arch::Gate;
 use crate::clock::{Calibration, TimeBase};
-use crate::memory::available_bytes;
 use crate::pages::Pages;
 use crate::segment::{self, Segment};
 use crate::topology;
@@ -83,6 +83,8 @@ pub struct Setup {
     pub places: Vec<RankPlace>,
     /// Ranks on the fullest core.
     pub sharing: u64,
+    /// What has been added to the addresses in the program's file, modulo 2^64.
+    pub bias: u64,
     /// Address of the first instruction.
     pub entry: u64,
     /// The stack pointer to start with.
@@ -90,11 +92,12 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Checks the job against program and host, makes every rank's memory, maps it at its slot in this process and fills it.
+    /// Checks the job against program and host, makes every rank's memory, maps it at its slot in this process and fills it. `has_tool`: some rank
+    /// will be another executable, which has none of the code of this process.
     ///
     /// # Errors
     /// A program or a job that cannot be run here, or a host that lacks something; what has been mapped stays.
-    pub fn new(job: &Job<'_>, program: &Path) -> Result<Setup, SetupError> {
+    pub fn new(job: &Job<'_>, program: &Path, has_tool: bool) -> Result<Setup, SetupError> {
         let calibration = Calibration::begin().map_err(|error| failed("read the clock", error))?;
         check_dispatch()?;
         let (file, content) = read(program).map_err(|error| {
@@ -105,7 +108,6 @@ impl Setup {
         let layout = Layout::new(&ranges(&parsed), job.memory)
             .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
         let (places, sharing) = place_ranks(job)?;
-        check_memory(job)?;
         let pages = Pages::find(&layout, job.ranks);
         let segments = make_segments(&layout, job.ranks, pages == Pages::Reserved)?;
 
@@ -113,7 +115,7 @@ impl Setup {
             program: &parsed,
             arguments: job.arguments(),
             environment: job.environment(),
-            hardware: hardware(),
+            hardware: hardware(has_tool),
             random: random()?,
         };
         let mut stack = vec![0; ((layout.stack_end - layout.stack_start) / 4) as usize];
@@ -123,7 +125,8 @@ impl Setup {
         let stack = stack.split_off(stack.len() - (layout.stack_end - stack_pointer) as usize);
         let time = calibration.end().map_err(|error| failed("read the clock", error))?;
         for rank in 0..job.ranks {
-            let page = job_page(rank, job, &layout, &places, sharing, time);
+            let mut page = job_page(rank, job, &layout, &places, sharing, time);
+            page.yield_code = if has_tool { 0 } else { Gate::yield_code() };
             fill_segment(&layout, rank, &parsed, &page, &stack)
                 .map_err(|error| failed("fill a segment", error))?;
         }
@@ -135,6 +138,7 @@ impl Setup {
             file,
             places,
             sharing,
+            bias: parsed.bias,
             entry: parsed.entry,
             stack_pointer,
         })
@@ -168,7 +172,7 @@ fn failed(what: &str, error: Errno) -> SetupError {
 fn check_dispatch() -> Result<(), SetupError> {
     const OFF: [u64; 6] = [crate::rank::SET_DISPATCH, 0, 0, 0, 0, 0];
     // SAFETY: switching off what is not on has no effect but to show whether Linux knows it.
-    match unsafe { crate::arch::Gate::call(libc::SYS_prctl, OFF) } {
+    match unsafe { Gate::call(libc::SYS_prctl, OFF) } {
         0 => Ok(()),
         _ => Err(SetupError::host(
             "this Linux has no syscall user dispatch, which --host needs: use Linux 5.11 or later on x86-64, outside of \
@@ -203,25 +207,6 @@ fn place_ranks(job: &Job<'_>) -> Result<(Vec<RankPlace>, u64), SetupError> {
     cores.truncate(ranks);
     let places = topology::places(&cores);
     Ok(((0..ranks).map(|rank| places[rank % places.len()]).collect(), ranks.div_ceil(count) as u64))
-}
-
-/// Memory is taken as it is touched, so a job that cannot fit must be refused here, not killed half way.
-fn check_memory(job: &Job<'_>) -> Result<(), SetupError> {
-    let needed = u128::from(job.memory) * u128::from(job.ranks);
-    let mib = |bytes: u128| bytes.div_ceil(1 << 20);
-    if let Some(available) = available_bytes()
-        && needed > u128::from(available)
-    {
-        return Err(SetupError::usage(format!(
-            "{} ranks of {} MiB need {} MiB of memory, and this machine has {} MiB to give; ask for fewer ranks or a \
-             smaller --mem",
-            job.ranks,
-            mib(job.memory.into()),
-            mib(needed),
-            available >> 20
-        )));
-    }
-    Ok(())
 }
 
 /// Every rank's memory objects, mapped writable at its slot.
@@ -289,7 +274,7 @@ fn job_page(
         tsc_hz: time.tsc_hz,
         tsc_base: time.tsc_base,
         wall_base_ns: time.wall_base_ns,
-        segment_start: lwk_abi::address::SEGMENT_START,
+        segment_start: layout.segment_start,
         segment_bytes: layout.segment_bytes,
         segment_phys: 0,
         image_end: layout.image_end,
@@ -297,6 +282,7 @@ fn job_page(
         heap_end: layout.heap_end,
         stack_start: layout.stack_start,
         stack_end: layout.stack_end,
+        yield_code: 0,
         place_count: u64::from(job.ranks),
         places: [RankPlace::default(); MAX_RANKS],
     };
@@ -306,10 +292,12 @@ fn job_page(
     page
 }
 
-fn hardware() -> Hardware {
+fn hardware(has_tool: bool) -> Hardware {
     // SAFETY: the call only reads the loader's own auxiliary vector.
     let value = |kind| unsafe { libc::getauxval(kind) };
-    Hardware { hwcap: value(libc::AT_HWCAP), hwcap2: value(libc::AT_HWCAP2) }
+    // Linux's shared object stays where it is in the ranks' processes: its clocks need no system call, and so no signal.
+    let clocks = if has_tool { 0 } else { value(libc::AT_SYSINFO_EHDR) };
+    Hardware { hwcap: value(libc::AT_HWCAP), hwcap2: value(libc::AT_HWCAP2), clocks }
 }
 
 fn random() -> Result<[u8; 16], SetupError> {

@@ -18,6 +18,7 @@ use nix::unistd::Pid;
 
 use crate::board::Board;
 use crate::console::{Lines, record};
+use crate::memory::killed_for_memory;
 use crate::node::nonblocking;
 use crate::setup::Setup;
 
@@ -57,12 +58,22 @@ pub struct Supervisor<'a> {
     /// The ranks are being killed; what they die of now is our doing.
     ending: bool,
     buffer: Vec<u8>,
+    /// [`killed_for_memory`] when the ranks began.
+    killed_before: u64,
 }
 
 impl<'a> Supervisor<'a> {
     /// Watches these ranks, by node rank, and writes records to `console`.
     pub fn new(ranks: Vec<Child>, board: &'static Board, console: &'a mut File) -> Supervisor<'a> {
-        Supervisor { ranks, board, console, status: 0, ending: false, buffer: vec![0; READ_BYTES] }
+        Supervisor {
+            ranks,
+            board,
+            console,
+            status: 0,
+            ending: false,
+            buffer: vec![0; READ_BYTES],
+            killed_before: killed_for_memory(),
+        }
     }
 
     /// Until every rank has ended and all they wrote is on the console; returns the job's status.
@@ -213,6 +224,9 @@ impl<'a> Supervisor<'a> {
         // Relaxed: the rank has been waited for.
         let said = self.board.rank(rank as u32).said_why.load(Ordering::Relaxed) != 0;
         let reason = match signal {
+            Some(signal) if signal == Signal::SIGKILL as i32 && killed_for_memory() > self.killed_before => {
+                Reason::OutOfMemory
+            }
             Some(signal) => Reason::Signal(signal),
             None if said => Reason::Exit(status),
             // It did not get as far as the program, and has said why.

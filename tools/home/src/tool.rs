@@ -20,7 +20,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lwk_abi::address::{JOB_PAGE, SLOT_SHIFT};
+use lwk_abi::address::SLOT_SHIFT;
 use lwk_abi::console as kind;
 use lwk_mm::Access;
 use lwk_mm::layout::Layout;
@@ -35,7 +35,7 @@ use crate::call_sites::{self, CallSite, Unclear};
 use crate::console::record;
 use crate::files::Volume;
 use crate::pages::Pages;
-use crate::rank::{self, Life, Start};
+use crate::rank::{self, LOW_STACK, Life, Start};
 use crate::segment::{self, Segment};
 use crate::setup::{self, FilePart, HOST_LACKS, Setup, SetupError};
 
@@ -341,7 +341,7 @@ fn become_rank(plan: Plan) -> Result<std::convert::Infallible, String> {
     }
     // Valgrind reads a file's symbols once it has seen all of it mapped, code last. What this process shares with its peers
     // takes the place of the rest at once. What cannot be mapped so has no symbols, as in a rank of its own.
-    for (part, access) in data_of(&content) {
+    for (part, access) in data_of(&content, parsed.bias) {
         // SAFETY: as above.
         let _ = unsafe { segment::map_part(&part, access, &program) };
     }
@@ -377,14 +377,14 @@ fn become_rank(plan: Plan) -> Result<std::convert::Infallible, String> {
 }
 
 /// Constants and variables of a program in its file. Variables that are all zero are the page where they would be, which
-/// valgrind wants to see, too.
-fn data_of(content: &[u8]) -> Vec<(FilePart, Access)> {
+/// valgrind wants to see, too. All is `bias` above the file's addresses.
+fn data_of(content: &[u8], bias: u64) -> Vec<(FilePart, Access)> {
     let Ok(file) = object::File::parse(content) else { return Vec::new() };
     let parts = file.segments().filter_map(|segment| {
         let SegmentFlags::Elf { p_flags, .. } = segment.flags() else { return None };
         let (offset, bytes) = segment.file_range();
         let access = if (p_flags & elf::PF_W).0 != 0 { Access::RW } else { Access::R };
-        let part = FilePart::new(segment.address(), bytes.max(1), offset)?;
+        let part = FilePart::new(segment.address().wrapping_add(bias), bytes.max(1), offset)?;
         ((p_flags & elf::PF_X).0 == 0).then_some((part, access))
     });
     parts.collect()
@@ -402,7 +402,7 @@ fn check_free(layout: &Layout, ranks: u32) -> Result<(), String> {
         let (Some(start), Some(end)) = (ends.next(), ends.next()) else { continue };
         for slot in 0..=u64::from(ranks) {
             let base = slot << SLOT_SHIFT;
-            if start < base + layout.stack_end && base + JOB_PAGE < end {
+            if start < base + layout.stack_end && base + LOW_STACK as u64 <= end {
                 return Err(format!(
                     "valgrind has put something of its own where a segment belongs ({line}); ask for fewer ranks or a \
                      smaller --mem"

@@ -20,6 +20,13 @@ fn as_many_ranks_as_a_node_can_hold() {
     assert_eq!(said.status(), if hard < OPEN_FILES { 2 } else { 0 }, "{said:?}");
 }
 
+/// Memory is taken as it is touched: 72 ranks of 64 GiB are more than this machine has.
+#[test]
+fn segments_may_be_larger_than_what_is_free() {
+    let said = run(job("peers", 72, &["mem=68719476736"]));
+    assert_eq!(said.status(), 0, "{said:?}");
+}
+
 #[test]
 fn memory_is_the_segments_and_zeroed() {
     let said = run(job("memory", 2, &["mem=67108864"]));

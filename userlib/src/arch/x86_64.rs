@@ -49,6 +49,17 @@ pub(crate) unsafe fn syscall(number: u64, arguments: [u64; 6]) -> i64 {
     result
 }
 
+/// Calls a home's function for a yield ([`lwk_abi::job_page::JobPage::yield_code`]).
+///
+/// # Safety
+/// `code` is the address that the home gives in its job page, not 0.
+#[inline(always)]
+pub(crate) unsafe fn call_yield(code: u64) {
+    // SAFETY: the function changes rax, rcx and r11 only; the stack below this frame is free for the return address, as without `nostack`
+    // the compiler sees to.
+    unsafe { asm!("call {code}", code = in(reg) code, out("rax") _, out("rcx") _, out("r11") _) };
+}
+
 /// The time stamp counter, read whenever the processor finds the time for it: for loops that read it back to back.
 #[inline(always)]
 pub(crate) fn ticks() -> u64 {

@@ -12,6 +12,7 @@ pub struct Header {
     pub address: u64,
     pub file_bytes: u64,
     pub memory_bytes: u64,
+    pub align: u64,
 }
 
 /// A program file before it is written.
@@ -38,6 +39,7 @@ impl File {
             address: SEGMENT_START + page * 0x1000,
             file_bytes,
             memory_bytes,
+            align: 0x1000,
         };
         File {
             kind: abi::ET_EXEC,
@@ -51,6 +53,14 @@ impl File {
             ],
             data: (0..0x2010u32).map(|byte| byte as u8).collect(),
         }
+    }
+
+    /// The same, position independent: addresses count from 0.
+    pub fn position_independent() -> File {
+        let mut file = File { kind: abi::ET_DYN, ..File::good() };
+        file.entry -= SEGMENT_START;
+        file.headers.iter_mut().for_each(|header| header.address -= SEGMENT_START);
+        file
     }
 
     /// The file's bytes: `data` with the headers written over its start.
@@ -73,7 +83,7 @@ impl File {
             head.extend(header.flags.to_le_bytes());
             let fields =
                 [header.offset, header.address, header.address, header.file_bytes, header.memory_bytes];
-            fields.into_iter().chain([0x1000]).for_each(|field| head.extend(field.to_le_bytes()));
+            fields.into_iter().chain([header.align]).for_each(|field| head.extend(field.to_le_bytes()));
         }
         let mut bytes = self.data.clone();
         bytes.resize(bytes.len().max(head.len()), 0);

@@ -2,8 +2,8 @@
 //!
 //! Linux's syscall user dispatch lets a range of addresses make system calls as ever and turns every other `syscall`
 //! instruction of the process into `SIGSYS` (kernel documentation, admin-guide/syscall-user-dispatch). The range is
-//! `lwk_gate_start..lwk_gate_end`: the loader's own calls, and the return from its signal handlers, which libc's would not
-//! be. Nothing here uses the thread's FS base, since that is the program's while it runs.
+//! `lwk_gate_start..lwk_gate_end`: the loader's own calls, the return from its signal handlers, which libc's would not be, and the program's
+//! yield, which is too frequent for a signal. Nothing here uses the thread's FS base, since that is the program's while it runs.
 
 use std::arch::{asm, global_asm};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,8 +12,8 @@ global_asm!(
     r#"
     .pushsection .text.lwk_gate, "ax", @progbits
     .balign 64
-    .globl lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return, lwk_gate_in_program
-    .hidden lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return, lwk_gate_in_program
+    .globl lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return, lwk_gate_in_program, lwk_gate_yield
+    .hidden lwk_gate_start, lwk_gate_end, lwk_gate_call, lwk_gate_return, lwk_gate_in_program, lwk_gate_yield
 lwk_gate_start:
 
     // i64 lwk_gate_call(number, a, b, c, d, e, f): the C calling convention to Linux's.
@@ -45,6 +45,14 @@ lwk_gate_in_program:
     syscall
     jmp qword ptr [rip + lwk_gate_resume]
     .size lwk_gate_in_program, . - lwk_gate_in_program
+
+    // sched_yield, for programs to call (`JobPage::yield_code`): as `lwk_gate_call`, it leaves the stack pointer as it is until it returns.
+    .type lwk_gate_yield, @function
+lwk_gate_yield:
+    mov eax, 24
+    syscall
+    ret
+    .size lwk_gate_yield, . - lwk_gate_yield
 
 lwk_gate_end:
 
@@ -87,6 +95,7 @@ unsafe extern "C" {
     fn lwk_gate_call(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64;
     fn lwk_gate_return();
     fn lwk_gate_in_program();
+    fn lwk_gate_yield();
     static lwk_gate_resume: AtomicU64;
     fn lwk_on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
     fn lwk_on_replaced_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
@@ -134,6 +143,12 @@ impl Gate {
         // SAFETY: the symbol is eight bytes, aligned, that only this code and the gate use.
         unsafe { lwk_gate_resume.store(resume, Ordering::Relaxed) };
         lwk_gate_in_program as *const () as u64
+    }
+
+    /// Address of the function that a program may call instead of making the system call `sched_yield`
+    /// ([`lwk_abi::job_page::JobPage::yield_code`]).
+    pub fn yield_code() -> u64 {
+        lwk_gate_yield as *const () as u64
     }
 
     /// Address of the code a signal handler returns to.

@@ -63,15 +63,18 @@ fn print(fd: u64, text: &[u8]) {
     check!(sys(WRITE, &[fd, text.as_ptr() as u64, text.len() as u64]) == text.len() as i64);
 }
 
+/// Where the job page is (`lwk_abi::address`).
+const JOB_PAGE: u64 = 0x1f_f000;
+
 /// A word of the job page.
 fn job(offset: u64) -> u32 {
     // SAFETY: the job page is readable memory.
-    unsafe { *((0x20_0000 + offset) as *const u32) }
+    unsafe { *((JOB_PAGE + offset) as *const u32) }
 }
 
 fn job_long(offset: u64) -> u64 {
     // SAFETY: as above.
-    unsafe { *((0x20_0000 + offset) as *const u64) }
+    unsafe { *((JOB_PAGE + offset) as *const u64) }
 }
 
 fn rank() -> u32 {
@@ -216,7 +219,7 @@ fn pointers() {
         check!(sys(WRITEV, &[1, vector.as_ptr() as u64, 1]) == EFAULT);
     }
     check!(sys(WRITE, &[1, good, u64::MAX]) == EFAULT);
-    check!(sys(GETRANDOM, &[0x20_0000, 8, 0]) == EFAULT);
+    check!(sys(GETRANDOM, &[JOB_PAGE, 8, 0]) == EFAULT);
     check!(sys(GETRANDOM, &[begin as *const () as u64, 8, 0]) == EFAULT);
     check!(sys(WRITEV, &[1, good, 1025]) == EINVAL);
     for fd in [0, 3, 4, 5, 100, u64::MAX] {
