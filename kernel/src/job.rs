@@ -6,13 +6,14 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsiz
 use lwk_abi::address::MAX_RANKS;
 use lwk_abi::job_file;
 use lwk_elf::{ElfError, Program};
-use lwk_job::{End, Inject, JobError};
+use lwk_job::{Bind, End, Inject, JobError};
 use lwk_mm::layout::LayoutError;
 use lwk_mm::table::MapError;
 use lwk_stack::TooLong;
+use lwk_topology::Binding;
 use tar_no_std::TarArchiveRef;
 
-use crate::arch::{clock, interrupt_controller, interrupts};
+use crate::arch::{clock, interrupt_controller, interrupts, topology};
 use crate::core_local::{self, Core};
 use crate::rank::Rank;
 use crate::{files, node, process, report};
@@ -27,6 +28,7 @@ pub enum Problem {
     Layout(LayoutError),
     Map(MapError),
     TooManyRanks { ranks: usize, cores: usize },
+    NoCore(usize),
     NoMemory { ranks: usize, bytes: u64, free: u64 },
     NoKernelMemory,
     BadFiles,
@@ -48,6 +50,9 @@ impl fmt::Display for Problem {
                 "{ranks} ranks need {ranks} cores and this node has {cores}: give it more cores, or let ranks share them \
                  with --oversubscribe"
             ),
+            Problem::NoCore(core) => {
+                write!(out, "--bind names core {core}, which this node has not, or names it twice")
+            }
             Problem::NoMemory { ranks, bytes, free } => write!(
                 out,
                 "{ranks} ranks of {} MiB do not fit in the node's {} MiB of free memory",
@@ -139,19 +144,18 @@ pub fn current() -> Option<&'static Job> {
 }
 
 /// Creates the ranks of a job and sets the cores to work on them. Errors: a program that cannot be run, more ranks than cores, and too little memory.
-pub fn launch(description: &Description, cores: usize) -> Result<(), Problem> {
+pub fn launch(description: &Description) -> Result<(), Problem> {
     let file = &description.file;
     let size = file.ranks as usize;
-    if size > cores && !file.oversubscribe {
-        return Err(Problem::TooManyRanks { ranks: size, cores });
-    }
     let program = lwk_elf::parse(description.program).map_err(Problem::Program)?;
-    // A core that did not start leaves a hole.
-    let indices = (0..core_local::CORES_MAX).filter(|index| core_local::core(*index).is_some());
+    let bound = bound_cores(file.bind)?;
+    if size > bound.len() && !file.oversubscribe {
+        return Err(Problem::TooManyRanks { ranks: size, cores: bound.len() });
+    }
     let job: &'static Job = crate::memory::place(Job {
         ranks: [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_RANKS],
         size,
-        cores: indices.take(size).collect(),
+        cores: bound.into_iter().take(size).collect(),
         program,
         program_name: file.arguments().next().unwrap_or_default(),
         reported: file.report,
@@ -176,6 +180,31 @@ pub fn launch(description: &Description, cores: usize) -> Result<(), Problem> {
         interrupt_controller::interrupt_core(core.apic_id(), interrupts::WAKE);
     }
     Ok(())
+}
+
+/// The cores of the node in the order in which ranks get them. Errors: a core that is named and not there, or named twice.
+fn bound_cores(bind: Bind<'_>) -> Result<arrayvec::ArrayVec<usize, MAX_RANKS>, Problem> {
+    let binding = match bind {
+        Bind::Scatter => Binding::Scatter,
+        Bind::Compact => Binding::Compact,
+        Bind::Smt => Binding::Threads,
+        Bind::List(list) => {
+            let mut cores = arrayvec::ArrayVec::new();
+            for core in list.cores() {
+                let usable = core_local::core(core).is_some() && !cores.contains(&core);
+                if !usable || cores.try_push(core).is_err() {
+                    return Err(Problem::NoCore(core));
+                }
+            }
+            return Ok(cores);
+        }
+    };
+    // A core that did not start leaves a hole.
+    let there: arrayvec::ArrayVec<&Core, MAX_RANKS> =
+        (0..core_local::CORES_MAX).filter_map(core_local::core).collect();
+    let ids: arrayvec::ArrayVec<u32, MAX_RANKS> = there.iter().map(|core| core.apic_id()).collect();
+    let order = lwk_topology::order(&ids, &topology::shifts(), binding);
+    Ok(order.into_iter().map(|place| there[place].index()).collect())
 }
 
 impl Job {

@@ -74,7 +74,7 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     node::describe(&machine, cores, entry_ticks);
 
     console::record(lwk_abi::console::START, 0, b"");
-    if let Err(problem) = job::launch(&job, cores) {
+    if let Err(problem) = job::launch(&job) {
         node::refuse(format_args!("{problem}"));
     }
     if let Some(kind) = job.file.inject {

@@ -162,7 +162,7 @@ fn places(job: &Job) -> ArrayVec<RankPlace, { lwk_abi::address::MAX_RANKS }> {
     let apic_id = |rank: &Rank| core_local::core(rank.core()).map_or(0, |core| core.apic_id());
     let number_by = |shift: u32| dense(job.all_ranks().map(|rank| apic_id(rank) >> shift));
     let packages = number_by(shifts.package);
-    let physical_cores = number_by(shifts.physical_core);
+    let physical_cores = number_by(shifts.core);
     let (l2, l3) = (number_by(shifts.l2), number_by(shifts.l3));
     let place = |(index, rank): (usize, &'static Rank)| RankPlace {
         core: rank.core() as u16,
@@ -170,7 +170,7 @@ fn places(job: &Job) -> ArrayVec<RankPlace, { lwk_abi::address::MAX_RANKS }> {
         physical_core: physical_cores[index],
         l2: l2[index],
         l3: l3[index],
-        thread: (apic_id(rank) & ((1 << shifts.physical_core) - 1)) as u16,
+        thread: (apic_id(rank) & ((1 << shifts.core) - 1)) as u16,
     };
     job.all_ranks().enumerate().map(place).collect()
 }

@@ -91,6 +91,10 @@ pub struct JobOptions {
     /// Let ranks share cores if there are more ranks than cores
     #[arg(long)]
     pub oversubscribe: bool,
+    /// Which cores ranks get: scatter (whole cores first, in turn over packages and caches), compact (whole cores by number), smt (second
+    /// hardware threads right after their first ones), or numbers of cores, as in 0,2,4-7 [default: scatter]
+    #[arg(long, value_name = "HOW")]
+    pub bind: Option<String>,
     /// Set a variable in the environment of every rank; may be given more than once
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<OsString>,
@@ -117,7 +121,7 @@ pub struct RunOptions {
     #[command(flatten)]
     pub job: JobOptions,
     /// Run on this machine instead of a node in QEMU: a Linux process for each rank, at full speed
-    #[arg(long, conflicts_with_all = ["accel", "screen", "firmware", "inject", "cpu", "qemu"])]
+    #[arg(long, conflicts_with_all = ["accel", "screen", "firmware", "inject", "cpu", "qemu", "bind"])]
     pub host: bool,
     /// Nodes of the job
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_535))]

@@ -78,6 +78,7 @@ mod tests {
             oversubscribe: false,
             report: false,
             cores: None,
+            bind: None,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
             file_space: job_file::FILE_SPACE_DEFAULT,

@@ -44,6 +44,8 @@ pub struct Job {
     pub report: bool,
     /// Cores to use at most.
     pub cores: Option<u32>,
+    /// Which cores ranks get ([`key::BIND`]); the kernel's default if none.
+    pub bind: Option<String>,
     pub console: ConsoleForm,
     pub at_end: AtEnd,
     /// Bytes that files may take beside those the job is given.
@@ -84,6 +86,9 @@ impl Job {
         if let Some(cores) = self.cores {
             put(key::CORES, cores.to_string().as_bytes());
         }
+        if let Some(bind) = &self.bind {
+            put(key::BIND, bind.as_bytes());
+        }
         if self.console == ConsoleForm::Plain {
             put(key::CONSOLE, b"plain");
         }
@@ -119,6 +124,7 @@ mod tests {
             oversubscribe: false,
             report: false,
             cores: None,
+            bind: None,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
             file_space: key::FILE_SPACE_DEFAULT,
@@ -140,6 +146,7 @@ mod tests {
             oversubscribe: true,
             report: true,
             cores: Some(2),
+            bind: Some("compact".into()),
             console: ConsoleForm::Plain,
             at_end: AtEnd::Wait,
             file_space: 4096,
@@ -152,6 +159,7 @@ mod tests {
             "oversubscribe=1",
             "report=1",
             "cores=2",
+            "bind=compact",
             "console=plain",
             "end=wait",
             "file_space=4096",

@@ -192,6 +192,11 @@ pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
             return Err(Failure::usage(format!("--env takes NAME=VALUE, not {}", variable.display())));
         }
     }
+    if let Some(bind) = &options.bind
+        && lwk_job::Bind::parse(bind.as_bytes()).is_none()
+    {
+        return Err(Failure::usage(format!("--bind takes {}, not {bind:?}", lwk_job::BINDINGS)));
+    }
     let mut arguments = vec![OsString::from(&options.app)];
     arguments.extend(options.args.iter().cloned());
     let mut environment = options.env.clone();
@@ -208,6 +213,7 @@ pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
         oversubscribe: options.oversubscribe,
         report: false,
         cores: options.cores,
+        bind: options.bind.clone(),
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
         file_space: options.file_space << 20,

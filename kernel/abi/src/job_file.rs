@@ -29,6 +29,9 @@ pub const OVERSUBSCRIBE: &str = "oversubscribe";
 pub const REPORT: &str = "report";
 /// Cores to use at most; ranks are pinned to the first ones. All if absent.
 pub const CORES: &str = "cores";
+/// Which cores ranks get: `scatter` (default: whole cores before second threads, in turn over packages and caches), `compact` (whole cores
+/// by number), `smt` (second threads after their first ones), or the cores' own numbers in order, as in `0,2,4-7`.
+pub const BIND: &str = "bind";
 /// `framed` (default): console lines carry the header of [`crate::console`]; `plain`: bare text for a person.
 pub const CONSOLE: &str = "console";
 /// What the node does when the job has ended: `exit` (default, the debug-exit device), `wait` (for a byte on the serial

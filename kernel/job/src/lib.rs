@@ -24,6 +24,69 @@ pub enum LogLevel {
     Trace = 5,
 }
 
+/// Which cores ranks get ([`job_file::BIND`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bind<'a> {
+    Scatter,
+    Compact,
+    Smt,
+    List(CoreList<'a>),
+}
+
+/// Numbers of cores as they are written: numbers and ranges, apart by commas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreList<'a>(&'a [u8]);
+
+/// The most cores that a list names: more than a node uses.
+const LISTED_MAX: usize = 1024;
+
+impl<'a> CoreList<'a> {
+    /// Reads a list. None if it is none: a part that is neither a number nor a range, a range that runs backwards, or more than 1024 cores.
+    pub fn parse(text: &'a [u8]) -> Option<CoreList<'a>> {
+        let mut count = 0usize;
+        for part in text.split(|byte| *byte == b',') {
+            let (first, last) = Self::range(part)?;
+            count += usize::try_from(last.checked_sub(first)?).ok()?.checked_add(1)?;
+            if count > LISTED_MAX {
+                return None;
+            }
+        }
+        Some(CoreList(text))
+    }
+
+    /// The numbers in their order.
+    pub fn cores(self) -> impl Iterator<Item = usize> + Clone + use<'a> {
+        let parts = self.0.split(|byte| *byte == b',').filter_map(Self::range);
+        parts.flat_map(|(first, last)| first..=last).map(|core| core as usize)
+    }
+
+    fn range(part: &[u8]) -> Option<(u32, u32)> {
+        let (first, last) = match part.iter().position(|byte| *byte == b'-') {
+            Some(at) => (&part[..at], &part[at + 1..]),
+            None => (part, part),
+        };
+        Some((core_number(first)?, core_number(last)?))
+    }
+}
+
+/// A core's number: up to five digits.
+fn core_number(text: &[u8]) -> Option<u32> {
+    let is_number = (1..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
+    is_number.then(|| text.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')))
+}
+
+impl<'a> Bind<'a> {
+    /// Reads one of [`BINDINGS`]; none if it is none of them.
+    pub fn parse(value: &'a [u8]) -> Option<Bind<'a>> {
+        match value {
+            b"scatter" => Some(Bind::Scatter),
+            b"compact" => Some(Bind::Compact),
+            b"smt" => Some(Bind::Smt),
+            list => CoreList::parse(list).map(Bind::List),
+        }
+    }
+}
+
 /// The form of console lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Console {
@@ -78,6 +141,8 @@ pub struct Job<'a> {
     pub report: bool,
     /// Cores to use at most, at least 1; `None`: all.
     pub cores: Option<u32>,
+    /// Which cores ranks get.
+    pub bind: Bind<'a>,
     /// The form of console lines.
     pub console: Console,
     /// What follows the job's end.
@@ -142,6 +207,7 @@ impl<'a> Job<'a> {
         let mut oversubscribe = None;
         let mut report = None;
         let mut cores = None;
+        let mut bind = None;
         let mut console = None;
         let mut end = None;
         let mut inject = None;
@@ -169,6 +235,7 @@ impl<'a> Job<'a> {
                 }
                 key @ job_file::OVERSUBSCRIBE => set(&mut oversubscribe, key, switch(value), "0 or 1")?,
                 key @ job_file::REPORT => set(&mut report, key, switch(value), "0 or 1")?,
+                key @ job_file::BIND => set(&mut bind, key, Bind::parse(value), BINDINGS)?,
                 key @ job_file::CONSOLE => set(&mut console, key, console_form(value), "framed or plain")?,
                 key @ job_file::END => set(&mut end, key, end_action(value), "exit, wait or halt")?,
                 key @ job_file::FILE_SPACE => {
@@ -201,6 +268,7 @@ impl<'a> Job<'a> {
             report: report.unwrap_or(false),
             // Fits: at most u32::MAX.
             cores: cores.map(|cores| cores as u32),
+            bind: bind.unwrap_or(Bind::Scatter),
             console: console.unwrap_or(Console::Framed),
             end: end.unwrap_or(End::Exit),
             file_space: file_space.unwrap_or(job_file::FILE_SPACE_DEFAULT),
@@ -221,11 +289,13 @@ impl<'a> Job<'a> {
     }
 }
 
+/// What [`Bind::parse`] reads, for messages.
+pub const BINDINGS: &str = "scatter, compact, smt, or cores as in 0,2,4-7";
 const RANK_COUNT: &str = "a number from 1 to 255";
 const _: () = assert!(MAX_RANKS == 255, "RANK_COUNT says 255");
 
 /// Every key of the format.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     job_file::RANKS,
     job_file::MEMORY,
     job_file::ARGUMENT,
@@ -234,6 +304,7 @@ const KEYS: [&str; 13] = [
     job_file::OVERSUBSCRIBE,
     job_file::REPORT,
     job_file::CORES,
+    job_file::BIND,
     job_file::CONSOLE,
     job_file::END,
     job_file::FILE_SPACE,
@@ -347,12 +418,19 @@ mod tests {
         Job::parse(&[LEAST, records].concat()).map(|_| ())
     }
 
+    fn bad_value(result: Result<(), JobError>, wanted: &str) {
+        match result {
+            Err(JobError::BadValue { key, .. }) => assert_eq!(key, wanted),
+            other => panic!("{wanted}: {other:?}"),
+        }
+    }
+
     #[test]
     fn the_least_job_has_the_defaults() {
         let job = Job::parse(LEAST).expect("a job");
         assert_eq!((job.ranks, job.memory, job.log), (4, 1 << 20, LogLevel::Warn));
         assert_eq!((job.oversubscribe, job.report, job.cores), (false, false, None));
-        assert_eq!((job.console, job.end), (Console::Framed, End::Exit));
+        assert_eq!((job.console, job.end, job.bind), (Console::Framed, End::Exit, Bind::Scatter));
         assert_eq!(job.arguments().collect::<Vec<_>>(), [b"hello"]);
         assert_eq!(job.environment().count(), 0);
     }
@@ -374,10 +452,6 @@ mod tests {
 
     #[test]
     fn wrong_files_are_refused_with_their_reason() {
-        let bad_value = |result: Result<(), JobError>, wanted: &str| match result {
-            Err(JobError::BadValue { key, .. }) => assert_eq!(key, wanted),
-            other => panic!("{wanted}: {other:?}"),
-        };
         assert_eq!(Job::parse(b""), Err(JobError::Missing { key: "arg" }));
         assert_eq!(Job::parse(b"arg=a\0mem=1\0"), Err(JobError::Missing { key: "ranks" }));
         assert_eq!(Job::parse(b"arg=a\0ranks=1\0"), Err(JobError::Missing { key: "mem" }));
@@ -404,6 +478,23 @@ mod tests {
         bad_value(with(b"file_space=0\0"), "file_space");
         bad_value(with(b"out=yes\0"), "out");
         bad_value(with(b"end=EXIT\0"), "end");
+    }
+
+    #[test]
+    fn cores_are_bound_by_name_or_by_number() {
+        for (text, wanted) in [("compact", Bind::Compact), ("smt", Bind::Smt), ("scatter", Bind::Scatter)] {
+            let file = [LEAST, b"bind=", text.as_bytes(), b"\0"].concat();
+            assert_eq!(Job::parse(&file).expect("a job").bind, wanted);
+        }
+        let cores = |text: &'static str| {
+            CoreList::parse(text.as_bytes()).map(|list| list.cores().collect::<Vec<_>>())
+        };
+        assert_eq!(cores("5"), Some([5].into()));
+        assert_eq!(cores("7,0-2,1-1"), Some([7, 0, 1, 2, 1].into()));
+        for wrong in ["", ",", "1,", "-1", "1-", "3-2", "1--2", "a", "1 2", "0-1024", "999999", "0x1"] {
+            assert_eq!(cores(wrong), None, "{wrong}");
+            bad_value(with(&[b"bind=", wrong.as_bytes(), b"\0"].concat()), "bind");
+        }
     }
 
     #[test]

@@ -96,6 +96,7 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         oversubscribe: true,
         report: true,
         cores: None,
+        bind: None,
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
         file_space: FILE_PAGES as u64 * 4096,

@@ -37,6 +37,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
         oversubscribe: false,
         report: false,
         cores: None,
+        bind: None,
         console: ConsoleForm::Plain,
         at_end: AtEnd::Exit,
         file_space: FILE_SPACE_DEFAULT,

@@ -1,0 +1,19 @@
+//! Which hardware the processors of a node share, and in which order ranks get them.
+//!
+//! A processor here is a hardware thread, named by the number of its interrupt controller (APIC). What processors share follows from that
+//! number: those of one core, cache or package have the same value of some of its upper bits ([`Shifts`]). How many, the processor
+//! says (`CPUID`); this crate is given its answers, whatever they are, and is tested on those of real processors.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod order;
+mod shifts;
+
+pub use order::{Binding, order};
+pub use shifts::{Answer, Shifts};
+
+/// The most processors of a node that are used.
+pub const PROCESSORS_MAX: usize = 255;
