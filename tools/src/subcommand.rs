@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::accel;
 use crate::cc;
 use crate::child;
 use crate::delegate;
@@ -38,7 +39,7 @@ pub struct Ended {
     /// Exit status; none if a signal ended it.
     pub status: Option<i32>,
     pub stdout: String,
-    /// Without the lines on steps that took long: how fast the machine is, is nothing that a test may judge.
+    /// Without the lines on steps that took long, and on a KVM that cannot be used: what the machine is like, is nothing that a test may judge.
     pub stderr: String,
 }
 
@@ -160,7 +161,7 @@ impl Running {
             command: self.command.clone(),
             status: status.and_then(|status| status.code()),
             stdout: self.stdout(),
-            stderr: without_steps(&self.stderr()),
+            stderr: without_machine(&self.stderr()),
         };
         match status {
             Some(_) => Ok(ended),
@@ -182,6 +183,12 @@ pub fn shown(ended: &Ended) -> String {
         }
     }
     text
+}
+
+/// What a command has said on standard error but for what depends on this machine.
+fn without_machine(text: &str) -> String {
+    let is_fallback = |line: &&str| line.starts_with(accel::FALLBACK);
+    without_steps(text).split_inclusive('\n').filter(|line| !is_fallback(line)).collect()
 }
 
 fn read(path: &Path) -> String {

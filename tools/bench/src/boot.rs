@@ -8,7 +8,7 @@ use serde_json::Value;
 use lwk::build::{self, Builder};
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::qemu::Firmware;
-use lwk::subcommand::{Lwk, PATIENCE, Program};
+use lwk::subcommand::{Ended, Lwk, PATIENCE, Program};
 use lwk::tree::Tree;
 
 /// Most bytes of the kernel's file as it is booted.
@@ -20,6 +20,11 @@ const KERNEL_MEMORY_BYTES_PER_CORE: u64 = 128 << 10;
 const PAGE_TABLE_BYTES: u64 = 64 << 10;
 /// Most microseconds from kernel entry to the first user instruction, with 4 cores, in emulation.
 const ENTRY_MICROSECONDS: u64 = 300_000;
+/// Most that clearing a segment costs, in percent of a `memset` of as much memory in the same run.
+const CLEAR_PERCENT: u64 = 120;
+/// Ranks and MiB of each where that is measured: a core each.
+const CLEAR_RANKS: u64 = 2;
+const CLEAR_MIB: u64 = 128;
 /// Boots of which the time is the median.
 const BOOTS: usize = 5;
 /// Time limit of each job, in seconds.
@@ -55,11 +60,14 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     let builder = Builder::new(tree, false, verbose)?;
     lwk::emulator::find_qemu(tree, verbose)?;
     builder.programs(build::APPS)?;
+    builder.programs(build::BOOT_TESTS)?;
     builder.kernel()?;
     builder.image_builder(Firmware::Bios)?;
     let lwk = Lwk::new(tree)?;
     let mut figures = sizes(&lwk)?;
     figures.push(entry_time(&lwk)?);
+    figures.push(clear_cost(&lwk, false)?);
+    figures.push(clear_cost(&lwk, true)?);
     show!("# {:<56}{:>12}{:>12}", "what", "measured", "target");
     figures.iter().for_each(|figure| show!("{figure}"));
     Ok(if figures.iter().all(Figure::is_met) { 0 } else { MISSED })
@@ -108,25 +116,52 @@ fn entry_time(lwk: &Lwk) -> Outcome<Figure> {
     })
 }
 
+/// What clearing a rank's segment costs beside a `memset` by the rank: of memory that nobody has used since the machine's start, or of `stale`
+/// memory. Like with like: the host gives a virtual machine its memory when it is first used, which the first `memset` pays for as well.
+fn clear_cost(lwk: &Lwk, stale: bool) -> Outcome<Figure> {
+    let inject: &[&str] = if stale { &["--inject", "stale-memory"] } else { &[] };
+    let one = |_| -> Outcome<u64> {
+        let program = Program::named("test:memset-cost");
+        let (ended, report) = job(lwk, &program, CLEAR_RANKS, CLEAR_MIB, inject)?;
+        let said = |name: &str| -> Outcome<u64> {
+            let value = ended.stdout.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+            value.ok_or_else(|| Failure::host(format!("memset-cost does not print {name}")))
+        };
+        let memset_ns = said(if stale { "@again_ns" } else { "@first_ns" })?;
+        let memset_ns = memset_ns * (CLEAR_MIB << 20) / said("@bytes")?.max(1);
+        Ok(number(&report["node"]["clear_us"])? * 1000 * 100 / memset_ns.max(1))
+    };
+    let mut percents = (0..BOOTS).map(one).collect::<Outcome<Vec<u64>>>()?;
+    percents.sort_unstable();
+    let what = if stale { "full of an earlier job's bytes" } else { "that nobody has used" };
+    Ok(Figure {
+        what: format!("clearing a segment {what}, by a memset"),
+        unit: "%",
+        value: percents[BOOTS / 2],
+        target: CLEAR_PERCENT,
+    })
+}
+
 /// The exit report of `hello` with one rank of `mib` MiB on each of `cores` cores.
 fn report(lwk: &Lwk, cores: u64, mib: u64) -> Outcome<Value> {
+    job(lwk, &Program::named("hello"), cores, mib, &[]).map(|(_, report)| report)
+}
+
+/// Runs a program with one rank of `mib` MiB on each of `cores` cores; how it ended, and its exit report.
+fn job(lwk: &Lwk, program: &Program, cores: u64, mib: u64, options: &[&str]) -> Outcome<(Ended, Value)> {
     let said = |error: String| Failure::host(error);
     let folder = lwk.folder().map_err(said)?;
     let file = folder.file("report.json");
-    let mut options: Vec<String> = vec!["-n".into(), cores.to_string(), "--mem".into(), mib.to_string()];
-    options.extend([
-        "--timeout".into(),
-        LIMIT.to_string(),
-        "--report-json".into(),
-        file.display().to_string(),
-    ]);
-    let words = lwk.run_words(&Program::named("hello"), &options, &[]);
-    let ended = lwk.command(&words, LIMIT).map_err(said)?;
+    let mut words: Vec<String> = vec!["-n".into(), cores.to_string(), "--mem".into(), mib.to_string()];
+    words.extend(["--timeout".into(), LIMIT.to_string(), "--report-json".into(), file.display().to_string()]);
+    words.extend(options.iter().map(|word| (*word).to_owned()));
+    let ended = lwk.command(&lwk.run_words(program, &words, &[]), LIMIT).map_err(said)?;
     if ended.status != Some(0) {
         return Err(Failure::host(format!("the job failed: {}", ended.stderr.trim_end())));
     }
     let text = std::fs::read_to_string(&file).doing(|| format!("read {}", file.display()))?;
-    serde_json::from_str(&text).doing(|| "read the exit report".into())
+    let report = serde_json::from_str(&text).doing(|| "read the exit report".into())?;
+    Ok((ended, report))
 }
 
 fn number(value: &Value) -> Outcome<u64> {

@@ -29,14 +29,25 @@ pub enum Check {
 
 #[derive(Clone, Debug, Args)]
 pub struct TestOptions {
-    /// Only tests that have this in their name (`host`: the tests of the host crates)
+    /// Only tests that have this in their name (`host`: the tests of the host crates); `kvm`: a choice of boot tests under KVM
+    ///
+    /// `kvm` runs them on this machine if its /dev/kvm can be used, else in an emulated machine with AMD's virtualisation that boots Debian's
+    /// kernel; its packages are unpacked under target/.
     pub filter: Option<String>,
+    /// With `kvm`: only those that have this in their name
+    pub row: Option<String>,
     /// Only tests of the host home: no node is booted, and it takes seconds
     #[arg(long)]
     pub host: bool,
     /// List the tests instead
     #[arg(long)]
     pub list: bool,
+    /// Take everything as it was built last, with `kvm`
+    #[arg(long, hide = true)]
+    pub built: bool,
+    /// This is the Linux guest that `kvm` has booted
+    #[arg(long, hide = true)]
+    pub inside: bool,
     /// Print how long each step takes
     #[arg(short, long)]
     pub verbose: bool,

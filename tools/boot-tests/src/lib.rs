@@ -18,6 +18,7 @@ mod conformance;
 mod fortran_names;
 mod host;
 mod judge;
+mod kvm;
 pub mod lint;
 mod peers;
 mod real_machine;
@@ -77,6 +78,9 @@ struct Count {
 
 /// Runs all tests whose name contains the filter. Status 0 if all pass, else 1.
 pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
+    if options.filter.as_deref() == Some(kvm::COMMAND) {
+        return kvm::run(tree, options);
+    }
     let mut tests = case::load(tree)?;
     tests.extend(special::all());
     tests.extend(conformance::all(tree)?);
@@ -126,8 +130,13 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
             count = Count { passed: count.passed + boots.passed, failed: count.failed + boots.failed };
         }
     }
+    Ok(conclude(count))
+}
+
+/// Prints the last line, and gives the status.
+fn conclude(count: Count) -> i32 {
     show!("{} passed, {} failed", count.passed, count.failed);
-    Ok(if count.failed == 0 { 0 } else { FAILED })
+    if count.failed == 0 { 0 } else { FAILED }
 }
 
 /// Builds everything, what boots only if one of the `tests` does, and installs what is missing, so that no test's time limit pays for it.

@@ -8,8 +8,8 @@
 
 mod figures;
 mod guest;
-mod initramfs;
-mod system;
+pub mod initramfs;
+pub mod system;
 
 use std::collections::BTreeMap;
 use std::fs;

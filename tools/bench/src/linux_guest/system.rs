@@ -23,7 +23,12 @@ pub struct System {
 impl System {
     /// Downloads and unpacks, below `target/`, what is not there yet. Errors: as [`Packages::fetch`].
     pub fn fetch(tree: &Tree, verbose: bool) -> Outcome<Self> {
-        Ok(Self { root: PACKAGES.fetch(&tree.root().join("target/lwk/linux-guest"), verbose)? })
+        Self::of(&PACKAGES, tree, "linux-guest", verbose)
+    }
+
+    /// As [`System::fetch`] for a system of other packages, in `folder` below `target/lwk`.
+    pub fn of(packages: &Packages<'_>, tree: &Tree, folder: &str, verbose: bool) -> Outcome<Self> {
+        Ok(Self { root: packages.fetch(&tree.root().join("target/lwk").join(folder), verbose)? })
     }
 
     /// The root folder.
