@@ -120,6 +120,97 @@ static void on_datatypes(void)
     OK(MPI_Type_free_keyval(&key));
 }
 
+#if MPI_VERSION >= 5
+/* A key that has been freed serves the attributes that are set under it until the last one is gone; no new one can be set. */
+static void freed_keys(void)
+{
+    MPI_Comm comm, twin;
+    MPI_Datatype type;
+    MPI_Win win;
+    int memory, key, old, flag, *found, before = deletes;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, delete, &key, NULL));
+    OK(MPI_Comm_set_attr(comm, key, (void *)1));
+    OK(MPI_Comm_dup(comm, &twin));
+    old = key;
+    OK(MPI_Comm_free_keyval(&key));
+    OK(MPI_Comm_get_attr(comm, old, &found, &flag));
+    CHECK(flag && found == (int *)1);
+    FAILS(MPI_ERR_KEYVAL, MPI_Comm_set_attr(comm, old, (void *)2));
+    key = old;
+    FAILS(MPI_ERR_KEYVAL, MPI_Comm_free_keyval(&key));
+    OK(MPI_Comm_delete_attr(comm, old));
+    CHECK(deletes == before + 1);
+    FAILS(MPI_ERR_KEYVAL, MPI_Comm_delete_attr(comm, old));
+    OK(MPI_Comm_get_attr(twin, old, &found, &flag));
+    CHECK(flag && found == (int *)1);
+    OK(MPI_Attr_delete(twin, old));
+    CHECK(deletes == before + 2);
+    FAILS(MPI_ERR_KEYVAL, MPI_Comm_get_attr(twin, old, &found, &flag));
+    OK(MPI_Comm_free(&twin));
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Type_contiguous(3, MPI_INT, &type));
+    OK(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, (MPI_Type_delete_attr_function *)delete, &key, NULL));
+    OK(MPI_Type_set_attr(type, key, (void *)5));
+    old = key;
+    OK(MPI_Type_free_keyval(&key));
+    OK(MPI_Type_get_attr(type, old, &found, &flag));
+    CHECK(flag && found == (int *)5);
+    OK(MPI_Type_delete_attr(type, old));
+    CHECK(deletes == before + 3);
+    FAILS(MPI_ERR_KEYVAL, MPI_Type_delete_attr(type, old));
+    OK(MPI_Type_free(&type));
+    OK(MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    OK(MPI_Win_create_keyval(MPI_WIN_DUP_FN, (MPI_Win_delete_attr_function *)delete, &key, NULL));
+    OK(MPI_Win_set_attr(win, key, (void *)6));
+    old = key;
+    OK(MPI_Win_free_keyval(&key));
+    OK(MPI_Win_get_attr(win, old, &found, &flag));
+    CHECK(flag && found == (int *)6);
+    OK(MPI_Win_delete_attr(win, old));
+    CHECK(deletes == before + 4);
+    FAILS(MPI_ERR_KEYVAL, MPI_Win_delete_attr(win, old));
+    OK(MPI_Win_free(&win));
+}
+
+#endif
+
+#if MPI_VERSION >= 4
+/* Every predefined datatype has its own name; a synonym that the standard calls one has the name of the type that it stands for. */
+static void type_names(void)
+{
+#define NAMED(type) {type, #type}
+    static const struct { MPI_Datatype type; const char *name; } all[] = {
+        NAMED(MPI_CHAR), NAMED(MPI_SHORT), NAMED(MPI_INT), NAMED(MPI_LONG), NAMED(MPI_LONG_LONG_INT),
+        {MPI_LONG_LONG, "MPI_LONG_LONG_INT"}, NAMED(MPI_SIGNED_CHAR), NAMED(MPI_UNSIGNED_CHAR), NAMED(MPI_UNSIGNED_SHORT),
+        NAMED(MPI_UNSIGNED), NAMED(MPI_UNSIGNED_LONG), NAMED(MPI_UNSIGNED_LONG_LONG), NAMED(MPI_FLOAT), NAMED(MPI_DOUBLE),
+        NAMED(MPI_LONG_DOUBLE), NAMED(MPI_WCHAR), NAMED(MPI_C_BOOL), NAMED(MPI_INT8_T), NAMED(MPI_INT16_T), NAMED(MPI_INT32_T),
+        NAMED(MPI_INT64_T), NAMED(MPI_UINT8_T), NAMED(MPI_UINT16_T), NAMED(MPI_UINT32_T), NAMED(MPI_UINT64_T),
+        NAMED(MPI_C_COMPLEX), {MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX"}, NAMED(MPI_C_DOUBLE_COMPLEX), NAMED(MPI_C_LONG_DOUBLE_COMPLEX),
+        NAMED(MPI_BYTE), NAMED(MPI_PACKED), NAMED(MPI_AINT), NAMED(MPI_COUNT), NAMED(MPI_OFFSET), NAMED(MPI_CXX_BOOL),
+        NAMED(MPI_CXX_FLOAT_COMPLEX), NAMED(MPI_CXX_DOUBLE_COMPLEX), NAMED(MPI_CXX_LONG_DOUBLE_COMPLEX), NAMED(MPI_FLOAT_INT),
+        NAMED(MPI_DOUBLE_INT), NAMED(MPI_LONG_INT), NAMED(MPI_2INT), NAMED(MPI_SHORT_INT), NAMED(MPI_LONG_DOUBLE_INT),
+        NAMED(MPI_INTEGER), NAMED(MPI_REAL), NAMED(MPI_DOUBLE_PRECISION), NAMED(MPI_COMPLEX), NAMED(MPI_LOGICAL),
+        NAMED(MPI_CHARACTER), NAMED(MPI_2REAL), NAMED(MPI_2DOUBLE_PRECISION), NAMED(MPI_2INTEGER),
+#if MPI_VERSION >= 5
+        NAMED(MPI_DOUBLE_COMPLEX), NAMED(MPI_INTEGER1), NAMED(MPI_INTEGER2), NAMED(MPI_INTEGER4), NAMED(MPI_INTEGER8),
+        NAMED(MPI_REAL4), NAMED(MPI_REAL8), NAMED(MPI_REAL16), NAMED(MPI_COMPLEX8), NAMED(MPI_COMPLEX16), NAMED(MPI_COMPLEX32),
+        NAMED(MPI_LOGICAL1), NAMED(MPI_LOGICAL2), NAMED(MPI_LOGICAL4), NAMED(MPI_LOGICAL8),
+        NAMED(MPI_DATATYPE_NULL),
+#endif
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        char name[MPI_MAX_OBJECT_NAME] = "";
+        int length = -1;
+        MUST(MPI_Type_get_name(all[i].type, name, &length));
+        HOLDS(strcmp(name, all[i].name) == 0 && length == (int)strlen(name));
+        if (strcmp(name, all[i].name) != 0)
+            printf("%s is not %s\n", name, all[i].name);
+    }
+}
+#endif
+
 static void predefined(void)
 {
     int *found, flag;
@@ -212,6 +303,14 @@ int main(int argc, char **argv)
     predefined();
     names();
     deprecated();
+#if MPI_VERSION >= 5
+    int before = checks_;
+    freed_keys();
+    checks_ = before;
+#endif
+#if MPI_VERSION >= 4
+    type_names();
+#endif
     for (int i = 0; i < 3; i++) {
         OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &keys[i], NULL));
         OK(MPI_Comm_set_attr(MPI_COMM_SELF, keys[i], (void *)(long)(i + 1)));

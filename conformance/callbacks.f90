@@ -76,6 +76,39 @@ contains
     handled = handled + 100
   end subroutine other_handler
 
+  ! Changes the code, and so what the call returns.
+  subroutine answering(object, code)
+    integer :: object, code
+    handled = handled + 1
+    last_comm = object
+    last_code = code
+    code = MPI_ERR_PORT
+  end subroutine answering
+
+  ! Counts in the program's own variable, which it is given.
+  subroutine counting_query(extra, status, code)
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    integer :: status(MPI_STATUS_SIZE), code
+    extra = extra + 1
+    call MPI_Status_set_elements(status, MPI_INTEGER, 1, code)
+    call MPI_Status_set_cancelled(status, .false., code)
+  end subroutine counting_query
+
+  subroutine counting_release(extra, code)
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    integer :: code
+    extra = extra * 10
+    code = MPI_SUCCESS
+  end subroutine counting_release
+
+  subroutine counting_cancel(extra, complete, code)
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    logical :: complete
+    integer :: code
+    extra = extra + 100
+    code = MPI_SUCCESS
+  end subroutine counting_cancel
+
   ! Left and right of a product that is not commutative: maps x -> m x + c as pairs.
   subroutine after(in, inout, count, type)
     integer :: count, type
@@ -298,6 +331,38 @@ contains
     call MPI_Win_call_errhandler(win, MPI_ERR_RMA_SYNC, code)
     call check(handled == 1 .and. last_comm == win .and. last_code == MPI_ERR_RMA_SYNC, 'of a window')
     call MPI_Win_free(win, code)
+    ! What the function makes of the code is what the call returns; errors in the making of an object go to its handler-to-be.
+    handled = 0
+    call MPI_Comm_create_errhandler(answering, mine, code)
+    call MPI_Comm_dup(MPI_COMM_WORLD, comm, code)
+    call MPI_Comm_set_errhandler(comm, mine, code)
+    call MPI_Send(rank, 1, MPI_INTEGER, ranks, 0, comm, code)
+    call check(handled == 1 .and. code == MPI_ERR_PORT, 'answered for a communicator')
+    call MPI_Comm_free(comm, code)
+    call MPI_Comm_create_from_group(MPI_GROUP_NULL, 'tag', MPI_INFO_NULL, mine, comm, code)
+    call MPI_Error_class(last_code, class, got)
+    call check(handled == 2 .and. code == MPI_ERR_PORT .and. last_comm == MPI_COMM_NULL, 'in the making')
+    call check(class == MPI_ERR_GROUP, 'what has gone wrong in the making')
+    call MPI_Intercomm_create_from_groups(MPI_GROUP_NULL, 0, MPI_GROUP_NULL, 0, 'tag', MPI_INFO_NULL, mine, comm, code)
+    call check(handled == 3 .and. code == MPI_ERR_PORT .and. last_comm == MPI_COMM_NULL, 'in the making of an intercommunicator')
+    call MPI_Errhandler_free(mine, code)
+    call MPI_Session_create_errhandler(answering, mine, code)
+    call MPI_Session_init(mine, mine, got, code)
+    call check(handled == 4 .and. code == MPI_ERR_PORT .and. last_comm == MPI_SESSION_NULL, 'in the making of a session')
+    call MPI_Errhandler_free(mine, code)
+    call MPI_Win_create(memory, 16_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win, code)
+    call MPI_Win_create_errhandler(answering, mine, code)
+    call MPI_Win_set_errhandler(win, mine, code)
+    call MPI_Win_unlock(0, win, code)
+    call check(handled == 5 .and. code == MPI_ERR_PORT .and. last_comm == win, 'answered for a window')
+    call MPI_Errhandler_free(mine, code)
+    call MPI_Win_free(win, code)
+    call MPI_File_create_errhandler(answering, mine, code)
+    call MPI_File_set_errhandler(MPI_FILE_NULL, mine, code)
+    call MPI_File_sync(MPI_FILE_NULL, code)
+    call check(handled == 6 .and. code == MPI_ERR_PORT .and. last_comm == MPI_FILE_NULL, 'answered for files')
+    call MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN, code)
+    call MPI_Errhandler_free(mine, code)
   end subroutine handlers
 
   subroutine reductions
@@ -340,6 +405,7 @@ contains
 
   subroutine operations
     integer :: request, again, count, status(MPI_STATUS_SIZE)
+    integer(kind=MPI_ADDRESS_KIND), volatile :: state
     logical :: flag
     call MPI_Grequest_start(query, release, cancel, 6_MPI_ADDRESS_KIND, request, code)
     call MPI_Test(request, flag, status, code)
@@ -353,5 +419,14 @@ contains
     call check(queries == 1 .and. frees == 1 .and. last_extra == 6, 'asked and freed once')
     call MPI_Get_count(status, MPI_INTEGER, count, code)
     call check(count == 6 .and. status(MPI_SOURCE) == 3 .and. status(MPI_TAG) == 4, 'what it says')
+    ! The functions are given the variable itself, and see what the program has put there since.
+    state = 1
+    call MPI_Grequest_start(counting_query, counting_release, counting_cancel, state, request, code)
+    call MPI_Cancel(request, code)
+    call check(state == 101, 'changed by cancelling')
+    state = 7
+    call MPI_Grequest_complete(request, code)
+    call MPI_Wait(request, status, code)
+    call check(state == 80, 'changed by the program, and by asking and freeing')
   end subroutine operations
 end program callbacks

@@ -13,6 +13,11 @@ static void surroundings(void)
     CHECK(length > 0 && (int)strlen(text) == length);
     OK(MPI_Get_processor_name(text, &length));
     CHECK(length > 0 && length < MPI_MAX_PROCESSOR_NAME && (int)strlen(text) == length);
+    /* The ranks that share memory are on one node, and tell the same name. */
+    static char all[64 * MPI_MAX_PROCESSOR_NAME];
+    OK(MPI_Allgather(text, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, MPI_COMM_WORLD));
+    for (int i = 0; i < size_; i++)
+        CHECK(strcmp(all + i * MPI_MAX_PROCESSOR_NAME, text) == 0);
     OK(MPI_Initialized(&flag));
     CHECK(flag);
     OK(MPI_Finalized(&flag));
@@ -62,6 +67,23 @@ static void conversions(void)
 }
 
 #if MPI_VERSION >= 5
+/* Lengths of strings are macros, whose values the preprocessor knows, as versions are. */
+#if MPI_MAX_DATAREP_STRING < 64 || MPI_MAX_ERROR_STRING < 256 || MPI_MAX_INFO_KEY < 32 || MPI_MAX_INFO_VAL < 256                    \
+    || MPI_MAX_LIBRARY_VERSION_STRING < 256 || MPI_MAX_OBJECT_NAME < 64 || MPI_MAX_PORT_NAME < 256 || MPI_MAX_PROCESSOR_NAME < 128 \
+    || MPI_MAX_STRINGTAG_LEN < 256 || MPI_MAX_PSET_NAME_LEN < 256 || MPI_BSEND_OVERHEAD < 1
+#error "a length is no macro"
+#endif
+/* Old programs ask the preprocessor for whatever a library may lack. */
+#if !defined MPI_THREAD_MULTIPLE || !defined MPI_ERR_RMA_RANGE || !defined MPI_UNDEFINED || !defined MPI_WIN_FLAVOR_SHARED          \
+    || !defined MPI_COMM_TYPE_SHARED || !defined MPI_COMBINER_RESIZED || !defined MPI_MODE_NOCHECK || !defined MPI_SEEK_SET         \
+    || !defined MPI_TAG_UB || !defined MPI_F_STATUS_SIZE || !defined MPI_ANY_TAG || !defined MPI_ORDER_FORTRAN || !defined MPI_CART  \
+    || !defined MPI_IDENT || !defined MPI_LOCK_SHARED || !defined MPI_TYPECLASS_REAL || !defined MPI_SUCCESS || !defined MPI_ERR_ABI
+#error "a constant is no macro"
+#endif
+#if !defined MPI_T_ERR_INVALID || !defined MPI_T_VERBOSITY_USER_ALL || !defined MPI_T_SCOPE_ALL || !defined MPI_T_PVAR_CLASS_TIMER
+#error "a constant of the tool interface is no macro"
+#endif
+
 static int number_in(MPI_Info info, const char *key)
 {
     char text[32] = "";
@@ -151,7 +173,12 @@ int main(int argc, char **argv)
     MPI_Initialized(&flag);
     CHECK(!flag);
     OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level));
+#if MPI_VERSION >= 5
+    /* A rank is one thread: the lowest level is provided, whatever is asked for. */
+    CHECK(level == MPI_THREAD_SINGLE);
+#else
     CHECK(level >= MPI_THREAD_FUNNELED);
+#endif
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

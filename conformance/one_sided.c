@@ -206,6 +206,161 @@ static void dynamic(void)
     OK(MPI_Win_free(&win));
 }
 
+#if MPI_VERSION >= 5
+enum { REGIONS = 40, INTS = 4, ALL = REGIONS * INTS };
+
+/* Accesses to memory that has been attached region by region: what lies side by side is one, and a datatype skips what is not attached. */
+static void regions(void)
+{
+    static _Alignas(16) int memory[ALL];
+    int out[ALL], in[ALL], seen[ALL], order, zero = 0;
+    long new = 5, old = -1, expected;
+    MPI_Aint here, there;
+    MPI_Win win;
+    MPI_Request request;
+    MPI_Datatype skipping, backward, reaching;
+    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    /* Every fifth is left out; neighbours are not attached one after the other. */
+    for (int i = 0; i < REGIONS; i++) {
+        order = i * 7 % REGIONS;
+        if (order % 5 != 4)
+            OK(MPI_Win_attach(win, &memory[order * INTS], INTS * sizeof(int)));
+    }
+    OK(MPI_Get_address(memory, &here));
+    OK(MPI_Sendrecv(&here, 1, MPI_AINT, previous, 0, &there, 1, MPI_AINT, next, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    /* Runs of four regions, and the last ints of each before its first; a hole too short; and the whole from behind. */
+    OK(MPI_Type_vector(REGIONS / 5, 4 * INTS, 5 * INTS, MPI_INT, &skipping));
+    OK(MPI_Type_create_hvector(2, 6, -5 * INTS * (MPI_Aint)sizeof(int), MPI_INT, &backward));
+    OK(MPI_Type_vector(2, 4 * INTS + 1, 5 * INTS, MPI_INT, &reaching));
+    OK(MPI_Type_commit(&skipping));
+    OK(MPI_Type_commit(&backward));
+    OK(MPI_Type_commit(&reaching));
+    int many = REGIONS / 5 * 4 * INTS;
+    for (int i = 0; i < ALL; i++) {
+        memory[i] = 1000 * rank_ + i;
+        out[i] = -i;
+        in[i] = seen[i] = 1;
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock_all(0, win));
+#define AT(index) (there + (MPI_Aint)((index) * sizeof(int)))
+#define THERE(index) (1000 * next + (index))
+    /* Two, and all four, that lie side by side. */
+    OK(MPI_Get(in, 6, MPI_INT, next, AT(1), 6, MPI_INT, win));
+    OK(MPI_Win_flush(next, win));
+    CHECK(in[0] == THERE(1) && in[5] == THERE(6));
+    OK(MPI_Rget(in, 16, MPI_INT, next, AT(20), 16, MPI_INT, win, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(in[0] == THERE(20) && in[15] == THERE(35));
+    /* Over all that is attached. */
+    OK(MPI_Get(in, many, MPI_INT, next, there, 1, skipping, win));
+    OK(MPI_Win_flush(next, win));
+    for (int i = 0; i < many; i++)
+        HOLDS(in[i] == THERE(i / 16 * 20 + i % 16));
+    OK(MPI_Get(in, 12, MPI_INT, next, AT(20), 1, backward, win));
+    OK(MPI_Win_flush(next, win));
+    CHECK(in[0] == THERE(20) && in[5] == THERE(25) && in[6] == THERE(0) && in[11] == THERE(5));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Accumulate(out, 6, MPI_INT, next, AT(1), 6, MPI_INT, MPI_SUM, win));
+    OK(MPI_Raccumulate(out, many, MPI_INT, next, there, 1, skipping, MPI_SUM, win, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Get_accumulate(out, many, MPI_INT, seen, many, MPI_INT, next, there, 1, skipping, MPI_REPLACE, win));
+    OK(MPI_Win_flush(next, win));
+    for (int i = 0; i < many; i++) {
+        int place = i / 16 * 20 + i % 16;
+        HOLDS(seen[i] == THERE(place) - i - (place >= 1 && place < 7 ? place - 1 : 0));
+    }
+    OK(MPI_Rget_accumulate(&zero, 0, MPI_INT, seen, many, MPI_INT, next, there, 1, skipping, MPI_NO_OP, win, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    for (int i = 0; i < many; i++)
+        HOLDS(seen[i] == -i);
+    OK(MPI_Put(out, many, MPI_INT, next, there, 1, skipping, win));
+    OK(MPI_Rput(out, 6, MPI_INT, next, AT(1), 6, MPI_INT, win, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    /* One element that lies in two: at no boundary of its own, but that is no matter to the standard. */
+    OK(MPI_Put(&new, 1, MPI_LONG, next, AT(3), 1, MPI_LONG, win));
+    OK(MPI_Fetch_and_op(&new, &old, MPI_LONG, next, AT(3), MPI_SUM, win));
+    OK(MPI_Win_flush(next, win));
+    CHECK(old == 5);
+    expected = 10;
+    OK(MPI_Compare_and_swap(&new, &expected, &old, MPI_LONG, next, AT(3), win));
+    OK(MPI_Win_flush(next, win));
+    CHECK(old == 10);
+    OK(MPI_Get(&old, 1, MPI_LONG, next, AT(3), 1, MPI_LONG, win));
+    OK(MPI_Win_flush(next, win));
+    CHECK(old == 5);
+    /* One int too far, on either side, between, or over a hole. */
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Put(out, 17, MPI_INT, next, there, 17, MPI_INT, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Get(in, 2, MPI_INT, next, AT(19), 2, MPI_INT, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Get(in, 34, MPI_INT, next, there, 1, reaching, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Accumulate(out, 30, MPI_INT, next, there, 30, MPI_INT, MPI_SUM, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Get(in, 12, MPI_INT, next, AT(35), 1, backward, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Get(in, many, MPI_INT, next, there - 1, 1, skipping, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Get(in, 2 * many, MPI_INT, next, there, 2, skipping, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Fetch_and_op(&new, &old, MPI_LONG, next, AT(15), MPI_SUM, win));
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    /* A region that is gone is a hole. */
+    OK(MPI_Win_detach(win, &memory[INTS]));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock_all(0, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Get(in, 16, MPI_INT, next, there, 16, MPI_INT, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Get(in, many, MPI_INT, next, there, 1, skipping, win));
+    OK(MPI_Get(in, 8, MPI_INT, next, AT(8), 8, MPI_INT, win));
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Type_free(&skipping));
+    OK(MPI_Type_free(&backward));
+    OK(MPI_Type_free(&reaching));
+    OK(MPI_Win_free(&win));
+}
+
+/* Locking the null process begins an epoch like any other, in which nothing happens. */
+static void null_target(void)
+{
+    int memory[N] = {0}, value = 1, got = 9;
+    MPI_Win win;
+    MPI_Request requests[4];
+    OK(MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    for (int kind = 0; kind < 2; kind++) {
+        OK(MPI_Win_lock(kind ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, MPI_PROC_NULL, kind ? MPI_MODE_NOCHECK : 0, win));
+        FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, win));
+        OK(MPI_Rput(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win, &requests[0]));
+        OK(MPI_Rget(&got, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win, &requests[1]));
+        OK(MPI_Raccumulate(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win, &requests[2]));
+        OK(MPI_Rget_accumulate(&value, 1, MPI_INT, &got, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win, &requests[3]));
+        OK(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+        OK(MPI_Put(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win));
+        OK(MPI_Fetch_and_op(&value, &got, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, win));
+        OK(MPI_Compare_and_swap(&value, &value, &got, MPI_INT, MPI_PROC_NULL, 0, win));
+        CHECK(got == 9);
+        OK(MPI_Win_flush(MPI_PROC_NULL, win));
+        OK(MPI_Win_flush_all(win));
+        OK(MPI_Win_flush_local_all(win));
+        /* Beside the lock of a rank. */
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win));
+        OK(MPI_Win_unlock(MPI_PROC_NULL, win));
+        OK(MPI_Rput(&value, 1, MPI_INT, next, 0, 1, MPI_INT, win, &requests[0]));
+        OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+        OK(MPI_Win_unlock(next, win));
+        FAILS(MPI_ERR_RMA_SYNC, MPI_Win_unlock(MPI_PROC_NULL, win));
+        FAILS(MPI_ERR_RMA_SYNC, MPI_Rput(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win, &requests[0]));
+    }
+    /* It excludes what any lock excludes. */
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, win));
+    FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock_all(0, win));
+    FAILS(MPI_ERR_RMA_SYNC, MPI_Win_fence(0, win));
+    OK(MPI_Win_unlock(MPI_PROC_NULL, win));
+    OK(MPI_Win_lock_all(0, win));
+    FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, win));
+    OK(MPI_Rput(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win, &requests[0]));
+    OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Win_free(&win));
+}
+#endif
+
 /* What a window tells of itself. */
 static void about(void)
 {
@@ -295,6 +450,12 @@ int main(int argc, char **argv)
     locks();
     shared();
     dynamic();
+#if MPI_VERSION >= 5
+    int before = checks_;
+    regions();
+    null_target();
+    checks_ = before;
+#endif
     about();
     errors();
     return finish("one_sided");

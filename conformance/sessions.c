@@ -27,6 +27,69 @@ static void use(MPI_Session session, const char *set, const char *tag, int expec
     OK(MPI_Comm_free(&comm));
 }
 
+#if MPI_VERSION >= 5
+/* Of the predefined attributes, a communicator that comes from a session has the largest tag only (section 9.1.2). */
+static void attributes(MPI_Session session, const char *set, const char *tag)
+{
+    static const int others[] = {MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_APPNUM, MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE};
+    MPI_Group group;
+    MPI_Comm all[3];
+    int flag, *value;
+    OK(MPI_Group_from_session_pset(session, set, &group));
+    OK(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &all[0]));
+    OK(MPI_Group_free(&group));
+    OK(MPI_Comm_dup(all[0], &all[1]));
+    OK(MPI_Comm_split(all[1], 0, 0, &all[2]));
+    for (int i = 0; i < 3; i++) {
+        OK(MPI_Comm_get_attr(all[i], MPI_TAG_UB, &value, &flag));
+        CHECK(flag && *value >= 32767);
+        for (int j = 0; j < 6; j++) {
+            OK(MPI_Comm_get_attr(all[i], others[j], &value, &flag));
+            CHECK(!flag);
+        }
+        OK(MPI_Comm_free(&all[i]));
+    }
+}
+
+/* A rank is one thread: the lowest level is provided, whatever is asked for, and a session tells the same. */
+static void levels(void)
+{
+    static const char *const asked[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_MULTIPLE"};
+    for (int i = 0; i < 2; i++) {
+        MPI_Info info;
+        MPI_Session session;
+        char value[32] = "";
+        int flag = 0, room = sizeof value;
+        OK(MPI_Info_create(&info));
+        OK(MPI_Info_set(info, "thread_level", asked[i]));
+        OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
+        OK(MPI_Info_free(&info));
+        OK(MPI_Session_get_info(session, &info));
+        OK(MPI_Info_get_string(info, "thread_level", &room, value, &flag));
+        CHECK(flag && strcmp(value, "MPI_THREAD_SINGLE") == 0);
+        OK(MPI_Info_free(&info));
+        OK(MPI_Session_finalize(&session));
+    }
+}
+
+/* Names of sets are identifiers of resources: upper and lower case are the same in them. */
+static void cases(MPI_Session session)
+{
+    static const char *const names[] = {"mpi://world", "MPI://World", "mpi://self", "Mpi://sELF"};
+    for (int i = 0; i < 4; i++) {
+        MPI_Group group;
+        MPI_Info info;
+        int size = -1;
+        OK(MPI_Group_from_session_pset(session, names[i], &group));
+        OK(MPI_Group_size(group, &size));
+        CHECK(size == (i < 2 ? size_ : 1));
+        OK(MPI_Group_free(&group));
+        OK(MPI_Session_get_pset_info(session, names[i], &info));
+        OK(MPI_Info_free(&info));
+    }
+}
+#endif
+
 static void sets(MPI_Session session)
 {
     int count, length, world = 0, self = 0, flag;
@@ -79,6 +142,15 @@ int main(int argc, char **argv)
     sets(session);
     OK(MPI_Session_get_info(session, &info));
     OK(MPI_Info_free(&info));
+#if MPI_VERSION >= 5
+    int before = checks_;
+    CHECK(provided == MPI_THREAD_SINGLE);
+    attributes(session, "mpi://WORLD", "attributes");
+    attributes(session, "mpi://SELF", "of one");
+    levels();
+    cases(session);
+    checks_ = before;
+#endif
     CHECK(called == 0);
     OK(MPI_Session_set_errhandler(session, mine));
     OK(MPI_Session_call_errhandler(session, MPI_ERR_OTHER));

@@ -107,6 +107,82 @@ static void fortran_2008(void)
     CHECK(large == (MPI_Count)3 << 32);
 }
 
+/* The status of what is no active request is empty, with success as its error (section 3.7.3); other calls for one request leave the error
+   alone. */
+static int is_empty(MPI_Status *status)
+{
+    int count = -1, cancelled = -1;
+    MPI_Get_count(status, MPI_INT, &count);
+    MPI_Test_cancelled(status, &cancelled);
+    int empty = status->MPI_SOURCE == MPI_ANY_SOURCE && status->MPI_TAG == MPI_ANY_TAG && status->MPI_ERROR == MPI_SUCCESS;
+    memset(status, 0x55, sizeof *status);
+    return empty && count == 0 && !cancelled;
+}
+
+static int left_alone(MPI_Status *status)
+{
+    int alone = status->MPI_ERROR == 0x55555555;
+    memset(status, 0x55, sizeof *status);
+    return alone;
+}
+
+static void empty(void)
+{
+    int value = 3, got = -1, flag = -1, index = -1;
+    MPI_Status status;
+    memset(&status, 0x55, sizeof status);
+    MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, *null = &both[0];
+    OK(MPI_Send_init(&value, 1, MPI_INT, rank_, 3, MPI_COMM_WORLD, &both[1]));
+    /* The null request, and one that is not started. */
+    for (int i = 0; i < 2; i++) {
+        MPI_Request *request = &both[i];
+        OK(MPI_Wait(request, &status));
+        CHECK(is_empty(&status));
+        OK(MPI_Test(request, &flag, &status));
+        CHECK(flag && is_empty(&status));
+        OK(MPI_Request_get_status(*request, &flag, &status));
+        CHECK(flag && is_empty(&status));
+    }
+    /* None, and none that is active. */
+    for (int i = 0; i <= 2; i++) {
+        OK(MPI_Waitany(i, both, &index, &status));
+        CHECK(index == MPI_UNDEFINED && is_empty(&status));
+        OK(MPI_Testany(i, both, &index, &flag, &status));
+        CHECK(flag && index == MPI_UNDEFINED && is_empty(&status));
+        OK(MPI_Request_get_status_any(i, both, &index, &flag, &status));
+        CHECK(flag && index == MPI_UNDEFINED && is_empty(&status));
+        MPI_Status statuses[2];
+        memset(statuses, 0x55, sizeof statuses);
+        OK(MPI_Waitall(i, both, statuses));
+        for (int j = 0; j < i; j++)
+            CHECK(is_empty(&statuses[j]));
+        OK(MPI_Testall(i, both, &flag, statuses));
+        CHECK(flag);
+        for (int j = 0; j < i; j++)
+            CHECK(is_empty(&statuses[j]));
+    }
+    /* A receive, and sends that are active, leave the error as it is. */
+    OK(MPI_Irecv(&got, 1, MPI_INT, rank_, 3, MPI_COMM_WORLD, null));
+    OK(MPI_Start(&both[1]));
+    OK(MPI_Wait(&both[1], &status));
+    CHECK(left_alone(&status));
+    OK(MPI_Wait(null, &status));
+    CHECK(got == 3 && left_alone(&status));
+    OK(MPI_Wait(&both[1], &status));
+    CHECK(is_empty(&status));
+    OK(MPI_Irecv(&got, 1, MPI_INT, rank_, 4, MPI_COMM_WORLD, null));
+    OK(MPI_Request_free(&both[1]));
+    OK(MPI_Isend(&value, 1, MPI_INT, rank_, 4, MPI_COMM_WORLD, &both[1]));
+    OK(MPI_Test(&both[1], &flag, &status));
+    CHECK(!flag || left_alone(&status));
+    OK(MPI_Wait(null, &status));
+    CHECK(left_alone(&status));
+    if (!flag)
+        MUST(MPI_Wait(&both[1], &status));
+    OK(MPI_Probe(MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status));
+    CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
+}
+
 static void fields(void)
 {
     double value = 1;
@@ -142,6 +218,7 @@ int main(int argc, char **argv)
     int before = checks_;
     fortran_2008();
     fields();
+    empty();
     checks_ = before;
 #endif
     return finish("statuses");

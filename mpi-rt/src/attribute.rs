@@ -113,7 +113,7 @@ pub fn create_key(kind: Kind, copier: Copier, deleter: Deleter, extra: usize) ->
     })
 }
 
-/// Frees a key; attributes that are set under it stay until they are deleted. Errors: `KEYVAL`.
+/// Frees a key; attributes that are set under it stay until they are deleted, and can be asked for. Errors: `KEYVAL`.
 pub fn free_key(kind: Kind, number: i32) -> Result<()> {
     with(|it| {
         it.valid(kind, number)?.freed = true;
@@ -123,6 +123,12 @@ pub fn free_key(kind: Kind, number: i32) -> Result<()> {
 }
 
 impl Keys {
+    /// A key that serves attributes: one that has been freed does as long as any is set under it.
+    fn serving(&self, kind: Kind, number: i32) -> Result<()> {
+        self.keys.get(&number).filter(|key| key.kind == kind).map(drop).ok_or(Error::KEYVAL)
+    }
+
+    /// A key that has not been freed.
     fn valid(&mut self, kind: Kind, number: i32) -> Result<&mut Key> {
         self.keys.get_mut(&number).filter(|key| key.kind == kind && !key.freed).ok_or(Error::KEYVAL)
     }
@@ -169,7 +175,7 @@ pub fn get(object: Object, number: i32) -> Result<Option<usize>> {
     if number < FIRST_KEY {
         return predefined(object, number);
     }
-    with(|it| it.valid(object.kind, number).map(|_| ()))?;
+    with(|it| it.serving(object.kind, number))?;
     value_of(object, number)
 }
 
@@ -177,7 +183,7 @@ pub fn get(object: Object, number: i32) -> Result<Option<usize>> {
 /// function returns.
 pub fn delete(object: Object, number: i32) -> Result<()> {
     crate::engine::exists(object)?;
-    with(|it| it.valid(object.kind, number).map(|_| ()))?;
+    with(|it| it.serving(object.kind, number))?;
     value_of(object, number)?.ok_or(Error::KEYVAL)?;
     delete_one(object, number)
 }
@@ -271,7 +277,7 @@ static APPNUM_VALUE: AtomicI32 = AtomicI32::new(0);
 static UNIVERSE_SIZE_VALUE: AtomicI32 = AtomicI32::new(0);
 static LAST_USED_CODE_VALUE: AtomicI32 = AtomicI32::new(0);
 
-/// A predefined attribute (MPI-5.0, sections 9.1.2, 9.4 and 11.10).
+/// A predefined attribute (MPI-5.0, sections 9.1.2, 9.4 and 11.10). Communicators that come from sessions have the largest tag only.
 fn predefined(object: Object, number: i32) -> Result<Option<usize>> {
     if object.kind == Kind::Window {
         return crate::engine::window_attribute(object.handle, number);
@@ -296,5 +302,8 @@ fn predefined(object: Object, number: i32) -> Result<Option<usize>> {
         }
         _ => return Err(Error::KEYVAL),
     };
+    if number != key::TAG_UB && crate::engine::with(|engine| engine.is_of_session(object.handle))? {
+        return Ok(None);
+    }
     Ok(Some(value.as_ptr().expose_provenance()))
 }

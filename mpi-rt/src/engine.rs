@@ -10,6 +10,7 @@ use crate::context::Contexts;
 use crate::datatypes::Datatypes;
 use crate::duplication::Duplication;
 use crate::error::{Error, Result};
+use crate::error_handler;
 use crate::file::File;
 use crate::generalized::Pending;
 use crate::group::Group;
@@ -168,14 +169,14 @@ pub fn is_finalized() -> bool {
     session::is_finalized()
 }
 
-/// Lets `call` use the engine. Errors: `OTHER` before start and after end, `INTERN` from inside another call that has not lent the
+/// Lets `call` use the engine. Errors: `ORDER` before start and after end, `INTERN` from inside another call that has not lent the
 /// engine to a callback.
 #[inline(always)]
 pub fn with<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
     match ENGINE.try_borrow() {
         Some(mut life) => match &mut *life {
             Life::Running(engine) => call(engine),
-            Life::Before | Life::Asleep(_) => Err(Error::OTHER),
+            Life::Before | Life::Asleep(_) => Err(Error::ORDER),
         },
         None => with_lent(call),
     }
@@ -204,7 +205,7 @@ fn with_lent<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
 }
 
 /// Whether there is such an object. Errors: the class of an invalid handle of its kind; before the runtime starts and after it has
-/// ended, `OTHER`.
+/// ended, `ORDER`.
 pub fn exists(object: Object) -> Result<()> {
     with(|engine| {
         let found = match object.kind {
@@ -274,6 +275,7 @@ impl Engine {
             return Err(Error::UNSUPPORTED_OPERATION);
         }
         let (me, size) = (job.node_rank().0, job.node_size());
+        error_handler::take_environment().unwrap_or_else(|bad| setting::refuse(&bad));
         let transport = Chosen::start_up()?;
         let names = start::variables().map(|(name, _)| name);
         let algorithms = setting::none_but(algorithm::PREFIX, algorithm::VARIABLES, names)

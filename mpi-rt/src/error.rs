@@ -1,5 +1,5 @@
 //! Errors: MPI's classes (MPI-5.0, section 9.4), numbered as in the MPI-5.0 binary interface. A code of the engine's own is
-//! its class; programs add classes and codes of theirs above [`LAST_CODE`] ([`crate::error_code`]).
+//! its class, but for [`Error::ORDER`]; programs add classes and codes of theirs above [`LAST_CODE`] ([`crate::error_code`]).
 
 use core::fmt;
 
@@ -13,15 +13,19 @@ pub struct Error(i32);
 /// What the engine's calls return.
 pub type Result<T> = core::result::Result<T, Error>;
 
+/// The number of [`Error::ORDER`], among those that are no class.
+const ORDER: i32 = 0x1010;
+
 macro_rules! classes {
     ($($name:ident = $number:literal, $text:literal;)*) => {
         impl Error {
             $(#[doc = $text] pub const $name: Error = Error($number);)*
 
-            /// The class in words.
+            /// The class in words, or the code if it has a text of its own.
             pub fn text(self) -> &'static str {
                 match self.0 {
                     $($number => $text,)*
+                    ORDER => "wrong order of calls: not initialised, already initialised or finalised",
                     _ => "unknown error",
                 }
             }
@@ -53,7 +57,7 @@ classes! {
     ARG = 13, "invalid argument";
     UNKNOWN = 14, "unknown error";
     TRUNCATE = 15, "message truncated: the receive buffer is too small";
-    OTHER = 16, "wrong order of calls: not initialised, already initialised or finalised";
+    OTHER = 16, "an error that has no class of its own";
     INTERN = 17, "internal error, or a limit of the library: more than 8192 communicators at once";
     PENDING = 18, "request still pending";
     IN_STATUS = 19, "the error is in the status";
@@ -103,6 +107,9 @@ classes! {
 }
 
 impl Error {
+    /// A code of class [`Error::OTHER`] with a text of its own: a program's functions may answer that class, too, for reasons of theirs.
+    pub const ORDER: Error = Error(ORDER);
+
     /// The error with that code, a class or one that a program has added; `None` for success.
     pub const fn from_code(code: i32) -> Option<Error> {
         if code == 0 { None } else { Some(Error(code)) }

@@ -99,6 +99,9 @@ pub fn class_of(code: i32) -> Option<i32> {
     if code == 0 {
         return Some(0);
     }
+    if code == Error::ORDER.code() {
+        return Some(Error::OTHER.code());
+    }
     if code <= LAST_CODE {
         return Error::from_class(code).map(Error::code);
     }
@@ -111,7 +114,8 @@ pub fn text(code: i32) -> Result<Vec<u8>> {
     if code == 0 {
         return Ok(b"no error".to_vec());
     }
-    if let Some(error) = Error::from_class(code) {
+    let own = if code == Error::ORDER.code() { Some(Error::ORDER) } else { Error::from_class(code) };
+    if let Some(error) = own {
         return Ok(error.text().as_bytes().to_vec());
     }
     with(|codes| {
@@ -137,6 +141,9 @@ mod tests {
             assert_eq!(class_of(class), Some(class));
             texts.push(text);
         }
+        let order = Error::ORDER.code();
+        assert_eq!(class_of(order), Some(Error::OTHER.code()));
+        assert!(text(order) != text(Error::OTHER.code()) && add_code(order) == Err(Error::ARG));
         let unknown = text(Error::UNKNOWN.code());
         for code in [63, -1, LAST_CODE, i32::MAX] {
             assert_eq!((class_of(code), text(code)), (None, unknown.clone()));

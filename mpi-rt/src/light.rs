@@ -89,7 +89,8 @@ impl Light {
         if cancelled {
             return Status { cancelled, ..Status::EMPTY };
         }
-        Status { source: self.source, tag: self.tag, error: self.error, bytes: self.bytes as u64, cancelled }
+        let bytes = self.bytes as u64;
+        Status { source: self.source, tag: self.tag, error: self.error, bytes, cancelled, empty: false }
     }
 
     /// Of a send that the transport has, or a receive whose message is on its way.

@@ -116,7 +116,7 @@ impl PartitionedReceive {
         let truncated = (sent > self.target.bytes()).then_some(Error::TRUNCATE);
         let bytes = sent.min(self.target.bytes()) as u64;
         let error = self.outcome.err().or(truncated);
-        Status { source: from.source, tag: from.tag, error, bytes, cancelled: false }
+        Status { source: from.source, tag: from.tag, error, bytes, cancelled: false, empty: false }
     }
 }
 

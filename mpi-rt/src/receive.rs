@@ -160,7 +160,7 @@ fn received(
     let truncated = (bytes > target.bytes()).then_some(Error::TRUNCATE);
     let error = copied.err().or(truncated);
     let bytes = bytes.min(target.bytes()) as u64;
-    Status { source: communicator.rank_of(source), tag, error, bytes, cancelled: false }
+    Status { source: communicator.rank_of(source), tag, error, bytes, cancelled: false, empty: false }
 }
 
 impl Engine {

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::error_handler;
 use crate::group::Group;
 use crate::handle::{Handle, Kind, Table};
-use crate::info::Info;
+use crate::info::{self, Info};
 use crate::local::RankLocal;
 use crate::object::{self, Object};
 use alloc::string::ToString;
@@ -28,14 +28,13 @@ pub const MAX_SET_NAME: usize = 1024;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum World {
     Before,
-    /// With the level of thread support provided.
-    Running(i32),
+    Running,
     After,
 }
 
 struct Models {
     world: World,
-    sessions: Table<Info>,
+    sessions: Table<()>,
 }
 
 static MODELS: RankLocal<Models> =
@@ -47,34 +46,36 @@ fn models<R>(call: impl FnOnce(&mut Models) -> Result<R>) -> Result<R> {
 
 impl Models {
     fn in_use(&self) -> bool {
-        matches!(self.world, World::Running(_)) || !self.sessions.is_empty()
+        self.world == World::Running || !self.sessions.is_empty()
     }
 }
 
-/// Starts the world model; every rank of the job must. The level of thread support that is provided: the one asked for, since a rank is one
-/// thread and can have no other. Errors: `OTHER` the second time, `ARG` for an unknown level, `UNSUPPORTED_OPERATION` if the job has
-/// more than one node, `NO_MEM`.
+/// The level of thread support that is provided, whatever is asked for: a rank is one thread and can have no other.
+pub const THREAD_LEVEL: i32 = thread::SINGLE;
+
+/// Starts the world model; every rank of the job must. The level of thread support that is provided, [`THREAD_LEVEL`]. Errors: `ORDER`
+/// the second time, `ARG` for an unknown level, `UNSUPPORTED_OPERATION` if the job has more than one node, `NO_MEM`.
 pub fn initialize_world(required: i32) -> Result<i32> {
     let levels = [thread::SINGLE, thread::FUNNELED, thread::SERIALIZED, thread::MULTIPLE];
     if !levels.contains(&required) {
         return Err(Error::ARG);
     }
-    models(|it| if it.world == World::Before { Ok(()) } else { Err(Error::OTHER) })?;
+    models(|it| if it.world == World::Before { Ok(()) } else { Err(Error::ORDER) })?;
     engine::wake()?;
     with(|engine| {
         engine.has_world_model = true;
         Ok(())
     })?;
     models(|it| {
-        it.world = World::Running(required);
-        Ok(required)
+        it.world = World::Running;
+        Ok(THREAD_LEVEL)
     })
 }
 
 /// Ends the world model: deletes the attributes of `MPI_COMM_SELF` (the last one set first), then of `MPI_COMM_WORLD`, and waits for all
-/// ranks. Errors: `OTHER` if it is not running; what a delete function returns, after all is done.
+/// ranks. Errors: `ORDER` if it is not running; what a delete function returns, after all is done.
 pub fn finalize_world() -> Result<()> {
-    models(|it| if matches!(it.world, World::Running(_)) { Ok(()) } else { Err(Error::OTHER) })?;
+    models(|it| if it.world == World::Running { Ok(()) } else { Err(Error::ORDER) })?;
     let mut outcome = Ok(());
     for communicator in [COMM_SELF, COMM_WORLD] {
         outcome = outcome.and(attribute::delete_all(Object::communicator(Handle(communicator))));
@@ -100,23 +101,18 @@ pub fn is_finalized() -> bool {
     models(|it| Ok(it.world == World::After)).unwrap_or(false)
 }
 
-/// The level of thread support of the world model. Errors: `OTHER` if it is not running.
+/// The level of thread support of the world model. Errors: `ORDER` if it is not running.
 pub fn thread_level() -> Result<i32> {
-    models(|it| if let World::Running(level) = it.world { Ok(level) } else { Err(Error::OTHER) })
+    models(|it| if it.world == World::Running { Ok(THREAD_LEVEL) } else { Err(Error::ORDER) })
 }
 
-/// Starts a session with an error handler. The first one, if the world model has not been started, waits until every rank of the job has started
+/// Starts a session with an error handler. There are no hints for it. The first one, if the world model has not been started, waits until every rank of the job has started
 /// one of the two. Errors: `ERRHANDLER`; `UNSUPPORTED_OPERATION` if the job has more than one node, `NO_MEM`.
-pub fn initialize(hints: Info, handler: Handle) -> Result<Handle> {
-    let first = models(|it| Ok(!it.in_use()))?;
+pub fn initialize(handler: Handle) -> Result<Handle> {
+    error_handler::check(Kind::Session, handler)?;
     engine::wake()?;
-    let session = models(|it| Ok(it.sessions.insert(hints)))?;
-    error_handler::set(Object::session(session), handler).inspect_err(|_| {
-        let _ = models(|it| Ok(it.sessions.remove(session)));
-        if first {
-            let _ = engine::sleep();
-        }
-    })?;
+    let session = models(|it| Ok(it.sessions.insert(())))?;
+    error_handler::set(Object::session(session), handler)?;
     Ok(session)
 }
 
@@ -140,13 +136,12 @@ pub(crate) fn exists(session: Handle) -> bool {
     models(|it| Ok(it.sessions.get(session).is_some())).unwrap_or(false)
 }
 
-/// What a session was started with, and its level of thread support. Errors: `SESSION`.
+/// The hints of a session that mean something: its level of thread support. Errors: `SESSION`.
 pub fn info(session: Handle) -> Result<Info> {
-    let mut info = models(|it| it.sessions.get(session).cloned().ok_or(Error::SESSION))?;
-    if info.get(b"thread_level")?.is_none() {
-        info.set(b"thread_level", b"MPI_THREAD_SINGLE")?;
-    }
-    Ok(info.only(&[b"thread_level"]))
+    set_count(session)?;
+    let mut info = Info::new();
+    info.set(info::THREAD_LEVEL, info::THREAD_LEVEL_PROVIDED)?;
+    Ok(info)
 }
 
 /// How many process sets there are. Errors: `SESSION`.
@@ -171,11 +166,19 @@ pub fn set_info(session: Handle, name: &[u8]) -> Result<Info> {
 impl Engine {
     fn set_members(&self, session: Handle, name: &[u8]) -> Result<Vec<u32>> {
         set_count(session)?;
-        match name {
-            WORLD_SET => Ok((0..self.size).collect()),
-            SELF_SET => Ok([self.me].to_vec()),
-            _ => Err(Error::ARG),
+        // Names of sets are uniform resource identifiers, whose scheme has no case; nor have the names behind it here.
+        if name.eq_ignore_ascii_case(WORLD_SET) {
+            Ok((0..self.size).collect())
+        } else if name.eq_ignore_ascii_case(SELF_SET) {
+            Ok([self.me].to_vec())
+        } else {
+            Err(Error::ARG)
         }
+    }
+
+    /// Whether a communicator comes from a session, itself or through those that it was made of. Errors: `COMM`.
+    pub(crate) fn is_of_session(&self, communicator: Handle) -> Result<bool> {
+        Ok(self.communicator(communicator)?.session.is_some())
     }
 
     /// The ranks of a process set. Errors: `SESSION`, `ARG`.

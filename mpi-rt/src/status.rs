@@ -15,16 +15,20 @@ pub struct Status {
     /// Bytes received.
     pub bytes: u64,
     pub cancelled: bool,
+    /// It is that of no active request: an empty status, with success as its error (section 3.7.3), where others leave that field alone.
+    pub empty: bool,
 }
 
 impl Status {
-    /// Of a null or inactive request, and of a send.
+    /// Of a send, and of anything that has nothing to tell.
     pub const EMPTY: Status =
-        Status { source: ANY_SOURCE, tag: ANY_TAG, error: None, bytes: 0, cancelled: false };
+        Status { source: ANY_SOURCE, tag: ANY_TAG, error: None, bytes: 0, cancelled: false, empty: false };
+
+    /// Of a null or inactive request.
+    pub const OF_NOTHING: Status = Status { empty: true, ..Status::EMPTY };
 
     /// Of a receive from nobody.
-    pub const PROC_NULL: Status =
-        Status { source: PROC_NULL, tag: ANY_TAG, error: None, bytes: 0, cancelled: false };
+    pub const PROC_NULL: Status = Status { source: PROC_NULL, ..Status::EMPTY };
 }
 
 impl Engine {

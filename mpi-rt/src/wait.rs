@@ -312,6 +312,7 @@ impl Engine {
     #[inline(never)]
     fn retire_any(&mut self, request: Handle) -> Status {
         match self.requests.get_mut(request) {
+            Some(it) if it.state == State::Inactive => Status::OF_NOTHING,
             Some(it) if it.persistent => {
                 it.state = State::Inactive;
                 core::mem::replace(&mut it.status, Status::EMPTY)
@@ -325,7 +326,8 @@ impl Engine {
                 }
                 self.remove_request(request)
             }
-            None => Status::EMPTY,
+            None if request == DONE => Status::EMPTY,
+            None => Status::OF_NOTHING,
         }
     }
 
@@ -369,9 +371,12 @@ impl Engine {
 
     /// The status that a request has now.
     fn told(&self, request: Handle) -> Status {
-        match self.light.get(request) {
-            Some(light) => light.status(),
-            None => self.requests.get(request).map_or(Status::EMPTY, |it| it.status),
+        match (self.light.get(request), self.requests.get(request)) {
+            (Some(light), _) => light.status(),
+            (None, Some(it)) if it.state == State::Inactive => Status::OF_NOTHING,
+            (None, Some(it)) => it.status,
+            (None, None) if request == DONE => Status::EMPTY,
+            (None, None) => Status::OF_NOTHING,
         }
     }
 

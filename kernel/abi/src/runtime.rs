@@ -6,6 +6,9 @@ pub const TRANSPORT: &str = "MARGAY_TRANSPORT";
 /// The transports, the default first.
 pub const TRANSPORTS: [&str; 3] = ["smartmap", "shm-basic", "shm-advanced"];
 
+/// Environment variable: the communicator whose error handler gets errors that belong to none, `self` (the default) or `world`.
+pub const ERRORS_ON: &str = "MARGAY_ERRORS_ON";
+
 /// Environment variable: set if the runtime shall add its memory to the exit report, as records
 /// `transport rank=… name=… fixed=… per_peer=… peers=… dynamic=… total=…`, in bytes.
 pub const REPORT: &str = "MARGAY_REPORT";

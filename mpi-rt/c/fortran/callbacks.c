@@ -1,66 +1,21 @@
 /* Functions that a Fortran program gives the library: of error handlers, of reductions, of its own operations (MPI-5.0, sections 9.3, 6.9.5
-   and 13.2). Fortran gets everything by its address and handles as integers, so a C function stands in between.
-
-   What belongs to a request is the extra state of the C function. An error handler has none: the function is looked up by the handle, which
-   the object still has while its handler runs. See fortran.h. */
+   and 13.2). Fortran gets everything by its address and handles as integers; what belongs to a request is the extra state of a C function.
+   See fortran.h. */
 #include "fortran.h"
 
-/* Error handlers: the functions by handle. A handle that is used again gets its new function. */
-typedef void handler_function(MPI_Fint *object, MPI_Fint *code, ...);
-
-static struct handler {
-    struct handler *next;
-    MPI_Errhandler handle;
-    handler_function *function;
-} *handlers;
-
-static void remember(MPI_Errhandler handle, handler_function *function, MPI_Fint *ierror)
-{
-    struct handler *handler = handlers;
-    while (handler && handler->handle != handle)
-        handler = handler->next;
-    if (!handler) {
-        handler = malloc(sizeof *handler);
-        if (!handler) {
-            *ierror = MPI_ERR_NO_MEM;
-            return;
-        }
-        *handler = (struct handler){handlers, handle, NULL};
-        handlers = handler;
-    }
-    handler->function = function;
-}
-
-static void handle(MPI_Errhandler errhandler, MPI_Fint object, int *code)
-{
-    for (struct handler *handler = handlers; handler; handler = handler->next)
-        if (handler->handle == errhandler)
-            handler->function(&object, code);
-}
-
-#define HANDLERS(name, Kind)                                                                              \
-    static void handle_##name(MPI_##Kind *object, int *code, ...)                                         \
-    {                                                                                                     \
-        MPI_Errhandler errhandler = MPI_ERRHANDLER_NULL;                                                  \
-        if (MPI_##Kind##_get_errhandler(*object, &errhandler) != MPI_SUCCESS)                             \
-            return;                                                                                       \
-        handle(errhandler, MPI_##Kind##_c2f(*object), code);                                              \
-        /* The reference that was given for the question. */                                              \
-        MPI_Errhandler_free(&errhandler);                                                                 \
-    }                                                                                                     \
-    FORTRAN(name##_create_errhandler, (handler_function *function, MPI_Fint *errhandler, MPI_Fint *ierror)) \
-    {                                                                                                     \
-        MPI_Errhandler made = MPI_ERRHANDLER_NULL;                                                        \
-        *ierror = MPI_##Kind##_create_errhandler(handle_##name, &made);                                   \
-        if (*ierror == MPI_SUCCESS)                                                                       \
-            remember(made, function, ierror);                                                             \
-        PUT(Errhandler, errhandler, made);                                                                \
+/* Error handlers: the library itself shows a Fortran function the number of the object. */
+#define HANDLERS(name, kind)                                                                                                 \
+    FORTRAN(name##_create_errhandler, (margay_fortran_handler *function, MPI_Fint *errhandler, MPI_Fint *ierror))            \
+    {                                                                                                                        \
+        MPI_Errhandler made = MPI_ERRHANDLER_NULL;                                                                           \
+        *ierror = margay_errhandler_create(kind, function, &made);                                                           \
+        PUT(Errhandler, errhandler, made);                                                                                   \
     }
 
-HANDLERS(comm, Comm)
-HANDLERS(win, Win)
-HANDLERS(session, Session)
-HANDLERS(file, File)
+HANDLERS(comm, 0)
+HANDLERS(win, 1)
+HANDLERS(file, 2)
+HANDLERS(session, 3)
 
 FORTRAN(file_set_errhandler, (const MPI_Fint *file, const MPI_Fint *errhandler, MPI_Fint *ierror))
 {
@@ -96,14 +51,15 @@ struct operation {
     query_function *query;
     free_function *free;
     cancel_function *cancel;
-    MPI_Aint extra;
+    /* The program's variable itself: its functions may change it, and the program between their calls. */
+    MPI_Aint *extra;
 };
 
 static int query_operation(void *extra, MPI_Status *status)
 {
     struct operation *operation = extra;
     MPI_Fint ierror = MPI_SUCCESS;
-    operation->query(&operation->extra, (MPI_Fint *)status, &ierror);
+    operation->query(operation->extra, (MPI_Fint *)status, &ierror);
     return ierror;
 }
 
@@ -111,7 +67,7 @@ static int free_operation(void *extra)
 {
     struct operation *operation = extra;
     MPI_Fint ierror = MPI_SUCCESS;
-    operation->free(&operation->extra, &ierror);
+    operation->free(operation->extra, &ierror);
     /* The request's last call. */
     free(operation);
     return ierror;
@@ -121,11 +77,11 @@ static int cancel_operation(void *extra, int complete)
 {
     struct operation *operation = extra;
     MPI_Fint ierror = MPI_SUCCESS, done = complete != 0;
-    operation->cancel(&operation->extra, &done, &ierror);
+    operation->cancel(operation->extra, &done, &ierror);
     return ierror;
 }
 
-FORTRAN(grequest_start, (query_function *query, free_function *free_, cancel_function *cancel, const MPI_Aint *extra,
+FORTRAN(grequest_start, (query_function *query, free_function *free_, cancel_function *cancel, MPI_Aint *extra,
                          MPI_Fint *request, MPI_Fint *ierror))
 {
     MPI_Request made = MPI_REQUEST_NULL;
@@ -134,7 +90,7 @@ FORTRAN(grequest_start, (query_function *query, free_function *free_, cancel_fun
         *ierror = MPI_ERR_NO_MEM;
         return;
     }
-    *operation = (struct operation){query, free_, cancel, *extra};
+    *operation = (struct operation){query, free_, cancel, extra};
     *ierror = MPI_Grequest_start(query_operation, free_operation, cancel_operation, operation, &made);
     if (*ierror != MPI_SUCCESS)
         free(operation);

@@ -53,6 +53,10 @@ void margay_forget(MPI_Fint number);
 /* As MPI_Op_create, for a Fortran function, which is given the number of the datatype (the library's own, not part of MPI). */
 typedef void margay_fortran_function(void *invec, void *inoutvec, MPI_Fint *len, MPI_Fint *datatype);
 int margay_op_create(margay_fortran_function *function, int commute, MPI_Op *op);
+/* As MPI_Comm_create_errhandler (kind 0) and those of windows, files and sessions (1 to 3), for a Fortran function, which is given the number of
+   the object (the library's own, not part of MPI). */
+typedef void margay_fortran_handler(MPI_Fint *object, MPI_Fint *code, ...);
+int margay_errhandler_create(int kind, margay_fortran_handler *function, MPI_Errhandler *errhandler);
 
 /* In by_hand.c, and used elsewhere. Texts: Fortran's are filled with blanks and have their length as a last, hidden argument; what comes in is
    a copy without them, to be freed, or NULL if there is no memory. */

@@ -7,7 +7,7 @@ use lwk_mpi_rt::abi::COMM_NULL;
 use lwk_mpi_rt::engine::{Engine, exists, with};
 use lwk_mpi_rt::hardware::RESOURCE_KEY;
 use lwk_mpi_rt::info::{self, hints};
-use lwk_mpi_rt::object::Object;
+use lwk_mpi_rt::object::{Kind, Object};
 use lwk_mpi_rt::{Handle, Result, communicators, duplication, error_handler};
 
 /// Calls the engine for a new communicator and gives its handle out, `MPI_COMM_NULL` if this rank gets none.
@@ -20,7 +20,7 @@ unsafe fn make(place: *mut Comm, how: impl FnOnce(&mut Engine) -> Result<Option<
     unsafe { give(place, made.map_or(COMM_NULL, |handle| handle.0)) }
 }
 
-/// As [`make`], for a communicator without a parent, which gets an error handler.
+/// As [`make`], for a communicator without a parent, which gets an error handler. Errors: `ERRHANDLER`, before anything is made.
 ///
 /// # Safety
 /// As for [`make`].
@@ -29,6 +29,7 @@ unsafe fn make_with_handler(
     handler: Errhandler,
     how: impl FnOnce(&mut Engine) -> Result<Option<Handle>>,
 ) -> Result<()> {
+    error_handler::check(Kind::Communicator, Handle(handler))?;
     let made = with(how)?;
     if let Some(made) = made {
         error_handler::set(Object::communicator(made), Handle(handler))?;
@@ -85,7 +86,7 @@ mpi! {
 
     fn Comm_create_from_group(
         group: Group, stringtag: *const c_char, info: Info, errhandler: Errhandler, newcomm: *mut Comm,
-    ) on Nothing {
+    ) on NewComm(errhandler) {
         hints(Handle(info))?;
         let tag = text(stringtag)?;
         make_with_handler(newcomm, errhandler, |engine| engine.create_from_group(Handle(group), tag))
@@ -153,7 +154,7 @@ mpi! {
     fn Intercomm_create_from_groups(
         local_group: Group, local_leader: c_int, remote_group: Group, remote_leader: c_int, stringtag: *const c_char,
         info: Info, errhandler: Errhandler, newintercomm: *mut Comm,
-    ) on Nothing {
+    ) on NewComm(errhandler) {
         hints(Handle(info))?;
         let tag = text(stringtag)?;
         let (local, remote) = (Handle(local_group), Handle(remote_group));

@@ -67,10 +67,10 @@ mpi! {
         give_text(version, resultlen, text.as_bytes(), MAX_LIBRARY_VERSION)
     }
 
-    /// Node and core: where the rank runs and nobody else does.
+    /// The node, for programs find out by it which ranks share one: the same in all ranks of a node, whatever core they run on.
     fn Get_processor_name(name: *mut u8, resultlen: *mut c_int) on Nothing {
         start::require_job();
-        let text = format!("node{}-core{}", job().node(), job().my_place().core);
+        let text = format!("node{}", job().node());
         give_text(name, resultlen, text.as_bytes(), MAX_PROCESSOR_NAME)
     }
 

@@ -1,11 +1,12 @@
 //! Error classes, codes and handlers (MPI-5.0, sections 9.3 to 9.5).
 
+use crate::report::{self, report};
 use crate::types::{Comm, Errhandler, Session, Win, give, give_text, text, value};
 use crate::{conversions, mpi, stdio};
 use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::abi::ERRHANDLER_NULL;
 use lwk_mpi_rt::error_code::{self, MAX_TEXT};
-use lwk_mpi_rt::error_handler::{self, UserFunction};
+use lwk_mpi_rt::error_handler::{self, Function, NumberedFunction, Place, UserFunction};
 use lwk_mpi_rt::object::{Kind, Object};
 use lwk_mpi_rt::{Error, Handle, Result};
 
@@ -17,7 +18,32 @@ type File = u64;
 /// `place` must be null or writable.
 unsafe fn create(kind: Kind, function: Option<UserFunction>, place: *mut Errhandler) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { give(place, error_handler::create(kind, function.ok_or(Error::ARG)?)?.0) }
+    unsafe { give(place, error_handler::create(kind, Function::C(function.ok_or(Error::ARG)?))?.0) }
+}
+
+/// The Fortran bindings' way to make a handler of a Fortran function, for a kind of object by its place in the list; an error code, which
+/// Fortran's error handlers have seen.
+///
+/// # Safety
+/// As for `create`.
+// SAFETY: the name is this library's own.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn margay_errhandler_create(
+    kind: c_int,
+    function: Option<NumberedFunction>,
+    place: *mut Errhandler,
+) -> c_int {
+    const KINDS: [Kind; 4] = [Kind::Communicator, Kind::Window, Kind::File, Kind::Session];
+    let make = || {
+        let kind = usize::try_from(kind).ok().and_then(|kind| KINDS.get(kind)).ok_or(Error::ARG)?;
+        let function = Function::Fortran(function.ok_or(Error::ARG)?, conversions::number_of);
+        // SAFETY: the caller's promise.
+        unsafe { give(place, error_handler::create(*kind, function)?.0) }
+    };
+    match make() {
+        Ok(()) => 0,
+        Err(error) => report("MPI_COMM_CREATE_ERRHANDLER", report::Object::Nothing, error),
+    }
 }
 
 /// The handler of an object, with a reference that the caller frees.
@@ -34,7 +60,7 @@ unsafe fn get(object: Object, place: *mut Errhandler) -> Result<()> {
 
 /// Calls the handler of an object.
 fn call(object: Object, code: c_int) -> Result<()> {
-    stdio::flush_before_error(object);
+    stdio::flush_before_error(Place::on(object));
     error_handler::call(object, code)
 }
 

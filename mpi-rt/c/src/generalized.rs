@@ -37,6 +37,7 @@ impl Generalized for Callbacks {
             error: outcome(code).err(),
             bytes: status.length(),
             cancelled: status.cancelled != 0,
+            empty: false,
         }
     }
 

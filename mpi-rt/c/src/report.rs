@@ -2,8 +2,9 @@
 
 use crate::stdio;
 use core::ffi::c_int;
+use lwk_mpi_rt::error_handler::Place;
 use lwk_mpi_rt::object::Object as Of;
-use lwk_mpi_rt::{Error, Handle, abi, error_handler};
+use lwk_mpi_rt::{Error, Handle, abi};
 
 /// What an error belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,7 +14,10 @@ pub enum Object {
     Win(u64),
     File(u64),
     Session(u64),
-    /// No object: the error is raised on `MPI_COMM_SELF` (MPI-5.0, section 9.3).
+    /// A communicator or session in the making, by the handler that it is to have.
+    NewComm(u64),
+    NewSession(u64),
+    /// No object (MPI-5.0, section 9.3).
     Nothing,
 }
 
@@ -22,13 +26,15 @@ pub enum Object {
 #[cold]
 #[inline(never)]
 pub fn report(function: &'static str, object: Object, error: Error) -> c_int {
-    let of = match object {
-        Object::Comm(comm) => Of::communicator(Handle(comm)),
-        Object::Win(win) => Of::window(Handle(win)),
-        Object::File(file) => Of::file(Handle(file)),
-        Object::Session(session) => Of::session(Handle(session)),
-        Object::Nothing => Of::communicator(Handle(abi::COMM_SELF)),
+    let place = match object {
+        Object::Comm(comm) => Place::on(Of::communicator(Handle(comm))),
+        Object::Win(win) => Place::on(Of::window(Handle(win))),
+        Object::File(file) => Place::on(Of::file(Handle(file))),
+        Object::Session(session) => Place::on(Of::session(Handle(session))),
+        Object::NewComm(handler) => Place::making(Of::communicator(Handle(abi::COMM_NULL)), Handle(handler)),
+        Object::NewSession(handler) => Place::making(Of::session(Handle(abi::SESSION_NULL)), Handle(handler)),
+        Object::Nothing => Place::nowhere(),
     };
-    stdio::flush_before_error(of);
-    error_handler::raise(of, function, error)
+    stdio::flush_before_error(place);
+    place.raise(function, error)
 }

@@ -37,7 +37,7 @@ unsafe fn read(request: *const Request) -> Result<Handle> {
 unsafe fn give_any(any: Any, index: *mut c_int, flag: *mut c_int, status: *mut Status) -> Result<Outcome> {
     let (place, done, outcome) = match any {
         Any::Done(place, outcome) => (place as c_int, true, outcome),
-        Any::NoneActive => (UNDEFINED, true, Outcome::EMPTY),
+        Any::NoneActive => (UNDEFINED, true, Outcome::OF_NOTHING),
         Any::NotYet => (UNDEFINED, false, Outcome::EMPTY),
     };
     // SAFETY: the caller's promise.
@@ -90,7 +90,7 @@ mpi! {
         let list = requests(array_of_requests, count)?;
         let (place, outcome) = match completion::wait_any(list)? {
             Some((place, outcome)) => (place as c_int, outcome),
-            None => (UNDEFINED, Outcome::EMPTY),
+            None => (UNDEFINED, Outcome::OF_NOTHING),
         };
         give(index, place)?;
         Status::store(status, &outcome);

@@ -8,12 +8,13 @@ use lwk_mpi_rt::info::{self, hints};
 use lwk_mpi_rt::{Error, Handle, session};
 
 mpi! {
-    fn Session_init(info: Info, errhandler: Errhandler, session: *mut Session) on Nothing {
+    fn Session_init(info: Info, errhandler: Errhandler, session: *mut Session) on NewSession(errhandler) {
         if session.is_null() {
             return Err(Error::ARG);
         }
         variables::show();
-        give(session, session::initialize(hints(Handle(info))?, Handle(errhandler))?.0)
+        hints(Handle(info))?;
+        give(session, session::initialize(Handle(errhandler))?.0)
     }
 
     fn Session_finalize(session: *mut Session) on Session({

@@ -2,8 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
-use lwk_mpi_rt::error_handler::ends_job;
-use lwk_mpi_rt::object::Object;
+use lwk_mpi_rt::error_handler::Place;
 
 unsafe extern "C" {
     fn fflush(stream: *mut c_void) -> c_int;
@@ -15,9 +14,9 @@ pub fn flush() {
     unsafe { fflush(ptr::null_mut()) };
 }
 
-/// Writes all streams out if an error on the object ends the job.
-pub fn flush_before_error(object: Object) {
-    if ends_job(object) {
+/// Writes all streams out if an error there ends the job.
+pub fn flush_before_error(place: Place) {
+    if place.ends_job() {
         flush();
     }
 }

@@ -110,7 +110,8 @@ impl Status {
         self.bytes = [bytes as u32, (bytes >> 32) as u32];
     }
 
-    /// Writes an outcome for calls that complete one operation, which leave `MPI_ERROR` as it is (MPI-5.0, section 3.2.5).
+    /// Writes an outcome for calls that complete one operation, which leave `MPI_ERROR` as it is (MPI-5.0, section 3.2.5), unless the status is
+    /// empty (section 3.7.3).
     ///
     /// # Safety
     /// `status` must be writable, or null for `MPI_STATUS_IGNORE`.
@@ -125,6 +126,9 @@ impl Status {
         status.tag = outcome.tag;
         status.set_length(outcome.bytes);
         status.cancelled = outcome.cancelled as c_int;
+        if outcome.empty {
+            status.error = 0;
+        }
     }
 
     /// As [`Status::store`], for one of several: with the operation's own error.

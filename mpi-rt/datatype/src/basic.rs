@@ -6,7 +6,7 @@
 //! struct or Fortran array it names, so it may have a hole at its end or between its members. In counts of basic elements
 //! and in type signatures a pair is its two members, as if it had been constructed.
 //!
-//! Synonyms: `MPI_LONG_LONG_INT` is `MPI_LONG_LONG`, `MPI_C_COMPLEX` is `MPI_C_FLOAT_COMPLEX`.
+//! Synonyms (MPI-5.0, section 3.2.2): `MPI_LONG_LONG` is `MPI_LONG_LONG_INT`, `MPI_C_FLOAT_COMPLEX` is `MPI_C_COMPLEX`.
 
 /// How one value lies in memory: integers (`I`, `U`), floating point (`F`, by bits: 80 is x87's, in 16 bytes), complex
 /// (`C`, by bits of one part), Fortran logical (`L`), C and C++ bool, and bytes without meaning to this crate.
@@ -123,13 +123,13 @@ basics! {
     Short = 0x208, "MPI_SHORT", I16, CInteger, 2;
     Int = 0x209, "MPI_INT", I32, CInteger, 4;
     Long = 0x20a, "MPI_LONG", I64, CInteger, 4;
-    LongLong = 0x20b, "MPI_LONG_LONG", I64, CInteger, 8;
+    LongLong = 0x20b, "MPI_LONG_LONG_INT", I64, CInteger, 8;
     UnsignedShort = 0x20c, "MPI_UNSIGNED_SHORT", U16, CInteger, 2;
     Unsigned = 0x20d, "MPI_UNSIGNED", U32, CInteger, 4;
     UnsignedLong = 0x20e, "MPI_UNSIGNED_LONG", U64, CInteger, 4;
     UnsignedLongLong = 0x20f, "MPI_UNSIGNED_LONG_LONG", U64, CInteger, 8;
     Float = 0x210, "MPI_FLOAT", F32, Floating, 4;
-    CFloatComplex = 0x212, "MPI_C_FLOAT_COMPLEX", C32, Complex, 8;
+    CFloatComplex = 0x212, "MPI_C_COMPLEX", C32, Complex, 8;
     CxxFloatComplex = 0x213, "MPI_CXX_FLOAT_COMPLEX", C32, Complex, 8;
     Double = 0x214, "MPI_DOUBLE", F64, Floating, 8;
     CDoubleComplex = 0x216, "MPI_C_DOUBLE_COMPLEX", C64, Complex, 16;

@@ -38,7 +38,7 @@ impl Attachments {
         // Relaxed, all but the last: the owner alone writes.
         let free = self.entries.iter().find(|entry| entry.to.load(Ordering::Relaxed) == 0).ok_or(Full)?;
         free.from.store(from, Ordering::Relaxed);
-        // Release: pairs with the acquire load in `covers`.
+        // Release: pairs with the acquire load in `end_after`.
         free.to.store(to, Ordering::Release);
         Ok(())
     }
@@ -58,14 +58,13 @@ impl Attachments {
         }
     }
 
-    /// Whether one entry covers `from..to`.
-    pub fn covers(&self, from: u64, to: u64) -> bool {
-        // Acquire: pairs with the release store in `attach`. Relaxed: ordered by it.
-        let covers = |entry: &Entry| {
+    /// Where the entry ends that has the byte at `address`; `None` if there is no such entry in this piece.
+    pub fn end_after(&self, address: u64) -> Option<u64> {
+        self.entries.iter().find_map(|entry| {
+            // Acquire: pairs with the release store in `attach`. Relaxed: ordered by it.
             let end = entry.to.load(Ordering::Acquire);
-            end >= to && entry.from.load(Ordering::Relaxed) <= from && end != 0
-        };
-        self.entries.iter().any(covers)
+            (end > address && entry.from.load(Ordering::Relaxed) <= address).then_some(end)
+        })
     }
 
     /// Whether an entry and `from..to` have a byte in common. The owner only.
@@ -101,14 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_one_entry_covers_is_attached() {
+    fn what_is_attached_has_an_end() {
         let list = Attachments::new();
         assert_eq!((list.attach(100, 200), list.attach(200, 300)), (Ok(()), Ok(())));
-        assert!(list.covers(100, 200) && list.covers(150, 150) && list.covers(299, 300));
-        assert!(!list.covers(99, 150) && !list.covers(150, 250) && !list.covers(0, 0));
+        assert_eq!([100, 199, 200, 299].map(|it| list.end_after(it)), [200, 200, 300, 300].map(Some));
+        assert_eq!([0, 99, 300].map(|it| list.end_after(it)), [None; 3]);
         assert!(list.overlaps(299, 400) && !list.overlaps(300, 400));
         assert!(list.detach(100) && !list.detach(100) && !list.detach(150));
-        assert!(!list.covers(100, 101) && list.covers(200, 201));
+        assert_eq!([100, 200].map(|it| list.end_after(it)), [None, Some(300)]);
     }
 
     #[test]

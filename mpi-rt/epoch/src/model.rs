@@ -134,9 +134,9 @@ fn what_is_attached_is_complete() {
         let window = Guarded::new(Attachments::new());
         let peer = window.clone();
         let peer = thread::spawn(move || {
-            wait(|| peer.by.covers(120, 200));
+            wait(|| peer.by.end_after(120) == Some(200));
             // The whole entry is there, not only its end.
-            assert!(!peer.by.covers(50, 200));
+            assert_eq!(peer.by.end_after(50), None);
             assert_eq!(peer.read(), 1);
         });
         window.add();
@@ -192,7 +192,7 @@ fn an_entry_is_found_while_others_change() {
         let list = Arc::new(Attachments::new());
         list.attach(100, 200).unwrap();
         let peer = list.clone();
-        let peer = thread::spawn(move || assert!(peer.covers(120, 200)));
+        let peer = thread::spawn(move || assert_eq!(peer.end_after(120), Some(200)));
         list.attach(300, 400).unwrap();
         assert!(list.detach(300));
         list.attach(500, 600).unwrap();

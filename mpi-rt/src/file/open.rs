@@ -105,7 +105,7 @@ impl Engine {
         let communicator = Rc::new(self.duplicate_hidden(&parent)?);
         Ok(self.files.insert(File {
             descriptor: Rc::new(descriptor),
-            hints: properties::initial_hints(hints, &draft.name)?,
+            hints: properties::initial_hints(hints, name)?,
             mode: draft.mode,
             name: draft.name,
             communicator,

@@ -29,12 +29,10 @@ pub(super) fn permissions(hints: &Info) -> Result<u32> {
     number.filter(|number| *number <= 0o777).ok_or(Error::INFO_VALUE)
 }
 
-/// The hints that hold for a file that has just been opened. `name` ends with a NUL. A name that is too long for an info object is not told.
+/// The hints that hold for a file that has just been opened under `name`. A name that is too long for an info object is not told.
 pub(super) fn initial_hints(hints: &Info, name: &[u8]) -> Result<Info> {
     let mut holding = hints.only(&[PERMISSIONS]);
-    if let [name @ .., 0] = name
-        && name.len() < crate::info::MAX_VALUE
-    {
+    if name.len() < crate::info::MAX_VALUE {
         holding.set(FILE_NAME, name)?;
     }
     Ok(holding)

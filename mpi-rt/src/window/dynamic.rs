@@ -1,7 +1,8 @@
 //! Dynamic windows: memory is attached and detached while the window lives (MPI-5.0, section 12.2.4). Displacements are addresses of
 //! the target's.
 //!
-//! The range of every access is looked up in the target's list, which takes time in proportion to how much is attached there.
+//! The range of every access is looked up in the target's list, which takes time in proportion to how much is attached there. An access may span
+//! regions that were attached one by one, side by side or with a gap that its datatype skips.
 
 use super::shared::Part;
 use super::{Flavor, Target};
@@ -11,6 +12,7 @@ use crate::handle::Handle;
 use crate::transport::seen_from_here;
 use crate::transport::smartmap::peer;
 use alloc::vec::Vec;
+use lwk_datatype::{Cursor, Datatype};
 use lwk_epoch::Attachments;
 use lwk_user::job;
 
@@ -59,17 +61,55 @@ impl Engine {
 }
 
 impl Target {
-    /// Whether the target has attached all of `from..to`, in its own addresses.
-    pub(super) fn has_attached(&self, from: u64, to: u64) -> bool {
-        let Some(peer) = peer(self.node_rank) else { return false };
+    /// Whether the target has attached what `count` items at `offset`, in its own addresses, have as data: all from `from` to `to`, which takes
+    /// one walk, or, where a datatype leaves something out, each of its blocks. What lies side by side may have been attached in pieces.
+    pub(super) fn has_attached(
+        &self,
+        datatype: &Datatype,
+        count: u64,
+        offset: u64,
+        (from, to): (u64, u64),
+    ) -> Result<bool> {
+        if self.covers(from, to) {
+            return Ok(true);
+        }
+        let mut cursor = Cursor::new(datatype.layout()?, count, 0)?;
+        while let Some(piece) = cursor.peek()? {
+            for block in 0..piece.count {
+                let displacement = piece.disp.wrapping_add(piece.stride.wrapping_mul(block as i64));
+                let start = offset.wrapping_add_signed(displacement);
+                if !self.covers(start, start.wrapping_add(piece.block)) {
+                    return Ok(false);
+                }
+            }
+            cursor.advance(piece.block * piece.count);
+        }
+        Ok(true)
+    }
+
+    /// Whether every byte from `from` on before `to` is attached.
+    fn covers(&self, from: u64, to: u64) -> bool {
+        let mut next = from;
+        while next < to {
+            match self.attached_until(next) {
+                Some(end) => next = end,
+                None => return false,
+            }
+        }
+        from <= to
+    }
+
+    /// Where the region ends that has the byte at `address`.
+    fn attached_until(&self, address: u64) -> Option<u64> {
+        let peer = peer(self.node_rank)?;
         let mut piece = &self.control.attachments;
         loop {
-            if piece.covers(from, to) {
-                return true;
+            if let Some(end) = piece.end_after(address) {
+                return Some(end);
             }
             let next = piece.next();
             if next == 0 {
-                return false;
+                return None;
             }
             // SAFETY: the target has hung on an initialised piece, which stays as long as the window.
             piece = unsafe { &*seen_from_here::<Attachments>(peer, next as usize) };

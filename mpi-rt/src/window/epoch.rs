@@ -12,6 +12,8 @@ use lwk_epoch::Ticket;
 pub(super) struct Epochs {
     pub fence: Fence,
     pub access: Access,
+    /// One of the locks is the null process's.
+    pub locked_nobody: bool,
     /// Ranks that this rank has started access to; the list is kept for the next time.
     pub started: Vec<u32>,
     /// This rank has posted.
@@ -38,7 +40,7 @@ pub(super) enum Access {
     Not,
     /// Start.
     Started,
-    /// Locks, of so many targets.
+    /// Locks, of so many targets, the null process included.
     Locked(u32),
     /// Lock of all.
     LockedAll,
@@ -59,6 +61,7 @@ impl Epochs {
         Epochs {
             fence: Fence::Not,
             access: Access::Not,
+            locked_nobody: false,
             started: Vec::new(),
             exposed: false,
             exposed_to: Vec::new(),

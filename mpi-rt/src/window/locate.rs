@@ -102,7 +102,7 @@ impl Engine {
                 Flavor::Dynamic => {
                     let from = u64::try_from(low).map_err(|_| Error::RMA_RANGE)?;
                     let to = u64::try_from(high).map_err(|_| Error::RMA_RANGE)?;
-                    target.has_attached(from, to)
+                    target.has_attached(&datatype, place.count as u64, offset, (from, to))?
                 }
                 _ => low >= 0 && high <= target.size as i128,
             };

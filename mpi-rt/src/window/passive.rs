@@ -39,19 +39,28 @@ impl LockKind {
 const FLUSHES_PER_PROGRESS: u32 = 16;
 
 impl Engine {
-    /// Begins access to one target, after those who hold its lock and may not share it. The null process is always free. Errors: `WIN`, `RANK`,
-    /// `ASSERT`; `RMA_SYNC` in another epoch, or if this rank has locked it already; `RMA_CONFLICT` while the target has exposed its part by post
+    /// Begins access to one target, after those who hold its lock and may not share it. The null process is always free, and its lock an epoch
+    /// like any other. Errors: `WIN`, `RANK`, `ASSERT`; `RMA_SYNC` in another epoch, or if this rank has locked it already; `RMA_CONFLICT` while the target has exposed its part by post
     /// (seen by all but those that lock without the lock, [`mode::NOCHECK`]).
     pub fn win_lock(&mut self, kind: LockKind, rank: i32, assertions: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
         if assertions & !mode::NOCHECK != 0 {
             return Err(Error::ASSERT);
         }
-        let Some(rank) = it.passive_target(rank)? else { return Ok(()) };
+        let rank = it.passive_target(rank)?;
         let locks = match it.epochs.access {
             Access::Not => 0,
             Access::Locked(locks) => locks,
             _ => return Err(Error::RMA_SYNC),
+        };
+        let Some(rank) = rank else {
+            if it.epochs.locked_nobody {
+                return Err(Error::RMA_SYNC);
+            }
+            it.epochs.leave_fence()?;
+            it.epochs.access = Access::Locked(locks + 1);
+            it.epochs.locked_nobody = true;
+            return Ok(());
         };
         let target = it.targets.get(rank).ok_or(Error::INTERN)?;
         if target.held != Held::Not {
@@ -84,9 +93,13 @@ impl Engine {
     /// Ends access to one target. Errors: `WIN`, `RANK`; `RMA_SYNC` if this rank has not locked it.
     pub fn win_unlock(&mut self, rank: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
-        let Some(rank) = it.passive_target(rank)? else { return Ok(()) };
+        let rank = it.passive_target(rank)?;
         let Access::Locked(locks) = it.epochs.access else { return Err(Error::RMA_SYNC) };
-        it.release(rank)?;
+        match rank {
+            Some(rank) => it.release(rank)?,
+            None if it.epochs.locked_nobody => it.epochs.locked_nobody = false,
+            None => return Err(Error::RMA_SYNC),
+        }
         it.epochs.access = if locks == 1 { Access::Not } else { Access::Locked(locks - 1) };
         Ok(())
     }

@@ -29,7 +29,7 @@ lwk_user::entry!(main);
 fn main(_env: &Env) -> Result<()> {
     {
         let mpi = Mpi::init()?;
-        assert_eq!(Mpi::init().err(), Some(Error::OTHER), "started twice");
+        assert_eq!(Mpi::init().err(), Some(Error::ORDER), "started twice");
         let (world, alone) = (mpi.world(), mpi.alone());
         assert_eq!((world.rank()?, world.size()?), (job().rank().0, job().size()));
         assert_eq!((alone.rank()?, alone.size()?), (0, 1));
@@ -43,7 +43,7 @@ fn main(_env: &Env) -> Result<()> {
         windows::run(world)?;
         world.barrier()?;
     }
-    assert_eq!(Mpi::init().err(), Some(Error::OTHER), "started again");
+    assert_eq!(Mpi::init().err(), Some(Error::ORDER), "started again");
     if job().rank().0 == 0 {
         println!("the face: passed on {} ranks", job().size());
     }

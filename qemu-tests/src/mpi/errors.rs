@@ -10,16 +10,16 @@ use lwk_mpi_rt::send::SendArguments;
 use lwk_mpi_rt::{Form, Handle, Result};
 
 pub fn before_init() {
-    assert_eq!(engine(|engine| engine.barrier_on(WORLD)), Err(Error::OTHER));
+    assert_eq!(engine(|engine| engine.barrier_on(WORLD)), Err(Error::ORDER));
 }
 
 pub fn after_finalize() {
-    assert_eq!(engine(|engine| engine.barrier_on(WORLD)), Err(Error::OTHER));
-    assert_eq!(Mpi::init().err(), Some(Error::OTHER));
+    assert_eq!(engine(|engine| engine.barrier_on(WORLD)), Err(Error::ORDER));
+    assert_eq!(Mpi::init().err(), Some(Error::ORDER));
 }
 
 pub fn arguments(world: Communicator) -> Result<()> {
-    assert_eq!(Mpi::init().err(), Some(Error::OTHER), "started twice");
+    assert_eq!(Mpi::init().err(), Some(Error::ORDER), "started twice");
     let size = world.size()? as i32;
     let mut byte = [0u8];
     let freed = engine(|engine| {
