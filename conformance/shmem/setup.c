@@ -66,6 +66,10 @@ static void heap(void)
     CHECK(grown != NULL);
     for (int i = 0; i < 10; i++)
         CHECK(grown[i] == i);
+    /* Hints that nobody knows are none. */
+    long *unknown = shmem_malloc_with_hints(64, 1L << 20 | SHMEM_MALLOC_SIGNAL_REMOTE);
+    CHECK(unknown != NULL && shmem_addr_accessible(unknown, 0));
+    shmem_free(unknown);
     long *hinted = shmem_malloc_with_hints(64, SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE);
     CHECK(hinted != NULL);
     /* The same address everywhere: a PE's own address reaches the next one's object. */
@@ -126,7 +130,12 @@ static void contexts(void)
     CHECK(shmem_ctx_get_team(ctx, &of) == 0 && of == SHMEM_TEAM_WORLD);
     CHECK(shmem_ctx_get_team(SHMEM_CTX_DEFAULT, &of) == 0 && of == SHMEM_TEAM_WORLD);
     CHECK(shmem_ctx_get_team(SHMEM_CTX_INVALID, &of) != 0 && of == SHMEM_TEAM_INVALID);
-    CHECK(shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &ctx) != 0);
+    ctx = SHMEM_CTX_DEFAULT;
+    CHECK(shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &ctx) != 0 && ctx == SHMEM_CTX_INVALID);
+    ctx = SHMEM_CTX_DEFAULT;
+    CHECK(shmem_team_create_ctx(SHMEM_TEAM_WORLD, 1L << 40, &ctx) != 0 && ctx == SHMEM_CTX_INVALID);
+    ctx = SHMEM_CTX_DEFAULT;
+    CHECK(shmem_ctx_create(1L << 40, &ctx) != 0 && ctx == SHMEM_CTX_INVALID);
     shmem_ctx_fence(nostore);
     shmem_ctx_quiet(nostore);
     shmem_ctx_destroy(nostore);

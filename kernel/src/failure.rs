@@ -43,6 +43,11 @@ pub fn rank_aborted(core: &'static Core, rank: &'static Rank, frame: &TrapFrame,
     end_job(core, rank, Some(frame), status, Reason::Abort(status))
 }
 
+/// The same without a back trace, because a program has said so on purpose ([`lwk_abi::syscall::JOB_END`]).
+pub fn rank_ended_job(core: &'static Core, rank: &'static Rank, status: i32) -> ! {
+    end_job(core, rank, None, status, Reason::Abort(status))
+}
+
 fn end_job(
     core: &'static Core,
     rank: &'static Rank,

@@ -132,6 +132,9 @@ pub mod datatype {
     pub const UNSIGNED: u64 = 0x20d;
     pub const UNSIGNED_LONG: u64 = 0x20e;
     pub const UNSIGNED_LONG_LONG: u64 = 0x20f;
+    /// Markers of bounds in structs of before MPI-3: this library's own numbers, of which the binary interface has none.
+    pub const LB: u64 = 0x27e;
+    pub const UB: u64 = 0x27f;
     pub const FLOAT: u64 = 0x210;
     pub const C_FLOAT_COMPLEX: u64 = 0x212;
     pub const CXX_FLOAT_COMPLEX: u64 = 0x213;

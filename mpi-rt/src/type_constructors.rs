@@ -74,6 +74,43 @@ impl Engine {
         Ok(self.add_datatype(made))
     }
 
+    /// The same with [`number::LB`] and [`number::UB`] among the types, as before MPI-3 (`MPI_TYPE_STRUCT`): the lowest lower marker and the highest upper one, those of
+    /// the members included, are the bounds.
+    pub fn type_struct_with_bounds(
+        &mut self,
+        lengths: &[i64],
+        displacements: &[i64],
+        types: &[u64],
+    ) -> Result<Handle> {
+        let marked = |marker: u64| {
+            let places = types.iter().zip(lengths).zip(displacements);
+            places
+                .filter(move |((datatype, length), _)| **datatype == marker && **length > 0)
+                .map(|(_, place)| *place)
+        };
+        let (lower, upper) = (marked(number::LB).min(), marked(number::UB).max());
+        let is_marker = |datatype: u64| datatype == number::LB || datatype == number::UB;
+        let mut members = (Vec::new(), Vec::new(), Vec::new());
+        for ((datatype, length), place) in types.iter().zip(lengths).zip(displacements) {
+            if is_marker(*datatype) {
+                continue;
+            }
+            members.0.push(*length);
+            members.1.push(*place);
+            members.2.push(self.datatype(*datatype)?.clone());
+        }
+        let data = Datatype::structure(Form::Int, &members.0, &members.1, &members.2)?;
+        if lower.is_none() && upper.is_none() {
+            return Ok(self.add_datatype(data));
+        }
+        let has_markers = data.has_markers();
+        let lb = lower.map_or(data.lb(), |lb| if has_markers { lb.min(data.lb()) } else { lb });
+        let ub = upper.map_or(data.ub(), |ub| if has_markers { ub.max(data.ub()) } else { ub });
+        let extent = ub.checked_sub(lb).ok_or(Error::ARG)?;
+        let made = Datatype::resized(Form::Int, lb, extent, &data)?;
+        Ok(self.add_datatype(made))
+    }
+
     /// A part of an array (`MPI_TYPE_CREATE_SUBARRAY`); `order` is the binary interface's number.
     pub fn type_subarray(
         &mut self,

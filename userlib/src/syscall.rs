@@ -195,14 +195,14 @@ pub fn leave_job(word: &'static AtomicU32) {
     unsafe { raw(JOB_LEAVE, [word.as_ptr().expose_provenance() as u64, 0, 0, 0, 0, 0]) };
 }
 
-/// Ends the whole job well, with status 0, whatever its ranks are doing.
-pub fn end_job() -> ! {
+/// Ends the whole job on purpose, with the low byte of a status, whatever its ranks are doing.
+pub fn end_job(status: i32) -> ! {
     // SAFETY: the call does not return; where there is no such call it has no effect.
-    unsafe { raw(JOB_END, [0; 6]) };
-    exit(0)
+    unsafe { raw(JOB_END, [status as u64, 0, 0, 0, 0, 0]) };
+    exit(status)
 }
 
-/// Ends the whole job with a status, 1 to 255; 0 counts as 1.
+/// Ends the whole job for a mistake, with a status, 1 to 255; 0 counts as 1. Registers and a back trace are told.
 pub fn abort(status: i32) -> ! {
     // SAFETY: the call does not return; where there is no such call it has no effect.
     unsafe { raw(JOB_ABORT, [status as u64, 0, 0, 0, 0, 0]) };

@@ -170,7 +170,8 @@ pub const JOB_HOLD: u64 = 0x1003;
 /// `job_leave(word: *mut u32) -> 0`: as `job_hold(0)`; and when this rank exits with status 0, 1 is stored in the aligned `word` after all that it has
 /// stored itself, for peers that may wait for it. `-EFAULT`, `-EINVAL`.
 pub const JOB_LEAVE: u64 = 0x1004;
-/// `job_end()`: ends the whole job well, with status 0, whatever its ranks are doing; unless it is about to end by a failure already. Does not return.
+/// `job_end(status)`: ends the whole job on purpose, with `status` (0 to 255), whatever its ranks are doing; unless it is about to end by a failure
+/// already. Of a status other than 0 the report is one line, where [`JOB_ABORT`]'s has registers and a back trace. Does not return.
 pub const JOB_END: u64 = 0x1005;
 
 /// Portals 4 ([`crate::portals`]): what is not done in the program's own memory. `-ENOSYS` where a home has no network.

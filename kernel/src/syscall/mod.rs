@@ -43,7 +43,7 @@ pub extern "C" fn syscall_entered(frame: &mut TrapFrame) {
             return end_call(core, rank, frame);
         }
         JOB_ABORT => abort(core, rank, frame, arguments[0]),
-        JOB_END => end_job(core, rank),
+        JOB_END => end_job(core, rank, (arguments[0] & 0xff) as i32),
         JOB_HOLD => {
             rank.hold_job(arguments[0] != 0);
             Outcome::Done(Ok(0))
@@ -102,7 +102,10 @@ fn exit(core: &'static Core, rank: &'static Rank, frame: &TrapFrame, status: u64
     }
 }
 
-fn end_job(core: &'static Core, rank: &'static Rank) -> ! {
+fn end_job(core: &'static Core, rank: &'static Rank, status: i32) -> ! {
+    if status != 0 {
+        failure::rank_ended_job(core, rank, status)
+    }
     let job = rank.job();
     if job.end_with(0) {
         rank.flush_lines();

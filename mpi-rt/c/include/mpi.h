@@ -77,6 +77,7 @@ typedef struct {
 #include "margay/files.h"
 #include "margay/tools.h"
 #include "margay/conversions.h"
+#include "margay/removed.h"
 
 #undef MARGAY_MPI
 

@@ -14,7 +14,10 @@ use lwk_mpi_rt::{Error, Handle, Result, attribute};
 ///
 /// # Safety
 /// `newtype` must be null or writable.
-unsafe fn make(newtype: *mut Datatype, how: impl FnOnce(&mut Engine) -> Result<Handle>) -> Result<()> {
+pub(crate) unsafe fn make(
+    newtype: *mut Datatype,
+    how: impl FnOnce(&mut Engine) -> Result<Handle>,
+) -> Result<()> {
     if newtype.is_null() {
         return Err(Error::ARG);
     }

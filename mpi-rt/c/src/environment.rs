@@ -45,7 +45,9 @@ mpi! {
     /// Ends the job, whatever the communicator (MPI-5.0, section 9.7). The code's low byte is the status.
     fn Abort(_comm: Comm, errorcode: c_int) on Nothing {
         stdio::flush();
-        syscall::abort(errorcode & 0xff)
+        start::require_job();
+        // A job that has been aborted has failed, whatever the code.
+        syscall::end_job(if errorcode & 0xff == 0 { 1 } else { errorcode })
     }
 
     fn Query_thread(provided: *mut c_int) on Nothing {

@@ -16,7 +16,11 @@ type File = u64;
 ///
 /// # Safety
 /// `place` must be null or writable.
-unsafe fn create(kind: Kind, function: Option<UserFunction>, place: *mut Errhandler) -> Result<()> {
+pub(crate) unsafe fn create(
+    kind: Kind,
+    function: Option<UserFunction>,
+    place: *mut Errhandler,
+) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { give(place, error_handler::create(kind, Function::C(function.ok_or(Error::ARG)?))?.0) }
 }
@@ -50,7 +54,7 @@ unsafe extern "C" fn margay_errhandler_create(
 ///
 /// # Safety
 /// `place` must be null or writable.
-unsafe fn get(object: Object, place: *mut Errhandler) -> Result<()> {
+pub(crate) unsafe fn get(object: Object, place: *mut Errhandler) -> Result<()> {
     if place.is_null() {
         return Err(Error::ARG);
     }

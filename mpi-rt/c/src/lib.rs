@@ -40,6 +40,7 @@ mod packing;
 mod partitioned;
 mod point_to_point;
 mod processes;
+mod removed;
 mod report;
 mod requests;
 mod sessions;

@@ -149,6 +149,11 @@ impl Datatype {
         self.0.bounds.lb
     }
 
+    /// Whether its bounds are those of markers, as resizing puts them there, and not of its data.
+    pub fn has_markers(&self) -> bool {
+        self.0.bounds.markers.is_some()
+    }
+
     /// Upper bound, bytes.
     pub fn ub(&self) -> i64 {
         self.0.bounds.ub()

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
 
-/// Fills in the dimensions that are 0, so that their product times the others is `ranks`: the largest as small as possible, then the next
-/// one, in descending order. Errors: `DIMS` if the given ones do not divide `ranks`, or are negative; `ARG` if there are no ranks.
+/// Fills in the dimensions that are 0, in descending order, so that their product times the others is `ranks`, and that the largest and the
+/// smallest of them differ as little as possible; then the largest as small as possible, then the next one. Errors: `DIMS` if the given ones do not divide `ranks`, or are negative; `ARG` if there are no ranks.
 pub fn dims_create(ranks: i32, dims: &mut [i32]) -> Result<()> {
     if ranks <= 0 {
         return Err(Error::ARG);
@@ -20,34 +20,88 @@ pub fn dims_create(ranks: i32, dims: &mut [i32]) -> Result<()> {
     if open == 0 {
         return if rest == 1 { Ok(()) } else { Err(Error::DIMS) };
     }
-    let mut chosen = Vec::new();
-    choose(rest, open, rest, &mut chosen);
+    let chosen = balanced(rest, open);
     for (dim, value) in dims.iter_mut().filter(|dim| **dim == 0).zip(chosen) {
         *dim = value;
     }
     Ok(())
 }
 
-/// Appends `count` factors of `number`, each at most the one before, which is `bound`. False, and nothing is appended, if there are none.
-fn choose(number: i32, count: usize, bound: i32, chosen: &mut Vec<i32>) -> bool {
+/// `count` factors of a number, in descending order, whose first and last differ as little as possible; of such lists the least.
+fn balanced(number: i32, count: usize) -> Vec<i32> {
+    let divisors: Vec<i32> = divisors(number).collect();
+    let mut best = Vec::new();
+    choose(&divisors, number, count, (1, number), &mut best);
+    // No list's largest factor is smaller.
+    let largest = divisors.iter().copied().find(|it| reaches(*it, count, number)).unwrap_or(number);
+    let largest = largest.max(largest_prime(number));
+    // The larger the smallest factor may be, the smaller the difference can be.
+    for low in divisors.iter().rev().copied().filter(|low| fits(*low, count, number)) {
+        let difference = spread(&best);
+        if largest - low > difference {
+            break;
+        }
+        let mut chosen = Vec::new();
+        if choose(&divisors, number, count, (low, low.saturating_add(difference)), &mut chosen)
+            && (spread(&chosen), &chosen) < (difference, &best)
+        {
+            best = chosen;
+        }
+    }
+    best
+}
+
+/// How much the first and the last differ.
+fn spread(list: &[i32]) -> i32 {
+    list.first().zip(list.last()).map_or(0, |(first, last)| first - last)
+}
+
+/// Appends the least list of `count` factors of `number`, each at most the one before and all from `low` to `high`. False, and nothing is appended, if
+/// there is none. `divisors` are at least those of the number, in ascending order.
+fn choose(
+    divisors: &[i32],
+    number: i32,
+    count: usize,
+    (low, high): (i32, i32),
+    chosen: &mut Vec<i32>,
+) -> bool {
     if count == 1 {
-        if number <= bound {
+        let is_one = (low..=high).contains(&number);
+        if is_one {
             chosen.push(number);
         }
-        return number <= bound;
-    }
-    if number == 1 {
-        chosen.extend((0..count).map(|_| 1));
-        return true;
+        return is_one;
     }
     // Factors that are large enough for the others to be no larger, from below; none is smaller than the largest prime.
-    for factor in divisors(number).filter(|factor| *factor <= bound && reaches(*factor, count, number)) {
-        if largest_prime(number / factor) <= factor && choose(number / factor, count - 1, factor, chosen) {
-            chosen.insert(chosen.len() - (count - 1), factor);
+    let from = divisors.partition_point(|it| *it < low);
+    for factor in divisors[from..].iter().copied().take_while(|factor| *factor <= high) {
+        if number % factor != 0 || !reaches(factor, count, number) {
+            continue;
+        }
+        let rest = number / factor;
+        if !fits(low, count - 1, rest) {
+            break;
+        }
+        let length = chosen.len();
+        chosen.push(factor);
+        if largest_prime(rest) <= factor && choose(divisors, rest, count - 1, (low, factor), chosen) {
             return true;
         }
+        chosen.truncate(length);
     }
     false
+}
+
+/// Whether `count` factors of at least `factor` can have the product `number`.
+fn fits(factor: i32, count: usize, number: i32) -> bool {
+    let mut product = 1i64;
+    for _ in 0..count {
+        product *= factor as i64;
+        if product > number as i64 {
+            return false;
+        }
+    }
+    true
 }
 
 /// Whether `count` factors of at most `factor` can have the product `number`.
@@ -127,14 +181,18 @@ mod tests {
     }
 
     #[test]
-    fn the_result_is_the_least_of_all_descending_lists() {
-        for number in 1..=200 {
+    fn the_result_is_the_most_balanced_of_all_descending_lists() {
+        let numbers = (1..=300).chain([1024, 5040, 5041, 5184, 7200, 8190, 9240, 10_000]);
+        for number in numbers {
             for count in 1..=4 {
                 let mut found = vec![0; count];
                 assert_eq!(dims_create(number, &mut found), Ok(()));
-                assert_eq!(Some(found), all(number, count, number).into_iter().min(), "{number} in {count}");
+                let best = all(number, count, number).into_iter().min_by_key(|it| (spread(it), it.clone()));
+                assert_eq!(Some(found), best, "{number} in {count}");
             }
         }
+        // The largest could be smaller, but then the smallest would be much smaller.
+        assert_eq!(dims(60, [0, 0, 0]), Ok([5, 4, 3]));
     }
 
     #[test]

@@ -119,9 +119,14 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
         }
         JOB_END => {
             count(rank);
+            let status = (arguments[0] & 0xff) as i32;
             // Whether or not another was first: that one's status counts then.
-            rank.board.first_to_end(rank.rank);
-            rank.exit(0)
+            if status == 0 {
+                rank.board.first_to_end(rank.rank);
+            } else {
+                fault::tell(rank, Reason::Abort(status));
+            }
+            rank.exit(status)
         }
         JOB_HOLD => {
             // Relaxed: a flag of this one thread.

@@ -104,6 +104,15 @@ pub extern "C" fn on_question(signal: i32, info: *mut libc::siginfo_t, context: 
     rank.entry().located.store(1, Ordering::Release);
 }
 
+/// Reports a death in one line, if it is the job's first.
+pub fn tell(rank: &Rank, reason: Reason) {
+    if rank.board.first_to_end(rank.rank) {
+        let mut report = Report::new();
+        report.add(FAILURE, rank.rank, Death { rank: rank.rank, core: rank.core, reason });
+        rank.send(&report);
+    }
+}
+
 /// Reports a death, registers and back trace, if it is the job's first.
 pub fn report(rank: &Rank, reason: Reason, registers: &Registers) {
     if !rank.board.first_to_end(rank.rank) {

@@ -84,10 +84,8 @@ export!("shmem_team_sync", team_sync);
 unsafe extern "C" fn team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
     let mut number = CTX_INVALID;
     let code = engine::team_create_ctx(team.number(), options, &mut number);
-    if code == 0 {
-        // SAFETY: a variable of the C caller's.
-        unsafe { ctx.write(Ctx::from_number(number)) };
-    }
+    // SAFETY: a variable of the C caller's.
+    unsafe { ctx.write(Ctx::from_number(number)) };
     code
 }
 export!("shmem_team_create_ctx", team_create_ctx);
