@@ -14,11 +14,39 @@ program modern
   call collectives
   call datatypes
   call surroundings
+  call sizes
   call finish
 
 contains
 
   include 'check.inc'
+
+  ! Of variables of any type and rank.
+  subroutine sizes
+    integer(1) :: tiny
+    integer(8) :: long(2, 3)
+    real :: usual
+    real(16) :: precise(4)
+    double precision :: double
+    complex(8) :: pair(1)
+    logical :: truth
+    integer :: size, bytes
+    call MPI_Sizeof(tiny, size, code)
+    call check(code == MPI_SUCCESS .and. size == 1, 'size of a small integer')
+    call MPI_Sizeof(long, size, code)
+    call check(size == 8, 'size of a long integer')
+    call MPI_Sizeof(usual, size, code)
+    call MPI_Type_size(MPI_REAL, bytes, code)
+    call check(size == bytes, 'size of a real')
+    call MPI_Sizeof(precise, size, code)
+    call check(size == 16, 'size of a precise real')
+    call PMPI_Sizeof(double, size, code)
+    call check(size == 8, 'size of a double')
+    call MPI_Sizeof(pair, size, code)
+    call check(size == 16, 'size of a complex number')
+    call MPI_Sizeof(truth, size, code)
+    call check(size == 4, 'size of a logical')
+  end subroutine sizes
 
   subroutine messages
     double precision :: out(3), in(3)
