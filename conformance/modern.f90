@@ -15,11 +15,39 @@ program modern
   call datatypes
   call surroundings
   call sizes
+  call named
   call finish
 
 contains
 
   include 'check.inc'
+
+  ! Procedures have interfaces: a program can name what it uses, and its arguments; buffers are of any type and rank.
+  subroutine named
+    use mpi, only: MPI_Comm_rank, MPI_Sendrecv, MPI_Waitall, MPI_Alloc_mem, MPI_Win_create, MPI_Type_struct, MPI_Sizeof
+    use, intrinsic :: iso_c_binding, only: c_ptr, c_associated
+    type :: pair
+      integer :: first
+      double precision :: second
+    end type pair
+    type(pair) :: out, in
+    type(c_ptr) :: memory
+    character(5) :: text, got
+    integer :: me, status(MPI_STATUS_SIZE), matrix(4, 4), column(4), i
+    call MPI_Comm_rank(comm=MPI_COMM_WORLD, rank=me, ierror=code)
+    call check(me == rank, 'arguments by name')
+    out = pair(7, 2.5d0)
+    call MPI_Sendrecv(out, 16, MPI_BYTE, rank, 1, in, 16, MPI_BYTE, rank, 1, MPI_COMM_WORLD, status, code)
+    call check(in%first == 7 .and. in%second == 2.5d0, 'a buffer of a type of its own')
+    text = 'hello'
+    call MPI_Sendrecv(text, 5, MPI_CHARACTER, rank, 1, got, 5, MPI_CHARACTER, rank, 1, MPI_COMM_WORLD, status, code)
+    call check(got == text, 'a text')
+    matrix = reshape((/ (i, i = 1, 16) /), (/ 4, 4 /))
+    call MPI_Sendrecv(matrix(2, :), 4, MPI_INTEGER, rank, 1, column, 4, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, status, code)
+    call check(all(column == (/ 2, 6, 10, 14 /)), 'a section of an array')
+    call MPI_Alloc_mem(100_MPI_ADDRESS_KIND, MPI_INFO_NULL, memory, code)
+    call check(code == MPI_SUCCESS .and. c_associated(memory), 'an address for C')
+  end subroutine named
 
   ! Of variables of any type and rank.
   subroutine sizes

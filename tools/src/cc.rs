@@ -16,6 +16,7 @@ use std::time::SystemTime;
 use crate::build::Builder;
 use crate::delegate;
 use crate::failure::{Doing, Failure, Outcome};
+use crate::fortran;
 use crate::packages;
 use crate::tree::Tree;
 
@@ -248,8 +249,11 @@ fn install_fortran(source: &Path, include: &Path, lib: &Path) -> Outcome<()> {
     for object in objects {
         fs::remove_file(&object).doing(|| format!("remove {}", object.display()))?;
     }
+    let interfaces = lib.join("procedures.inc");
+    fs::write(&interfaces, fortran::interfaces(&include.join("margay"))?)
+        .doing(|| format!("write {}", interfaces.display()))?;
     let mut command = Command::new("gfortran");
-    command.arg("-fsyntax-only").arg(option("-I", include)).arg(option("-J", include));
+    command.arg("-fsyntax-only").arg(option("-I", include)).arg(option("-I", lib)).arg(option("-J", include));
     run_tool(command.arg(source.join("fortran/mpi.f90")))
 }
 

@@ -27,6 +27,7 @@ pub mod emulator;
 pub mod failure;
 mod files;
 pub mod foreign;
+mod fortran;
 pub mod host;
 pub mod image;
 pub mod job;

@@ -1,9 +1,11 @@
-! The module mpi: the constants of mpif.h, and MPI_Sizeof. Other procedures are external; margay-fc lets calls of one procedure with buffers of
-! different types pass (-fallow-argument-mismatch), which is what choice buffers are in a language without them.
+! The module mpi: the constants of mpif.h, MPI_Sizeof, and interfaces of all procedures but a few, which cargo lwk makes of mpi.h
+! (tools/src/fortran.rs). The few are external.
 module mpi
   implicit none
   public
   include 'mpif.h'
+
+  include 'procedures.inc'
 
   ! Bytes of a variable of any intrinsic type that is a number or a logical, of any rank (MPI-3.1, section 17.1.9; deprecated since MPI-4.0). The
   ! functions are in sizes.c.
