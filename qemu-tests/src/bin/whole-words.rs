@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use lwk_user::abi::syscall::{errno, linux};
 use lwk_user::barrier::node_barrier;
 use lwk_user::smartmap::{Peer, Symmetric};
-use lwk_user::{Env, job, println};
+use lwk_user::{Env, println};
 
 lwk_user::entry!(main);
 
