@@ -20,7 +20,7 @@ use crate::arch::Gate;
 pub const HUGE_BYTES: u64 = 2 << 20;
 /// Bytes collapsed in all ranks of a core before the start.
 const START_BYTES: u64 = 8 << 20;
-/// The most bytes collapsed in one system call.
+/// The most bytes collapsed in one system call, in all ranks of a core: what nobody touches is not to fill the machine.
 const GRANT_BYTES: u64 = 64 << 20;
 /// Linux's `MADV_HUGEPAGE`.
 const MADV_HUGEPAGE: u64 = 14;
@@ -41,10 +41,8 @@ pub enum Pages {
 impl Pages {
     /// What this system gives for `ranks` segments of this layout.
     pub fn find(layout: &Layout, ranks: u32) -> Pages {
-        let number = |text: String| text.trim().parse::<u64>().ok();
-        let free = fs::read_to_string("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
         let needed = u64::from(ranks) * writable_blocks(layout).map(|(start, end)| end - start).sum::<u64>();
-        if free.ok().and_then(number).unwrap_or(0).saturating_mul(HUGE_BYTES) >= needed.max(1) {
+        if reserved_bytes() >= needed.max(1) {
             return Pages::Reserved;
         }
         let policy =
@@ -73,6 +71,13 @@ impl Pages {
     }
 }
 
+/// Bytes of the huge pages that are reserved and free.
+fn reserved_bytes() -> u64 {
+    let free =
+        fs::read_to_string("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages").unwrap_or_default();
+    free.trim().parse::<u64>().unwrap_or(0).saturating_mul(HUGE_BYTES)
+}
+
 /// Asks for huge pages in the segment mapped at slot 0, as far as `pages` needs asking. Advice only: what the system does
 /// not give it does not give.
 pub fn advise(layout: &Layout, pages: Pages) {
@@ -90,6 +95,8 @@ pub struct Collapsed {
     done: Box<[u64]>,
     /// Bytes on huge pages.
     bytes: u64,
+    /// The most bytes collapsed in one system call.
+    most: u64,
 }
 
 impl Collapsed {
@@ -97,11 +104,13 @@ impl Collapsed {
     /// number of ranks on this core, which take turns at it.
     pub fn new(layout: &Layout, pages: Pages, sharing: u64) -> Collapsed {
         if pages != Pages::Collapsed {
-            return Collapsed { done: Box::new([]), bytes: 0 };
+            return Collapsed { done: Box::new([]), bytes: 0, most: 0 };
         }
         let blocks = layout.stack_end / HUGE_BYTES + 1;
-        let mut collapsed = Collapsed { done: vec![0; blocks as usize / 64 + 1].into(), bytes: 0 };
-        let budget = (START_BYTES / sharing.max(1)).max(HUGE_BYTES);
+        let of_rank = |bytes: u64| (bytes / sharing.max(1)).max(HUGE_BYTES);
+        let done = vec![0; blocks as usize / 64 + 1].into();
+        let mut collapsed = Collapsed { done, bytes: 0, most: of_rank(GRANT_BYTES) };
+        let budget = of_rank(START_BYTES);
         // The initial stack first, then variables and the front of the heap.
         collapsed.grant(layout, layout.stack_end - PAGE_BYTES, layout.stack_end);
         let data = layout.regions.iter().find(|region| region.access == Access::RW);
@@ -121,7 +130,7 @@ impl Collapsed {
     /// signal handler.
     pub fn grant(&mut self, layout: &Layout, start: u64, end: u64) {
         let mut block = start / HUGE_BYTES;
-        let last = end.min(start.saturating_add(GRANT_BYTES)).div_ceil(HUGE_BYTES);
+        let last = end.min(start.saturating_add(self.most)).div_ceil(HUGE_BYTES);
         while block < last {
             let first = block;
             while block < last && self.begin(layout, block) {
