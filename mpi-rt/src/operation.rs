@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use core::cell::Cell;
+use core::sync::atomic::{Ordering, compiler_fence};
 use lwk_access::Vectors;
 use lwk_datatype::op::{Op, combine as combine_rare};
 use lwk_datatype::{Predefined, Scalar};
@@ -258,6 +259,9 @@ unsafe fn combine<T: Copy, const LANES: usize>(
                 twin.add(at).cast::<[T; LANES]>().write_unaligned(result);
             }
             done += 1;
+            // No code: without it the compiler makes vectors of what lies at the same place of several chunks, by gathering. Measured: 65 us
+            // instead of 7 for 256 KiB of 4-byte numbers.
+            compiler_fence(Ordering::SeqCst);
         }
         for at in chunks * LANES..count {
             let result = operation(left.add(at).read_unaligned(), right.add(at).read_unaligned());
