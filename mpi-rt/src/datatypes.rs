@@ -14,7 +14,7 @@ use crate::transport::SHORT;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
-use lwk_datatype::{Basic, Combiner, Contents, Datatype, Pair, Predefined};
+use lwk_datatype::{Basic, Combiner, Contents, Datatype, Form, Pair, Predefined};
 
 /// Predefined datatypes have the numbers from [`number::NULL`] up to this many more.
 const PREDEFINED: usize = 256;
@@ -73,6 +73,8 @@ pub(crate) struct Datatypes {
     /// By number, made when first asked for.
     predefined: Box<[OnceCell<Datatype>]>,
     derived: Table<Datatype>,
+    /// Without data: what no items are of. Made when first asked for.
+    nothing: OnceCell<Datatype>,
     /// Handles of Fortran's parameterized types: the same arguments give the same type.
     parameterized: Vec<(Combiner, Vec<i32>, Handle)>,
 }
@@ -80,7 +82,12 @@ pub(crate) struct Datatypes {
 impl Datatypes {
     pub fn new() -> Datatypes {
         let predefined = (0..PREDEFINED).map(|_| OnceCell::new()).collect();
-        Datatypes { predefined, derived: Table::of(Kind::Datatype), parameterized: Vec::new() }
+        Datatypes {
+            predefined,
+            derived: Table::of(Kind::Datatype),
+            nothing: OnceCell::new(),
+            parameterized: Vec::new(),
+        }
     }
 
     /// Errors: `TYPE`.
@@ -110,9 +117,22 @@ impl Engine {
         self.datatypes.get(handle)
     }
 
+    /// The same of `count` items: where there are none, programs pass `MPI_DATATYPE_NULL`, and other libraries take it. Errors: `TYPE`.
+    pub(crate) fn datatype_of(&self, count: i64, handle: u64) -> Result<&Datatype> {
+        if (count, handle) != (0, number::NULL) {
+            return self.datatype(handle);
+        }
+        if let Some(nothing) = self.datatypes.nothing.get() {
+            return Ok(nothing);
+        }
+        let nothing = Datatype::contiguous_of(Form::Int, 0, &Datatype::predefined(Basic::Byte))?;
+        nothing.commit();
+        Ok(self.datatypes.nothing.get_or_init(|| nothing))
+    }
+
     /// The bytes of a buffer of this rank: `count` items of a datatype at `address`, which may be `MPI_BOTTOM`. Valid as long as the
-    /// datatype lives. Errors: `COUNT`, `TYPE` also for a datatype that is not committed, `VALUE_TOO_LARGE` if no address space
-    /// holds them.
+    /// datatype lives. `MPI_DATATYPE_NULL` will do for no items. Errors: `COUNT`, `TYPE` also for a datatype that is not committed,
+    /// `VALUE_TOO_LARGE` if no address space holds them.
     #[inline(always)]
     pub fn region(&self, address: *const u8, count: i64, datatype: u64) -> Result<Region> {
         let bytes = dense_bytes(datatype);
@@ -125,7 +145,7 @@ impl Engine {
 
     #[inline(never)]
     fn region_of_items(&self, address: *const u8, count: i64, datatype: u64) -> Result<Region> {
-        let datatype = self.datatype(datatype)?;
+        let datatype = self.datatype_of(count, datatype)?;
         let count = u64::try_from(count).map_err(|_| Error::COUNT)?;
         Region::items(address, count, datatype.layout()?)
     }

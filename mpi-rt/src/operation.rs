@@ -170,7 +170,7 @@ impl Engine {
         Ok(Operation { combiner, datatype })
     }
 
-    /// `inout[i] = input[i] op inout[i]` in this rank alone (`MPI_REDUCE_LOCAL`). Errors: `COUNT`, `TYPE`, `OP`.
+    /// `inout[i] = input[i] op inout[i]` in this rank alone (`MPI_REDUCE_LOCAL`). Errors: `COUNT`, `TYPE`, `OP`, `BUFFER`.
     ///
     /// # Safety
     /// `count` items must be readable at `input`, and writable at `inout`; they must not overlap.
@@ -182,10 +182,13 @@ impl Engine {
         datatype: u64,
         operation: u64,
     ) -> Result<()> {
-        self.region(input, count, datatype)?;
-        let operation = self.operation(operation, datatype)?;
-        // SAFETY: the caller's promise.
-        unsafe { operation.apply(self, input, inout, count as usize) };
+        let reduction = self.reduction(count, datatype, operation)?;
+        self.check_buffer(input, count, datatype)?;
+        self.check_buffer(inout, count, datatype)?;
+        if reduction.count > 0 {
+            // SAFETY: the caller's promise.
+            unsafe { reduction.operation.apply(self, input, inout, reduction.count) };
+        }
         Ok(())
     }
 }
@@ -433,7 +436,8 @@ mod tests {
     fn operations_that_mean_nothing_on_a_type_are_refused() {
         let refused = |op, basic: Basic| matches!(predefined_combiner(op, basic.into()), Err(Error::OP));
         assert!(refused(Op::Band, Basic::Double));
-        assert!(refused(Op::Sum, Basic::Char));
+        assert!(refused(Op::Sum, Basic::Wchar));
+        assert!(!refused(Op::Sum, Basic::Char));
         assert!(refused(Op::Max, Basic::CDoubleComplex));
         assert!(refused(Op::Replace, Basic::Int));
         assert!(!refused(Op::Sum, Basic::LongDouble));

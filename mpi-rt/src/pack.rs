@@ -56,7 +56,7 @@ impl Engine {
 
     /// Bytes that packing `count` items takes. Errors: `COUNT`, `TYPE`.
     pub fn pack_size(&self, count: i64, datatype: u64) -> Result<i64> {
-        Ok(self.datatype(datatype)?.pack_size(count)? as i64)
+        Ok(self.datatype_of(count, datatype)?.pack_size(count)? as i64)
     }
 
     /// As [`Engine::pack`], in `external32`.
@@ -70,7 +70,7 @@ impl Engine {
         datatype: u64,
         into: &Packed,
     ) -> Result<i64> {
-        let datatype = self.datatype(datatype)?;
+        let datatype = self.datatype_of(count, datatype)?;
         let (target, room) = into.rest()?;
         let (base, out) = (address.expose_provenance(), target.expose_provenance());
         // SAFETY: the caller's promise; the room is checked.
@@ -89,7 +89,7 @@ impl Engine {
         count: i64,
         datatype: u64,
     ) -> Result<i64> {
-        let datatype = self.datatype(datatype)?;
+        let datatype = self.datatype_of(count, datatype)?;
         let (source, room) = from.rest()?;
         let (base, data) = (address.expose_provenance(), source.expose_provenance());
         // SAFETY: the caller's promise; the room is checked.
@@ -99,7 +99,7 @@ impl Engine {
 
     /// Bytes that packing `count` items as `external32` takes. Errors: `COUNT`, `TYPE`, `VALUE_TOO_LARGE`.
     pub fn pack_external_size(&self, count: i64, datatype: u64) -> Result<i64> {
-        let bytes = self.datatype(datatype)?.pack_external_size(count)?;
+        let bytes = self.datatype_of(count, datatype)?.pack_external_size(count)?;
         i64::try_from(bytes).map_err(|_| Error::VALUE_TOO_LARGE)
     }
 }

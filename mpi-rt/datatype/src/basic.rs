@@ -140,7 +140,7 @@ basics! {
     Complex = 0x21b, "MPI_COMPLEX", C32, Complex, 8;
     DoublePrecision = 0x21c, "MPI_DOUBLE_PRECISION", F64, Floating, 8;
     DoubleComplex = 0x21d, "MPI_DOUBLE_COMPLEX", C64, Complex, 16;
-    Character = 0x21e, "MPI_CHARACTER", Raw, Character, 1;
+    Character = 0x21e, "MPI_CHARACTER", I8, Character, 1;
     LongDouble = 0x220, "MPI_LONG_DOUBLE", F80, Floating, 16;
     CLongDoubleComplex = 0x224, "MPI_C_LONG_DOUBLE_COMPLEX", C80, Complex, 32;
     CxxLongDoubleComplex = 0x225, "MPI_CXX_LONG_DOUBLE_COMPLEX", C80, Complex, 32;
@@ -149,7 +149,7 @@ basics! {
     Wchar = 0x23c, "MPI_WCHAR", U32, Character, 2;
     Int8 = 0x240, "MPI_INT8_T", I8, CInteger, 1;
     Uint8 = 0x241, "MPI_UINT8_T", U8, CInteger, 1;
-    Char = 0x243, "MPI_CHAR", Raw, Character, 1;
+    Char = 0x243, "MPI_CHAR", I8, Character, 1;
     SignedChar = 0x244, "MPI_SIGNED_CHAR", I8, CInteger, 1;
     UnsignedChar = 0x245, "MPI_UNSIGNED_CHAR", U8, CInteger, 1;
     Byte = 0x247, "MPI_BYTE", Raw, Byte, 1;

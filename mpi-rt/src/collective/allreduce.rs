@@ -20,7 +20,7 @@ use core::ptr::{null, null_mut};
 use lwk_ring::PAIR_BYTES;
 
 impl Engine {
-    /// Combines all ranks' send buffers into everybody's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `NO_MEM`; `NOT_SAME`, `COUNT`
+    /// Combines all ranks' send buffers into everybody's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `BUFFER`, `NO_MEM`; `NOT_SAME`, `COUNT`
     /// where calls do not match and it is seen.
     ///
     /// # Safety
@@ -54,6 +54,8 @@ impl Engine {
         operation: u64,
     ) -> Result<()> {
         let send = if send.addr() == IN_PLACE { receive.cast_const() } else { send };
+        self.check_buffer(send, count, datatype)?;
+        self.check_buffer(receive, count, datatype)?;
         if communicator.size() == 2
             && let Some(kernel) = self.pair_kernel(count, datatype, operation)
         {

@@ -1,6 +1,7 @@
 //! Arguments of collectives, as the standard lists them: buffers, buffers divided among ranks, and the calls themselves.
 
 use crate::abi::IN_PLACE;
+use crate::abi::datatype::NULL;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::region::Region;
@@ -143,14 +144,15 @@ impl Parts<'_> {
 }
 
 impl Engine {
-    /// The region of a part; its datatype is kept in `kept`. Errors: `COUNT`, `TYPE`.
+    /// The region of a part; its datatype is kept in `kept`. Errors: `COUNT`, `TYPE`, `BUFFER`.
     pub(super) fn part(&self, part: &Part, kept: &mut Vec<Datatype>) -> Result<Region> {
+        self.check_buffer(part.address, part.count, part.datatype)?;
         let region = self.region(part.address, part.count, part.datatype)?;
         self.keep(part.datatype, kept);
         Ok(region)
     }
 
-    /// The regions of so many parts; datatypes are kept in `kept`. Errors: `COUNT`, `TYPE`, `NO_MEM`, `ARG` if an array is too short.
+    /// The regions of so many parts; datatypes are kept in `kept`. Errors: `COUNT`, `TYPE`, `BUFFER`, `NO_MEM`, `ARG` if an array is too short.
     pub(super) fn parts(
         &self,
         parts: &Parts,
@@ -177,6 +179,8 @@ impl Engine {
             // Displacements may be negative, and the address absolute: the sum wraps, as addresses do.
             let address = parts.address.wrapping_offset(offset as isize);
             let region = self.region(address, count, datatype)?;
+            let looked_at = if parts.is_in_place() { parts.address } else { address };
+            self.check_buffer(looked_at, count, datatype)?;
             if index == 0 || matches!(parts.division, Division::Typed(..)) {
                 self.keep(datatype, kept);
             }
@@ -195,8 +199,39 @@ impl Engine {
     /// Bytes from one item to the next. Errors: `TYPE`.
     pub(super) fn extent(&self, datatype: u64) -> Result<i64> {
         match crate::datatypes::dense_bytes(datatype) {
+            // Where there are items, their region is an error.
+            0 if datatype == NULL => Ok(0),
             0 => self.datatype(datatype).map(Datatype::extent),
             width => Ok(width as i64),
         }
     }
+
+    /// Refuses a buffer of `count` items that begins in the first page, which is never mapped: a null pointer, or `MPI_IN_PLACE` where
+    /// the call does not take it. Errors: `BUFFER`.
+    #[inline(always)]
+    pub(crate) fn check_buffer(&self, address: *const u8, count: i64, datatype: u64) -> Result<()> {
+        if address.addr() >= FIRST_PAGE || count <= 0 {
+            return Ok(());
+        }
+        self.check_low_buffer(address, datatype)
+    }
+
+    #[cold]
+    fn check_low_buffer(&self, address: *const u8, datatype: u64) -> Result<()> {
+        if crate::datatypes::dense_bytes(datatype) != 0 {
+            return Err(Error::BUFFER);
+        }
+        // From MPI_BOTTOM a datatype leads to absolute addresses. One that is wrong is another error, which the caller finds.
+        let Ok(datatype) = self.datatype(datatype) else { return Ok(()) };
+        let lowest = (address.addr() as i64).wrapping_add(datatype.true_lb());
+        let is_low = (0..FIRST_PAGE as i64).contains(&lowest);
+        if datatype.size() > 0 && (is_low || address.addr() == IN_PLACE) {
+            Err(Error::BUFFER)
+        } else {
+            Ok(())
+        }
+    }
 }
+
+/// Bytes at address 0 that are never mapped, at least.
+const FIRST_PAGE: usize = 4096;

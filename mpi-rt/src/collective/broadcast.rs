@@ -20,7 +20,7 @@ fn first_half(bytes: usize) -> usize {
 }
 
 impl Engine {
-    /// Copies the root's buffer to all ranks. Errors: `COMM`, `COUNT`, `TYPE`, `ROOT`, and `TRUNCATE` if the root's is seen to be longer.
+    /// Copies the root's buffer to all ranks. Errors: `COMM`, `COUNT`, `TYPE`, `BUFFER`, `ROOT`, and `TRUNCATE` if the root's is seen to be longer.
     ///
     /// # Safety
     /// The buffer must be readable in the root and writable in the others, for the same number of bytes.
@@ -51,6 +51,7 @@ impl Engine {
         root: i32,
     ) -> Result<()> {
         let region = self.region(address, count, datatype)?;
+        self.check_buffer(address, count, datatype)?;
         let root = communicator.root(root)?;
         if communicator.size() == 1 {
             return Ok(());

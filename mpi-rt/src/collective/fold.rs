@@ -4,6 +4,8 @@
 //! it: operations that do not commute are right, and every rank gets the same bits.
 
 use super::area::SMALL_BYTES;
+use crate::abi::datatype::{INT, NULL, TWO_INT};
+use crate::abi::op::{MAXLOC, MINLOC};
 use crate::copy::{copy, small};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -197,6 +199,12 @@ impl Engine {
     /// The operation and its items. Errors: `COUNT`, `TYPE`, `OP`.
     #[inline]
     pub(crate) fn reduction(&self, count: i64, datatype: u64, operation: u64) -> Result<Reduction> {
+        // Programs pass no datatype where there is no item: any on which the operation is defined stands in.
+        let datatype = match datatype {
+            NULL if count == 0 && matches!(operation, MINLOC | MAXLOC) => TWO_INT,
+            NULL if count == 0 => INT,
+            datatype => datatype,
+        };
         let operation = self.operation(operation, datatype)?;
         self.region(null(), count, datatype)?;
         let count = count as usize;

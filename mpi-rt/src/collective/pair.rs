@@ -58,6 +58,14 @@ impl Engine {
         if shared.size() != 2 || bytes > PAIR_BYTES || block_bytes(received, receive_type) != Some(bytes) {
             return None;
         }
+        // A wrong buffer is for the long way.
+        if self
+            .check_buffer(send, sent, send_type)
+            .and(self.check_buffer(receive, received, receive_type))
+            .is_err()
+        {
+            return None;
+        }
         let (own, other) = own_and_other(shared);
         // SAFETY: two ranks; the caller vouches for the buffers, and a block's items lie without gaps.
         Some(unsafe {

@@ -163,8 +163,8 @@ fn role(communicator: &Communicator, sides: &Sides, root: i32) -> Result<(Role, 
 }
 
 impl Engine {
-    /// Works out this rank's part. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `ARG`, `NO_MEM`; `BUFFER` for `MPI_IN_PLACE` where the
-    /// standard does not allow it; `TOPOLOGY` for a neighbourhood that is none.
+    /// Works out this rank's part. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `ARG`, `NO_MEM`; `BUFFER` for a null pointer, and for `MPI_IN_PLACE` where
+    /// the standard does not allow it; `TOPOLOGY` for a neighbourhood that is none.
     pub(super) fn plan(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Plan> {
         let sides = Sides::of(communicator);
         match *call {
@@ -366,6 +366,9 @@ impl Engine {
         let mut plan = Plan::new(communicator, check(Kind::Reduce, agreed, reduction.count as u64));
         let in_place = reducing.send.addr() == IN_PLACE;
         let send = if in_place { reducing.receive.cast_const() } else { reducing.send };
+        if matches!(role, Role::Root) {
+            self.check_buffer(reducing.receive, reducing.count, reducing.datatype)?;
+        }
         let root = match role {
             Role::Root if sides.inter => {
                 // The result comes from the other group.
@@ -381,6 +384,7 @@ impl Engine {
             Role::Root => sides.me,
             Role::Of(root) => root,
         };
+        self.check_buffer(send, reducing.count, reducing.datatype)?;
         plan.addresses = Some([address(send), address(reducing.receive)]);
         // Of two groups the root's has no contribution, and so nobody who could fold.
         let whole = if sides.inter { 0 } else { root };
@@ -399,7 +403,8 @@ impl Engine {
     ) -> Result<Plan> {
         let reduction = self.reduction(reducing.count, reducing.datatype, reducing.operation)?;
         let mut plan = Plan::new(communicator, check(Kind::Allreduce, 0, reduction.count as u64));
-        let send = contribution(reducing, sides)?;
+        let send = self.contribution(reducing, reduction.count, sides)?;
+        self.check_buffer(reducing.receive, reducing.count, reducing.datatype)?;
         plan.addresses = Some([address(send), address(reducing.receive)]);
         let part = reduction.part(sides.local.len() as u32, sides.rank, 0);
         let target = Target::Posted(sides.remote.clone());
@@ -429,8 +434,9 @@ impl Engine {
         }
         let reduction = self.reduction(count, reducing.datatype, reducing.operation)?;
         let mut plan = Plan::new(communicator, check(Kind::ReduceScatter, 0, reduction.count as u64));
-        let send = contribution(reducing, sides)?;
+        let send = self.contribution(reducing, reduction.count, sides)?;
         let send = if reducing.send.addr() == IN_PLACE { plan.snapshot(&reduction, send)? } else { send };
+        self.check_buffer(reducing.receive, part.len() as i64, reducing.datatype)?;
         plan.addresses = Some([address(send), 0]);
         // The block's first item is the receive buffer's.
         let offset = (part.start as i64).wrapping_mul(reduction.items.extent) as isize;
@@ -453,11 +459,12 @@ impl Engine {
         let reduction = self.reduction(reducing.count, reducing.datatype, reducing.operation)?;
         let kind = if exclusive { Kind::Exscan } else { Kind::Scan };
         let mut plan = Plan::new(communicator, check(kind, 0, reduction.count as u64));
-        let send = contribution(reducing, sides)?;
+        let send = self.contribution(reducing, reduction.count, sides)?;
         let send = if reducing.send.addr() == IN_PLACE { plan.snapshot(&reduction, send)? } else { send };
         plan.addresses = Some([address(send), 0]);
         let sources = 0..sides.me + !exclusive as u32;
         if !sources.is_empty() {
+            self.check_buffer(reducing.receive, reducing.count, reducing.datatype)?;
             let part = 0..reduction.count;
             plan.fold = Some(Fold { reduction, sources, part, target: Target::Own(reducing.receive) });
         }
@@ -504,11 +511,15 @@ fn address(pointer: *const u8) -> u64 {
     pointer.expose_provenance() as u64
 }
 
-/// This rank's contribution. Errors: `BUFFER` for in place between groups.
-fn contribution(reducing: &Reducing, sides: &Sides) -> Result<*const u8> {
-    match (reducing.send.addr() == IN_PLACE, sides.inter) {
-        (true, true) => Err(Error::BUFFER),
-        (true, false) => Ok(reducing.receive.cast_const()),
-        (false, _) => Ok(reducing.send),
+impl Engine {
+    /// This rank's contribution, of that many items. Errors: `BUFFER`, also for in place between groups.
+    fn contribution(&self, reducing: &Reducing, count: usize, sides: &Sides) -> Result<*const u8> {
+        let send = match (reducing.send.addr() == IN_PLACE, sides.inter) {
+            (true, true) => return Err(Error::BUFFER),
+            (true, false) => reducing.receive.cast_const(),
+            (false, _) => reducing.send,
+        };
+        self.check_buffer(send, count as i64, reducing.datatype)?;
+        Ok(send)
     }
 }

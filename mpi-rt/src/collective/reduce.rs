@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 
 impl Engine {
-    /// Combines all ranks' send buffers into the root's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `BUFFER` for in
+    /// Combines all ranks' send buffers into the root's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `BUFFER` also for in
     /// place in another rank; `NO_MEM`; `NOT_SAME`, `ROOT`, `COUNT` where calls do not match and it is seen.
     ///
     /// # Safety
@@ -59,6 +59,10 @@ impl Engine {
             return Err(Error::BUFFER);
         }
         let send = if in_place { receive.cast_const() } else { send };
+        self.check_buffer(send, count, datatype)?;
+        if communicator.rank == root {
+            self.check_buffer(receive, count, datatype)?;
+        }
         // SAFETY: the caller's promise.
         unsafe {
             match (self.algorithms.reduce, reduction.line_bytes()) {

@@ -79,11 +79,18 @@ pub(super) unsafe fn copy_whole(from: &Region, to: &Region) -> Result<()> {
 }
 
 impl Engine {
-    /// The row of a buffer that is divided equally. Errors: `COUNT`, `TYPE`.
+    /// The row of a buffer that is divided equally. Errors: `COUNT`, `TYPE`, `BUFFER`.
     pub(super) fn row(&self, parts: &Parts, count: i64) -> Result<Row> {
         let first = self.region(parts.address, count, parts.datatype)?;
+        self.check_buffer(parts.address, count, parts.datatype)?;
         let stride = count.checked_mul(self.extent(parts.datatype)?).ok_or(Error::VALUE_TOO_LARGE)?;
         Ok(Row { first, stride })
+    }
+
+    /// The region of a part that lives as long as the call. Errors: `COUNT`, `TYPE`, `BUFFER`.
+    fn own_part(&self, part: &Part) -> Result<Region> {
+        self.check_buffer(part.address, part.count, part.datatype)?;
+        self.region(part.address, part.count, part.datatype)
     }
 
     /// Every rank stores its part into the root's buffer. Errors: `COUNT`, `TYPE`, `BUFFER`, and `NOT_SAME`, `ROOT`, `TRUNCATE` where calls do
@@ -141,8 +148,7 @@ impl Engine {
             return Err(Error::BUFFER);
         }
         let row = if at_root { Some(self.row(parts, count)?) } else { None };
-        let mine =
-            if own.is_in_place() { None } else { Some(self.region(own.address, own.count, own.datatype)?) };
+        let mine = if own.is_in_place() { None } else { Some(self.own_part(own)?) };
         let check = check(kind, root, 0);
         let number = self.open(shared, check, row.map_or([0; 6], |row| row.words()).as_slice())?;
         let mut outcome = Ok(());
@@ -185,7 +191,7 @@ impl Engine {
         let row = self.row(receive, count)?;
         let in_place = send.is_in_place();
         let own = row.part(shared.rank);
-        let mine = if in_place { own } else { self.region(send.address, send.count, send.datatype)? };
+        let mine = if in_place { own } else { self.own_part(send)? };
         if mine.bytes() <= SMALL_BYTES {
             if mine.bytes() != own.bytes() {
                 return Err(if mine.bytes() > own.bytes() { Error::TRUNCATE } else { Error::COUNT });

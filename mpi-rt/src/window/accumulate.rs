@@ -149,8 +149,8 @@ impl Engine {
         let element = items.datatype.element_for(op)?;
         let to = Side::new(self, &items.datatype, items.address, items.count)?;
         let side = |buffer: &Buffer| -> Result<Side> {
-            let datatype = self.datatype(buffer.datatype)?;
-            if datatype.size() > 0 && datatype.element_for(op)? != element {
+            let datatype = self.datatype_of(buffer.count, buffer.datatype)?;
+            if buffer.count > 0 && datatype.size() > 0 && datatype.element_for(op)? != element {
                 return Err(Error::TYPE);
             }
             Side::new(self, datatype, buffer.address, buffer.count)

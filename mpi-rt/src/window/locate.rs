@@ -89,7 +89,7 @@ impl Engine {
         if place.count < 0 {
             return Err(Error::COUNT);
         }
-        let datatype = self.datatype(place.datatype)?.clone();
+        let datatype = self.datatype_of(place.count, place.datatype)?.clone();
         // Only committed types communicate.
         datatype.layout()?.total(place.count as u64)?;
         let it = self.window_mut(window)?;

@@ -1,6 +1,6 @@
 //! The predefined operations and the types each is defined for.
 
-use crate::basic::{Group, Predefined};
+use crate::basic::{Basic, Group, Predefined};
 
 /// A predefined operation; the discriminant is its handle in the MPI 5.0 standard ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,13 @@ impl Op {
         self as u16
     }
 
-    /// Whether the standard defines the operation for the type. MPI_REPLACE and MPI_NO_OP take any.
+    /// Whether the operation is defined for the type: by the standard, or as other libraries have it. MPI_REPLACE and MPI_NO_OP take any.
     pub fn allows(self, on: Predefined) -> bool {
         use Group::*;
         let group = match on {
             Predefined::Pair(_) => return matches!(self, Op::Minloc | Op::Maxloc | Op::Replace | Op::NoOp),
+            // The standard leaves characters out; programs reduce them everywhere, and other libraries take them for signed ones.
+            Predefined::Basic(Basic::Char | Basic::Character) => CInteger,
             Predefined::Basic(basic) => basic.group(),
         };
         match self {
@@ -65,7 +67,8 @@ impl Op {
             Op::Sum | Op::Prod => {
                 matches!(group, CInteger | FortranInteger | Floating | Complex | MultiLanguage)
             }
-            Op::Land | Op::Lor | Op::Lxor => matches!(group, CInteger | Logical),
+            // Of the multi-language types the standard has only the bitwise ones; they are integers, and other libraries take them.
+            Op::Land | Op::Lor | Op::Lxor => matches!(group, CInteger | Logical | MultiLanguage),
             Op::Band | Op::Bor | Op::Bxor => {
                 matches!(group, CInteger | FortranInteger | Byte | MultiLanguage)
             }
