@@ -8,14 +8,14 @@
 
 mod accumulate;
 mod kernel;
-mod real;
 mod table;
 
 use alloc::rc::Rc;
 use core::fmt;
 
 pub use accumulate::accumulate;
-pub use kernel::{combine, reduce};
+pub use kernel::{combine, kernel, reduce};
+pub use lwk_reduce::Kernel;
 pub use table::Op;
 
 use crate::basic::Predefined;

@@ -112,7 +112,7 @@ unsafe fn all_with_all(group: Group, reduction: Reduction, mine: &Words, used: u
 unsafe fn combine(reduction: Reduction, result: &mut Words, other: &Words, count: usize) {
     let target = result.as_mut_ptr().cast::<u8>();
     // SAFETY: the caller's promise; the target is the first operand.
-    unsafe { (reduction.combine)(target, target, other.as_ptr().cast(), count) }
+    unsafe { reduction.combine(target, target, other.as_ptr().cast(), count) }
 }
 
 /// The PEs beyond the largest power of two give their part to a PE below it first, and get the result from it in the end; so
@@ -171,9 +171,9 @@ unsafe fn slices(group: Group, reduction: Reduction, dest: *mut u8, source: *con
         // slice, in all PEs; its own destination may be its own source, which is why that is the first operand.
         unsafe {
             let other = |distance| at(source, group.ahead(distance)).cast_const();
-            (reduction.combine)(dest, source, other(1), elements);
+            reduction.combine(dest, source, other(1), elements);
             for distance in 2..group.size() {
-                (reduction.combine)(dest, dest, other(distance), elements);
+                reduction.combine(dest, dest, other(distance), elements);
             }
             for distance in 1..group.size() {
                 transfer(dest, at(dest, group.ahead(distance)), bytes);

@@ -41,6 +41,7 @@ macro_rules! operation {
 impl LongDouble {
     operation! {
         sum: "faddp st(1), st";
+        difference: "fsubrp st(1), st";
         product: "fmulp st(1), st";
     }
 
@@ -65,7 +66,7 @@ impl LongDouble {
 
     /// Whether it is greater; false if one of them is not a number.
     #[inline(always)]
-    fn is_above(self, other: LongDouble) -> bool {
+    pub fn is_above(self, other: LongDouble) -> bool {
         let above: u8;
         // SAFETY: as for the operations; both values are taken off the stack.
         unsafe {
@@ -88,23 +89,11 @@ impl LongDouble {
 
     /// Whether it is not a number.
     #[inline(always)]
-    fn is_nan(self) -> bool {
+    pub fn is_nan(self) -> bool {
         // The value is a sign, 15 bits of exponent and 64 of significand with its leading one.
         let [a, b, c, d, e, f, g, h, i, j, ..] = self.0;
         let significand = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
         u16::from_le_bytes([i, j]) & 0x7fff == 0x7fff && significand << 1 != 0
-    }
-
-    /// The greater; the number, if the other is not one.
-    #[inline(always)]
-    pub(crate) fn greater(self, other: LongDouble) -> LongDouble {
-        if self.is_nan() || other.is_above(self) { other } else { self }
-    }
-
-    /// The smaller; the number, if the other is not one.
-    #[inline(always)]
-    pub(crate) fn smaller(self, other: LongDouble) -> LongDouble {
-        if self.is_nan() || self.is_above(other) { other } else { self }
     }
 }
 
@@ -144,6 +133,7 @@ impl core::fmt::Debug for LongDouble {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operator::{MaxNumber, MinNumber, Operation};
 
     fn of(value: f64) -> LongDouble {
         value.into()
@@ -153,6 +143,7 @@ mod tests {
     fn arithmetic_is_that_of_the_wide_format() {
         assert_eq!(of(1.5).sum(of(-4.0)).to_double(), -2.5);
         assert_eq!(of(3.0).product(of(-4.0)).to_double(), -12.0);
+        assert_eq!(of(3.0).difference(of(5.0)).to_double(), -2.0);
         // 2^63 + 1 does not fit a double: subtracting 2^63 again must give 1.
         let large = of(9_223_372_036_854_775_808.0);
         assert_eq!(large.sum(of(1.0)).sum(large.product(of(-1.0))).to_double(), 1.0);
@@ -162,10 +153,10 @@ mod tests {
     fn comparison_ignores_what_is_not_a_number() {
         let nan = of(f64::NAN);
         for (a, b) in [(1.0, 2.0), (-3.0, 2.0), (f64::INFINITY, 1.0), (0.5, f64::NEG_INFINITY)] {
-            assert_eq!(of(a).greater(of(b)).to_double(), f64::max(a, b));
-            assert_eq!(of(a).smaller(of(b)).to_double(), f64::min(a, b));
-            assert_eq!(nan.greater(of(a)).to_double(), a);
-            assert_eq!(of(a).smaller(nan).to_double(), a);
+            assert_eq!(MaxNumber::combine(of(a), of(b)).to_double(), f64::max(a, b));
+            assert_eq!(MinNumber::combine(of(a), of(b)).to_double(), f64::min(a, b));
+            assert_eq!(MaxNumber::combine(nan, of(a)).to_double(), a);
+            assert_eq!(MinNumber::combine(of(a), nan).to_double(), a);
         }
     }
 }

@@ -1,0 +1,7 @@
+//! What a machine computes that Rust has no type for.
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::LongDouble;

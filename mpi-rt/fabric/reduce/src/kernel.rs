@@ -1,0 +1,109 @@
+//! The loop, compiled for each length of vectors; the processor's longest is chosen when it is asked for.
+
+use crate::element::Element;
+use crate::operator::Operation;
+use core::sync::atomic::{Ordering, compiler_fence};
+use lwk_access::Vectors;
+
+/// `out[i] = left[i] op right[i]` for `count` elements, and the same into `twin` unless that is null. Buffers may be in a peer's
+/// slot and need no alignment; each target is one of the sources or overlaps neither.
+///
+/// # Safety
+/// The sources are readable and the targets writable for `count` elements; nobody writes the first or uses the latter meanwhile.
+pub type Kernel = unsafe fn(left: *const u8, right: *const u8, out: *mut u8, twin: *mut u8, count: usize);
+
+/// Bytes that a kernel loads from each source before it stores any: no store then stands between a load and its use, whichever
+/// arrays are the same, and the compiler needs no check for overlap to use vectors.
+pub(crate) const CHUNK: usize = 128;
+
+/// The kernel of an operator on a type.
+#[inline]
+pub fn kernel_of<T: Element, O: Operation<T>>() -> Kernel {
+    match lwk_access::vectors() {
+        Vectors::Sse2 => narrow::<T, O>,
+        Vectors::Avx => wide::<T, O>,
+        Vectors::Avx512 => widest::<T, O>,
+    }
+}
+
+/// # Safety
+/// That of [`Kernel`].
+unsafe fn narrow<T: Element, O: Operation<T>>(
+    left: *const u8,
+    right: *const u8,
+    out: *mut u8,
+    twin: *mut u8,
+    count: usize,
+) {
+    // SAFETY: a kernel's contract.
+    unsafe { combine::<T, O>(left, right, out, twin, count) }
+}
+
+/// # Safety
+/// That of [`Kernel`], on a processor with AVX2.
+#[target_feature(enable = "avx,avx2")]
+unsafe fn wide<T: Element, O: Operation<T>>(
+    left: *const u8,
+    right: *const u8,
+    out: *mut u8,
+    twin: *mut u8,
+    count: usize,
+) {
+    // SAFETY: a kernel's contract.
+    unsafe { combine::<T, O>(left, right, out, twin, count) }
+}
+
+/// # Safety
+/// That of [`Kernel`], on a processor with AVX-512 F, BW, DQ and VL.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn widest<T: Element, O: Operation<T>>(
+    left: *const u8,
+    right: *const u8,
+    out: *mut u8,
+    twin: *mut u8,
+    count: usize,
+) {
+    // SAFETY: a kernel's contract.
+    unsafe { combine::<T, O>(left, right, out, twin, count) }
+}
+
+/// # Safety
+/// That of [`Kernel`].
+#[inline(always)]
+unsafe fn combine<T: Element, O: Operation<T>>(
+    left: *const u8,
+    right: *const u8,
+    out: *mut u8,
+    twin: *mut u8,
+    count: usize,
+) {
+    let (left, right, out) = (left.cast::<T>(), right.cast::<T>(), out.cast::<T>());
+    let (twin, doubled) = (twin.cast::<T>(), !twin.is_null());
+    let lanes = CHUNK / size_of::<T>();
+    let whole = count / lanes * lanes;
+    // SAFETY: all below `count` (a kernel's contract); unaligned accesses, since users' buffers may be unaligned.
+    unsafe {
+        // A plain loop: only what is inlined here is compiled for this processor's vectors.
+        let mut at = 0;
+        while at < whole {
+            let a = left.add(at).cast::<T::Chunk>().read_unaligned();
+            let b = right.add(at).cast::<T::Chunk>().read_unaligned();
+            let result = T::each(a, b, O::combine);
+            out.add(at).cast::<T::Chunk>().write_unaligned(result);
+            if doubled {
+                twin.add(at).cast::<T::Chunk>().write_unaligned(result);
+            }
+            at += lanes;
+            // No code: without it the compiler makes vectors of what lies at the same place of several chunks, by gathering. Measured: 65 us
+            // instead of 7 for 256 KiB of 4-byte numbers.
+            compiler_fence(Ordering::SeqCst);
+        }
+        for at in whole..count {
+            let result = O::combine(left.add(at).read_unaligned(), right.add(at).read_unaligned());
+            out.add(at).write_unaligned(result);
+            if doubled {
+                twin.add(at).write_unaligned(result);
+            }
+        }
+    }
+}
