@@ -1,5 +1,6 @@
-/* Random collectives: several at once on each communicator, blocking, non-blocking and persistent, in place or not, of random layouts, counts
-   and operations. What each rank contributes is a function of the collective's key and its rank, so every rank knows the result. */
+/* Random collectives: several at once on each communicator, blocking, non-blocking and persistent ones (started by every rank in an order of its
+   own), in place or not, of random layouts, counts and operations. What each rank contributes is a function of the collective's key and its rank, so
+   every rank knows the result. */
 #ifndef COLLECTIVES_H
 #define COLLECTIVES_H
 
@@ -152,10 +153,8 @@ static void end_reductions(void)
             OK(MPI_##name(__VA_ARGS__));                                                                              \
         else if ((c)->form == NON_BLOCKING)                                                                           \
             OK(MPI_##iname(__VA_ARGS__, &(c)->request));                                                              \
-        else {                                                                                                        \
+        else                                                                                                          \
             OK(MPI_##init(__VA_ARGS__, MPI_INFO_NULL, &(c)->request));                                                \
-            OK(MPI_Start(&(c)->request));                                                                             \
-        }                                                                                                             \
     } while (0)
 
 static int *numbers(struct collective *c, int which, int n)
@@ -417,6 +416,20 @@ static void end_collective(struct collective *c)
         OK(MPI_Comm_free(&c->graph));
 }
 
+/* Starts the persistent ones, each rank in its own order; about half of them, and the others when it is called again. */
+static void start(struct collective *all, int count, int half)
+{
+    static unsigned later;
+    int first = own(count), step = own(2) ? 1 : count - 1;
+    later = half ? (unsigned)own(1 << COLLECTIVES) : ~later;
+    for (int i = 0; i < count; i++) {
+        int which = (first + i * step) % count;
+        doing_ = names_[all[which].kind];
+        if (all[which].form == PERSISTENT_FORM && !(later >> which & 1))
+            OK(MPI_Start(&all[which].request));
+    }
+}
+
 /* Begins some, does something else meanwhile, and completes them. */
 static void collectives(void (*meanwhile)(void))
 {
@@ -425,8 +438,10 @@ static void collectives(void (*meanwhile)(void))
     MPI_Request requests[COLLECTIVES];
     for (int i = 0; i < count; i++)
         begin_collective(&all[i], &sets_[alike(SETS)], mixed(seed_ + 2) + (uint64_t)step_ * 1000000 + (uint64_t)i * 10000);
+    start(all, count, 1);
     if (meanwhile != NULL)
         meanwhile();
+    start(all, count, 0);
     doing_ = "completing collectives";
     for (int i = 0; i < count; i++) {
         requests[i] = all[i].request;
