@@ -176,6 +176,9 @@ pub struct RunOptions {
     /// Make the kernel fail in this way once the job runs, for tests of its own end
     #[arg(long, hide = true, value_name = "KIND")]
     pub inject: Option<String>,
+    /// Trouble between the nodes of a job on this machine, for tests
+    #[arg(long, hide = true, value_enum, value_name = "KIND", requires = "host")]
+    pub trouble: Option<Trouble>,
     /// Processor model of an emulated node, in QEMU's words, for tests of what the kernel needs
     #[arg(long, hide = true, value_name = "MODEL")]
     pub cpu: Option<String>,
@@ -205,6 +208,15 @@ pub struct ImageOptions {
     /// Print how long each step takes
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// Trouble between nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Trouble {
+    /// The last node's process is killed when a rank of the first has printed a line.
+    Kill,
+    /// Bytes at random, and frames that look almost right, come in at every node while the job runs.
+    Flood,
 }
 
 /// Levels of kernel messages.

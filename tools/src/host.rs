@@ -26,10 +26,7 @@ use crate::tree::Tree;
 /// Runs a job on this machine and gives its status. Errors: those of [`crate::run::run`], as far as they have to do with no emulator.
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if options.nodes > 1 {
-        return Err(Failure::usage(format!(
-            "--host has one node only, not {}; leave --nodes away, or run without --host",
-            options.nodes
-        )));
+        return crate::nodes::run(tree, options);
     }
     let mut job = job_of(&options.job)?;
     job.log = options.log.map(|level| level.name());
@@ -40,7 +37,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     let program = named.build(tree, &builder)?;
-    let tools = Tools { hold: options.gdb, valgrind: valgrind(options)? };
+    let tools = Tools { hold: options.gdb, valgrind: valgrind(options)?, plug: None };
     let limit = match (options.timeout, tools.hold || tools.valgrind.is_some()) {
         (None, true) => None,
         (seconds, _) => Some(Duration::from_secs(seconds.unwrap_or(RunOptions::TIMEOUT))),

@@ -32,6 +32,7 @@ pub mod host;
 pub mod image;
 pub mod job;
 pub mod memory;
+mod nodes;
 pub mod packages;
 pub mod profile;
 pub mod program;

@@ -34,7 +34,7 @@ const CORES_MAX: u32 = MAX_RANKS as u32;
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if options.nodes > 1 {
         return Err(Failure::usage(format!(
-            "a job has one node for now, not {}; leave --nodes away",
+            "nodes in QEMU are not joined yet, so a job there has one, not {}; leave --nodes away, or add --host",
             options.nodes
         )));
     }
@@ -173,11 +173,16 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
 
 /// The job as far as `run`, on a node or on this machine, and `image` share it.
 pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
-    if options.ranks == 0 {
-        return Err(Failure::usage("a job needs at least one rank; give -n 1 or more"));
-    }
     if options.ranks > CORES_MAX {
         return Err(Failure::usage(format!("a node holds at most {MAX_RANKS} ranks, not {}", options.ranks)));
+    }
+    job_of_nodes(options)
+}
+
+/// As [`job_of`], where the ranks may be more than a node holds.
+pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
+    if options.ranks == 0 {
+        return Err(Failure::usage("a job needs at least one rank; give -n 1 or more"));
     }
     let memory = options.mem.checked_mul(1 << 20).filter(|bytes| *bytes >= SEGMENT_BYTES_MIN);
     let memory = memory.ok_or_else(|| {

@@ -32,6 +32,7 @@ pub mod heap;
 pub mod job;
 #[cfg(target_os = "none")]
 mod panic;
+pub mod portals;
 mod primitive;
 pub mod print;
 pub mod smartmap;

@@ -43,6 +43,9 @@ pub const FILE_SPACE: &str = "file_space";
 pub const FILE_SPACE_DEFAULT: u64 = 32 << 20;
 /// `1`: at the end the host tool fetches the files ([`crate::console::FILES`]); `0` (default): it does not.
 pub const OUT: &str = "out";
+/// The node's place in a job of several: this node from 0, the job's nodes and ranks, and the job's number, with a comma between each. A job of
+/// one node if absent.
+pub const NETWORK: &str = "network";
 /// For tests. Of the kernel's own end: the boot core fails in this way when the job has been set going (`panic`, `page-fault`,
 /// `stack-overflow` or `invalid-instruction`) or before it has its structure (`early-page-fault`), or the other cores do as soon as they
 /// start (`core-page-fault`). Of what ranks find in their memory: segments are full of an earlier job's bytes before they are cleared

@@ -126,6 +126,19 @@ pub enum Inject {
     StaleMemory,
 }
 
+/// A node's place in a job of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// This node, below `nodes`.
+    pub node: u32,
+    /// Nodes of the job, at least 2 and at most as many as ranks.
+    pub nodes: u32,
+    /// Ranks of the job on all nodes.
+    pub size: u32,
+    /// The job's number, not 0.
+    pub job: u64,
+}
+
 /// A job, borrowed from the file's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job<'a> {
@@ -153,6 +166,8 @@ pub struct Job<'a> {
     pub out: bool,
     /// How the kernel fails once the job runs.
     pub inject: Option<Inject>,
+    /// The node's place in a job of several nodes.
+    pub network: Option<Network>,
     file: &'a [u8],
 }
 
@@ -213,6 +228,7 @@ impl<'a> Job<'a> {
         let mut inject = None;
         let mut file_space = None;
         let mut out = None;
+        let mut network_place = None;
         let mut has_argument = false;
         if file.last().is_some_and(|&last| last != 0) {
             return Err(JobError::Unterminated);
@@ -250,6 +266,9 @@ impl<'a> Job<'a> {
                         "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault or stale-memory",
                     )?;
                 }
+                key @ job_file::NETWORK => {
+                    set(&mut network_place, key, network(value), "node, nodes, ranks and number of the job")?
+                }
                 job_file::ARGUMENT => has_argument = true,
                 // The environment: the only key left.
                 _ => {}
@@ -274,6 +293,7 @@ impl<'a> Job<'a> {
             file_space: file_space.unwrap_or(job_file::FILE_SPACE_DEFAULT),
             out: out.unwrap_or(false),
             inject,
+            network: network_place,
             file,
         })
     }
@@ -295,7 +315,7 @@ const RANK_COUNT: &str = "a number from 1 to 255";
 const _: () = assert!(MAX_RANKS == 255, "RANK_COUNT says 255");
 
 /// Every key of the format.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     job_file::RANKS,
     job_file::MEMORY,
     job_file::ARGUMENT,
@@ -310,6 +330,7 @@ const KEYS: [&str; 14] = [
     job_file::FILE_SPACE,
     job_file::OUT,
     job_file::INJECT,
+    job_file::NETWORK,
 ];
 
 fn known_key(key: &[u8]) -> Option<&'static str> {
@@ -355,6 +376,19 @@ fn number_to(value: &[u8], most: u64) -> Option<u64> {
         sum.checked_mul(10)?.checked_add(digit)
     })?;
     (1..=most).contains(&number).then_some(number)
+}
+
+fn network(value: &[u8]) -> Option<Network> {
+    let mut words = value.split(|&byte| byte == b',');
+    let mut next = |most: u64| words.next().and_then(|word| number_to(word, most));
+    let node = match value {
+        [b'0', b',', ..] => next(0).unwrap_or(0),
+        _ => next(u64::from(u16::MAX))?,
+    };
+    let (nodes, size, job) = (next(u64::from(u16::MAX))?, next(u64::from(u32::MAX))?, next(u64::MAX)?);
+    let sound = words.next().is_none() && node < nodes && 2 <= nodes && nodes <= size;
+    // All fit: `number_to` was told the most.
+    sound.then_some(Network { node: node as u32, nodes: nodes as u32, size: size as u32, job })
 }
 
 fn switch(value: &[u8]) -> Option<bool> {
@@ -451,6 +485,16 @@ mod tests {
     }
 
     #[test]
+    fn a_node_of_several_knows_its_place() {
+        for node in 0..2 {
+            let file = [LEAST, std::format!("network={node},2,4,18446744073709551615\0").as_bytes()].concat();
+            let expected = Network { node, nodes: 2, size: 4, job: u64::MAX };
+            assert_eq!(Job::parse(&file).expect("a job").network, Some(expected));
+        }
+        assert_eq!(Job::parse(LEAST).expect("a job").network, None);
+    }
+
+    #[test]
     fn wrong_files_are_refused_with_their_reason() {
         assert_eq!(Job::parse(b""), Err(JobError::Missing { key: "arg" }));
         assert_eq!(Job::parse(b"arg=a\0mem=1\0"), Err(JobError::Missing { key: "ranks" }));
@@ -478,6 +522,20 @@ mod tests {
         bad_value(with(b"file_space=0\0"), "file_space");
         bad_value(with(b"out=yes\0"), "out");
         bad_value(with(b"end=EXIT\0"), "end");
+        for network in [
+            "",
+            "0",
+            "0,2,4",
+            "2,2,4,9",
+            "0,1,4,9",
+            "0,5,4,9",
+            "0,2,4,0",
+            "0,2,4,9,9",
+            "00,2,4,9",
+            "0,2,4294967296,9",
+        ] {
+            bad_value(with(std::format!("network={network}\0").as_bytes()), "network");
+        }
     }
 
     #[test]

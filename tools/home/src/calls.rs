@@ -12,7 +12,7 @@ use lwk_abi::address::USER_END;
 use lwk_abi::console as kind;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
 use lwk_abi::syscall::{
-    CORE_COUNTERS, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, REPORT_BYTES, errno, linux,
+    CORE_COUNTERS, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, REPORT_BYTES, errno, linux, portals,
 };
 use lwk_failure::{Reason, Registers};
 use lwk_linux::{Errno, Fatal, Machine, Outcome};
@@ -154,6 +154,10 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
         }
         // What it would tell of a core only a kernel counts.
         CORE_COUNTERS => Outcome::Done(Err(Errno(errno::ENOSYS))),
+        _ if portals::RANGE.contains(&number) => Outcome::Done(match rank.network {
+            Some(network) => portals_answer(network.call(rank.rank, number, arguments)),
+            None => Err(Errno(errno::ENOSYS)),
+        }),
         REPORT => Outcome::Done(report(&signals::machine(rank, context), arguments[0], arguments[1])),
         _ => {
             // SAFETY: asked once, by this call.
@@ -174,6 +178,11 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
         // The program makes the call again; signals of the node's can come in between.
         Outcome::Again => registers[libc::REG_RIP as usize] = start as i64,
     }
+}
+
+/// What one of Portals' calls answers.
+fn portals_answer(answer: i64) -> lwk_linux::Answer {
+    u64::try_from(answer).map_err(|_| Errno(-answer))
 }
 
 /// Margay's `report`: a record that the program's runtime adds to the exit report.

@@ -21,7 +21,7 @@ use nix::unistd::ftruncate;
 use crate::arch::Gate;
 
 /// Lets others run while a lock is waited for, without libc.
-struct Yield;
+pub struct Yield;
 
 impl spin::RelaxStrategy for Yield {
     fn relax() {

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
 use crate::files::Volume;
+use crate::network::Plug;
 use crate::node;
 use crate::supervise::TIME_IS_UP;
 use crate::tool::{self, Valgrind};
@@ -27,6 +28,8 @@ pub struct Tools {
     pub hold: bool,
     /// Ranks run under valgrind.
     pub valgrind: Option<Valgrind>,
+    /// The node's place at the wires of a job of several nodes; its job file says which node it is.
+    pub plug: Option<Plug>,
 }
 
 /// What the executable's `main` calls before anything else: if this process has been started as a node, or by valgrind as a
@@ -68,6 +71,7 @@ impl Home {
         let (console, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(NODE).arg(program).arg(if tools.hold { HOLD } else { GO }).arg(files.path());
+        command.envs(tools.plug.iter().map(Plug::variable));
         command.args(tools.valgrind.iter().flat_map(Valgrind::arguments));
         // A group of its own: an interrupt from the terminal is the host tool's, which takes the node along.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::from(OwnedFd::from(theirs)));

@@ -26,6 +26,7 @@ use nix::unistd::{ForkResult, Pid, fork, getpid, pipe2};
 use crate::board::Board;
 use crate::console::record;
 use crate::files::Volume;
+use crate::network::Network;
 use crate::rank::{self, Start};
 use crate::setup::{HOST_LACKS, Setup, SetupError};
 use crate::supervise::{Child, Supervisor};
@@ -128,6 +129,14 @@ fn run(
         .map_err(|error| SetupError::host(format!("cannot take over the job's files: {error}")))?;
     // For as long as this process and its ranks live.
     let volume: &'static Volume = Box::leak(Box::new(volume));
+    if valgrind.is_some() && job.network.is_some() {
+        return Err(SetupError::usage("ranks under valgrind have no network; run a job of one node").into());
+    }
+    let network = Network::new(&job, &setup.layout).map_err(|error| {
+        SetupError::host(format!(
+            "cannot set up the network: {error}; see whether limits (ulimit -v, -f, -n) are too small"
+        ))
+    })?;
     let mut ranks = Vec::new();
     for rank in 0..job.ranks {
         let (output, write_output) = pipe2(OFlag::O_CLOEXEC).map_err(lacking)?;
@@ -147,6 +156,7 @@ fn run(
             report,
             hold,
             volume,
+            network,
             valgrind,
         };
         let process = spawn(start)?;
@@ -161,6 +171,13 @@ fn run(
         ranks.push(Child::new(process, setup.places[rank as usize].core, output, error));
     }
     drop(report);
+    if job.network.is_some() {
+        // After the last fork: a forked process has but one thread.
+        std::thread::Builder::new()
+            .name("margay-network".into())
+            .spawn(|| network.interrupts())
+            .map_err(|error| SetupError::host(format!("cannot start the network: {error}")))?;
+    }
     let mut supervisor = Supervisor::new(ranks, board, console);
     let status = supervisor.watch(control.as_fd(), &ended, reports)?;
     if job.report {
@@ -219,7 +236,7 @@ fn ignore(signal: Signal) -> Result<(), SetupError> {
 /// Makes room for the descriptors of so many ranks.
 fn raise_file_limit(ranks: u32) -> Result<(), SetupError> {
     // Two memory objects and the read ends of two pipes each; two write ends, the reports' pipe and a handful more.
-    let needed = u64::from(ranks) * 4 + 32;
+    let needed = u64::from(ranks) * 4 + 40;
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(lacking)?;
     if soft >= needed {
         return Ok(());

@@ -24,6 +24,7 @@ use crate::arch::{self, Gate, Handler};
 use crate::board::{Board, RankEntry};
 use crate::call_sites::CallSite;
 use crate::files::Volume;
+use crate::network::Network;
 use crate::pages::{self, Collapsed, Pages};
 use crate::segment;
 use crate::setup::Setup;
@@ -55,6 +56,8 @@ pub struct Start<'a> {
     pub hold: bool,
     /// The node's files.
     pub volume: &'static Volume,
+    /// The node's network.
+    pub network: &'static Network,
     /// Run under valgrind; the program's system calls.
     pub valgrind: Option<(&'a Valgrind, &'a [CallSite])>,
 }
@@ -80,6 +83,8 @@ pub struct Life {
     pub hold: bool,
     /// The node's files.
     pub volume: &'static Volume,
+    /// The node's network, where there is one.
+    pub network: Option<&'static Network>,
     /// The program's system calls, if they raise `SIGILL` and are not dispatched.
     pub sites: Option<Vec<CallSite>>,
 }
@@ -98,6 +103,8 @@ pub struct Rank {
     pub program_name: Vec<u8>,
     /// The node's files.
     pub volume: &'static Volume,
+    /// The node's network, where there is one.
+    pub network: Option<&'static Network>,
     /// The node's process, the only one whose `SIGQUIT` asks where the rank is.
     pub node: i32,
     /// Where the failure report goes: no more open to the program than any other descriptor, since its `write` knows
@@ -202,7 +209,8 @@ pub fn run(start: Start<'_>) -> Result<Infallible, String> {
         // Not from a file system that forbids to run what is on it; then only tools know less.
         let _ = segment::map_code(code, &setup.file);
     }
-    close_others(start.report).map_err(|error| format!("cannot close descriptors: {error}"))?;
+    let kept: Vec<RawFd> = start.network.descriptors().into_iter().chain([start.report]).collect();
+    close_others(kept).map_err(|error| format!("cannot close descriptors: {error}"))?;
     live(Life {
         rank,
         core: u32::from(place.core),
@@ -218,6 +226,7 @@ pub fn run(start: Start<'_>) -> Result<Infallible, String> {
         hold: start.hold,
         cores: cores(setup),
         volume: start.volume,
+        network: Some(start.network),
         sites: None,
     })
 }
@@ -250,6 +259,7 @@ pub fn live(life: Life) -> Result<Infallible, String> {
         cores: life.cores,
         program_name,
         volume: life.volume,
+        network: life.network,
     }));
     // Relaxed: the handlers that load it are installed below, in this thread.
     CURRENT.store(current, Ordering::Relaxed);
@@ -306,16 +316,21 @@ fn redirect(from: RawFd, to: RawFd) -> io::Result<()> {
     check(unsafe { libc::dup2(from, to) })
 }
 
-/// Closes all descriptors but the standard streams and `kept`.
-fn close_others(kept: RawFd) -> io::Result<()> {
+/// Closes all descriptors but the standard streams and those to be kept.
+fn close_others(mut kept: Vec<RawFd>) -> io::Result<()> {
     let close = |first: RawFd, last: libc::c_uint| {
         // SAFETY: this process uses none of them any more: memory objects are mapped, pipes are the node's.
         check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } as i32)
     };
-    if kept > 3 {
-        close(3, kept as libc::c_uint - 1)?;
+    kept.sort_unstable();
+    let mut first = 3;
+    for kept in kept {
+        if kept > first {
+            close(first, kept as libc::c_uint - 1)?;
+        }
+        first = first.max(kept + 1);
     }
-    close(kept + 1, libc::c_uint::MAX)
+    close(first, libc::c_uint::MAX)
 }
 
 fn check(result: i32) -> io::Result<()> {

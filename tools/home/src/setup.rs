@@ -18,6 +18,7 @@ use nix::errno::Errno;
 
 use crate::arch::Gate;
 use crate::clock::{Calibration, TimeBase};
+use crate::network;
 use crate::pages::Pages;
 use crate::segment::{self, Segment};
 use crate::topology;
@@ -197,7 +198,9 @@ fn place_ranks(job: &Job<'_>) -> Result<(Vec<RankPlace>, u64), SetupError> {
     if let Some(most) = job.cores {
         cores.truncate(most as usize);
     }
-    let (ranks, count) = (job.ranks as usize, cores.len().max(1));
+    // The nodes of a job share this machine's cores.
+    let (size, first) = network::place(job);
+    let (ranks, count) = (size as usize, cores.len().max(1));
     if ranks > count && !job.oversubscribe {
         return Err(SetupError::usage(format!(
             "{ranks} ranks need {ranks} cores, and there are {count}; ask for fewer ranks, or let them share cores with \
@@ -206,7 +209,8 @@ fn place_ranks(job: &Job<'_>) -> Result<(Vec<RankPlace>, u64), SetupError> {
     }
     cores.truncate(ranks);
     let places = topology::places(&cores);
-    Ok(((0..ranks).map(|rank| places[rank % places.len()]).collect(), ranks.div_ceil(count) as u64))
+    let own = (first as usize..).take(job.ranks as usize);
+    Ok((own.map(|rank| places[rank % places.len()]).collect(), ranks.div_ceil(count) as u64))
 }
 
 /// Every rank's memory objects, mapped writable at its slot.
@@ -261,16 +265,17 @@ fn job_page(
     time: TimeBase,
 ) -> JobPage {
     let shared = if sharing > 1 { FLAG_OVERSUBSCRIBED } else { 0 };
+    let (size, first) = network::place(job);
     let mut page = JobPage {
         magic: JOB_PAGE_MAGIC,
         version: JOB_PAGE_VERSION,
         flags: FLAG_HOST_HOME | shared,
-        rank,
-        size: job.ranks,
+        rank: first + rank,
+        size,
         node_rank: rank,
         node_size: job.ranks,
-        node: 0,
-        nodes: 1,
+        node: job.network.map_or(0, |network| network.node),
+        nodes: job.network.map_or(1, |network| network.nodes),
         tsc_hz: time.tsc_hz,
         tsc_base: time.tsc_base,
         wall_base_ns: time.wall_base_ns,

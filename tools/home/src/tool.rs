@@ -369,6 +369,7 @@ fn become_rank(plan: Plan) -> Result<std::convert::Infallible, String> {
         stack_pointer: plan.stack_pointer,
         hold: false,
         volume,
+        network: None,
         sites: Some(plan.sites),
     };
     drop(parsed);

@@ -1,0 +1,388 @@
+//! Latency and bandwidth of Portals puts and gets between pairs of ranks, on one node or several
+//!
+//! Rank r of the first half works with rank r plus half the job's ranks: with as many ranks on each of two nodes every pair is on both. All
+//! pairs work at once, and rank 0 prints what its own sees. Half a round trip is that of a put into memory that the peer polls. Bandwidth is that of puts,
+//! each acknowledged, and of gets, [`WINDOW`] under way at a time. Everything that arrives is compared with what was to come; a wrong
+//! byte ends the job.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU8, Ordering};
+use lwk_apps::cli::{Argument, Cli};
+use lwk_apps::json;
+use lwk_user::abi::exit::USAGE as USAGE_STATUS;
+use lwk_user::clock::Instant;
+use lwk_user::portals::abi::{
+    ANY, Descriptor, Entry, NONE, Operation, PRIORITY_LIST, ack, descriptor, entry, event, failure,
+    interface, operation,
+};
+use lwk_user::portals::{Counter, DescriptorHandle, Interface, Queue, Result};
+use lwk_user::{Env, eprintln, job, println, start};
+use serde::Serialize;
+
+const USAGE: &str = "portals-bench [--rounds N] [--max-size BYTES] [--json]";
+
+/// Operations under way at a time when bandwidth is measured.
+const WINDOW: u64 = 8;
+/// Sizes go from 8 bytes by powers of two to this, in bytes, unless asked for less.
+const SIZE_MAX: usize = 1 << 20;
+/// Bytes that a row moves at least, so that the clock does not count.
+const ROW_BYTES: usize = 4 << 20;
+/// The portal-table entry of everything here.
+const TABLE: u32 = 0;
+/// Match bits of what is put and got, and of barriers.
+const DATA: u64 = 1;
+const BARRIER: u64 = 2;
+
+#[derive(Serialize)]
+struct Document {
+    program: &'static str,
+    ranks: u32,
+    nodes: u32,
+    /// Half a round trip of an 8-byte put, median, in nanoseconds.
+    latency_ns: u64,
+    bandwidth: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    bytes: usize,
+    /// Million bytes a second.
+    put_mb_s: f64,
+    get_mb_s: f64,
+}
+
+struct Options {
+    rounds: u64,
+    largest: usize,
+    json: bool,
+}
+
+lwk_user::entry!(main);
+
+fn main(env: &Env) -> i32 {
+    let options = parse(env);
+    let job = job();
+    if job.size() % 2 != 0 {
+        if job.rank().0 == 0 {
+            eprintln!("portals-bench works with pairs of ranks; ask for an even number (-n)");
+        }
+        start::exit(USAGE_STATUS);
+    }
+    match measure(&options) {
+        Ok(document) => {
+            if job.rank().0 == 0 {
+                print(&options, &document);
+            }
+            0
+        }
+        Err(error) => fail(&format!("a call of Portals failed: {error}")),
+    }
+}
+
+fn parse(env: &Env) -> Options {
+    let mut options = Options { rounds: 200, largest: SIZE_MAX, json: false };
+    let mut cli = Cli::new(env, USAGE);
+    while let Some(argument) = cli.argument() {
+        match argument {
+            Argument::Option("rounds") => options.rounds = cli.number("rounds", 1..=1_000_000),
+            Argument::Option("max-size") => options.largest = cli.number("max-size", 8..=64 << 20),
+            Argument::Option("json") => options.json = true,
+            other => cli.unknown(other),
+        }
+    }
+    options
+}
+
+fn fail(message: &str) -> ! {
+    eprintln!("portals-bench: rank {}: {message}", job().rank());
+    start::exit(1)
+}
+
+/// This rank's part of a pair.
+struct Side {
+    interface: Interface,
+    /// Counts of operations that have ended at this rank, and of data and barriers that have arrived.
+    ended: Counter,
+    arrived: Counter,
+    barrier: Counter,
+    acknowledged: Queue,
+    /// What is sent and fetched into, and what the peer puts into and gets from. Others read and write it, so it is reached by pointers only.
+    source: Vec<AtomicU8>,
+    landing: Vec<AtomicU8>,
+    from: DescriptorHandle,
+    nothing: DescriptorHandle,
+    peer: u32,
+    /// Operations begun, data expected, barriers passed.
+    begun: u64,
+    expected: u64,
+    barriers: u64,
+}
+
+/// Memory whose content others change.
+fn memory(bytes: usize) -> Vec<AtomicU8> {
+    (0..bytes).map(|_| AtomicU8::new(0)).collect()
+}
+
+/// The byte at `at` of what has the number `number`.
+fn pattern(number: u64, at: usize) -> u8 {
+    (number.wrapping_mul(31) as usize).wrapping_add(at).wrapping_add(at >> 8) as u8
+}
+
+fn address(memory: &[AtomicU8]) -> u64 {
+    memory.as_ptr().expose_provenance() as u64
+}
+
+fn fill(memory: &[AtomicU8], number: u64, bytes: usize) {
+    for (at, byte) in memory.iter().enumerate().take(bytes) {
+        // Relaxed: the operation that sends it is a system call behind it.
+        byte.store(pattern(number, at), Ordering::Relaxed);
+    }
+}
+
+fn check(what: &str, memory: &[AtomicU8], number: u64, bytes: usize) {
+    // Relaxed: the counter that told of its arrival was read with acquire.
+    let wrong = memory
+        .iter()
+        .enumerate()
+        .take(bytes)
+        .find(|(at, byte)| byte.load(Ordering::Relaxed) != pattern(number, *at));
+    if let Some((at, byte)) = wrong {
+        let (is, should) = (byte.load(Ordering::Relaxed), pattern(number, at));
+        fail(&format!("wrong data: byte {at} of a {what} of {bytes} bytes is {is}, not {should}"));
+    }
+}
+
+impl Side {
+    fn new(largest: usize) -> Result<Side> {
+        let interface = Interface::open(interface::MATCHING | interface::LOGICAL)?;
+        let (ended, arrived, barrier) = (interface.counter()?, interface.counter()?, interface.counter()?);
+        let acknowledged = interface.queue(64)?;
+        interface.table(0, None, TABLE)?;
+        let (source, landing) = (memory(largest), memory(largest));
+        let open = |bits, start, bytes: usize, counter: &Counter| Entry {
+            start,
+            bytes: bytes as u64,
+            counter: counter.handle(),
+            uid: ANY,
+            options: entry::OP_PUT | entry::OP_GET | entry::EVENT_CT_COMM,
+            node: ANY,
+            process: ANY,
+            bits,
+            ..Entry::default()
+        };
+        // SAFETY: memory of atomics, which lives as long as the interface; it is reached in no other way.
+        unsafe {
+            interface.append(TABLE, &open(DATA, address(&landing), largest, &arrived), PRIORITY_LIST)?;
+            interface.append(TABLE, &open(BARRIER, address(&landing), 0, &barrier), PRIORITY_LIST)?;
+        }
+        let counting = Descriptor {
+            start: address(&source),
+            bytes: largest as u64,
+            options: descriptor::EVENT_CT_ACK | descriptor::EVENT_CT_REPLY,
+            queue: NONE,
+            counter: ended.handle(),
+            reserved: 0,
+        };
+        let telling = Descriptor {
+            bytes: 0,
+            options: descriptor::EVENT_SEND_DISABLE,
+            queue: acknowledged.handle(),
+            counter: NONE,
+            ..counting
+        };
+        // SAFETY: as above.
+        let (from, nothing) = unsafe { (interface.bind(&counting)?, interface.bind(&telling)?) };
+        let half = job().size() / 2;
+        let me = job().rank().0;
+        let peer = if me < half { me + half } else { me - half };
+        Ok(Side {
+            interface,
+            ended,
+            arrived,
+            barrier,
+            acknowledged,
+            source,
+            landing,
+            from,
+            nothing,
+            peer,
+            begun: 0,
+            expected: 0,
+            barriers: 0,
+        })
+    }
+
+    fn begin(&mut self, kind: u32, bytes: usize, wants: u32) -> Result<()> {
+        let handle = self.from.0;
+        let (put, get) = if kind == operation::GET { (NONE, handle) } else { (handle, NONE) };
+        self.begun += u64::from(kind == operation::GET || wants != ack::NONE);
+        let asked = Operation {
+            kind,
+            put,
+            get,
+            ack: wants,
+            bytes: bytes as u64,
+            node: self.peer,
+            table: TABLE,
+            trigger: NONE,
+            bits: DATA,
+            ..Operation::default()
+        };
+        // SAFETY: memory of atomics, which lives as long as the interface.
+        unsafe { self.interface.operate(&asked) }
+    }
+
+    /// Waits until no more than `left` operations are under way.
+    fn finish(&mut self, left: u64) {
+        let wanted = self.begun.saturating_sub(left);
+        let (_, failures) = self.ended.wait(wanted);
+        if failures > 0 {
+            fail("an operation failed: the peer is gone, or refused it");
+        }
+    }
+
+    /// Waits for data that the peer puts.
+    fn receive(&mut self) {
+        self.expected += 1;
+        if self.arrived.wait(self.expected).1 > 0 {
+            fail("data did not arrive as a whole: the peer is gone");
+        }
+    }
+
+    /// Tells a rank of a barrier; tries again as long as the other has not come so far as to take it.
+    fn tell(&mut self, rank: u32) -> Result<()> {
+        let asked = Operation {
+            kind: operation::PUT,
+            put: self.nothing.0,
+            get: NONE,
+            ack: ack::FULL,
+            node: rank,
+            table: TABLE,
+            trigger: NONE,
+            bits: BARRIER,
+            ..Operation::default()
+        };
+        loop {
+            // SAFETY: no memory is read.
+            unsafe { self.interface.operate(&asked)? };
+            let told = self.acknowledged.wait();
+            match told.failure {
+                failure::OK if told.kind == event::ACK => return Ok(()),
+                failure::TARGET_INVALID | failure::DROPPED => {}
+                other => fail(&format!("rank {rank} cannot be reached (failure {other})")),
+            }
+        }
+    }
+
+    /// Waits for all ranks of the job.
+    fn barrier(&mut self) -> Result<()> {
+        self.barriers += 1;
+        let (me, size) = (job().rank().0, job().size());
+        if me == 0 {
+            self.barrier.wait(self.barriers * u64::from(size - 1));
+            for rank in 1..size {
+                self.tell(rank)?;
+            }
+        } else {
+            self.tell(0)?;
+            self.barrier.wait(self.barriers);
+        }
+        Ok(())
+    }
+
+    /// Half a round trip of 8 bytes, in nanoseconds: the median of `rounds`.
+    fn latency(&mut self, rounds: u64) -> Result<u64> {
+        const BYTES: usize = 8;
+        let first = job().rank().0 < self.peer;
+        let mut times = vec![0; rounds as usize];
+        for (number, time) in (0..).zip(&mut times) {
+            let begun = Instant::now();
+            if first {
+                fill(&self.source, number, BYTES);
+                self.begin(operation::PUT, BYTES, ack::NONE)?;
+                self.receive();
+                check("put", &self.landing, number + 1, BYTES);
+            } else {
+                self.receive();
+                check("put", &self.landing, number, BYTES);
+                fill(&self.source, number + 1, BYTES);
+                self.begin(operation::PUT, BYTES, ack::NONE)?;
+            }
+            *time = begun.elapsed().as_nanos() as u64 / 2;
+        }
+        times.sort_unstable();
+        Ok(times[times.len() / 2])
+    }
+
+    /// Million bytes a second of one kind of operation; then what has arrived is compared.
+    fn bandwidth(&mut self, kind: u32, bytes: usize) -> Result<f64> {
+        let number = bytes as u64 + u64::from(kind);
+        let count = (ROW_BYTES / bytes).clamp(2, 2_000) as u64;
+        let first = job().rank().0 < self.peer;
+        let put = kind == operation::PUT;
+        fill(if put { &self.source } else { &self.landing }, number, bytes);
+        self.barrier()?;
+        let begun = Instant::now();
+        if first {
+            for _ in 0..count {
+                self.begin(kind, bytes, if put { ack::FULL } else { ack::NONE })?;
+                self.finish(WINDOW - 1);
+            }
+            self.finish(0);
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        if !first {
+            // Gets of the peer's count as well.
+            self.expected += count - 1;
+            self.receive();
+        }
+        if put && !first {
+            check("put", &self.landing, number, bytes);
+        } else if !put && first {
+            check("get", &self.source, number, bytes);
+        }
+        self.barrier()?;
+        Ok(count as f64 * bytes as f64 / seconds / 1e6)
+    }
+}
+
+fn measure(options: &Options) -> Result<Document> {
+    let mut side = Side::new(options.largest.max(8))?;
+    side.barrier()?;
+    let latency_ns = side.latency(options.rounds)?;
+    side.barrier()?;
+    let mut bandwidth = Vec::new();
+    let mut bytes = 8;
+    while bytes <= options.largest {
+        let put_mb_s = side.bandwidth(operation::PUT, bytes)?;
+        let get_mb_s = side.bandwidth(operation::GET, bytes)?;
+        bandwidth.push(Row { bytes, put_mb_s, get_mb_s });
+        bytes *= 4;
+    }
+    side.barrier()?;
+    Ok(Document {
+        program: "portals-bench",
+        ranks: job().size(),
+        nodes: job().nodes(),
+        latency_ns,
+        bandwidth,
+    })
+}
+
+fn print(options: &Options, document: &Document) {
+    if options.json {
+        return json::print(document).unwrap_or_else(|error| fail(&format!("cannot write JSON: {error}")));
+    }
+    println!("# {} ranks on {} nodes, data verified", document.ranks, document.nodes);
+    println!("# put of 8 bytes, half round trip: {} ns", document.latency_ns);
+    println!("#   bytes   put MB/s   get MB/s");
+    for row in &document.bandwidth {
+        println!("{:9} {:10.1} {:10.1}", row.bytes, row.put_mb_s, row.get_mb_s);
+    }
+}

@@ -1,0 +1,372 @@
+//! Portals 4, for a program: network interfaces, lists of memory that others may reach, operations on theirs, and what becomes of them.
+//!
+//! Set-up and operations are system calls; waiting is not: event queues and counting events lie in this program's memory, where the kernel
+//! writes them. Names follow the Portals 4.3 reference; options and kinds are constants of [`lwk_abi::portals`]. A rank of the job is
+//! named by its number on a logical interface.
+//!
+//! What is given to an interface as memory is reached by others at any time, as with [`crate::smartmap`]: so those calls are unsafe.
+
+use alloc::alloc::{alloc_zeroed, dealloc};
+use core::alloc::Layout;
+use core::fmt;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+pub use lwk_abi::portals as abi;
+use lwk_abi::portals::{
+    COUNTER_BYTES, Descriptor, ERROR_BASE, Entry, Event, Limits, NONE, Operation, QUEUE_DROPPED,
+    QUEUE_EVENTS, QUEUE_TAKEN, status,
+};
+use lwk_abi::syscall::portals as call;
+
+use crate::syscall::raw;
+use crate::wait::spin_until;
+
+/// Why a call failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// A return code of Portals ([`status`]).
+    Status(u32),
+    /// This home has no network.
+    NoNetwork,
+    /// No memory is left for a queue or a counter.
+    NoMemory,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match *self {
+            Error::NoNetwork => "this home has no network",
+            Error::NoMemory => "no memory is left",
+            Error::Status(status::ARG_INVALID) => "PTL_ARG_INVALID",
+            Error::Status(status::IN_USE) => "PTL_IN_USE",
+            Error::Status(status::NO_SPACE) => "PTL_NO_SPACE",
+            Error::Status(status::PT_FULL) => "PTL_PT_FULL",
+            Error::Status(status::PT_EQ_NEEDED) => "PTL_PT_EQ_NEEDED",
+            Error::Status(status::PT_IN_USE) => "PTL_PT_IN_USE",
+            Error::Status(other) => return write!(f, "Portals status {other}"),
+        })
+    }
+}
+
+/// What a call answers.
+pub type Result<T> = core::result::Result<T, Error>;
+
+/// One of Portals' system calls.
+///
+/// # Safety
+/// What others do with the memory that the arguments name must be sound.
+unsafe fn portals(number: u64, arguments: [u64; 4]) -> Result<u32> {
+    let [a, b, c, d] = arguments;
+    // SAFETY: the caller's promise is the same.
+    match unsafe { raw(number, [a, b, c, d, 0, 0]) } {
+        answer @ 0.. => Ok(answer as u32),
+        answer if -answer >= ERROR_BASE => Err(Error::Status((-answer - ERROR_BASE) as u32)),
+        _ => Err(Error::NoNetwork),
+    }
+}
+
+fn address_of<T>(value: &T) -> u64 {
+    (&raw const *value).expose_provenance() as u64
+}
+
+/// A network interface; open until it is dropped.
+#[derive(Debug)]
+pub struct Interface {
+    handle: u32,
+    limits: Limits,
+}
+
+/// A list entry ([`Interface::append`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryHandle(u32);
+
+impl EntryHandle {
+    /// As the kernel knows it.
+    pub fn handle(self) -> u32 {
+        self.0
+    }
+}
+
+/// A memory descriptor ([`Interface::bind`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DescriptorHandle(pub u32);
+
+impl Interface {
+    /// Opens an interface: options of [`abi::interface`], one of each pair. Errors: options that contradict each other; no network.
+    pub fn open(options: u32) -> Result<Interface> {
+        let mut limits = Limits::default();
+        let told = (&raw mut limits).expose_provenance() as u64;
+        // SAFETY: the call writes the limits into this function's variable.
+        let handle = unsafe { portals(call::INTERFACE_OPEN, [options.into(), 0, told, 0]) }?;
+        Ok(Interface { handle, limits })
+    }
+
+    /// Its handle, for calls that have no wrapper here.
+    pub fn handle(&self) -> u32 {
+        self.handle
+    }
+
+    /// What it can have at most.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Messages dropped, and violations of permissions and of operations ([`abi::register`]). Errors: no such register.
+    pub fn register(&self, register: u32) -> Result<u32> {
+        // SAFETY: no memory is involved.
+        unsafe { portals(call::INTERFACE_STATUS, [self.handle.into(), register.into(), 0, 0]) }
+    }
+
+    /// A queue with room for `events` events. Errors: no memory, or too many queues.
+    pub fn queue(&self, events: usize) -> Result<Queue> {
+        let bytes = events.checked_mul(size_of::<Event>()).ok_or(Error::NoMemory)? + QUEUE_EVENTS as usize;
+        let memory = Memory::new(bytes)?;
+        let start = memory.address();
+        // SAFETY: the memory is the queue's as long as the kernel has it, and the kernel keeps to its form.
+        let handle = unsafe { portals(call::QUEUE_ALLOCATE, [self.handle.into(), start, events as u64, 0]) }?;
+        Ok(Queue { handle, memory: Some(memory), size: events as u64, taken: 0 })
+    }
+
+    /// A counting event. Errors: no memory, or too many of them.
+    pub fn counter(&self) -> Result<Counter> {
+        let memory = Memory::new(COUNTER_BYTES as usize)?;
+        // SAFETY: as for a queue.
+        let handle =
+            unsafe { portals(call::COUNTER_ALLOCATE, [self.handle.into(), memory.address(), 0, 0]) }?;
+        Ok(Counter { handle, memory: Some(memory) })
+    }
+
+    /// An entry of the portal table: options of [`abi::table`], at `index` or, with [`abi::PT_ANY`], anywhere. Returns its index.
+    /// Errors: it is in use; the table is full; flow control without a queue.
+    pub fn table(&self, options: u32, queue: Option<&Queue>, index: u32) -> Result<u32> {
+        let queue = queue.map_or(NONE, |queue| queue.handle);
+        // SAFETY: no memory is involved.
+        unsafe {
+            portals(call::TABLE_ALLOCATE, [self.handle.into(), options.into(), queue.into(), index.into()])
+        }
+    }
+
+    /// Gives an entry of the portal table back. Errors: it still has list entries or messages.
+    pub fn free_table(&self, index: u32) -> Result<()> {
+        // SAFETY: no memory is involved.
+        unsafe { portals(call::TABLE_FREE, [self.handle.into(), index.into(), 0, 0]) }.map(drop)
+    }
+
+    /// Has an entry of the portal table take messages, or none. Errors: there is none.
+    pub fn enable(&self, index: u32, on: bool) -> Result<()> {
+        // SAFETY: no memory is involved.
+        unsafe { portals(call::TABLE_ENABLE, [self.handle.into(), index.into(), on.into(), 0]) }.map(drop)
+    }
+
+    /// Names memory that operations take data from and put answers into. Errors: it is not this program's; handles that are not.
+    ///
+    /// # Safety
+    /// While an operation uses the descriptor, its memory is read, or written if the operation fetches.
+    pub unsafe fn bind(&self, descriptor: &Descriptor) -> Result<DescriptorHandle> {
+        let arguments = [self.handle.into(), address_of(descriptor), 0, 0];
+        // SAFETY: the caller's promise.
+        unsafe { portals(call::DESCRIPTOR_BIND, arguments) }.map(DescriptorHandle)
+    }
+
+    /// Forgets a descriptor. Errors: operations still use it.
+    pub fn release(&self, descriptor: DescriptorHandle) -> Result<()> {
+        // SAFETY: no memory is involved.
+        unsafe { portals(call::DESCRIPTOR_RELEASE, [descriptor.0.into(), 0, 0, 0]) }.map(drop)
+    }
+
+    /// Appends an entry to a list of a portal-table entry. Errors: memory that is not this program's; no room.
+    ///
+    /// # Safety
+    /// Whoever the entry names may read or write its memory, by its options, until it is unlinked.
+    pub unsafe fn append(&self, table: u32, entry: &Entry, list: u32) -> Result<EntryHandle> {
+        let arguments = [self.handle.into(), table.into(), address_of(entry), list.into()];
+        // SAFETY: the caller's promise.
+        unsafe { portals(call::ENTRY_APPEND, arguments) }.map(EntryHandle)
+    }
+
+    /// Takes an entry off its list. Errors: a message is arriving there; it is gone already.
+    pub fn unlink(&self, entry: EntryHandle) -> Result<()> {
+        // SAFETY: no memory is involved: others reach less.
+        unsafe { portals(call::ENTRY_UNLINK, [entry.0.into(), 0, 0, 0]) }.map(drop)
+    }
+
+    /// Looks for an unexpected message that an entry would take ([`abi::SEARCH_ONLY`], [`abi::SEARCH_DELETE`]); an event tells. Errors: as
+    /// [`Interface::append`].
+    pub fn search(&self, table: u32, entry: &Entry, what: u32) -> Result<()> {
+        let arguments = [self.handle.into(), table.into(), address_of(entry), what.into()];
+        // SAFETY: the call reads the entry, and writes nothing but events.
+        unsafe { portals(call::ENTRY_SEARCH, arguments) }.map(drop)
+    }
+
+    /// Begins an operation, or keeps it for its counting event. Errors: it makes no sense; no room.
+    ///
+    /// # Safety
+    /// Until events tell of its end, its descriptors' memory is read, or written if it fetches.
+    pub unsafe fn operate(&self, operation: &Operation) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { portals(call::OPERATE, [self.handle.into(), address_of(operation), 0, 0]) }.map(drop)
+    }
+}
+
+impl Drop for Interface {
+    fn drop(&mut self) {
+        // SAFETY: no memory is involved: others reach less.
+        // An operation still under way keeps it open, and then the job's end closes it.
+        let _ = unsafe { portals(call::INTERFACE_CLOSE, [self.handle.into(), 0, 0, 0]) };
+    }
+}
+
+/// Zeroed memory that the kernel writes to, on cache lines of its own.
+#[derive(Debug)]
+struct Memory {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Memory {
+    fn new(bytes: usize) -> Result<Memory> {
+        let layout = Layout::from_size_align(bytes, 64).map_err(|_| Error::NoMemory)?;
+        // SAFETY: the layout has bytes.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(Error::NoMemory)?;
+        Ok(Memory { start, layout })
+    }
+
+    fn address(&self) -> u64 {
+        self.start.as_ptr().expose_provenance() as u64
+    }
+
+    /// The word at `offset`, which is within the memory and aligned.
+    fn word(&self, offset: u64) -> &AtomicU64 {
+        debug_assert!(offset as usize + 8 <= self.layout.size() && offset.is_multiple_of(8));
+        // SAFETY: within the memory, aligned, and used by atomics on this side; the kernel writes aligned words.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset as usize).cast()) }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout; the kernel has given it back.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
+
+/// An event queue.
+#[derive(Debug)]
+pub struct Queue {
+    handle: u32,
+    /// Gone only while it is dropped.
+    memory: Option<Memory>,
+    size: u64,
+    taken: u64,
+}
+
+impl Queue {
+    /// Its handle, for descriptors.
+    pub fn handle(&self) -> u32 {
+        self.handle
+    }
+
+    /// The next event, if it is there (`PtlEQGet`). No system call.
+    pub fn get(&mut self) -> Option<Event> {
+        let memory = self.memory.as_ref()?;
+        let at = QUEUE_EVENTS + self.taken % self.size * size_of::<Event>() as u64;
+        // Acquire: pairs with the kernel's release, which follows the rest of the event.
+        if memory.word(at).load(Ordering::Acquire) != self.taken + 1 {
+            return None;
+        }
+        // SAFETY: the event is within the memory, any bytes are one, and the kernel does not write there before it is taken.
+        let event = unsafe { memory.start.as_ptr().add(at as usize).cast::<Event>().read_volatile() };
+        self.taken += 1;
+        // Release: the kernel must not write here before the event has been read.
+        memory.word(QUEUE_TAKEN).store(self.taken, Ordering::Release);
+        Some(event)
+    }
+
+    /// Waits for the next event (`PtlEQWait`).
+    pub fn wait(&mut self) -> Event {
+        let mut event = None;
+        spin_until(|| {
+            event = self.get();
+            event.is_some()
+        });
+        event.unwrap_or_default()
+    }
+
+    /// Events that were dropped because the queue was full.
+    pub fn dropped(&self) -> u64 {
+        // Relaxed: a count.
+        self.memory.as_ref().map_or(0, |memory| memory.word(QUEUE_DROPPED).load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        give_back(call::QUEUE_FREE, self.handle, &mut self.memory);
+    }
+}
+
+/// A counting event.
+#[derive(Debug)]
+pub struct Counter {
+    handle: u32,
+    /// Gone only while it is dropped.
+    memory: Option<Memory>,
+}
+
+impl Counter {
+    /// Its handle, for descriptors and entries.
+    pub fn handle(&self) -> u32 {
+        self.handle
+    }
+
+    /// Successes and failures (`PtlCTGet`). No system call.
+    pub fn get(&self) -> (u64, u64) {
+        // Acquire: pairs with the kernel's release, which follows what is counted.
+        let word = |at| self.memory.as_ref().map_or(0, |memory| memory.word(at).load(Ordering::Acquire));
+        (word(0), word(8))
+    }
+
+    /// Waits for so many successes, or for a failure (`PtlCTWait`).
+    pub fn wait(&self, successes: u64) -> (u64, u64) {
+        spin_until(|| {
+            let (now, failures) = self.get();
+            now >= successes || failures > 0
+        });
+        self.get()
+    }
+
+    /// Adds to the counts. Errors: none while the interface is open.
+    pub fn add(&self, successes: u64, failures: u64) -> Result<()> {
+        // SAFETY: the call writes to the counter's own memory.
+        unsafe { portals(call::COUNTER_CHANGE, [self.handle.into(), successes, failures, 0]) }.map(drop)
+    }
+
+    /// Sets the counts. Errors: none while the interface is open.
+    pub fn set(&self, successes: u64, failures: u64) -> Result<()> {
+        // SAFETY: as above.
+        unsafe { portals(call::COUNTER_CHANGE, [self.handle.into(), successes, failures, 1]) }.map(drop)
+    }
+
+    /// Forgets what it was to trigger. Errors: none while the interface is open.
+    pub fn cancel_triggered(&self) -> Result<()> {
+        // SAFETY: no memory is involved.
+        unsafe { portals(call::COUNTER_CANCEL, [self.handle.into(), 0, 0, 0]) }.map(drop)
+    }
+}
+
+impl Drop for Counter {
+    fn drop(&mut self) {
+        give_back(call::COUNTER_FREE, self.handle, &mut self.memory);
+    }
+}
+
+/// Has the kernel give memory back. If something still uses it the memory stays the kernel's.
+fn give_back(number: u64, handle: u32, memory: &mut Option<Memory>) {
+    // SAFETY: no memory is involved: the kernel writes less.
+    let answer = unsafe { portals(number, [handle.into(), 0, 0, 0]) };
+    // With its interface closed the kernel knows nothing of it any more.
+    if !matches!(answer, Ok(_) | Err(Error::Status(status::ARG_INVALID))) {
+        core::mem::forget(memory.take());
+    }
+}
