@@ -1,10 +1,10 @@
 //! The node's files: a file system (crate `lwk-files`) in the kernel's memory, which every rank of the job works on under one
 //! lock. Memory is taken as files grow, up to the job's limit, and never given back to anything else.
 
-use arrayvec::ArrayVec;
-use lwk_abi::console::FILES;
+use arrayvec::{ArrayString, ArrayVec};
+use lwk_abi::console::{FILES, KERNEL};
 use lwk_abi::syscall::errno::EIO;
-use lwk_files::{Errno, Files, PAGE_BYTES, Page, Pages, checksum};
+use lwk_files::{Errno, Files, NodeId, PAGE_BYTES, Page, Pages, checksum};
 use lwk_mm::address::PhysAddr;
 
 use crate::arch::clock;
@@ -15,6 +15,10 @@ use crate::{console, memory};
 const PIECES_MAX: usize = 256;
 /// Least pages of a piece.
 const PIECE_PAGES_MIN: u64 = 16;
+/// Bytes of the paths that are named when they are lost.
+const LOST_BYTES_MAX: usize = 2048;
+/// Level of a note in kernel messages.
+const INFO: usize = 3;
 /// How long the node's end waits for a core that works on the files, in ticks, 2 s or more, as for the console. It is then stopped.
 const PATIENCE_TICKS: u64 = 10_000_000_000;
 
@@ -23,13 +27,20 @@ pub struct NodePages {
     pieces: ArrayVec<PhysAddr, PIECES_MAX>,
     pages_a_piece: u32,
     limit: u32,
+    /// Where ranks start.
+    folder: NodeId,
 }
 
-static NODE: spin::Mutex<NodePages> =
-    spin::Mutex::new(NodePages { pieces: ArrayVec::new_const(), pages_a_piece: 1, limit: 0 });
+static NODE: spin::Mutex<NodePages> = spin::Mutex::new(NodePages {
+    pieces: ArrayVec::new_const(),
+    pages_a_piece: 1,
+    limit: 0,
+    folder: NodeId::ROOT,
+});
 
-/// Sets up the files of a job: those of an image, or none, and `space` bytes for more. Errors: `BadFiles` for an image that is none, `NoFileMemory`.
-pub fn init(image: Option<&[u8]>, space: u64) -> Result<(), Problem> {
+/// Sets up the files of a job: those of an image, or none, and `space` bytes for more; ranks start in `folder`. Errors: `BadFiles` for an image
+/// that is none or lacks the folder, `NoFileMemory`.
+pub fn init(image: Option<&[u8]>, space: u64, folder: &[u8]) -> Result<(), Problem> {
     let mut node = NODE.lock();
     let given = image.map_or(0, |image| image.len().div_ceil(PAGE_BYTES) as u64);
     let space = space.div_ceil(PAGE_BYTES as u64);
@@ -48,7 +59,21 @@ pub fn init(image: Option<&[u8]>, space: u64) -> Result<(), Problem> {
     made.map(set_limit).map_err(|problem| match problem {
         Errno(EIO) => Problem::BadFiles,
         _ => Problem::NoFileMemory,
-    })
+    })?;
+    node.folder = Files::open(&mut *node)
+        .and_then(|files| files.find(NodeId::ROOT, folder))
+        .map_err(|_| Problem::BadFiles)?;
+    Ok(())
+}
+
+/// The folder that a rank starts in, which stays while it does. Errors: `EIO` before there are files.
+pub fn start_folder() -> Result<NodeId, Errno> {
+    let mut node = NODE.lock();
+    let folder = node.folder;
+    if folder != NodeId::ROOT {
+        Files::open(&mut *node)?.opened(folder)?;
+    }
+    Ok(folder)
 }
 
 /// Copies an image, and returns its pages.
@@ -69,13 +94,12 @@ pub fn with<R>(work: impl FnOnce(&mut Files<'_, NodePages>) -> Result<R, Errno>)
     work(&mut Files::open(&mut *NODE.lock())?)
 }
 
-/// Tells the host tool where in memory the files are. At the node's end: a core that was stopped in the middle of a change keeps
-/// nobody waiting, and what it changed may be in part.
-pub fn announce() {
+/// The files at the node's end: a core that was stopped in the middle of a change keeps nobody waiting, and what it changed may be in part.
+fn at_the_end() -> spin::MutexGuard<'static, NodePages> {
     let mut start = clock::ticks();
-    let mut node = loop {
+    loop {
         if let Some(node) = NODE.try_lock() {
-            break node;
+            return node;
         }
         if clock::ticks() - start > PATIENCE_TICKS {
             // SAFETY: whoever holds the lock has had time to finish, so its core is stopped for good.
@@ -84,7 +108,24 @@ pub fn announce() {
             start = clock::ticks();
         }
         core::hint::spin_loop();
-    };
+    }
+}
+
+/// Says in a line which files the job has written, none of which the host tool fetches. What cannot be read, or has too long a name, is not
+/// named.
+pub fn tell_lost() {
+    let mut node = at_the_end();
+    let mut names = ArrayString::<LOST_BYTES_MAX>::new();
+    let (since_ns, _) = clock::wall_base();
+    let lost = Files::open(&mut *node).and_then(|files| files.strays(since_ns, &[], &mut names));
+    if lost.is_ok_and(|lost| lost > 0) {
+        console::record_urgently(KERNEL, INFO, format_args!("lost with the node: {names}"));
+    }
+}
+
+/// Tells the host tool where in memory the files are, at the node's end.
+pub fn announce() {
+    let mut node = at_the_end();
     let Ok(used) = Files::open(&mut *node).map(|files| files.used_pages()) else { return };
     let mut first = 0;
     for piece in &node.pieces {

@@ -171,7 +171,7 @@ pub fn launch(description: &Description) -> Result<(), Problem> {
         first_entry_ticks: AtomicU64::new(0),
     })
     .ok_or(Problem::NoKernelMemory)?;
-    files::init(description.files, file.file_space)?;
+    files::init(description.files, file.file_space, file.folder.unwrap_or(b"/"))?;
     process::create_ranks(job, file)?;
     // Release: pairs with the acquire in `current`; whoever finds the job finds its ranks.
     CURRENT.store(core::ptr::from_ref(job).cast_mut(), Ordering::Release);

@@ -50,10 +50,12 @@ pub fn refuse(reason: fmt::Arguments<'_>) -> ! {
 }
 
 /// Ends the node: `status`, 0 to 255, is in the last record. `how` says what follows it; if the host tool fetches the files (`out`) it is
-/// told where they are first.
+/// told where they are first, else the user what is lost.
 pub fn end(status: i32, (how, out): (End, bool)) -> ! {
     if out {
         files::announce();
+    } else {
+        files::tell_lost();
     }
     console::record_urgently(END, status as usize, format_args!(""));
     if how == End::Wait {

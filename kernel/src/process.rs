@@ -127,7 +127,9 @@ fn create_rank(job: &'static Job, number: usize, layout: Layout, segment: PhysAd
 /// What the system keeps for a rank's calls. A function of its own, because the boot loader's stack holds few such values.
 #[inline(never)]
 fn place_process(layout: &Layout) -> Option<&'static spin::Mutex<Process>> {
-    memory::place(spin::Mutex::new(Process::new(layout))).map(|process| &*process)
+    let process = &*memory::place(spin::Mutex::new(Process::new(layout)))?;
+    process.lock().start_in(crate::files::start_folder().ok()?);
+    Some(process)
 }
 
 /// SMARTMAP: each rank's slot 0 becomes slot `r + 1` of every rank, its own included. One entry of 8 bytes a peer.

@@ -29,7 +29,7 @@ pub struct Kernel {
 
 /// Where the kernel is once it has been built.
 pub fn kernel_files(tree: &Tree) -> Kernel {
-    let elf = tree.guest_target().join("x86_64-lwk/release/margay-kernel");
+    let elf = tree.kernel();
     let stripped = elf.with_extension("stripped");
     Kernel { elf, stripped }
 }
@@ -86,7 +86,8 @@ impl Builder {
     /// # Errors
     /// As [`Toolchain::prepare`]. Those of the builds below: what does not build, or with `built`, what is not there.
     pub fn new(tree: &Tree, built: bool, verbose: bool) -> Outcome<Self> {
-        let toolchain = if built { None } else { Some(Toolchain::prepare(tree, verbose)?) };
+        let toolchain =
+            if built || tree.is_installed() { None } else { Some(Toolchain::prepare(tree, verbose)?) };
         Ok(Self { tree: tree.clone(), toolchain, verbose })
     }
 
@@ -159,7 +160,7 @@ impl Builder {
     /// that is needed is built.
     fn quiet_image_builder(&self, firmware: Firmware) -> Outcome<PathBuf> {
         let target = self.tree.boot_target(firmware);
-        let file = target.join("release/margay-boot");
+        let file = self.tree.image_builder(firmware);
         if let Some(toolchain) = &self.toolchain {
             let mut command = toolchain.cargo(&self.tree);
             // By option and not by CARGO_TARGET_DIR: the boot loader's build script runs cargo again, and a target
@@ -188,7 +189,12 @@ impl Builder {
         if file.is_file() {
             return Ok(());
         }
-        Err(Failure::host(format!("{} has not been built; run without --built", file.display())))
+        let what = if self.tree.is_installed() {
+            "is missing; install again"
+        } else {
+            "has not been built; run without --built"
+        };
+        Err(Failure::host(format!("{} {what}", file.display())))
     }
 }
 

@@ -20,6 +20,9 @@ pub struct Entry {
 
 /// The programs of a package, by name. Errors: its sources cannot be read, here and below.
 pub fn list(tree: &Tree, programs: Programs) -> Outcome<Vec<Entry>> {
+    if tree.is_installed() {
+        return installed(tree);
+    }
     let folder = tree.root().join(programs.folder).join("src/bin");
     let what = || format!("list the programs in {}", folder.display());
     let mut entries = Vec::new();
@@ -35,12 +38,24 @@ pub fn list(tree: &Tree, programs: Programs) -> Outcome<Vec<Entry>> {
     Ok(entries)
 }
 
+/// The programs of an installation, in C as well, as [`crate::install`] has listed them.
+fn installed(tree: &Tree) -> Outcome<Vec<Entry>> {
+    let file = tree.root().join(crate::tree::PROGRAMS);
+    let text = fs::read_to_string(&file).doing(|| format!("read {}", file.display()))?;
+    let entry =
+        |(name, description): (&str, &str)| Entry { name: name.into(), description: description.into() };
+    Ok(text.lines().filter_map(|line| line.split_once('\t')).map(entry).collect())
+}
+
 /// Where the C programs are.
 const C_FOLDERS: [&str; 2] = ["apps/c", "apps/c/bench"];
 
 /// The C programs, by name, each with its source relative to the tree.
 pub fn list_c(tree: &Tree) -> Outcome<Vec<(Entry, PathBuf)>> {
     let mut entries = Vec::new();
+    if tree.is_installed() {
+        return Ok(entries);
+    }
     for folder in C_FOLDERS.map(Path::new) {
         let what = || format!("list the programs in {}", folder.display());
         for entry in fs::read_dir(tree.root().join(folder)).doing(what)? {
@@ -99,21 +114,29 @@ impl Named {
             return Ok(Self::C(source));
         }
         Err(Failure::usage(format!(
-            "there is no program {name:?}; `cargo lwk list` shows the bundled ones, a path with a slash names any other"
+            "there is no program {name:?}; `{} list` shows the bundled ones, a path with a slash names any other",
+            tree.command()
         )))
     }
 
     /// Builds the program if it is a bundled one and gives the path of its file.
     pub fn build(&self, tree: &Tree, builder: &Builder) -> Outcome<PathBuf> {
         match self {
-            Self::File(path) => Ok(path.clone()),
-            Self::Bundled(name, programs) => builder.programs(*programs).map(|()| tree.program(name)),
-            Self::C(source) => {
-                if builder.builds() {
-                    cc::build_programs(tree, builder, &BTreeSet::from([source]))?;
-                }
-                Ok(cc::program(tree, source))
+            Self::Bundled(_, programs) => builder.programs(*programs)?,
+            Self::C(source) if builder.builds() => {
+                cc::build_programs(tree, builder, &BTreeSet::from([source]))?;
             }
+            Self::File(_) | Self::C(_) => {}
+        }
+        Ok(self.path(tree))
+    }
+
+    /// The path of its file, once it has been built.
+    pub fn path(&self, tree: &Tree) -> PathBuf {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Bundled(name, _) => tree.program(name),
+            Self::C(source) => cc::program(tree, source),
         }
     }
 }

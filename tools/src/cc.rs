@@ -1,8 +1,8 @@
 //! `cargo lwk cc`, `c++` and `fc`: compile programs in C, C++ and Fortran for Margay.
 //!
 //! The work is that of the shell script `mpi-rt/c/margay-cc`, which needs nothing but the folder it lies in: `bin`, `include` and
-//! `lib`. This command builds the libraries, lays that folder under `target/`, and calls the script; `--install DIR` lays it
-//! somewhere else, for Makefiles, CMake and configure.
+//! `lib`. This command builds the libraries, lays that folder under `target/`, and calls the script; `cargo lwk install DIR`
+//! ([`crate::install`]) lays it somewhere else, with all that is needed to run programs.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -17,7 +17,10 @@ use crate::build::Builder;
 use crate::delegate;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::fortran;
+use crate::loader;
+use crate::mpiexec::LAUNCHERS;
 use crate::packages;
+use crate::toolchain::link;
 use crate::tree::Tree;
 
 /// Languages that programs are written in, each with a compiler and a wrapper of its own.
@@ -28,9 +31,37 @@ pub enum Language {
     Fortran,
 }
 
+/// C libraries that programs are linked with, statically.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Libc {
+    /// That of the system's compilers, so that objects in all languages link.
+    Glibc,
+    /// For C alone.
+    Musl,
+}
+
+impl Libc {
+    /// Environment variable of the wrappers that chooses it.
+    const VARIABLE: &str = "MARGAY_LIBC";
+    /// Option of the wrappers that does.
+    const OPTION: &str = "--libc";
+
+    /// What these words for a wrapper, else the environment, choose.
+    fn chosen(words: &[OsString]) -> Libc {
+        let joined = format!("{}=", Libc::OPTION);
+        let behind = words.windows(2).rev().find(|pair| pair[0] == Libc::OPTION).map(|pair| pair[1].clone());
+        let option = words.iter().rev().find_map(|word| word.to_str()?.strip_prefix(&joined).map(Into::into));
+        let name = behind.or(option).or_else(|| std::env::var_os(Libc::VARIABLE));
+        if name.is_some_and(|name| name == "musl") { Libc::Musl } else { Libc::Glibc }
+    }
+}
+
 impl Language {
+    /// All of them.
+    pub const ALL: [Language; 3] = [Self::C, Self::Cxx, Self::Fortran];
+
     /// The script's name for it.
-    fn wrapper(self) -> &'static str {
+    pub fn wrapper(self) -> &'static str {
         match self {
             Self::C => "margay-cc",
             Self::Cxx => "margay-c++",
@@ -38,63 +69,79 @@ impl Language {
         }
     }
 
-    /// The compiler, the variable that names another one, and Debian's package.
-    fn compiler(self) -> (&'static str, &'static str, &'static str) {
+    /// What other implementations of MPI and OpenSHMEM call it.
+    pub fn other_names(self) -> &'static [&'static str] {
         match self {
-            Self::C => ("musl-gcc", "MARGAY_CC", "musl-tools"),
-            Self::Cxx => ("g++", "MARGAY_CXX", "g++"),
-            Self::Fortran => ("gfortran", "MARGAY_FC", "gfortran"),
+            Self::C => &["mpicc", "oshcc"],
+            Self::Cxx => &["mpicxx", "mpic++", "mpiCC", "oshc++", "oshcxx", "oshCC"],
+            Self::Fortran => &["mpifort", "mpif77", "mpif90", "oshfort"],
+        }
+    }
+
+    /// The compiler, the variable that names another one, and Debian's packages.
+    fn compiler(self, libc: Libc) -> (&'static str, &'static str, &'static [&'static str]) {
+        match (self, libc) {
+            (Self::C, Libc::Musl) => ("musl-gcc", "MARGAY_CC", &["musl-tools"]),
+            (Self::C, Libc::Glibc) => ("gcc", "MARGAY_CC", &["gcc", "libc6-dev"]),
+            (Self::Cxx, _) => ("g++", "MARGAY_CXX", &["g++", "libc6-dev"]),
+            (Self::Fortran, _) => ("gfortran", "MARGAY_FC", &["gfortran", "libc6-dev"]),
         }
     }
 }
 
+/// The program of these tools that is installed as `margay`.
+const OWN_PROGRAM: &str = "lwk";
+
 /// `libsma.a` is a linker script: OpenSHMEM is in `libmpi.a`, which every program is linked with anyway, so that a program can use both.
 const LIBSMA: &[u8] = b"/* OpenSHMEM is in libmpi.a. */\nINPUT(-lmpi)\n";
 
-/// Where the headers, libraries and wrappers of this tree are laid.
+/// Where the headers, libraries and wrappers of this tree are laid, or have been installed.
 pub fn prefix(tree: &Tree) -> PathBuf {
-    tree.root().join("target/margay")
+    if tree.is_installed() { tree.root().to_path_buf() } else { tree.root().join("target/margay") }
 }
 
-/// Compiles: all `words` are the compiler's, but for a leading `--install DIR`. Gives the compiler's status.
+/// Compiles: all `words` are the compiler's. Gives the compiler's status.
 pub fn run(tree: &Tree, language: Language, words: &[OsString]) -> Outcome<i32> {
-    let builder = Builder::new(tree, false, false)?;
     if words.first().is_some_and(|word| word == "--install") {
-        let [_, folder] = words else {
-            return Err(Failure::usage("--install takes one folder, and nothing follows it"));
-        };
-        let folder = PathBuf::from(folder);
-        install(tree, &builder, &folder)?;
-        show!("{}: add its bin to PATH, or use CC={0}/bin/margay-cc", folder.display());
-        return Ok(0);
+        return Err(Failure::usage(
+            "it is `cargo lwk install DIR` now, which lays mpicc, mpiexec and all that they need in DIR",
+        ));
     }
     if words.is_empty() {
         return Err(Failure::usage(format!(
-            "no input: cargo lwk {} SOURCE … -o PROGRAM, as for any compiler; or --install DIR",
+            "no input: {} {} SOURCE … -o PROGRAM, as for any compiler",
+            tree.command(),
             if language == Language::C { "cc" } else { "c++ or fc" }
         )));
     }
-    find_compiler(language)?;
     let prefix = prefix(tree);
-    install(tree, &builder, &prefix)?;
+    if !tree.is_installed() {
+        find_compiler(language, Libc::chosen(words))?;
+        install(tree, &Builder::new(tree, false, false)?, &prefix)?;
+    }
     let status = Command::new(prefix.join("bin").join(language.wrapper())).args(words).status();
     let status = status.doing(|| format!("run {}", language.wrapper()))?;
     status.code().ok_or_else(|| Failure::host("the compiler was killed"))
 }
 
-/// Sees to it that the language's compiler is there.
-fn find_compiler(language: Language) -> Outcome<()> {
-    let (compiler, variable, package) = language.compiler();
-    if std::env::var_os(variable).is_none() && packages::find_command(compiler).is_none() {
-        packages::install(&[package], false)?;
+/// Sees to it that the language's compiler is there, and glibc's static library where it is needed.
+pub fn find_compiler(language: Language, libc: Libc) -> Outcome<()> {
+    let (compiler, variable, packages) = language.compiler(libc);
+    if std::env::var_os(variable).is_some() {
+        return Ok(());
     }
-    Ok(())
+    let there = packages::find_command(compiler).is_some_and(|compiler| {
+        // It answers with the whole path of a library that it finds, and with the bare name of one that it does not.
+        let told = Command::new(compiler).arg("-print-file-name=libc.a").output();
+        told.is_ok_and(|told| told.stdout.contains(&b'/'))
+    });
+    if there { Ok(()) } else { packages::install(packages, false) }
 }
 
-/// What begins the path of a source that is compiled with the system's own compiler and C library.
-pub const GLIBC: &str = "glibc";
+/// What begins the path of a source in C that is linked with musl's library.
+pub const MUSL: &str = "musl";
 
-/// The file of a C or Fortran program of the tree, once it has been built; `source` is relative to the tree, behind [`GLIBC`] or not.
+/// The file of a C or Fortran program of the tree, once it has been built; `source` is relative to the tree, behind [`MUSL`] or not.
 pub fn program(tree: &Tree, source: &Path) -> PathBuf {
     tree.root().join("target/lwk/c").join(source.with_extension(""))
 }
@@ -110,9 +157,9 @@ pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBu
     if sources.is_empty() {
         return Ok(());
     }
-    find_compiler(Language::C)?;
-    if sources.iter().any(|source| source.starts_with(GLIBC)) && packages::find_command("gcc").is_none() {
-        packages::install(&["gcc", "libc6-dev"], false)?;
+    find_compiler(Language::C, Libc::Glibc)?;
+    if sources.iter().any(|source| source.starts_with(MUSL)) {
+        find_compiler(Language::C, Libc::Musl)?;
     }
     let prefix = prefix(tree);
     install(tree, builder, &prefix)?;
@@ -159,8 +206,8 @@ fn build_program(tree: &Tree, prefix: &Path, source: &Path, newest_of_all: Syste
     if let Some(folder) = output.parent() {
         fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
     }
-    let (source, compiler) = match source.strip_prefix(GLIBC) {
-        Ok(source) => (source, Some("-cc=gcc")),
+    let (source, libc) = match source.strip_prefix(MUSL) {
+        Ok(source) => (source, Some("--libc=musl")),
         Err(_) => (source, None),
     };
     let source = tree.root().join(source);
@@ -176,9 +223,10 @@ fn build_program(tree: &Tree, prefix: &Path, source: &Path, newest_of_all: Syste
     }
     let language = if is_fortran(&source) { Language::Fortran } else { Language::C };
     let mut command = Command::new(prefix.join("bin").join(language.wrapper()));
-    command.args(compiler);
+    command.args(libc);
     if language == Language::C {
-        command.args(["-std=c11", "-Wall", "-Wextra", "-Werror"]);
+        // Strict C alone hides what POSIX adds.
+        command.args(["-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror"]);
     } else if let Some(folder) = output.parent() {
         // A program's own modules lie beside it, not in the folder that the user is in.
         command.arg("-J").arg(folder);
@@ -193,6 +241,7 @@ fn build_program(tree: &Tree, prefix: &Path, source: &Path, newest_of_all: Syste
 /// Builds the libraries and lays them with headers and wrappers in `folder`. What is up to date stays as it is.
 pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
     let library = builder.mpi_library()?;
+    let folder = &std::path::absolute(folder).doing(|| format!("find the folder {}", folder.display()))?;
     let (bin, include, lib) = (folder.join("bin"), folder.join("include"), folder.join("lib"));
     for folder in [&bin, &include, &lib] {
         fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
@@ -200,18 +249,28 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
     let source = tree.root().join("mpi-rt/c");
     copy_tree(&source.join("include"), &include)?;
     copy_tree(&tree.root().join("mpi-rt/shmem/c/include"), &include)?;
-    copy(&library, &lib.join("libmpi.a"))?;
+    loader::copy(&library, &lib.join("libmpi.a"), &bin)?;
     replace(&lib.join("libsma.a"), LIBSMA)?;
     let script = source.join("margay-cc");
     let script = fs::read_to_string(&script).doing(|| format!("read {}", script.display()))?;
     let script = script.replace("@VERSION@", env!("CARGO_PKG_VERSION"));
-    for language in [Language::C, Language::Cxx, Language::Fortran] {
+    for language in Language::ALL {
         let file = bin.join(language.wrapper());
         replace(&file, script.as_bytes())?;
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755))
             .doing(|| format!("make {} executable", file.display()))?;
+        for name in language.other_names() {
+            link(Path::new(language.wrapper()), &bin.join(name))?;
+        }
     }
-    if packages::find_command(Language::Fortran.compiler().0).is_some() {
+    if *folder == prefix(tree) {
+        // An installation has a copy.
+        link(&delegate::sibling(OWN_PROGRAM)?, &bin.join(loader::COMMAND))?;
+    }
+    for name in LAUNCHERS {
+        link(Path::new(loader::COMMAND), &bin.join(name))?;
+    }
+    if packages::find_command(Language::Fortran.compiler(Libc::Glibc).0).is_some() {
         install_fortran(&source, &include, &lib)?;
     }
     Ok(())
@@ -282,7 +341,7 @@ fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
 }
 
 /// Copies a folder's files and folders.
-fn copy_tree(from: &Path, to: &Path) -> Outcome<()> {
+pub fn copy_tree(from: &Path, to: &Path) -> Outcome<()> {
     fs::create_dir_all(to).doing(|| format!("make the folder {}", to.display()))?;
     let what = || format!("list {}", from.display());
     for entry in fs::read_dir(from).doing(what)? {
@@ -298,22 +357,26 @@ fn copy_tree(from: &Path, to: &Path) -> Outcome<()> {
 }
 
 /// Copies a file unless the copy is as large and no older: libraries are large, and make looks at times.
-fn copy(from: &Path, to: &Path) -> Outcome<()> {
-    let old = to.metadata().ok();
-    let new = from.metadata().doing(|| format!("read {}", from.display()))?;
-    let current = old.is_some_and(|old| {
-        let times = (old.modified().ok(), new.modified().ok());
-        old.len() == new.len() && matches!(times, (Some(old), Some(new)) if old >= new)
-    });
-    if current {
+pub fn copy(from: &Path, to: &Path) -> Outcome<()> {
+    if is_copy(from, to)? {
         return Ok(());
     }
     let bytes = fs::read(from).doing(|| format!("read {}", from.display()))?;
     replace(to, &bytes)
 }
 
+/// Whether `to` is as large as `from` and no older.
+pub fn is_copy(from: &Path, to: &Path) -> Outcome<bool> {
+    let old = to.metadata().ok();
+    let new = from.metadata().doing(|| format!("read {}", from.display()))?;
+    Ok(old.is_some_and(|old| {
+        let times = (old.modified().ok(), new.modified().ok());
+        old.len() == new.len() && matches!(times, (Some(old), Some(new)) if old >= new)
+    }))
+}
+
 /// Writes a file under another name and moves it into place: another command may be reading the old one.
-fn replace(file: &Path, bytes: &[u8]) -> Outcome<()> {
+pub fn replace(file: &Path, bytes: &[u8]) -> Outcome<()> {
     if fs::read(file).is_ok_and(|old| old == bytes) {
         return Ok(());
     }

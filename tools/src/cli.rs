@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -35,13 +36,13 @@ pub enum Command {
     /// standard error of the ranks are those of this command; messages of the kernel and failure reports go to standard
     /// error.
     #[command(after_help = STATUSES)]
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// List the bundled programs
     List,
     /// Compile a C program against mpi.h into a static program: takes what an mpicc takes
     ///
-    /// `--install DIR` instead lays headers, libraries and the wrappers margay-cc, margay-c++ and margay-fc in a folder, for
-    /// Makefiles, CMake and configure scripts.
+    /// `--libc musl` links musl's C library instead of glibc's. `install` lays the same compilers in a folder, for Makefiles, CMake and
+    /// configure scripts.
     #[command(disable_help_flag = true)]
     Cc(Words),
     /// Compile a C++ program, as cc does
@@ -52,6 +53,11 @@ pub enum Command {
     Fc(Words),
     /// Write a disk image that boots on a real UEFI machine from a USB stick
     Image(ImageOptions),
+    /// Lay all that is needed to compile and run programs in a folder, for use from anywhere without this tree
+    ///
+    /// DIR/bin gets mpicc, mpicxx, mpifort, oshcc, oshc++, oshfort, mpiexec, mpirun, oshrun and margay; beside it go headers, libraries,
+    /// kernel, boot loader, bundled programs, manual pages, completions for shells, and files for pkg-config.
+    Install(InstallOptions),
     /// Run all tests: those of the host crates, and those that boot a node
     ///
     /// The last line counts them; the status is 0 if none failed, else 1.
@@ -66,6 +72,72 @@ pub enum Command {
     /// Check formatting, and run clippy with warnings as errors on everything
     #[command(disable_help_flag = true)]
     Lint(Words),
+}
+
+/// `margay`: what an installation has of `cargo lwk`.
+#[derive(Debug, Parser)]
+#[command(name = "margay", version, after_help = STATUSES, subcommand_required = true)]
+#[command(disable_help_subcommand = true, arg_required_else_help = true)]
+pub struct Margay {
+    #[command(subcommand)]
+    pub command: MargayCommand,
+}
+
+/// The commands of [`Margay`], each as in [`Command`].
+#[derive(Debug, Subcommand)]
+pub enum MargayCommand {
+    /// Run a parallel job on a node in QEMU, or on this machine, and end with its status
+    ///
+    /// Makes a disk image, boots it and shows what the ranks print. Standard output and standard error of the ranks are those of this
+    /// command; messages of the kernel and failure reports go to standard error. `mpiexec` is for programs that are used as with other MPIs.
+    #[command(after_help = STATUSES)]
+    Run(Box<RunOptions>),
+    /// List the bundled programs
+    List,
+    /// Compile a C program against mpi.h, as mpicc does
+    #[command(disable_help_flag = true)]
+    Cc(Words),
+    /// Compile a C++ program, as mpicxx does
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(Words),
+    /// Compile a Fortran program, as mpifort does
+    #[command(disable_help_flag = true)]
+    Fc(Words),
+    /// Write a disk image that boots on a real UEFI machine from a USB stick
+    Image(ImageOptions),
+}
+
+impl From<MargayCommand> for Command {
+    fn from(command: MargayCommand) -> Command {
+        match command {
+            MargayCommand::Run(options) => Command::Run(options),
+            MargayCommand::List => Command::List,
+            MargayCommand::Cc(options) => Command::Cc(options),
+            MargayCommand::Cxx(options) => Command::Cxx(options),
+            MargayCommand::Fc(options) => Command::Fc(options),
+            MargayCommand::Image(options) => Command::Image(options),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct InstallOptions {
+    /// Folder of the installation; made if it is not there
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Install this very command, as it was built, for tests
+    #[arg(long, hide = true)]
+    pub own: bool,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// How `mpiexec` starts a job, beyond what `run` has options for: without a time limit, and with standard input for rank 0.
+#[derive(Clone, Debug, Default)]
+pub struct Launched {
+    /// The program's name for itself; that of its file, if none.
+    pub name: Option<OsString>,
 }
 
 /// Words for another program: a compiler, or one of this command's own parts.
@@ -152,6 +224,15 @@ pub struct RunOptions {
     /// Write what the ranks leave under /out to this folder, also if the job fails
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Run in this folder (the current one, if none is named)
+    ///
+    /// With --host the job's files are this machine's own then. A node is given a copy of the folder, at the same path, and what the job has
+    /// changed there comes back at its end.
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = ".")]
+    pub cwd: Option<PathBuf>,
+    /// Started by `mpiexec`.
+    #[arg(skip)]
+    pub launched: Option<Launched>,
     /// Write the node's screen at the end of the job to this file, as PNG
     #[arg(long, value_name = "FILE")]
     pub screen: Option<PathBuf>,
@@ -193,6 +274,13 @@ pub struct RunOptions {
 impl RunOptions {
     /// Default time limit of a job, in seconds.
     pub const TIMEOUT: u64 = 120;
+
+    /// Time limit of the job, if there is one.
+    pub fn limit(&self) -> Option<Duration> {
+        let patient = self.gdb || self.valgrind.is_some() || self.launched.is_some();
+        let seconds = self.timeout.or((!patient).then_some(Self::TIMEOUT));
+        seconds.map(Duration::from_secs)
+    }
 }
 
 #[derive(Clone, Debug, Args)]
@@ -242,12 +330,31 @@ impl Level {
     }
 }
 
-/// The first sentence of clap's message, as one line.
-pub fn one_line(error: &clap::Error) -> String {
+/// The words of a command line as clap takes them: a folder behind `--cwd` belongs to it, anything else does not.
+pub fn words(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::new();
+    let mut own = true;
+    for word in words {
+        match all.last_mut() {
+            Some(last) if own && last == "--cwd" && std::path::Path::new(&word).is_dir() => {
+                last.push("=");
+                last.push(word);
+            }
+            _ => {
+                own &= word != "--";
+                all.push(word);
+            }
+        }
+    }
+    all
+}
+
+/// The first sentence of clap's message to a user of `command`, as one line.
+pub fn one_line(error: &clap::Error, command: &str) -> String {
     let text = error.to_string();
     let words = text.lines().take_while(|line| !line.trim().is_empty()).flat_map(str::split_whitespace);
     let line = words.collect::<Vec<_>>().join(" ");
-    format!("{}; `cargo lwk --help` tells more", line.trim_start_matches("error: "))
+    format!("{}; `{command} --help` tells more", line.trim_start_matches("error: "))
 }
 
 #[cfg(test)]
@@ -266,9 +373,17 @@ mod tests {
             [&["run"][..], &["run", "-n", "x", "hello"], &["jump"], &["run", "hello", "--accel", "xen"]]
         {
             let error = Cli::try_parse_from([&["lwk"], words].concat()).unwrap_err();
-            let line = one_line(&error);
+            let line = one_line(&error, "cargo lwk");
             assert!(!line.contains('\n') && line.len() > 40, "{line}");
         }
+    }
+
+    #[test]
+    fn a_folder_behind_cwd_is_its_own() {
+        let line = |text: &str| words(text.split(' ').map(Into::into)).join(std::ffi::OsStr::new(" "));
+        assert_eq!(line("run --cwd / hello"), "run --cwd=/ hello");
+        assert_eq!(line("run --cwd hello -- --cwd /"), "run --cwd hello -- --cwd /");
+        assert_eq!(line("run --cwd"), "run --cwd");
     }
 
     #[test]

@@ -32,7 +32,7 @@ const OVMF: [&str; 4] = [
 /// QEMU: the one in `PATH`, else installed.
 ///
 /// Where it cannot be installed, for instance because another package of QEMU's is there in a later version than the system's own (Debian's
-/// backports), its packages are unpacked under `target/`, and what is installed stays as it is.
+/// backports), its packages are unpacked ([`Tree::emulator`]), and what is installed stays as it is.
 ///
 /// # Errors
 /// It can neither be installed nor unpacked.
@@ -40,7 +40,7 @@ pub fn find_qemu(tree: &Tree, verbose: bool) -> Outcome<PathBuf> {
     if let Some(qemu) = packages::find_command(QEMU) {
         return Ok(qemu);
     }
-    let folder = tree.root().join("target/lwk/qemu");
+    let folder = tree.emulator();
     if UNPACKED.there(&folder) {
         return lay_starter(&folder);
     }

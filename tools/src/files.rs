@@ -1,9 +1,10 @@
-//! Files of a job: those it is given (`--file`), as the image of a file system (crate `lwk-files`), and those it has left under
-//! `/out`, written to a folder (`--out`).
+//! Files of a job: those it is given (`--file`, and on a node `--cwd`), as the image of a file system (crate `lwk-files`), and those it has
+//! left under `/out`, written to a folder (`--out`), or has changed in its current folder (`--cwd`).
 //!
-//! Nothing is written outside of that folder, whatever names and links the job has left: a symbolic link comes back as one if it leads to
-//! a place under `/out`, and is an error else; nothing is ever written through a link. Further names of a file come back as copies.
+//! Nothing is written outside of these folders, whatever names and links the job has left: a symbolic link comes back as one if it leads to
+//! a place in the same folder, and is an error else; nothing is ever written through a link. Further names of a file come back as copies.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -87,17 +88,35 @@ impl Given {
 
 /// The file system of a job with the files that it is given, in as many pages as it needs. Errors: a `--file` that cannot be read or have that
 /// name.
-pub fn image(options: &JobOptions) -> Outcome<Vec<Page>> {
-    let given: Vec<Given> = options.file.iter().map(|word| Given::parse(word)).collect::<Outcome<_>>()?;
+pub fn image(options: &JobOptions, current: Option<&Back>) -> Outcome<Vec<Page>> {
+    let mut given: Vec<Given> = options.file.iter().map(|word| Given::parse(word)).collect::<Outcome<_>>()?;
+    // The current folder is at the path that it has here.
+    given.extend(
+        current
+            .map(|back| Given { local: back.local.clone(), name: back.local.to_string_lossy().into_owned() }),
+    );
     let mut pages = OwnPages::default();
     let refused =
         |error: Errno| Failure::host(format!("the job's file system cannot be made: {}", describe(error)));
     let mut files = Files::format(&mut pages).map_err(refused)?;
-    for one in &given {
+    let mut taken = Taken { latest_ns: now_ns().saturating_sub(CLOCKS_DIFFER_NS), ..Taken::default() };
+    for (index, one) in given.iter().enumerate() {
         let (folder, name) = make_parents(&mut files, one)?;
-        add(&mut files, folder, &name, &one.local)?;
+        taken.as_it_is = index >= options.file.len();
+        add(&mut files, folder, &name, &one.local, &mut taken)?;
     }
     Ok(pages.0)
+}
+
+/// What has been taken along.
+#[derive(Debug, Default)]
+struct Taken {
+    /// Which local file, by its real path, each file has been made from: one that is named twice is taken once.
+    from: HashMap<u32, PathBuf>,
+    /// Of a folder that comes back: links stay links, and what is neither file nor folder stays behind.
+    as_it_is: bool,
+    /// The latest time of a file, in nanoseconds since the Unix epoch.
+    latest_ns: u64,
 }
 
 /// Makes the folders above a given file, as far as they are not there.
@@ -124,14 +143,22 @@ fn make_parents<P: Pages>(files: &mut Files<'_, P>, given: &Given) -> Outcome<(N
 }
 
 /// Copies a local file, or a folder with all that is in it, into `folder`.
-fn add<P: Pages>(files: &mut Files<'_, P>, folder: NodeId, name: &[u8], local: &Path) -> Outcome<()> {
+fn add<P: Pages>(
+    files: &mut Files<'_, P>,
+    folder: NodeId,
+    name: &[u8],
+    local: &Path,
+    taken: &mut Taken,
+) -> Outcome<()> {
     use std::os::unix::ffi::OsStrExt;
     let wrong =
         |why: String| Failure::usage(format!("--file: {} cannot be taken along: {why}", local.display()));
     let refused = |error: Errno| wrong(describe(error));
-    let metadata = fs::metadata(local).map_err(|error| wrong(error.to_string()))?;
+    let look = if taken.as_it_is { fs::symlink_metadata } else { fs::metadata };
+    let metadata = look(local).map_err(|error| wrong(error.to_string()))?;
     let changed = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    let changed = changed.map_or(0, |time| time.as_nanos() as u64);
+    // What is as young as the job could be taken for its work ([`tell_lost`]).
+    let changed = changed.map_or(0, |time| time.as_nanos() as u64).min(taken.latest_ns);
     if metadata.is_dir() {
         // What is given may go into a folder that every file system has.
         let id = match files.find(folder, name) {
@@ -144,13 +171,25 @@ fn add<P: Pages>(files: &mut Files<'_, P>, folder: NodeId, name: &[u8], local: &
         entries.sort_by_key(fs::DirEntry::file_name);
         return entries
             .iter()
-            .try_for_each(|entry| add(files, id, entry.file_name().as_bytes(), &entry.path()));
+            .try_for_each(|entry| add(files, id, entry.file_name().as_bytes(), &entry.path(), taken));
+    }
+    if metadata.is_symlink() {
+        let content = fs::read_link(local).map_err(|error| wrong(error.to_string()))?;
+        return files
+            .symbolic_link(folder, name, content.as_os_str().as_bytes(), changed)
+            .map(drop)
+            .map_err(refused);
     }
     if !metadata.is_file() {
-        return Err(wrong("neither a file nor a folder".into()));
+        return if taken.as_it_is { Ok(()) } else { Err(wrong("neither a file nor a folder".into())) };
+    }
+    let real = local.canonicalize().map_err(|error| wrong(error.to_string()))?;
+    if files.find(folder, name).is_ok_and(|id| taken.from.get(&id.0) == Some(&real)) {
+        return Ok(());
     }
     let content = fs::read(local).map_err(|error| wrong(error.to_string()))?;
     let id = files.create(folder, name, Kind::File, FILE_MODE, changed).map_err(refused)?;
+    taken.from.insert(id.0, real);
     let mut rest = &content[..];
     let written = files.write(id, 0, content.len() as u64, changed, |piece| {
         let (now, later) = rest.split_at(piece.len());
@@ -172,51 +211,161 @@ pub fn check_out(folder: &Path) -> Outcome<()> {
     fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(cannot)
 }
 
-/// Writes what the job has left under `/out` to `folder`.
+/// By how much a node's clock may be behind this machine's: it begins with a clock of seconds.
+pub const CLOCKS_DIFFER_NS: u64 = 3_000_000_000;
+
+/// Nanoseconds since the Unix epoch.
+pub fn now_ns() -> u64 {
+    let now = std::time::UNIX_EPOCH.elapsed();
+    now.map_or(0, |now| u64::try_from(now.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// Says in a line which files of a job that began at `since_ns` are gone with it: those outside of the folders that come `back` and of `/tmp`.
+pub fn tell_lost<P: Pages>(files: &Files<'_, P>, since_ns: u64, back: &[Back]) {
+    let kept: Vec<&[u8]> = back.iter().map(Back::path).collect();
+    let mut names = String::new();
+    // A file system that is damaged has been told of.
+    if files.strays(since_ns, &kept, &mut names).is_ok_and(|lost| lost > 0) {
+        tell!(
+            "lwk: lost with the job: {names}; --out DIR brings back what is under /out, and --cwd DIR what is in DIR"
+        );
+    }
+}
+
+/// A folder of the job's that comes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Back {
+    /// Its path on the node.
+    root: Vec<u8>,
+    /// Where it goes.
+    local: PathBuf,
+    /// If it was taken along, the files that were: what is the same stays as it is, and what the job has removed is removed.
+    given: Option<Vec<PathBuf>>,
+}
+
+impl Back {
+    /// What is under `/out` goes to this folder.
+    pub fn out(local: &Path) -> Back {
+        Back { root: OUT.to_vec(), local: local.to_path_buf(), given: None }
+    }
+
+    /// This folder is the job's current one, by the same path there as here. Errors: it is none that can be taken along.
+    pub fn current(folder: &Path) -> Outcome<Back> {
+        use std::os::unix::ffi::OsStrExt;
+        let wrong = |why: &str| Failure::usage(format!("--cwd {}: {why}", folder.display()));
+        let local = folder.canonicalize().map_err(|error| wrong(&error.to_string()))?;
+        let top = local.components().nth(1).map(|top| top.as_os_str().to_owned());
+        match top.as_ref().and_then(|top| top.to_str()) {
+            None => Err(wrong("the whole file system cannot be taken along; choose a folder")),
+            Some("dev" | "proc" | "sys" | "out") => {
+                Err(wrong("a folder of the system's own cannot be taken along"))
+            }
+            _ if !local.is_dir() => Err(wrong("not a folder")),
+            _ => {
+                let mut given = Vec::new();
+                list(&local, 0, &mut given).map_err(|error| wrong(&error.to_string()))?;
+                Ok(Back { root: local.as_os_str().as_bytes().to_vec(), local, given: Some(given) })
+            }
+        }
+    }
+
+    /// Its path on the node.
+    pub fn path(&self) -> &[u8] {
+        &self.root
+    }
+
+    fn write<P: Pages>(&self, files: &Files<'_, P>) -> Outcome<()> {
+        let out = files.find(NodeId::ROOT, &self.root).map_err(|error| lost(&describe(error)))?;
+        let mut found = Found { kept: self.given.is_some(), links: Vec::new() };
+        write_folder(files, out, &self.local, 0, &mut found)?;
+        // All else is there by now, so nothing is written through them.
+        let led_astray =
+            found.links.iter().map(|link| link.write(&self.root)).collect::<Outcome<Vec<_>>>()?;
+        if let Some(path) = led_astray.iter().flatten().next() {
+            return Err(lost(&format!(
+                "{path} is a link that leads out of {}",
+                String::from_utf8_lossy(&self.root)
+            )));
+        }
+        for given in self.given.iter().flatten() {
+            use std::os::unix::ffi::OsStrExt;
+            if files.find(out, given.as_os_str().as_bytes()).is_err() {
+                let path = self.local.join(given);
+                fs::remove_file(&path).map_err(|error| lost(&format!("{}: {error}", path.display())))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The regular files below a folder, by their paths from there.
+fn list(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if depth > DEPTH_MAX {
+        return Err(std::io::Error::other("too many folders in each other"));
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (kind, name) = (entry.file_type()?, PathBuf::from(entry.file_name()));
+        if kind.is_dir() {
+            let from = into.len();
+            list(&entry.path(), depth + 1, into)?;
+            into[from..].iter_mut().for_each(|path| *path = name.join(&path));
+        } else if kind.is_file() {
+            into.push(name);
+        }
+    }
+    Ok(())
+}
+
+/// Writes what the job has left in these folders.
 ///
 /// # Errors
 /// What cannot be read or written; then not everything is there.
-pub fn bring_back<P: Pages>(files: &Files<'_, P>, folder: &Path) -> Outcome<()> {
-    let out = files.find(NodeId::ROOT, OUT).map_err(|error| lost(&describe(error)))?;
-    let mut links = Vec::new();
-    write_folder(files, out, folder, 0, &mut links)?;
-    // All else is there by now, so nothing is written through them.
-    let led_astray = links.iter().map(Link::write).collect::<Outcome<Vec<_>>>()?;
-    match led_astray.iter().flatten().next() {
-        Some(path) => Err(lost(&format!("{path} is a link that leads out of /out"))),
-        None => Ok(()),
-    }
+pub fn bring_back<P: Pages>(files: &Files<'_, P>, folders: &[Back]) -> Outcome<()> {
+    folders.iter().try_for_each(|back| back.write(files))
+}
+
+/// A folder that is being written.
+struct Found {
+    /// Files that are the same stay as they are.
+    kept: bool,
+    links: Vec<Link>,
 }
 
 /// A symbolic link that a job has left.
 struct Link {
     path: PathBuf,
     content: Vec<u8>,
-    /// Folders between `/out` and the link.
+    /// Folders between the folder that comes back and the link.
     depth: usize,
 }
 
 impl Link {
-    /// Writes the link, or returns where it is if it leads out of `/out`.
-    fn write(&self) -> Outcome<Option<String>> {
+    /// Writes the link, or returns where it is if it leads out of the folder `root`. One that leads where it should stays.
+    fn write(&self, root: &[u8]) -> Outcome<Option<String>> {
+        use std::os::unix::ffi::OsStrExt;
         let path = self.path.display();
-        let Some(target) = within_out(&self.content, self.depth) else { return Ok(Some(path.to_string())) };
+        if fs::read_link(&self.path).is_ok_and(|there| there.as_os_str().as_bytes() == self.content) {
+            return Ok(None);
+        }
+        let Some(target) = within(root, &self.content, self.depth) else { return Ok(Some(path.to_string())) };
         clear_the_way(&self.path, true)?;
         std::os::unix::fs::symlink(target, &self.path).map_err(|error| lost(&format!("{path}: {error}")))?;
         Ok(None)
     }
 }
 
-/// What a link that lies `depth` folders below `/out` is to be in another folder in the place of `/out`; nothing if it leads out of that. `..` must come
+/// What a link that lies `depth` folders below `root` is to be in another folder in its place; nothing if it leads out of that. `..` must come
 /// first, where it counts real folders: behind a name, that name may be a link itself.
-fn within_out(content: &[u8], depth: usize) -> Option<PathBuf> {
+fn within(root: &[u8], content: &[u8], depth: usize) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let mut names: Vec<&[u8]> = components(content).collect();
     if content.first() == Some(&b'/') {
-        if names.first() != Some(&&OUT[1..]) {
+        let root: Vec<&[u8]> = components(root).collect();
+        if !names.starts_with(&root) {
             return None;
         }
-        names.splice(..1, std::iter::repeat_n(&b".."[..], depth));
+        names.splice(..root.len(), std::iter::repeat_n(&b".."[..], depth));
     }
     let up = names.iter().take_while(|name| **name == b"..").count();
     if up > depth || names[up..].contains(&&b".."[..]) {
@@ -238,7 +387,7 @@ fn clear_the_way(path: &Path, for_link: bool) -> Outcome<()> {
 
 /// The failure of a job whose files did not all come back: status 69.
 pub fn lost(why: &str) -> Failure {
-    Failure::host(format!("the files under /out have not all been brought back: {why}"))
+    Failure::host(format!("the job's files have not all been brought back: {why}"))
 }
 
 /// The end of a job whose files were to come back: a failure to do so counts if the job itself has ended well, and is told in any
@@ -259,7 +408,7 @@ fn write_folder<P: Pages>(
     id: NodeId,
     folder: &Path,
     depth: usize,
-    links: &mut Vec<Link>,
+    found: &mut Found,
 ) -> Outcome<()> {
     use std::os::unix::ffi::OsStrExt;
     let damaged = |error: Errno| lost(&describe(error));
@@ -279,20 +428,38 @@ fn write_folder<P: Pages>(
             Kind::Folder => {
                 clear_the_way(&path, false)?;
                 fs::create_dir_all(&path).map_err(|error| lost(&format!("{}: {error}", path.display())))?;
-                write_folder(files, entry.id, &path, depth + 1, links)?;
+                write_folder(files, entry.id, &path, depth + 1, found)?;
             }
+            Kind::File if found.kept && is_same(files, entry.id, &path)? => {}
             Kind::File => {
                 clear_the_way(&path, false)?;
                 write_file(files, entry.id, &path)?;
             }
             Kind::Link => {
                 let content = files.link_content(entry.id).map_err(damaged)?.to_vec();
-                links.push(Link { path, content, depth });
+                found.links.push(Link { path, content, depth });
             }
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Whether a local file, perhaps through a link by which it was taken along, has the content of one of the job's.
+fn is_same<P: Pages>(files: &Files<'_, P>, id: NodeId, path: &Path) -> Outcome<bool> {
+    let size = files.node(id).map_err(|error| lost(&describe(error)))?.size;
+    if !path.metadata().is_ok_and(|data| data.is_file() && data.len() == size) {
+        return Ok(false);
+    }
+    let Ok(there) = fs::read(path) else { return Ok(false) };
+    let (mut rest, mut same) = (&there[..], true);
+    let read = files.read(id, 0, size, |piece| {
+        let (now, later) = rest.split_at(piece.len().min(rest.len()));
+        same &= now == piece;
+        rest = later;
+        Ok(())
+    });
+    read.map(|length| same && length == size && rest.is_empty()).map_err(|error| lost(&describe(error)))
 }
 
 fn write_file<P: Pages>(files: &Files<'_, P>, id: NodeId, path: &Path) -> Outcome<()> {
@@ -353,12 +520,14 @@ impl Piece {
     }
 }
 
-/// Fetches a node's files out of its memory by QEMU's monitor, and writes what is under `/out`. `scratch` is a file for QEMU.
+/// Fetches a node's files out of its memory by QEMU's monitor, and writes those that come back. `scratch` is a file for QEMU; what
+/// was changed since `since_ns`, and is lost, is told.
 pub fn fetch(
     monitor: &mut crate::qmp::Monitor,
     pieces: &[Piece],
     scratch: &Path,
-    folder: &Path,
+    folders: &[Back],
+    since_ns: u64,
 ) -> Outcome<()> {
     if pieces.is_empty() {
         return Err(lost("the node did not say where they are"));
@@ -372,7 +541,8 @@ pub fn fetch(
         pages.0.extend(piece.pages_in(&bytes)?);
     }
     let files = Files::open(&mut pages).map_err(|error| lost(&describe(error)))?;
-    bring_back(&files, folder)
+    tell_lost(&files, since_ns, folders);
+    bring_back(&files, folders)
 }
 
 #[cfg(test)]
@@ -406,11 +576,11 @@ mod tests {
         fs::write(folder.join("in/deep/large"), &large).unwrap();
         fs::write(folder.join("in/empty"), b"").unwrap();
         let mut pages =
-            OwnPages(image(&options(&[format!("{}=/out/x", folder.join("in").display())])).unwrap());
+            OwnPages(image(&options(&[format!("{}=/out/x", folder.join("in").display())]), None).unwrap());
         let files = Files::open(&mut pages).unwrap();
         let back = folder.join("back");
         fs::create_dir_all(&back).unwrap();
-        bring_back(&files, &back).unwrap();
+        bring_back(&files, &[Back::out(&back)]).unwrap();
         assert!(fs::read(back.join("x/deep/large")).unwrap() == large);
         assert_eq!(fs::read(back.join("x/empty")).unwrap(), b"");
         fs::remove_dir_all(folder).unwrap();
@@ -443,7 +613,7 @@ mod tests {
         std::os::unix::fs::symlink("deep", folder.join("again")).unwrap();
         fs::write(folder.join("down"), b"old").unwrap();
         for _ in 0..2 {
-            bring_back(&files, &folder).unwrap();
+            bring_back(&files, &[Back::out(&folder)]).unwrap();
         }
         let target = |name: &str| fs::read_link(folder.join(name)).unwrap();
         assert_eq!(target("down"), Path::new("deep/file"));
@@ -458,7 +628,7 @@ mod tests {
         for content in ["/etc", "/outside", "..", "../x", "deep/..", "deep/../../x"] {
             files.symbolic_link(out, b"bad", content.as_bytes(), 1).unwrap();
             fs::remove_file(folder.join("again")).unwrap();
-            let failure = bring_back(&files, &folder).unwrap_err();
+            let failure = bring_back(&files, &[Back::out(&folder)]).unwrap_err();
             assert!(failure.message.contains("bad is a link that leads out of /out"), "{}", failure.message);
             assert!(fs::symlink_metadata(folder.join("bad")).is_err() && folder.join("again").is_file());
             files.unlink(out, b"bad", 1).unwrap();
@@ -467,17 +637,64 @@ mod tests {
     }
 
     #[test]
+    fn of_the_current_folder_what_changed_comes_back_and_nothing_else_is_touched() {
+        let folder = scratch("current");
+        fs::create_dir_all(folder.join("deep")).unwrap();
+        for (name, text) in [("same", "1"), ("deep/changed", "2"), ("gone", "3")] {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        std::os::unix::fs::symlink("/etc", folder.join("outward")).unwrap();
+        let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
+        fs::File::options().write(true).open(folder.join("same")).unwrap().set_modified(old).unwrap();
+        let back = Back::current(&folder).unwrap();
+        let mut pages = OwnPages(image(&options(&[]), Some(&back)).unwrap());
+        let mut files = Files::open(&mut pages).unwrap();
+        let root = files.find(NodeId::ROOT, back.path()).unwrap();
+        let changed = files.find(root, b"deep/changed").unwrap();
+        let fill = |piece: &mut [u8]| {
+            piece.fill(b'x');
+            Ok(())
+        };
+        files.write(changed, 0, 3, 1, fill).unwrap();
+        files.unlink(root, b"gone", 1).unwrap();
+        let new = files.create(root, b"new", Kind::File, 0o644, 1).unwrap();
+        files.write(new, 0, 1, 1, fill).unwrap();
+        fs::write(folder.join("of another process"), "4").unwrap();
+        bring_back(&files, &[back]).unwrap();
+        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        assert_eq!(
+            [text("same"), text("deep/changed"), text("new"), text("of another process")],
+            ["1", "xxx", "x", "4"]
+        );
+        assert_eq!(folder.join("same").metadata().unwrap().modified().unwrap(), old);
+        assert!(!folder.join("gone").exists());
+        assert_eq!(fs::read_link(folder.join("outward")).unwrap(), Path::new("/etc"));
+        for wrong in ["/", "/proc", "/no/such/folder"] {
+            assert_eq!(Back::current(Path::new(wrong)).unwrap_err().status, 2, "{wrong}");
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
     fn what_is_not_there_is_refused_in_one_line() {
-        let refused = image(&options(&["/nowhere/at/all".to_owned()])).unwrap_err();
+        let refused = image(&options(&["/nowhere/at/all".to_owned()]), None).unwrap_err();
         assert_eq!((refused.status, refused.message.contains('\n')), (2, false));
         let folder = scratch("names");
         let local = folder.display();
         for name in ["/", "a/../b", "."] {
-            assert_eq!(image(&options(&[format!("{local}={name}")])).unwrap_err().status, 2, "{name}");
+            assert_eq!(image(&options(&[format!("{local}={name}")]), None).unwrap_err().status, 2, "{name}");
         }
         fs::write(folder.join("f"), b"1").unwrap();
-        let twice = [format!("{local}/f=/x"), format!("{local}/f=/x")];
-        assert_eq!(image(&options(&twice)).unwrap_err().status, 2);
+        fs::write(folder.join("g"), b"2").unwrap();
+        let two = [format!("{local}/f=/x"), format!("{local}/g=/x")];
+        assert_eq!(image(&options(&two), None).unwrap_err().status, 2);
+        for twice in [["f=/x", "f=/x"], ["f=/x", "./f=x"], ["=/y", "f=/y/f"], ["f=/y/f", "=/y"]] {
+            let once = image(&options(&twice.map(|word| format!("{local}/{word}"))), None).unwrap();
+            let mut pages = OwnPages(once);
+            let files = Files::open(&mut pages).unwrap();
+            let name = if twice[0].contains("/y") { b"/y/f" } else { &b"/x"[..] };
+            assert_eq!(files.node(files.find(NodeId::ROOT, name).unwrap()).unwrap().size, 1, "{twice:?}");
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 

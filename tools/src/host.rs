@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lwk_abi::exit::{KERNEL_PANIC, TIMEOUT};
-use lwk_home::{Home, Tools, Valgrind, Volume};
+use lwk_home::{Home, Surroundings, Tools, Valgrind, Volume};
 
 use crate::build::Builder;
 use crate::catalog::Named;
@@ -32,38 +32,49 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     job.log = options.log.map(|level| level.name());
     job.report = options.report || options.report_json.is_some();
     ask_runtime(&mut job, options);
-    let given = files::image(&options.job)?;
+    if options.cwd.is_some() && (!options.job.file.is_empty() || options.out.is_some()) {
+        return Err(Failure::usage(
+            "on this machine --cwd is for its own files, and --file and --out are for the job's; leave the one or the others away",
+        ));
+    }
+    let surroundings = Surroundings { folder: options.cwd.clone(), input: options.launched.is_some() };
+    if let Some(folder) = options.cwd.as_deref().filter(|folder| !folder.is_dir()) {
+        return Err(Failure::usage(format!(
+            "the current folder cannot be {}: there is no such folder",
+            folder.display()
+        )));
+    }
+    let given = files::image(&options.job, None)?;
     options.out.as_deref().map_or(Ok(()), files::check_out)?;
-    let named = Named::find(tree, &options.job.app)?;
-    let builder = Builder::new(tree, options.built, options.verbose)?;
-    let program = named.build(tree, &builder)?;
-    let tools = Tools { hold: options.gdb, valgrind: valgrind(options)?, plug: None };
-    let limit = match (options.timeout, tools.hold || tools.valgrind.is_some()) {
-        (None, true) => None,
-        (seconds, _) => Some(Duration::from_secs(seconds.unwrap_or(RunOptions::TIMEOUT))),
+    let program = match Named::find(tree, &options.job.app)? {
+        // Nothing is built, and so nothing needed for it.
+        Named::File(path) => path,
+        named => named.build(tree, &Builder::new(tree, options.built, options.verbose)?)?,
     };
+    let tools = Tools { hold: options.gdb, valgrind: valgrind(options)?, plug: None };
+    let started_ns = files::now_ns();
     let volume = Volume::with_image(&given, options.job.file_space << 20);
     let volume = volume.doing(|| "make the job's file system".into())?;
-    let mut home =
-        Home::start(&program, &job.encode(), &tools, &volume).doing(|| "start the host home".into())?;
+    let home = Home::start(&program, &job.encode(), &tools, &volume, &surroundings);
+    let mut home = home.doing(|| "start the host home".into())?;
     if options.verbose {
         tell!("lwk: the node is process {}", home.process());
     }
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
     let symbols = Symbols::of_program(&program, tree.root());
     let mut printer = Printer::new(&mut out, &mut err, options.tag, symbols, Symbols::none());
-    let ended = supervise(&mut home, &mut printer, limit);
+    let ended = supervise(&mut home, &mut printer, options.limit());
     // Every rank has ended, and the node with them.
     drop(home);
-    let brought_back = options.out.as_ref().map_or(Ok(()), |folder| {
-        volume.release_lock();
-        let mut result = Ok(());
-        let opened = volume.with(|files| {
-            result = files::bring_back(files, folder);
-            Ok(())
-        });
-        opened.map_err(|_| files::lost("the file system is damaged")).and(result)
+    let back: Vec<_> = options.out.as_deref().map(files::Back::out).into_iter().collect();
+    volume.release_lock();
+    let mut brought_back = Ok(());
+    let opened = volume.with(|files| {
+        brought_back = files::bring_back(files, &back);
+        files::tell_lost(files, started_ns, &back);
+        Ok(())
     });
+    let brought_back = opened.map_err(|_| files::lost("the file system is damaged")).and(brought_back);
     let ended = files::conclude(ended, brought_back);
     let status = ended.as_ref().map_or_else(|failure| failure.status, |status| *status);
     let report = &printer.heard().report;
@@ -109,6 +120,7 @@ fn supervise(home: &mut Home, printer: &mut Printer<'_>, limit: Option<Duration>
             }
             // A node that cannot be told has ended, and what it has said until then is still to be read.
             asked = home.time_is_up().is_ok();
+            printer.time_is_up();
             deadline = asked.then(|| Instant::now() + GRACE);
             continue;
         }

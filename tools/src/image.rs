@@ -82,6 +82,7 @@ mod tests {
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
             file_space: job_file::FILE_SPACE_DEFAULT,
+            folder: None,
             out: false,
             inject: None,
         };

@@ -50,6 +50,8 @@ pub struct Job {
     pub at_end: AtEnd,
     /// Bytes that files may take beside those the job is given.
     pub file_space: u64,
+    /// Folder that the ranks start in, by its whole path on the node; the root, if none.
+    pub folder: Option<Vec<u8>>,
     /// The host tool fetches the files at the end.
     pub out: bool,
     /// How the kernel is made to fail.
@@ -100,6 +102,9 @@ impl Job {
         if self.file_space != key::FILE_SPACE_DEFAULT {
             put(key::FILE_SPACE, self.file_space.to_string().as_bytes());
         }
+        if let Some(folder) = &self.folder {
+            put(key::FOLDER, folder);
+        }
         if self.out {
             put(key::OUT, b"1");
         }
@@ -128,6 +133,7 @@ mod tests {
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
             file_space: key::FILE_SPACE_DEFAULT,
+            folder: None,
             out: false,
             inject: None,
         }
@@ -150,6 +156,7 @@ mod tests {
             console: ConsoleForm::Plain,
             at_end: AtEnd::Wait,
             file_space: 4096,
+            folder: Some(b"/a".to_vec()),
             out: true,
             ..job()
         };
@@ -163,6 +170,7 @@ mod tests {
             "console=plain",
             "end=wait",
             "file_space=4096",
+            "folder=/a",
             "out=1",
         ] {
             assert!(file.split('\0').any(|found| found == record), "{record} is not in {file:?}");

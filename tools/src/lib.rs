@@ -6,7 +6,8 @@
 //! ([`toolchain`], [`build`]), makes the disk image ([`job`], [`strip`], [`image`]) and starts the node ([`accel`],
 //! [`memory`], [`qemu`]); [`session`] listens to it ([`console`], [`symbols`], [`report`], [`qmp`], [`screen`]) and
 //! judges its end.
-//! With `--host`, [`host`] runs the program on this machine instead.
+//! With `--host`, [`host`] runs the program on this machine instead. [`mpiexec`] translates what users of other MPIs type; [`install`] lays
+//! command, compilers ([`cc`]) and what they need in a folder, where programs find them ([`loader`]).
 #![deny(unsafe_op_in_unsafe_fn)]
 // They panic when nobody listens: see `tell`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -25,13 +26,16 @@ pub mod debs;
 pub mod delegate;
 pub mod emulator;
 pub mod failure;
-mod files;
+pub mod files;
 pub mod foreign;
 mod fortran;
 pub mod host;
 pub mod image;
+pub mod install;
 pub mod job;
+pub mod loader;
 pub mod memory;
+pub mod mpiexec;
 mod nodes;
 pub mod packages;
 pub mod profile;

@@ -13,7 +13,7 @@ use lwk_abi::address::MAX_RANKS;
 use lwk_abi::console as kind;
 use lwk_abi::exit::{KERNEL_PANIC, TIMEOUT};
 use lwk_abi::job_file::NETWORK;
-use lwk_home::{Home, Plug, Tools, Volume, Wires};
+use lwk_home::{Home, Plug, Surroundings, Tools, Volume, Wires};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::build::Builder;
@@ -40,7 +40,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let (nodes, size) = (options.nodes, options.job.ranks);
     let mut job = job_of_nodes(&options.job)?;
     job.log = options.log.map(|level| level.name());
-    let given = files::image(&options.job)?;
+    let given = files::image(&options.job, None)?;
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     let program = named.build(tree, &builder)?;
@@ -57,8 +57,8 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         let volume = volume.doing(|| "make a node's file system".into())?;
         let plug = Plug { wires: wires.clone(), node: node as usize };
         let tools = Tools { plug: Some(plug), ..Tools::default() };
-        let mut home =
-            Home::start(&program, &file, &tools, &volume).doing(|| "start the host home".into())?;
+        let mut home = Home::start(&program, &file, &tools, &volume, &Surroundings::default())
+            .doing(|| "start the host home".into())?;
         if options.verbose {
             tell!("lwk: node {node} is process {}", home.process());
         }
@@ -101,6 +101,7 @@ fn refuse(options: &RunOptions) -> Outcome<()> {
     let not_yet = [
         (options.gdb, "--gdb"),
         (options.valgrind.is_some(), "--valgrind"),
+        (options.cwd.is_some(), "--cwd"),
         (options.out.is_some(), "--out"),
         (options.report, "--report"),
         (options.report_json.is_some(), "--report-json"),

@@ -13,15 +13,21 @@ pub fn run<Cli: Parser>(dispatch: impl FnOnce(Cli) -> Outcome<i32>) -> ExitCode 
     if let Some(code) = lwk_home::become_node() {
         return code;
     }
-    let status = Cli::try_parse().map_or_else(refuse, dispatch).unwrap_or_else(|failure| {
+    let line = cli::words(std::env::args_os());
+    conclude("lwk", Cli::try_parse_from(line).map_or_else(|error| refuse(error, "cargo lwk"), dispatch))
+}
+
+/// The process's status; what has failed is told in one line, by `speaker`.
+pub fn conclude(speaker: &str, ended: Outcome<i32>) -> ExitCode {
+    let status = ended.unwrap_or_else(|failure| {
         if !failure.message.is_empty() {
-            tell!("lwk: {failure}");
+            tell!("{speaker}: {failure}");
         }
         failure.status
     });
     let status = match tell::lost() {
         Some(why) if status == 0 => {
-            tell!("lwk: cannot write to standard output: {why}");
+            tell!("{speaker}: cannot write to standard output: {why}");
             failure::HOST
         }
         _ => status,
@@ -29,11 +35,11 @@ pub fn run<Cli: Parser>(dispatch: impl FnOnce(Cli) -> Outcome<i32>) -> ExitCode 
     u8::try_from(status).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Help and version are no errors; everything else is one line.
-fn refuse(error: clap::Error) -> Outcome<i32> {
+/// Help and version are no errors; everything else is one line, to a user of `command`.
+pub fn refuse(error: clap::Error, command: &str) -> Outcome<i32> {
     if error.use_stderr() && error.kind() != clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     {
-        return Err(Failure::usage(cli::one_line(&error)));
+        return Err(Failure::usage(cli::one_line(&error, command)));
     }
     // Nobody is left to tell if the terminal is gone.
     let _ = error.print();

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use lwk_abi::address::{MAX_RANKS, SEGMENT_BYTES_MIN};
 use lwk_abi::runtime::{PROFILE, REPORT, TRANSPORT};
@@ -24,6 +24,9 @@ use crate::symbols::{Symbols, bias_of};
 use crate::tree::{RunFolder, Tree};
 use crate::{files, image, memory};
 
+/// OpenMP's variable for the most threads of a program, with its equals sign (OpenMP 5.2, section 21.1.4).
+const THREAD_LIMIT: &str = "OMP_THREAD_LIMIT=";
+
 /// Most cores of a node: one for each rank it can hold.
 const CORES_MAX: u32 = MAX_RANKS as u32;
 
@@ -43,10 +46,12 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     job.log = options.log.map(|level| level.name());
     job.report = options.report || options.report_json.is_some();
     ask_runtime(&mut job, options);
-    job.out = options.out.is_some();
+    let current = options.cwd.as_deref().map(files::Back::current).transpose()?;
+    job.folder = current.as_ref().map(|back| back.path().to_vec());
+    job.out = options.out.is_some() || current.is_some();
     // For whoever looks at the node when the job has ended.
     job.at_end = if options.screen.is_some() || job.out { AtEnd::Wait } else { AtEnd::Exit };
-    let given = files::image(&options.job)?;
+    let given = files::image(&options.job, current.as_ref())?;
     options.out.as_deref().map_or(Ok(()), files::check_out)?;
     job.inject = options.inject.clone();
     let named = Named::find(tree, &options.job.app)?;
@@ -70,7 +75,8 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
 
     let folder = RunFolder::new(tree)?;
     let disk = folder.file("disk.img");
-    let ram_disk = image::ram_disk(&job, &program, (!options.job.file.is_empty()).then_some(&given[..]))?;
+    let any_given = !options.job.file.is_empty() || current.is_some();
+    let ram_disk = image::ram_disk(&job, &program, any_given.then_some(&given[..]))?;
     {
         let _step = Step::begin("making the disk image", verbose);
         let ram_disk_file = folder.file("ramdisk.tar");
@@ -92,7 +98,8 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         gdb: options.gdb,
         host_cores: host_cores(),
     };
-    boot(tree, options, &qemu, &machine, &folder, &kernel, &file)
+    let back = options.out.as_deref().map(files::Back::out).into_iter().chain(current).collect();
+    boot(tree, options, &qemu, &machine, &folder, (&kernel, &file), back)
 }
 
 /// Boots the image and listens to the node until its end.
@@ -102,8 +109,8 @@ fn boot(
     qemu: &Path,
     machine: &Machine,
     folder: &RunFolder,
-    kernel: &Kernel,
-    program: &Path,
+    (kernel, program): (&Kernel, &Path),
+    back: Vec<files::Back>,
 ) -> Outcome<i32> {
     // Not a step of progress: the terminal is the job's now.
     let started = Instant::now();
@@ -116,17 +123,14 @@ fn boot(
             machine.arguments().iter().map(|word| word.to_string_lossy().into_owned()).collect();
         tell!("lwk: process {}: {} {}", node.process(), qemu.display(), words.join(" "));
     }
-    let limit = match (options.timeout, options.gdb) {
-        (None, true) => None,
-        (seconds, _) => Some(Duration::from_secs(seconds.unwrap_or(RunOptions::TIMEOUT))),
-    };
+    let limit = options.limit();
     let screen = options.screen.as_ref().map(|png| (folder.file("screen.ppm"), png.clone()));
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
     let of_program = Symbols::of_program(program, tree.root());
     let of_kernel = Symbols::of(&kernel.elf, tree.root());
     let mut printer = Printer::new(&mut out, &mut err, options.tag, of_program, of_kernel);
-    let out = options.out.as_ref().map(|out| (folder.file("memory"), out.clone()));
-    let ended = session::supervise(&mut node, &mut printer, &Plan { limit, screen, out });
+    let back = (!back.is_empty()).then(|| (folder.file("memory"), back));
+    let ended = session::supervise(&mut node, &mut printer, &Plan { limit, screen, back });
     if options.verbose {
         tell!("lwk: {:6.3} s running the job", started.elapsed().as_secs_f64());
     }
@@ -155,7 +159,7 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     })?;
     let folder = RunFolder::new(tree)?;
     let ram_disk = folder.file("ramdisk.tar");
-    let given = files::image(&options.job)?;
+    let given = files::image(&options.job, None)?;
     let given = (!options.job.file.is_empty()).then_some(&given[..]);
     image::write_file(&ram_disk, &image::ram_disk(&job, &program, given)?)?;
     let output = &options.output;
@@ -205,6 +209,10 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
     let mut arguments = vec![OsString::from(&options.app)];
     arguments.extend(options.args.iter().cloned());
     let mut environment = options.env.clone();
+    // A rank has one thread: what is compiled with -fopenmp then asks for no more.
+    if !environment.iter().any(|variable| variable.as_bytes().starts_with(THREAD_LIMIT.as_bytes())) {
+        environment.push(format!("{THREAD_LIMIT}1").into());
+    }
     if let Some(transport) = &options.transport {
         // Before what the user sets: the first of two variables of one name counts, and --transport is the more particular.
         environment.insert(0, format!("{TRANSPORT}={transport}").into());
@@ -222,13 +230,19 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
         file_space: options.file_space << 20,
+        folder: None,
         out: false,
         inject: None,
     })
 }
 
-/// Tells the runtime of the program what to report, by its environment.
+/// Tells the runtime of the program what to report, by its environment, and the program its name, if it is not that of its file.
 pub(crate) fn ask_runtime(job: &mut Job, options: &RunOptions) {
+    if let (Some(name), Some(first)) =
+        (options.launched.as_ref().and_then(|launched| launched.name.clone()), job.arguments.first_mut())
+    {
+        *first = name;
+    }
     let asked = [(job.report, REPORT), (options.profile, PROFILE)];
     job.environment
         .extend(asked.iter().filter(|(asked, _)| *asked).map(|(_, name)| format!("{name}=1").into()));

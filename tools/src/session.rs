@@ -35,8 +35,8 @@ pub struct Plan {
     /// Take the screen at the job's end: a scratch file for QEMU, and the PNG file to write. The job must have been
     /// told to wait at its end.
     pub screen: Option<(PathBuf, PathBuf)>,
-    /// Fetch the files at the job's end, by the same rule: a scratch file for QEMU, and the folder to write to.
-    pub out: Option<(PathBuf, PathBuf)>,
+    /// Fetch the files at the job's end, by the same rule: a scratch file for QEMU, and the folders that come back.
+    pub back: Option<(PathBuf, Vec<files::Back>)>,
 }
 
 /// Where the session stands with the time limit.
@@ -58,8 +58,9 @@ pub fn supervise(node: &mut Node, printer: &mut Printer<'_>, plan: &Plan) -> Out
     let mut clock = Clock::Booting;
     let mut deadline = plan.limit.map(|limit| Instant::now() + limit.max(BOOT_LIMIT));
     let mut looked_at = false;
+    let started_ns = files::now_ns().saturating_sub(files::CLOCKS_DIFFER_NS);
     let mut brought_back =
-        plan.out.as_ref().map(|_| Err(files::lost("the node has ended before the job had")));
+        plan.back.as_ref().map(|_| Err(files::lost("the node has ended before the job had")));
     let mut bytes = [0u8; 16 << 10];
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -70,6 +71,7 @@ pub fn supervise(node: &mut Node, printer: &mut Printer<'_>, plan: &Plan) -> Out
                 break;
             }
             clock = Clock::Asked;
+            printer.time_is_up();
             deadline = Some(Instant::now() + GRACE);
             continue;
         }
@@ -93,11 +95,17 @@ pub fn supervise(node: &mut Node, printer: &mut Printer<'_>, plan: &Plan) -> Out
             clock = Clock::Running;
             deadline = plan.limit.map(|limit| Instant::now() + limit);
         }
-        let waits = plan.screen.is_some() || plan.out.is_some();
+        let waits = plan.screen.is_some() || plan.back.is_some();
         if waits && printer.heard().end.is_some() && !looked_at {
             looked_at = true;
-            if let Some((scratch, folder)) = &plan.out {
-                brought_back = Some(files::fetch(&mut node.monitor, &printer.heard().files, scratch, folder));
+            if let Some((scratch, folders)) = &plan.back {
+                brought_back = Some(files::fetch(
+                    &mut node.monitor,
+                    &printer.heard().files,
+                    scratch,
+                    folders,
+                    started_ns,
+                ));
             }
             if let Some((scratch, png)) = &plan.screen {
                 screen::dump(&mut node.monitor, scratch, png)?;

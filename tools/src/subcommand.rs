@@ -55,14 +55,14 @@ pub enum Program {
 }
 
 impl Program {
-    /// `test:NAME`, `file:PATH`, `c:SOURCE`, `glibc:SOURCE` for the same with the system's C library, `WAY:SOURCE` for a way of [`foreign`] to link,
+    /// `test:NAME`, `file:PATH`, `c:SOURCE`, `musl:SOURCE` for the same with musl's C library, `WAY:SOURCE` for a way of [`foreign`] to link,
     /// or the name of a bundled program.
     pub fn named(name: &str) -> Self {
         match name.split_once(':') {
             Some(("test", name)) => Self::Test(name.into()),
             Some(("file", path)) => Self::File(path.into()),
             Some(("c", source)) => Self::C(source.into()),
-            Some(("glibc", source)) => Self::C(Path::new(cc::GLIBC).join(source)),
+            Some(("musl", source)) => Self::C(Path::new(cc::MUSL).join(source)),
             Some((way, source)) if foreign::is_way(way) => Self::C(Path::new(way).join(source)),
             _ => Self::Bundled(name.into()),
         }

@@ -200,7 +200,8 @@ fn quoted(path: &Path) -> Outcome<String> {
     Ok(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
-fn link(target: &Path, link: &Path) -> Outcome<()> {
+/// Makes a symbolic link, or makes it lead there. Errors: it cannot be made.
+pub fn link(target: &Path, link: &Path) -> Outcome<()> {
     if fs::read_link(link).is_ok_and(|old| old == target) {
         return Ok(());
     }

@@ -12,30 +12,59 @@ use crate::qemu::Firmware;
 /// A file that only the root of the source tree has.
 const LANDMARK: &str = "x86_64-lwk.json";
 
-/// The source tree, by the folder that is its root.
+/// A file that only an installation has: its bundled programs, a line each with name, tab and description.
+pub const PROGRAMS: &str = "lib/margay/programs.tsv";
+
+/// The source tree, or an installation of what it builds, by the folder that is its root.
 #[derive(Clone, Debug)]
 pub struct Tree {
     root: PathBuf,
+    installed: bool,
 }
 
 impl Tree {
-    /// Finds the tree: cargo says where this package is; a binary that was started by hand looks upward from the
-    /// current folder. Errors: neither is inside of it.
+    /// Finds the installation that this command's own file is part of. Otherwise the tree: cargo says where this package is; a binary that was
+    /// started by hand looks upward from its own file and from the current folder. Errors: neither is inside of it.
     pub fn find() -> Outcome<Self> {
+        let own = std::env::current_exe().and_then(|file| file.canonicalize());
+        let own = own.doing(|| "find this command's own file".into())?;
+        if let Some(prefix) = own.ancestors().nth(2).filter(|prefix| prefix.join(PROGRAMS).is_file()) {
+            return Ok(Self::installed(prefix));
+        }
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let here = std::env::current_dir().doing(|| "find the current folder".into())?;
         package
             .iter()
-            .chain([&here])
+            .chain([&own, &here])
             .flat_map(|start| start.ancestors())
             .find(|folder| folder.join(LANDMARK).is_file())
-            .map(|root| Self { root: root.to_path_buf() })
+            .map(|root| Self { root: root.to_path_buf(), installed: false })
             .ok_or_else(|| Failure::usage("not inside Margay's source tree; change into it and try again"))
     }
 
-    /// The root of the tree.
+    /// The installation in `prefix`.
+    pub fn installed(prefix: &Path) -> Self {
+        Self { root: prefix.to_path_buf(), installed: true }
+    }
+
+    /// The root of the tree, or the folder of the installation.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Whether this is an installation, in which nothing is built.
+    pub fn is_installed(&self) -> bool {
+        self.installed
+    }
+
+    /// What users type to start this command.
+    pub fn command(&self) -> &'static str {
+        if self.installed { "margay" } else { "cargo lwk" }
+    }
+
+    /// Where an installation has what is neither for people nor for compilers.
+    pub fn parts(&self) -> PathBuf {
+        self.root.join("lib/margay")
     }
 
     /// Target folder of the kernel and of guest programs.
@@ -55,11 +84,39 @@ impl Tree {
 
     /// The file of a guest program, or of a library, with that name, once it has been built; with symbols.
     pub fn program(&self, name: &str) -> PathBuf {
+        if self.installed {
+            return self.parts().join("programs").join(name);
+        }
         self.guest_target().join("x86_64-lwk-user/release").join(name)
+    }
+
+    /// Where the kernel is once it has been built, with symbols.
+    pub fn kernel(&self) -> PathBuf {
+        if self.installed {
+            return self.parts().join("margay-kernel");
+        }
+        self.guest_target().join("x86_64-lwk/release/margay-kernel")
+    }
+
+    /// Where the image builder for one firmware is once it has been built.
+    pub fn image_builder(&self, firmware: Firmware) -> PathBuf {
+        if self.installed {
+            return self.parts().join("margay-boot-".to_owned() + firmware.name());
+        }
+        self.boot_target(firmware).join("release/margay-boot")
+    }
+
+    /// Where an emulator is unpacked that cannot be installed.
+    pub fn emulator(&self) -> PathBuf {
+        if self.installed { self.parts().join("qemu") } else { self.root.join("target/lwk/qemu") }
     }
 
     /// Where the files of single runs go.
     fn runs(&self) -> PathBuf {
+        if self.installed {
+            // Of this user alone: another's folder could not be written to.
+            return std::env::temp_dir().join(format!("margay-{}", rustix::process::getuid().as_raw()));
+        }
         self.root.join("target/lwk/run")
     }
 }

@@ -23,6 +23,8 @@
 
 extern crate alloc;
 
+#[cfg(target_os = "none")]
+mod alone;
 mod arch;
 pub mod barrier;
 pub mod clock;

@@ -158,8 +158,8 @@ macro_rules! entry {
 /// Whether this program has been seen to be part of a job. Relaxed throughout: a rank is one thread.
 static IN_JOB: AtomicBool = AtomicBool::new(false);
 
-/// Ends a program that has been started directly, not as a job: with one line that says how to start it, and the status of wrong use. Nothing
-/// else of the library works there, for want of the job page. Costs a look at a variable, and the first time a system call.
+/// Ends a program that is not part of a job, with one line and the status of wrong use. Nothing else of the library works there, for want of
+/// the job page. Start-up sees to it that this is never so ([`crate::alone`]). Costs a look at a variable, and the first time a system call.
 #[inline]
 pub fn require_job() {
     if !IN_JOB.load(Ordering::Relaxed) {
@@ -169,13 +169,26 @@ pub fn require_job() {
 
 #[cold]
 fn look_for_job() {
-    if crate::syscall::is_in_job() {
-        IN_JOB.store(true, Ordering::Relaxed);
-        return;
+    // Whatever uses the library is linked with its start-up code by this.
+    #[cfg(all(target_os = "none", feature = "c-program"))]
+    core::hint::black_box(&crate::alone::AT_START);
+    if !is_in_job() {
+        refuse();
     }
+}
+
+/// Whether a home has started this program.
+pub(crate) fn is_in_job() -> bool {
+    let in_job = IN_JOB.load(Ordering::Relaxed) || crate::syscall::is_in_job();
+    IN_JOB.store(in_job, Ordering::Relaxed);
+    in_job
+}
+
+/// Ends a program that no home has started and that finds none.
+pub(crate) fn refuse() -> ! {
     let _ = crate::syscall::write(
         2,
-        b"margay: this program is a rank of a job: start it with `cargo lwk run -n RANKS --host PROGRAM`, or on a node without `--host`\n",
+        b"margay: this program needs `margay` of its installation to run: start it with mpiexec, or set MARGAY_HOME to the installation's folder\n",
     );
     exit(lwk_abi::exit::USAGE);
 }
@@ -187,7 +200,11 @@ pub(crate) extern "C" fn begin(stack: *const usize) -> ! {
         /// Defined by [`entry!`](crate::entry!) in the program.
         safe fn lwk_main(env: &'static Env) -> i32;
     }
-    require_job();
+    // SAFETY: the layout of the initial stack: a count, that many pointers, a null pointer, and the environment's.
+    unsafe {
+        let arguments = stack.add(1).cast::<*const c_char>();
+        crate::alone::become_job(arguments, arguments.add(stack.read() + 1));
+    }
     if !crate::job().is_valid() {
         // Nothing of the library works without the page, so the text goes out as it is.
         let _ = crate::syscall::write(

@@ -41,6 +41,8 @@ pub const END: &str = "end";
 pub const FILE_SPACE: &str = "file_space";
 /// Bytes of [`FILE_SPACE`] that a job has without it: 32 MiB.
 pub const FILE_SPACE_DEFAULT: u64 = 32 << 20;
+/// Folder that the ranks start in, by its whole path on the node; the root if absent.
+pub const FOLDER: &str = "folder";
 /// `1`: at the end the host tool fetches the files ([`crate::console::FILES`]); `0` (default): it does not.
 pub const OUT: &str = "out";
 /// The node's place in a job of several: this node from 0, the job's nodes and ranks, and the job's number, with a comma between each. A job of

@@ -16,6 +16,17 @@ pub const REPORT: &str = "MARGAY_REPORT";
 /// `profile rank=… distance=… size=… messages=… bytes=…`, by [`DISTANCES`] and [`SIZES`].
 pub const PROFILE: &str = "MARGAY_PROFILE";
 
+/// Environment variable: the folder of an installation, whose `bin/margay` runs a program that is started by its file.
+pub const HOME: &str = "MARGAY_HOME";
+/// First argument of the host's command when such a program has executed it; then come the program's file and its arguments, the first of
+/// them its name.
+pub const ALONE: &str = "--margay-alone";
+/// In front of the place in a program, or in a library, where the path of the host's command is recorded: [`LOADER_BYTES`] bytes that end
+/// in a NUL, all NUL until it is installed.
+pub const LOADER_MARK: [u8; 24] = *b"\x1eMARGAY-LOADER-IS-AT\x1e\x1e\x1e\x1e";
+/// Bytes of that place.
+pub const LOADER_BYTES: usize = 1000;
+
 /// How far apart two ranks' cores are, the nearest first: the same core, cores with a last-level cache in common, cores of one
 /// package, cores of one node.
 pub const DISTANCES: [&str; 4] = ["self", "shared-cache", "package", "node"];

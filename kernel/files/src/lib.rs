@@ -25,6 +25,7 @@ mod node;
 mod pages;
 mod path;
 mod special;
+mod strays;
 
 pub use folder::Entry;
 pub use link::NAMES_MAX;

@@ -162,6 +162,8 @@ pub struct Job<'a> {
     pub end: End,
     /// Bytes that files may take beside those the job is given, at least 1; not rounded.
     pub file_space: u64,
+    /// Folder that the ranks start in, by its whole path; `None`: the root.
+    pub folder: Option<&'a [u8]>,
     /// The host tool fetches the files at the end.
     pub out: bool,
     /// How the kernel fails once the job runs.
@@ -227,6 +229,7 @@ impl<'a> Job<'a> {
         let mut end = None;
         let mut inject = None;
         let mut file_space = None;
+        let mut folder = None;
         let mut out = None;
         let mut network_place = None;
         let mut has_argument = false;
@@ -256,6 +259,10 @@ impl<'a> Job<'a> {
                 key @ job_file::END => set(&mut end, key, end_action(value), "exit, wait or halt")?,
                 key @ job_file::FILE_SPACE => {
                     set(&mut file_space, key, number_to(value, u64::MAX), "a number of bytes")?
+                }
+                key @ job_file::FOLDER => {
+                    let whole = value.starts_with(b"/").then_some(value);
+                    set(&mut folder, key, whole, "a path that begins with a slash")?;
                 }
                 key @ job_file::OUT => set(&mut out, key, switch(value), "0 or 1")?,
                 key @ job_file::INJECT => {
@@ -291,6 +298,7 @@ impl<'a> Job<'a> {
             console: console.unwrap_or(Console::Framed),
             end: end.unwrap_or(End::Exit),
             file_space: file_space.unwrap_or(job_file::FILE_SPACE_DEFAULT),
+            folder,
             out: out.unwrap_or(false),
             inject,
             network: network_place,
@@ -315,7 +323,7 @@ const RANK_COUNT: &str = "a number from 1 to 255";
 const _: () = assert!(MAX_RANKS == 255, "RANK_COUNT says 255");
 
 /// Every key of the format.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     job_file::RANKS,
     job_file::MEMORY,
     job_file::ARGUMENT,
@@ -328,6 +336,7 @@ const KEYS: [&str; 15] = [
     job_file::CONSOLE,
     job_file::END,
     job_file::FILE_SPACE,
+    job_file::FOLDER,
     job_file::OUT,
     job_file::INJECT,
     job_file::NETWORK,
@@ -473,12 +482,12 @@ mod tests {
     fn every_key_is_read() {
         let file =
             b"env=A=1\0log=trace\0arg=x\0oversubscribe=1\0report=1\0cores=64\0console=plain\0end=wait\0\
-                     env=B=\0arg=\0file_space=4096\0out=1\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0";
+                     env=B=\0arg=\0file_space=4096\0folder=/a b\0out=1\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0";
         let job = Job::parse(file).expect("a job");
         assert_eq!((job.ranks, job.memory, job.log), (255, u64::MAX, LogLevel::Trace));
         assert_eq!((job.oversubscribe, job.report, job.cores), (true, true, Some(64)));
         assert_eq!((job.console, job.end), (Console::Plain, End::Wait));
-        assert_eq!((job.file_space, job.out), (4096, true));
+        assert_eq!((job.file_space, job.folder, job.out), (4096, Some(&b"/a b"[..]), true));
         let arguments: Vec<&[u8]> = job.arguments().collect();
         assert_eq!(arguments, [&b"x"[..], b"", b"\xff a=b\nc"]);
         assert_eq!(job.environment().collect::<Vec<_>>(), [&b"A=1"[..], b"B="]);
@@ -520,6 +529,7 @@ mod tests {
         bad_value(with(b"report=2\0"), "report");
         bad_value(with(b"console=\0"), "console");
         bad_value(with(b"file_space=0\0"), "file_space");
+        bad_value(with(b"folder=a\0"), "folder");
         bad_value(with(b"out=yes\0"), "out");
         bad_value(with(b"end=EXIT\0"), "end");
         for network in [

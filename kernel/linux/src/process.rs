@@ -50,6 +50,11 @@ impl Process {
         }
     }
 
+    /// A rank that has not run starts in a folder other than the root, which the caller has opened for it.
+    pub fn start_in(&mut self, folder: NodeId) {
+        self.folder = folder;
+    }
+
     /// [`lwk_abi::syscall::JOB_LEAVE`], but for the hold that ends with it. Errors: `EINVAL` for an address that is no multiple of 4, `EFAULT`.
     pub fn leave<M: Machine>(&mut self, machine: &M, word: u64) -> Answer {
         if !word.is_multiple_of(4) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lwk_abi::console as kind;
 use lwk_home::bench::{Comparison, Operation};
-use lwk_home::{Home, Tools, Volume};
+use lwk_home::{Home, Surroundings, Tools, Volume};
 
 use lwk::build::{self, Builder};
 use lwk::console::record::Parser;
@@ -100,11 +100,12 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
         file_space: FILE_PAGES as u64 * 4096,
+        folder: None,
         out: false,
         inject: None,
     };
     let files = Volume::new(FILE_PAGES).doing(|| "make the job's file system".into())?;
-    let mut home = Home::start(program, &job.encode(), &Tools::default(), &files)
+    let mut home = Home::start(program, &job.encode(), &Tools::default(), &files, &Surroundings::default())
         .doing(|| "start the host home".into())?;
     let mut bytes = Vec::new();
     home.console().read_to_end(&mut bytes).doing(|| "read the node's console".into())?;

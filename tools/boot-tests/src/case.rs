@@ -28,7 +28,7 @@ struct Case {
     /// What the row shows, in few words, joined by dashes.
     name: String,
     /// A bundled program, `test:NAME` for one of this package, `file:PATH` relative to the tree, `c:SOURCE`, which is
-    /// compiled, `glibc:SOURCE`, which is compiled with the system's C library, or `WAY:SOURCE`, which is linked as other toolchains do it
+    /// compiled, `musl:SOURCE`, which is linked with musl's C library, or `WAY:SOURCE`, which is linked as other toolchains do it
     /// (`lwk::foreign`).
     program: Option<String>,
     /// Instead of a program: all words after `cargo lwk`.

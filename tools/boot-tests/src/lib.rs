@@ -17,6 +17,7 @@ pub mod cli;
 mod conformance;
 mod fortran_names;
 mod host;
+mod installed;
 mod judge;
 mod kvm;
 pub mod lint;
@@ -95,6 +96,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     });
     tests.extend(conformance::has_gfortran().then(fortran_names::test));
     tests.extend(wrappers::all());
+    tests.push(installed::test());
     tests.extend(peers::all());
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
     tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host));

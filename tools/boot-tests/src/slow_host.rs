@@ -41,6 +41,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
         console: ConsoleForm::Plain,
         at_end: AtEnd::Exit,
         file_space: FILE_SPACE_DEFAULT,
+        folder: None,
         out: false,
         inject: None,
     };

@@ -148,7 +148,7 @@ fn files_in_and_out(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
         let ended = lwk.command(&command, PATIENCE)?;
         let stderr = match word {
             "escape" => strings(&[
-                "^lwk: the files under /out have not all been brought back: .*escape is a link that leads out of /out",
+                "^lwk: the job's files have not all been brought back: .*escape is a link that leads out of /out",
             ]),
             _ => Vec::new(),
         };

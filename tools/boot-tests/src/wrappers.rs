@@ -44,7 +44,7 @@ pub fn all() -> Vec<Test> {
         ("says-what-it-would-do", shows),
         ("refuses-a-dynamic-program", dynamic),
         ("links-a-profiler", profiled),
-        ("programs-started-directly-say-how-to-start-them", started_directly),
+        ("programs-started-directly-are-jobs-of-one-rank", started_directly),
     ];
     let mut optional = |commands: &str, name: &'static str, check: Check| {
         if commands.split(' ').all(|command| find_command(command).is_some()) {
@@ -53,6 +53,8 @@ pub fn all() -> Vec<Test> {
     };
     optional("make", "serves-make", make);
     optional("cmake", "serves-cmakes-findmpi", cmake);
+    optional("musl-gcc", "links-musl-where-asked", musl);
+    optional("g++ gfortran", "links-objects-in-all-languages-and-openmp", mixed);
     optional("g++", "compiles-cxx", cxx);
     optional("cmake g++ gfortran", "serves-cmakes-findmpi-in-cxx-and-fortran", cmake_cxx_fortran);
     optional("autoconf make", "serves-configure", configure);
@@ -188,10 +190,11 @@ fn shows(lwk: &Lwk) -> Result<(), String> {
         ("-showme:compile", format!("-I{include}\n")),
         ("-showme:incdirs", format!("{include}\n")),
         ("-showme:libdirs", format!("{lib}\n")),
-        ("-showme:libs", "mpi \n".into()),
-        ("-showme:command", "musl-gcc\n".into()),
+        ("-showme:libs", "mpi m \n".into()),
+        ("-showme:command", "gcc\n".into()),
+        ("--showme:incdirs", format!("{include}\n")),
         ("-compile_info", format!("-I{include}\n")),
-        ("-link_info", format!("-static -no-pie -Wl,--gc-sections -L{lib} -lmpi\n")),
+        ("-link_info", format!("-static -no-pie -Wl,--gc-sections -L{lib} -lmpi -lm\n")),
     ];
     for (option, text) in wanted {
         let told = output(wrapper(lwk).arg(option), 0)?;
@@ -200,7 +203,7 @@ fn shows(lwk: &Lwk) -> Result<(), String> {
         }
     }
     let told = output(wrapper(lwk).args(["-show", "-c", "no-such-file.c"]), 0)?;
-    if told != format!("musl-gcc -I{include} -c no-such-file.c\n") {
+    if told != format!("gcc -I{include} -c no-such-file.c\n") {
         return Err(format!("-show -c tells {told:?}"));
     }
     // Asked for its version, the compiler gets nothing to link.
@@ -407,27 +410,142 @@ fn fortran_files(lwk: &Lwk) -> Result<(), String> {
     runs(lwk, &program, "all there\nall there\n")
 }
 
-/// A rank that somebody starts by its file says in one line how to start it, in C and in Rust, and ends as wrong use does.
+/// A program that somebody starts by its file is a job of one rank, in C and in Rust, whether it is in PATH or not, with the caller's environment,
+/// arguments, name, files, standard input and status; where no command is found, it says so in one line and ends as wrong use does.
 fn started_directly(lwk: &Lwk) -> Result<(), String> {
     let folder = lwk.folder()?;
-    let mut programs = vec![lwk.program(&Program::named("hello"))];
+    let mut programs = Vec::new();
     for source in [SOURCE, "conformance/shmem/remote.c", "qemu-tests/c/session-only.c"] {
         let program = folder.file(&programs.len().to_string());
         output(wrapper(lwk).arg(lwk.tree().root().join(source)).arg("-o").arg(&program), 0)?;
         programs.push(program);
     }
-    // What may be called before the start needs the job as well, and so does the report of what may not.
+    // What may be called before the start works as well, and what may not is that error.
+    let mut early = Vec::new();
     for (index, call) in BEFORE_THE_START.into_iter().enumerate() {
         let (source, program) = (folder.file(&format!("{index}.c")), folder.file(&format!("before-{index}")));
         let includes = "#include <mpi.h>\n#include <shmem.h>\n#include <stdio.h>\n";
         write(&source, &format!("{includes}int main(void)\n{{\n    {call}\n    return 0;\n}}\n"))?;
         output(wrapper(lwk).arg(&source).arg("-o").arg(&program), 0)?;
-        programs.push(program);
+        early.push(program);
     }
-    for program in programs {
-        let told = output(&mut Command::new(&program), 2)?;
-        if told.lines().count() != 1 || !told.contains("start it with `cargo lwk run") {
+    // The last one's status is that of an error that it makes at its end.
+    for (program, status) in programs.iter().zip([0, 0, 5]) {
+        let told = output(Command::new(program).current_dir(folder.file("")), status)?;
+        if told.contains("mpiexec") {
             return Err(format!("{} says {told:?}", program.display()));
+        }
+    }
+    for (program, status) in early.iter().zip([0, 0, 0, 1, 0, 1]) {
+        let told = Command::new(program).output().map_err(|error| error.to_string())?;
+        if (told.status.code() == Some(0)) != (status == 0) {
+            return Err(format!("{}: {}", program.display(), String::from_utf8_lossy(&told.stderr)));
+        }
+    }
+    let (source, program) = (folder.file("alone.c"), folder.file("alone"));
+    write(
+        &source,
+        "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+         int main(int argc, char **argv) {\n  int size, c; char line[64] = \"\";\n  puts(\"once\");\n  MPI_Init(&argc, &argv);\n\
+         MPI_Comm_size(MPI_COMM_WORLD, &size);\n  if (!fgets(line, sizeof line, stdin)) return 9;\n\
+         FILE *file = fopen(\"left\", \"a+\"); if (!file) return 8;\n  fputs(line, file); fclose(file);\n\
+         printf(\"%d %s %s %s %s\", size, argv[0], argc > 2 ? argv[2] : \"\", getenv(\"MARGAY_WORD\"), line);\n\
+         fflush(stdout); MPI_Finalize();\n  return argc + 40;\n}\n",
+    )?;
+    output(wrapper(lwk).arg("-O1").arg(&source).arg("-o").arg(&program), 0)?;
+    let shell = |script: &str, status: i32| {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir(folder.file("")).env("MARGAY_WORD", "w x");
+        output(command.env("PATH", "/usr/bin:/bin"), status)
+    };
+    let told = shell("echo in | ./alone '' 'a  b'", 43)?;
+    let left = fs::read_to_string(folder.file("left")).unwrap_or_default();
+    if told != "once\n1 ./alone a  b w x in\n" || left != "in\n" {
+        return Err(format!("alone prints {told:?} and leaves {left:?}"));
+    }
+    // A program in Rust in the tree has no place recorded: an environment variable names the folder, or PATH has the command.
+    let hello = lwk.program(&Program::named("hello"));
+    let prefix = cc::prefix(lwk.tree());
+    let told = output(Command::new(&hello).env("MARGAY_HOME", &prefix).env("PATH", "/usr/bin:/bin"), 0)?;
+    if !told.contains("hello from rank 0 of 1") {
+        return Err(format!("hello says {told:?}"));
+    }
+    output(Command::new(&hello).env_remove("MARGAY_HOME").env("PATH", prefix.join("bin")), 0)?;
+    let told = output(Command::new(&hello).env_remove("MARGAY_HOME").env("PATH", "/usr/bin:/bin"), 2)?;
+    if told.lines().count() != 1 || !told.contains("mpiexec") || !told.contains("MARGAY_HOME") {
+        return Err(format!("without a command, hello says {told:?}"));
+    }
+    Ok(())
+}
+
+/// Objects in C, C++ and Fortran are one program, with all their libraries, and OpenMP's runs with one thread, whatever it asks for.
+fn mixed(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    write(
+        &folder.file("c.c"),
+        "#include <mpi.h>\n#include <omp.h>\n#include <stdio.h>\nvoid in_cxx(int *); void in_fortran_(int *);\n\
+         int main(int argc, char **argv) {\n  int rank, all, sum = 0, threads = 0;\n  MPI_Init(&argc, &argv);\n\
+         MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n  omp_set_num_threads(4);\n\
+         #pragma omp parallel num_threads(3) reduction(+ : threads)\n  threads += 1;\n\
+         #pragma omp parallel for reduction(+ : sum)\n  for (int i = 0; i < 10; i++) sum += i;\n\
+         in_cxx(&sum); in_fortran_(&sum);\n  MPI_Reduce(&sum, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);\n\
+         if (rank == 0) printf(\"mixed %d, %d thread\\n\", all, threads);\n  return MPI_Finalize();\n}\n",
+    )?;
+    write(
+        &folder.file("cxx.cpp"),
+        "#include <mpi.h>\n#include <stdexcept>\n#include <string>\nextern \"C\" void in_cxx(int *sum) {\n\
+         try { throw std::runtime_error(std::to_string(*sum)); } catch (std::exception &it) { *sum = std::stoi(it.what()) + 100; }\n\
+         int size; MPI_Comm_size(MPI_COMM_WORLD, &size); *sum += size;\n}\n",
+    )?;
+    write(
+        &folder.file("f.f90"),
+        "subroutine in_fortran(sum)\n  use mpi\n  implicit none\n  integer :: sum, size, code, i\n  character(20) :: text\n\
+         call MPI_Comm_size(MPI_COMM_WORLD, size, code)\n  write(text, '(i0)') sum\n  read(text, *) sum\n  !$omp parallel do reduction(+:sum)\n\
+         do i = 1, size\n    sum = sum + 1000\n  end do\nend subroutine\n",
+    )?;
+    let objects =
+        [("margay-cc", "c.c"), ("margay-c++", "cxx.cpp"), ("margay-fc", "f.f90")].map(|(wrapper, name)| {
+            let object = folder.file(name).with_extension("o");
+            let mut command = Command::new(bin(lwk).join(wrapper));
+            output(command.args(["-O2", "-fopenmp", "-c"]).arg(folder.file(name)).arg("-o").arg(&object), 0)?;
+            Ok::<_, String>(object)
+        });
+    let objects = objects.into_iter().collect::<Result<Vec<_>, _>>()?;
+    // By each language's own wrapper, with the libraries of the others.
+    for (wrapper, further) in [
+        ("mpicc", &["-lmpifort", "-lgfortran", "-lquadmath", "-lstdc++", "-lm"][..]),
+        ("mpicxx", &["-lmpifort", "-lgfortran", "-lquadmath"]),
+        ("mpifort", &["-lstdc++"]),
+    ] {
+        let program = folder.file(wrapper);
+        let mut command = Command::new(bin(lwk).join(wrapper));
+        output(command.arg("-fopenmp").args(&objects).args(further).arg("-o").arg(&program), 0)?;
+        runs(lwk, &program, "mixed 4294, 1 thread\n")?;
+    }
+    Ok(())
+}
+
+/// `--libc musl` and its variable choose musl's library for C, and are refused in one line for what musl has no library for.
+fn musl(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let source = lwk.tree().root().join(SOURCE);
+    for (index, options) in [&["--libc", "musl"][..], &["--libc=musl"], &[]].into_iter().enumerate() {
+        let program = folder.file(&index.to_string());
+        let mut command = wrapper(lwk);
+        if options.is_empty() {
+            command.env("MARGAY_LIBC", "musl");
+        }
+        output(command.args(options).args(["-O1", "-o"]).arg(&program).arg(&source), 0)?;
+        let bytes = fs::read(&program).map_err(|error| error.to_string())?;
+        if bytes.windows(5).any(|piece| piece == b"GLIBC") {
+            return Err(format!("{options:?} links glibc"));
+        }
+        runs(lwk, &program, RESULT)?;
+    }
+    for (wrapper, libc) in [("mpicxx", "musl"), ("mpifort", "musl"), ("mpicc", "dietlibc")] {
+        let told = output(Command::new(bin(lwk).join(wrapper)).args(["--libc", libc, "it.o"]), 2)?;
+        if told.lines().count() != 1 || !told.contains("glibc") {
+            return Err(format!("{wrapper} --libc {libc} says {told:?}"));
         }
     }
     Ok(())
@@ -498,12 +616,7 @@ fn objects_of_another_header(lwk: &Lwk) -> Result<(), String> {
         let (object, program) = (folder.file(&format!("{name}.o")), folder.file(name));
         let source = tree.root().join("conformance").join(name).with_extension("c");
         output(
-            Command::new("musl-gcc")
-                .args(["-std=c11", "-c", "-I"])
-                .arg(&other)
-                .arg(source)
-                .arg("-o")
-                .arg(&object),
+            Command::new("gcc").args(["-std=c11", "-c", "-I"]).arg(&other).arg(source).arg("-o").arg(&object),
             0,
         )?;
         output(wrapper(lwk).arg(&object).arg("-o").arg(&program), 0)?;

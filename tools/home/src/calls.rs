@@ -21,6 +21,7 @@ use crate::arch::Gate;
 use crate::console::Report;
 use crate::fault;
 use crate::machine::HostMachine;
+use crate::own_files;
 use crate::rank::Rank;
 use crate::signals;
 
@@ -160,9 +161,15 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
         }),
         REPORT => Outcome::Done(report(&signals::machine(rank, context), arguments[0], arguments[1])),
         _ => {
-            // SAFETY: asked once, by this call.
-            let process = unsafe { rank.process() };
-            lwk_linux::call(process, &signals::machine(rank, context), number, arguments)
+            let machine = signals::machine(rank, context);
+            match rank.own_files.then(|| own_files::call(&machine, number, arguments)).flatten() {
+                Some(answer) => Outcome::Done(answer),
+                None => {
+                    // SAFETY: asked once, by this call.
+                    let process = unsafe { rank.process() };
+                    lwk_linux::call(process, &machine, number, arguments)
+                }
+            }
         }
     };
     let registers = &mut context.uc_mcontext.gregs;

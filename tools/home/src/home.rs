@@ -1,16 +1,16 @@
 //! The host tool's side: starts a node's process and talks to it.
 
-use std::ffi::OsStr;
-use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::{IntoRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
 use crate::files::Volume;
 use crate::network::Plug;
-use crate::node;
+use crate::node::{self, Orders};
 use crate::supervise::TIME_IS_UP;
 use crate::tool::{self, Valgrind};
 
@@ -20,6 +20,10 @@ const NODE: &str = "--margay-host-node";
 const HOLD: &str = "hold";
 /// See [`HOLD`].
 const GO: &str = "go";
+/// Its fifth argument if the ranks' files are this machine's; else [`NO_FILES`].
+const OWN_FILES: &str = "own-files";
+/// See [`OWN_FILES`].
+const NO_FILES: &str = "no-files";
 
 /// How ranks are started, for those who look closer; by default neither.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +34,26 @@ pub struct Tools {
     pub valgrind: Option<Valgrind>,
     /// The node's place at the wires of a job of several nodes; its job file says which node it is.
     pub plug: Option<Plug>,
+}
+
+/// What of the caller's surroundings a job has; by default nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Files are this machine's, and this folder is the ranks' current one.
+    pub folder: Option<PathBuf>,
+    /// Rank 0 has this process's standard input.
+    pub input: bool,
+}
+
+impl Surroundings {
+    /// As two arguments of the node's process: what files are, and a descriptor for standard input that stays open in it.
+    fn arguments(&self) -> io::Result<[OsString; 2]> {
+        let files = if self.folder.is_some() { OWN_FILES } else { NO_FILES };
+        // The copy stays open in the node's process, and in this one until it ends.
+        let input = if self.input { nix::unistd::dup(io::stdin()).ok() } else { None };
+        let input = input.map_or(-1, IntoRawFd::into_raw_fd);
+        Ok([files.into(), input.to_string().into()])
+    }
 }
 
 /// What the executable's `main` calls before anything else: if this process has been started as a node, or by valgrind as a
@@ -44,8 +68,11 @@ pub fn become_node() -> Option<ExitCode> {
         return None;
     }
     let (program, mode, files) = (arguments.next()?, arguments.next()?, arguments.next()?);
+    let (own_files, input) = (arguments.next()? == OsStr::new(OWN_FILES), arguments.next()?);
+    let input = input.to_str()?.parse().ok().filter(|fd| *fd >= 0);
     let valgrind = Valgrind::from_arguments(arguments);
-    Some(node::main(Path::new(&program), mode == OsStr::new(HOLD), Path::new(&files), valgrind.as_ref()))
+    let (program, hold, files) = (Path::new(&program), mode == OsStr::new(HOLD), Path::new(&files));
+    Some(node::main(&Orders { program, hold, files, own_files, input, valgrind: valgrind.as_ref() }))
 }
 
 /// A node of the host home. Dropping it ends its job.
@@ -60,21 +87,35 @@ impl Home {
     /// Starts a node with a job, given as the bytes of a job file (`lwk_abi::job_file`); the executable's `main` must call
     /// [`become_node`].
     ///
-    /// The ranks work on `files`, which the caller keeps until the job has ended.
+    /// The ranks work on `files`, which the caller keeps until the job has ended, unless the `surroundings` name a folder.
     ///
     /// What is wrong with the job is said on the console, as an error of the kernel and the job's end.
     ///
     /// # Errors
     /// The process cannot be started.
-    pub fn start(program: &Path, job: &[u8], tools: &Tools, files: &Volume) -> io::Result<Home> {
+    pub fn start(
+        program: &Path,
+        job: &[u8],
+        tools: &Tools,
+        files: &Volume,
+        surroundings: &Surroundings,
+    ) -> io::Result<Home> {
         let started_ns = crate::rank::monotonic_ns();
         let (console, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
+        // The node may start in another folder.
+        let program = std::path::absolute(program)?;
         command.arg(NODE).arg(program).arg(if tools.hold { HOLD } else { GO }).arg(files.path());
         command.envs(tools.plug.iter().map(Plug::variable));
+        command.args(surroundings.arguments()?);
+        command.current_dir(surroundings.folder.as_deref().unwrap_or(Path::new(".")));
         command.args(tools.valgrind.iter().flat_map(Valgrind::arguments));
         // A group of its own: an interrupt from the terminal is the host tool's, which takes the node along.
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::from(OwnedFd::from(theirs)));
+        // Only the terminal's foreground group may read from it: a job that does shares the interrupt.
+        if !(surroundings.input && io::stdin().is_terminal()) {
+            command.process_group(0);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::from(OwnedFd::from(theirs)));
         let mut node = command.spawn()?;
         // Holds the node's end of the console, whose end must be seen when the node is gone.
         drop(command);

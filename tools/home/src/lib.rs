@@ -31,6 +31,7 @@ mod machine;
 mod memory;
 mod network;
 mod node;
+mod own_files;
 mod pages;
 mod rank;
 mod segment;
@@ -41,7 +42,7 @@ mod tool;
 mod topology;
 
 pub use files::{SharedPages, Volume};
-pub use home::{Home, Tools, become_node};
+pub use home::{Home, Surroundings, Tools, become_node};
 pub use memory::available_bytes;
 pub use network::{Plug, Wires};
 pub use node::add_symbols;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lwk_home::{Home, Tools, Volume};
+use lwk_home::{Home, Surroundings, Tools, Volume};
 
 /// Pages that the job's files may take.
 const FILE_PAGES: u32 = 128;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 
 fn run(program: &str, job: &[u8]) -> io::Result<()> {
     let files = Volume::new(FILE_PAGES)?;
-    let mut home = Home::start(Path::new(program), job, &Tools::default(), &files)?;
+    let mut home = Home::start(Path::new(program), job, &Tools::default(), &files, &Surroundings::default())?;
     io::copy(home.console(), &mut io::stdout())?;
     home.stop()
 }

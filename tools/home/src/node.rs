@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -38,15 +38,29 @@ const JOB_BYTES_MAX: u64 = 16 << 20;
 const ERROR: u32 = 1;
 const INFO: u32 = 3;
 
-/// The whole life of the node's process: runs `program` with the job that standard input brings, its ranks stopped at their start if `hold`,
-/// with the volume that `files` names ([`Volume::path`]). Its status says only whether it could do its part.
-pub fn main(program: &Path, hold: bool, files: &Path, valgrind: Option<&Valgrind>) -> ExitCode {
+/// What a node is started with, besides the job that standard input brings.
+#[derive(Clone, Copy, Debug)]
+pub struct Orders<'a> {
+    pub program: &'a Path,
+    /// Ranks stop at their start.
+    pub hold: bool,
+    /// The volume, as [`Volume::path`] names it.
+    pub files: &'a Path,
+    /// The ranks' files are this machine's, and the current folder is theirs.
+    pub own_files: bool,
+    /// Rank 0's standard input.
+    pub input: Option<RawFd>,
+    pub valgrind: Option<&'a Valgrind>,
+}
+
+/// The whole life of the node's process. Its status says only whether it could do its part.
+pub fn main(orders: &Orders<'_>) -> ExitCode {
     if let Err(error) = fixed_addresses() {
         let _ = writeln!(io::stderr(), "margay: error: cannot start the host home again: {error}");
         return ExitCode::from(HOST_LACKS as u8);
     }
     let mut console = standard_stream(1);
-    let status = match run(program, hold, files, valgrind, &mut console) {
+    let status = match run(orders, &mut console) {
         Ok(status) => status,
         Err(Failure::Setup(error)) => {
             let told = record(&mut *console, kind::KERNEL, ERROR, error.message.as_bytes());
@@ -102,13 +116,8 @@ fn standard_stream(fd: i32) -> ManuallyDrop<File> {
     ManuallyDrop::new(unsafe { File::from_raw_fd(fd) })
 }
 
-fn run(
-    program: &Path,
-    hold: bool,
-    files: &Path,
-    valgrind: Option<&Valgrind>,
-    console: &mut File,
-) -> Result<i32, Failure> {
+fn run(orders: &Orders<'_>, console: &mut File) -> Result<i32, Failure> {
+    let Orders { program, hold, files, valgrind, .. } = *orders;
     let mut control = standard_stream(0);
     let (started_ns, file) = read_job(&mut control)?;
     let job = Job::parse(&file).map_err(|error| SetupError::usage(error.to_string()))?;
@@ -141,7 +150,8 @@ fn run(
     for rank in 0..job.ranks {
         let (output, write_output) = pipe2(OFlag::O_CLOEXEC).map_err(lacking)?;
         let (error, write_error) = pipe2(OFlag::O_CLOEXEC).map_err(lacking)?;
-        let streams = [null.as_raw_fd(), write_output.as_raw_fd(), write_error.as_raw_fd()];
+        let input = orders.input.filter(|_| rank == 0).unwrap_or(null.as_raw_fd());
+        let streams = [input, write_output.as_raw_fd(), write_error.as_raw_fd()];
         let report = report.as_raw_fd();
         let valgrind =
             valgrind.filter(|valgrind| valgrind.takes(rank)).map(|valgrind| (valgrind, &sites[..]));
@@ -157,6 +167,7 @@ fn run(
             hold,
             volume,
             network,
+            own_files: orders.own_files.then_some(program),
             valgrind,
         };
         let process = spawn(start)?;

@@ -8,6 +8,8 @@ use std::cell::UnsafeCell;
 use std::convert::Infallible;
 use std::io;
 use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use lwk_abi::address::{JOB_PAGE, PAGE_BYTES};
@@ -48,7 +50,7 @@ pub struct Start<'a> {
     pub rank: u32,
     /// The node's process, its parent.
     pub node: Pid,
-    /// `/dev/null` to read from, standard output and standard error.
+    /// `/dev/null` or the caller's standard input to read from, standard output and standard error.
     pub streams: [RawFd; 3],
     /// Where its failure report goes.
     pub report: RawFd,
@@ -58,6 +60,8 @@ pub struct Start<'a> {
     pub volume: &'static Volume,
     /// The node's network.
     pub network: &'static Network,
+    /// Its files are this machine's; the program's file.
+    pub own_files: Option<&'a Path>,
     /// Run under valgrind; the program's system calls.
     pub valgrind: Option<(&'a Valgrind, &'a [CallSite])>,
 }
@@ -85,6 +89,8 @@ pub struct Life {
     pub volume: &'static Volume,
     /// The node's network, where there is one.
     pub network: Option<&'static Network>,
+    /// Its files are this machine's; the program's file, empty if it is not known.
+    pub own_files: Option<Vec<u8>>,
     /// The program's system calls, if they raise `SIGILL` and are not dispatched.
     pub sites: Option<Vec<CallSite>>,
 }
@@ -101,6 +107,10 @@ pub struct Rank {
     pub board: &'static Board,
     /// The program's first argument.
     pub program_name: Vec<u8>,
+    /// The program's file, if calls on files are Linux's; may be empty then.
+    pub program_file: Vec<u8>,
+    /// Calls on files are Linux's.
+    pub own_files: bool,
     /// The node's files.
     pub volume: &'static Volume,
     /// The node's network, where there is one.
@@ -157,6 +167,11 @@ impl Rank {
     pub fn call_at(&self, address: u64) -> Option<&CallSite> {
         let at = self.sites.binary_search_by_key(&address, |site| site.start).ok()?;
         self.sites.get(at)
+    }
+
+    /// Descriptor of the channel to the node.
+    pub fn report(&self) -> RawFd {
+        self.report
     }
 
     /// Writes a finished report where the node reads it.
@@ -227,6 +242,7 @@ pub fn run(start: Start<'_>) -> Result<Infallible, String> {
         cores: cores(setup),
         volume: start.volume,
         network: Some(start.network),
+        own_files: start.own_files.map(|file| file.as_os_str().as_bytes().to_vec()),
         sites: None,
     })
 }
@@ -258,6 +274,8 @@ pub fn live(life: Life) -> Result<Infallible, String> {
         collapsed: UnsafeCell::new(collapsed),
         cores: life.cores,
         program_name,
+        own_files: life.own_files.is_some(),
+        program_file: life.own_files.unwrap_or_default(),
         volume: life.volume,
         network: life.network,
     }));

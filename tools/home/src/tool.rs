@@ -44,7 +44,7 @@ const LOADER_START: u64 = 0x4000_0000;
 /// First argument of the loader under valgrind; the second is the descriptor of the [`Plan`].
 pub const RANK: &str = "--margay-host-rank";
 /// Words of a [`Plan`] before the first descriptor of a segment.
-const FIXED_WORDS: usize = 14;
+const FIXED_WORDS: usize = 15;
 
 /// Valgrind, for some ranks or all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,6 +120,8 @@ struct Plan {
     board: RawFd,
     program: RawFd,
     files: RawFd,
+    /// 1 if calls on files are Linux's.
+    own_files: u64,
     memory: u64,
     pages: Pages,
     sharing: u64,
@@ -142,6 +144,7 @@ impl Plan {
             fd(self.board),
             fd(self.program),
             fd(self.files),
+            self.own_files,
             self.memory,
             self.pages as u64,
             self.sharing,
@@ -165,6 +168,7 @@ impl Plan {
             board,
             program,
             files,
+            own_files,
             memory,
             pages,
             sharing,
@@ -183,6 +187,7 @@ impl Plan {
             board: fd(board),
             program: fd(program),
             files: fd(files),
+            own_files,
             memory,
             pages: Pages::from_number(pages)?,
             sharing,
@@ -217,6 +222,7 @@ pub fn execute(
         board: start.board_object,
         program: setup.file.as_raw_fd(),
         files: start.volume.descriptor(),
+        own_files: start.own_files.is_some().into(),
         memory: setup.layout.segment_bytes,
         pages: setup.pages,
         sharing: setup.sharing,
@@ -370,6 +376,7 @@ fn become_rank(plan: Plan) -> Result<std::convert::Infallible, String> {
         hold: false,
         volume,
         network: None,
+        own_files: (plan.own_files != 0).then(Vec::new),
         sites: Some(plan.sites),
     };
     drop(parsed);

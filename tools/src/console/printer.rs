@@ -1,11 +1,13 @@
 //! Lines for the user out of the node's records.
 //!
 //! Standard output of ranks goes to standard output, everything else to standard error, each line as a whole. The
-//! pieces of a long line are joined here, by rank. Back traces are symbolised. What the job's end and the exit report
-//! say is kept for the caller.
+//! pieces of a long line are joined here, by rank. Back traces are symbolised; those of a time limit, one for each rank, go to a file, and
+//! standard error has one line of each. What the job's end and the exit report say is kept for the caller.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use lwk_abi::console as kind;
 
@@ -31,8 +33,24 @@ pub struct Printer<'a> {
     pieces: HashMap<(Stream, u32), Vec<u8>>,
     /// Frames printed since the last line of a failure report, by kind and number.
     depth: HashMap<(u8, u32), usize>,
+    /// Back traces at the time limit, once it is up.
+    located: Option<Located>,
     outcome: Heard,
 }
+
+/// Where ranks are at the time limit.
+#[derive(Debug, Default)]
+struct Located {
+    /// For the file.
+    traces: Vec<u8>,
+    /// What is to be said of the rank whose frames come.
+    line: String,
+    /// Its frames so far.
+    frames: usize,
+}
+
+/// Frames of a rank that its one line names.
+const NAMED_FRAMES: usize = 8;
 
 /// What the node has said about itself.
 #[derive(Debug, Default)]
@@ -65,7 +83,12 @@ impl<'a> Printer<'a> {
         kernel: Symbols,
     ) -> Self {
         let (pieces, depth, outcome) = (HashMap::new(), HashMap::new(), Heard::default());
-        Self { out, err, tag, program, kernel, pieces, depth, outcome }
+        Self { out, err, tag, program, kernel, pieces, depth, located: None, outcome }
+    }
+
+    /// The time limit has passed: what ranks report from here on is where they are.
+    pub fn time_is_up(&mut self) {
+        self.located.get_or_insert_default();
     }
 
     /// What the node has said of itself so far.
@@ -86,6 +109,7 @@ impl<'a> Printer<'a> {
                 let level = LEVELS.get(number as usize).unwrap_or(&LEVELS[0]);
                 self.say(&format!("margay: {level}: "), text)
             }
+            kind::FAILURE if self.located.is_some() => self.locate(text),
             kind::FAILURE => {
                 self.depth.remove(&(kind::FRAME, number));
                 self.say("margay: ", text)
@@ -125,6 +149,17 @@ impl<'a> Printer<'a> {
         for (stream, rank) in open {
             self.end_line(stream, rank, b"")?;
         }
+        self.locate(b"")?;
+        if let Some(located) = self.located.take().filter(|located| !located.traces.is_empty()) {
+            match write_traces(&located.traces) {
+                Ok(path) => {
+                    self.say("margay: back traces of the ranks: ", path.as_os_str().as_encoded_bytes())?
+                }
+                Err(error) => {
+                    self.say("margay: the back traces cannot be written: ", error.to_string().as_bytes())?;
+                }
+            }
+        }
         self.out.flush()?;
         self.err.flush()
     }
@@ -155,7 +190,41 @@ impl<'a> Printer<'a> {
         self.err.flush()
     }
 
+    /// Says in a line where the last rank is, and begins the next one's.
+    fn locate(&mut self, text: &[u8]) -> io::Result<()> {
+        let Some(located) = &mut self.located else { return Ok(()) };
+        let line = std::mem::replace(&mut located.line, String::from_utf8_lossy(text).into_owned());
+        located.frames = 0;
+        located.traces.extend_from_slice(text);
+        located.traces.push(b'\n');
+        if line.is_empty() { Ok(()) } else { self.say("margay: ", line.as_bytes()) }
+    }
+
+    /// Adds a frame to the back traces of the time limit, and its function to the rank's line.
+    fn locate_frame(&mut self, text: &str) {
+        let Some(located) = &mut self.located else { return };
+        let innermost = located.frames == 0;
+        let address = text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let lines = address.map_or_else(Vec::new, |address| self.program.describe(address, innermost));
+        let whole = format!("{:4}: {text} {}\n", located.frames, lines.join("\n      inlined in "));
+        located.traces.extend_from_slice(whole.as_bytes());
+        // What is inlined there is in the file.
+        let here = lines.last().map_or("?", String::as_str);
+        if innermost {
+            located.line.push_str(": ");
+            located.line.push_str(here);
+        } else if located.frames < NAMED_FRAMES {
+            located.line.push_str(" < ");
+            located.line.push_str(here.split(" at ").next().unwrap_or(here));
+        }
+        located.frames += 1;
+    }
+
     fn frame(&mut self, record: &Record) -> io::Result<()> {
+        if record.kind == kind::FRAME && self.located.is_some() {
+            self.locate_frame(&String::from_utf8_lossy(&record.text));
+            return Ok(());
+        }
         let depth = self.depth.entry((record.kind, record.number)).or_default();
         let innermost = *depth == 0;
         let index = *depth;
@@ -179,9 +248,42 @@ impl<'a> Printer<'a> {
     }
 }
 
+/// Writes back traces to a new file and names it.
+fn write_traces(traces: &[u8]) -> io::Result<PathBuf> {
+    let path = std::env::temp_dir().join(format!("margay-back-traces-{}.txt", std::process::id()));
+    // What is there is of a process that had the same number.
+    let _ = std::fs::remove_file(&path);
+    File::create_new(&path)?.write_all(traces)?;
+    Ok(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn at_the_time_limit_each_rank_has_one_line_and_the_rest_is_in_a_file() {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut printer = Printer::new(&mut out, &mut err, false, Symbols::none(), Symbols::none());
+        printer.time_is_up();
+        for (kind, number, text) in [
+            (b'f', 0, "rank 0 was"),
+            (b'b', 0, "0x1000"),
+            (b'b', 0, "0x2000"),
+            (b'f', 1, "rank 1 was"),
+            (b'b', 1, "0x3000"),
+        ] {
+            printer.record(&Record { kind, number, text: text.into() }).unwrap();
+        }
+        printer.finish().unwrap();
+        let err = String::from_utf8(err).unwrap();
+        let lines: Vec<&str> = err.lines().collect();
+        assert_eq!(lines[..2], ["margay: rank 0 was: ? < ?", "margay: rank 1 was: ?"]);
+        let path = lines[2].strip_prefix("margay: back traces of the ranks: ").unwrap();
+        let traces = std::fs::read_to_string(path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        assert!(traces.contains("0x2000") && traces.contains("rank 1 was") && lines.len() == 3, "{traces}");
+    }
 
     fn print(tag: bool, records: &[(u8, u32, &[u8])]) -> (String, String, Option<u32>) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
