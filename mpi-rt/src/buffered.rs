@@ -160,8 +160,9 @@ impl Engine {
         self.requests.get(request).is_none_or(Request::is_complete)
     }
 
-    /// Copies a message and sends it from the copy; complete when this returns. Errors: `BUFFER` if there is no room.
-    pub(crate) fn send_buffered(&mut self, send: &SendOperation) -> Result<()> {
+    /// Copies a message and sends it from the copy; complete when this returns. The request of the message, unless that is gone. Errors: `BUFFER` if there
+    /// is no room.
+    pub(crate) fn send_buffered(&mut self, send: &SendOperation) -> Result<Option<Handle>> {
         let place = self.attached_for(send.communicator).ok_or(Error::BUFFER)?;
         self.reclaim(place);
         let attached = &mut self.attached[place];
@@ -170,7 +171,7 @@ impl Engine {
             let request = unsafe { self.send_copy(send)? };
             self.attached[place].add(request, 0, 0);
             self.reclaim(place);
-            return Ok(());
+            return Ok(self.requests.get(request).map(|_| request));
         }
         let start = attached.room(send.source.bytes()).ok_or(Error::BUFFER)?;
         let source = Region::block(attached.address.wrapping_add(start), send.source.bytes());
@@ -181,7 +182,7 @@ impl Engine {
         self.begin_send(request, &copied);
         self.attached[place].add(request, start, source.bytes().next_multiple_of(ALIGN));
         self.reclaim(place);
-        Ok(())
+        Ok(self.requests.get(request).map(|_| request))
     }
 
     /// Frees the space of the oldest messages that are gone.

@@ -1,6 +1,7 @@
 //! The engine: one object in each rank, behind [`with`].
 
 use crate::abi;
+use crate::ahead::Ahead;
 use crate::birth::Announcements;
 use crate::buffered::Attached;
 use crate::collective::algorithm::{self, Algorithms};
@@ -57,6 +58,8 @@ pub struct Engine {
     pub(crate) deferred_count: usize,
     /// Sends that the transport has under way.
     pub(crate) underway: VecDeque<Handle>,
+    /// Sends whose content has been copied, so that nobody waits for them.
+    pub(crate) ahead: Ahead,
     /// How often they have been looked at.
     pub(crate) scans: u32,
     /// Receives whose message is on its way, piece by piece.
@@ -298,6 +301,7 @@ impl Engine {
             deferred: (0..size).map(|_| VecDeque::new()).collect(),
             deferred_count: 0,
             underway: VecDeque::new(),
+            ahead: Ahead::new(size),
             scans: 0,
             arriving: Vec::new(),
             attached: Vec::new(),
@@ -368,6 +372,7 @@ impl Engine {
 
     /// Name of the transport, and the memory it uses in this rank.
     pub fn transport_memory(&self) -> (&'static str, Memory) {
-        (self.transport.name(), self.transport.memory())
+        let memory = self.transport.memory();
+        (self.transport.name(), Memory { dynamic: memory.dynamic + self.ahead.bytes(), ..memory })
     }
 }

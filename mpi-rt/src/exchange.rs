@@ -5,12 +5,11 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::ReceiveArguments;
-use crate::region::{Region, copy_regions};
+use crate::region::{Region, content};
 use crate::request::{Keeps, Mode, Operation, ReceiveOperation, Request, SendOperation, State};
 use crate::send::SendArguments;
 use crate::status::Status;
 use crate::wait::DONE;
-use alloc::vec::Vec;
 use lwk_matching::Pattern;
 
 impl Engine {
@@ -41,14 +40,10 @@ impl Engine {
         receive: &ReceiveArguments,
     ) -> Result<Status> {
         let source = self.region(send.address, send.count, send.datatype)?;
-        let bytes = source.bytes();
-        let mut content: Vec<u8> = Vec::new();
-        content.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
-        // SAFETY: the caller vouches for the buffer; the vector has room, and holds initialised bytes afterwards.
+        // SAFETY: the caller vouches for the buffer; the copy lives until this returns.
         unsafe {
-            copy_regions(&source, &Region::block(content.as_mut_ptr(), bytes))?;
-            content.set_len(bytes);
-            let (address, count) = (content.as_ptr(), bytes as i64);
+            let content = content(&source)?;
+            let (address, count) = (content.as_ptr(), content.len() as i64);
             self.sendrecv(&SendArguments { address, count, datatype: datatype::PACKED, ..*send }, receive)
         }
     }
@@ -91,15 +86,9 @@ impl Engine {
     /// # Safety
     /// The content must be readable.
     pub(crate) unsafe fn send_copy(&mut self, send: &SendOperation) -> Result<Handle> {
-        let bytes = send.source.bytes();
-        let mut content: Vec<u8> = Vec::new();
-        content.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
-        let source = Region::block(content.as_mut_ptr(), bytes);
-        // SAFETY: the caller's promise; the vector has room, and holds initialised bytes afterwards.
-        unsafe {
-            copy_regions(&send.source, &source)?;
-            content.set_len(bytes);
-        }
+        // SAFETY: the content is readable (this function's contract).
+        let content = unsafe { content(&send.source)? };
+        let source = Region::block(content.as_ptr(), content.len());
         let content = Keeps::Content(content);
         let copied = SendOperation { source, mode: Mode::Standard, ..*send };
         let request =
@@ -139,7 +128,9 @@ impl Engine {
         let keeps = self.layout_of(datatype, &receive.target);
         let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
         let request = self.requests.insert(request);
-        self.deliver_held(request, &receive, &taken.key, taken.message);
+        // A message that a probe has matched is not cancelled.
+        let is_delivered = self.deliver_held(request, &receive, &taken.key, taken.message);
+        debug_assert!(is_delivered);
         Ok(request)
     }
 }

@@ -11,9 +11,11 @@
 extern crate alloc;
 
 pub mod abi;
+mod ahead;
 pub mod attribute;
 mod birth;
 pub mod buffered;
+mod cancel;
 pub mod collective;
 pub mod communicator;
 pub mod communicators;

@@ -93,6 +93,16 @@ impl Light {
         Status { source: self.source, tag: self.tag, error: self.error, bytes, cancelled, empty: false }
     }
 
+    /// Of a receive that waits for its message.
+    pub fn token(&self) -> Option<Token> {
+        if let Stage::Posted(token) = self.state { Some(token) } else { None }
+    }
+
+    /// Of a send that the transport has.
+    pub fn send_ticket(&self) -> Option<Ticket> {
+        if let Stage::Underway(ticket) = self.state { Some(ticket) } else { None }
+    }
+
     /// Of a send that the transport has, or a receive whose message is on its way.
     pub fn ticket(&self) -> Option<Ticket> {
         match self.state {
@@ -103,13 +113,16 @@ impl Light {
 }
 
 impl Engine {
-    /// Completes a light receive with the front message of its sender.
+    /// Completes a light receive with the front message of its sender. False, and the receive still wants one, if the sender has cancelled it.
     #[inline(always)]
-    pub(crate) fn deliver_light(&mut self, request: Handle, source: u32, arrival: &Arrival) {
-        let Some(it) = self.light.get_mut(request) else { return };
+    pub(crate) fn deliver_light(&mut self, request: Handle, source: u32, arrival: &Arrival) -> bool {
+        let Some(it) = self.light.get_mut(request) else { return true };
         let target = Region::block(it.address, it.bytes);
         // SAFETY: it is the front message; whoever made the request vouches for its buffer.
         let copied = unsafe { self.transport.deliver(source, arrival, &target) };
+        if copied == Ok(Delivery::Cancelled) {
+            return false;
+        }
         if arrival.bytes > it.bytes {
             it.error = Some(Error::TRUNCATE);
         } else {
@@ -117,17 +130,18 @@ impl Engine {
         }
         it.state = Stage::Complete;
         match copied {
-            Ok(Delivery::Done) => {}
+            Ok(Delivery::Done | Delivery::Cancelled) => {}
             Ok(Delivery::Underway(ticket)) => {
                 it.state = Stage::Arriving(ticket);
                 self.arriving.push(request);
-                return;
+                return true;
             }
             Err(error) => it.error = Some(error),
         }
         if it.detached {
             self.light.discard(request);
         }
+        true
     }
 
     /// Helps with a light send that the transport has; true when it is complete. `None` if the handle is not of a light request.
@@ -178,18 +192,12 @@ impl Engine {
         true
     }
 
-    /// Withdraws a light receive that has not been matched; false if the handle is not of a light request.
-    pub(crate) fn cancel_light(&mut self, request: Handle) -> bool {
-        let Some(it) = self.light.get_mut(request) else { return false };
-        if let Stage::Posted(token) = it.state
-            && let Some(source) = self.waiting.withdraw(token)
-        {
-            self.waiting.count(source, false);
-            it.state = Stage::Cancelled;
-            if it.detached {
-                self.light.discard(request);
-            }
+    /// A light request's operation has been taken back.
+    pub(crate) fn set_light_cancelled(&mut self, request: Handle) {
+        let Some(it) = self.light.get_mut(request) else { return };
+        it.state = Stage::Cancelled;
+        if it.detached {
+            self.light.discard(request);
         }
-        true
     }
 }

@@ -327,7 +327,7 @@ impl Engine {
         let Some(from) = operation.from else { return };
         let channel = from.channel.or_else(|| {
             // The sides have not met. If the channel's address has come all the same, it is used once, to say goodbye.
-            let withdrawn = self.withdraw(from.meeting);
+            let withdrawn = self.cancel_receive(from.meeting);
             self.requests.remove(from.meeting);
             (!withdrawn).then(|| channel_of(&from))
         });

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::ReceiveArguments;
-use crate::request::{Keeps, Mode, Operation, Request, State};
+use crate::request::{Keeps, Mode, Operation, Request, SendOperation, State};
 use crate::send::SendArguments;
 use crate::status::Status;
 
@@ -47,7 +47,10 @@ impl Engine {
             Operation::Send(send) => {
                 let send = *send;
                 if send.mode == Mode::Buffered {
-                    self.send_buffered(&send)?;
+                    let buffered = self.send_buffered(&send)?;
+                    if let Some(it) = self.requests.get_mut(request) {
+                        it.operation = Operation::Send(SendOperation { buffered, ..send });
+                    }
                     self.complete(request, Status::EMPTY);
                 } else {
                     self.begin_send(request, &send);

@@ -5,7 +5,9 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::{Message, pattern};
+use crate::region::Region;
 use crate::status::Status;
+use crate::transport::Transport;
 use alloc::rc::Rc;
 use lwk_matching::{Key, Pattern};
 use lwk_user::wait::Poll;
@@ -32,12 +34,25 @@ impl Engine {
         let communicator = self.communicator(communicator)?.clone();
         let Some(pattern) = pattern(&communicator, source, tag)? else { return Ok(Some(Status::PROC_NULL)) };
         self.look_for(&pattern);
-        Ok(self.waiting.unexpected.find(&pattern).map(|(key, message)| Status {
-            source: communicator.rank_of(key.source),
-            tag: key.tag,
-            bytes: message.bytes as u64,
-            ..Status::EMPTY
-        }))
+        while let Some((key, message)) = self.waiting.unexpected.find(&pattern) {
+            // SAFETY: the message is held, from that peer.
+            if unsafe { self.transport.is_cancelled(key.source, &message.content) } {
+                self.drop_cancelled(&pattern);
+                continue;
+            }
+            let (source, bytes) = (communicator.rank_of(key.source), message.bytes as u64);
+            return Ok(Some(Status { source, tag: key.tag, bytes, ..Status::EMPTY }));
+        }
+        Ok(None)
+    }
+
+    /// Takes out the oldest message of a pattern, which has been cancelled, and lets its sender know.
+    #[cold]
+    fn drop_cancelled(&mut self, pattern: &Pattern) {
+        let Some((key, message)) = self.waiting.take(pattern) else { return };
+        let nowhere = Region::block(core::ptr::null(), 0);
+        // SAFETY: the message was held, from that peer; no bytes need no memory. What comes of it is known: nothing.
+        let _ = unsafe { self.transport.deliver_held(key.source, message.content, &nowhere) };
     }
 
     /// Waits until a matching message has arrived. Errors: as for [`Engine::iprobe`].
@@ -53,15 +68,21 @@ impl Engine {
 
     /// Takes the oldest matching message out of the queues, if one has arrived. Errors: as for [`Engine::iprobe`].
     pub fn improbe(&mut self, source: i32, tag: i32, communicator: Handle) -> Result<Option<Matched>> {
-        let Some(status) = self.iprobe(source, tag, communicator)? else { return Ok(None) };
-        if source == PROC_NULL {
-            return Ok(Some(Matched::NoProcess));
+        while let Some(status) = self.iprobe(source, tag, communicator)? {
+            if source == PROC_NULL {
+                return Ok(Some(Matched::NoProcess));
+            }
+            let communicator = self.communicator(communicator)?.clone();
+            let Some(pattern) = pattern(&communicator, source, tag)? else { return Err(Error::INTERN) };
+            let (key, message) = self.waiting.unexpected.find(&pattern).ok_or(Error::INTERN)?;
+            // SAFETY: the message is held, from that peer. (If it has been cancelled meanwhile, the next look drops it.)
+            if unsafe { self.transport.reserve(key.source, &message.content) } {
+                let (key, message) = self.waiting.take(&pattern).ok_or(Error::INTERN)?;
+                let handle = self.taken.insert(Taken { key, message, communicator });
+                return Ok(Some(Matched::Message(handle, status)));
+            }
         }
-        let communicator = self.communicator(communicator)?.clone();
-        let Some(pattern) = pattern(&communicator, source, tag)? else { return Err(Error::INTERN) };
-        let (key, message) = self.waiting.take(&pattern).ok_or(Error::INTERN)?;
-        let handle = self.taken.insert(Taken { key, message, communicator });
-        Ok(Some(Matched::Message(handle, status)))
+        Ok(None)
     }
 
     /// Waits for a matching message and takes it out. Errors: as for [`Engine::iprobe`].

@@ -6,7 +6,7 @@
 
 use crate::region::Region;
 use crate::transport::chosen::Chosen;
-use crate::transport::{Arrival, Delivery, Held, Memory, Outgoing, Started, Ticket, Transport};
+use crate::transport::{Arrival, Delivery, Held, Memory, Outgoing, Started, Ticket, Transport, UnderWay};
 use crate::{Result, report};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -101,6 +101,26 @@ impl Transport for Profiled {
         unsafe { self.inner.advance(ticket) }
     }
 
+    unsafe fn under_way(&self, ticket: Ticket) -> UnderWay {
+        // SAFETY: the ticket is the inner transport's, and not void (this function's contract).
+        unsafe { self.inner.under_way(ticket) }
+    }
+
+    unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
+        // SAFETY: the ticket is the inner transport's, and not void (this function's contract).
+        unsafe { self.inner.cancel(ticket) }
+    }
+
+    unsafe fn may_relocate(&self, ticket: Ticket) -> bool {
+        // SAFETY: the ticket is the inner transport's, and not void (this function's contract).
+        unsafe { self.inner.may_relocate(ticket) }
+    }
+
+    unsafe fn relocate(&mut self, ticket: Ticket, copy: *const u8) -> bool {
+        // SAFETY: the ticket is the inner transport's, and not void; the copy stays (this function's contract).
+        unsafe { self.inner.relocate(ticket, copy) }
+    }
+
     #[inline(never)]
     fn front(&mut self, peer: u32) -> Option<Arrival> {
         self.inner.front(peer)
@@ -122,6 +142,16 @@ impl Transport for Profiled {
     unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<Delivery> {
         // SAFETY: the caller's promise.
         unsafe { self.inner.deliver_held(peer, held, target) }
+    }
+
+    unsafe fn is_cancelled(&self, peer: u32, held: &Held) -> bool {
+        // SAFETY: the inner transport holds the message (this function's contract).
+        unsafe { self.inner.is_cancelled(peer, held) }
+    }
+
+    unsafe fn reserve(&mut self, peer: u32, held: &Held) -> bool {
+        // SAFETY: the inner transport holds the message (this function's contract).
+        unsafe { self.inner.reserve(peer, held) }
     }
 
     #[inline(never)]

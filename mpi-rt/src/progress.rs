@@ -6,6 +6,7 @@ use crate::handle::Handle;
 use crate::request::{Operation, Request, State};
 use crate::status::Status;
 use crate::transport::{Delivery, Started, Ticket, Transport};
+use core::mem::take;
 use lwk_user::wait::give_way;
 
 /// All sends under way are looked at once in so many times, the oldest always.
@@ -25,7 +26,7 @@ impl Engine {
         for peer in (0..self.size).filter(|peer| *peer != but) {
             self.take_in(peer);
         }
-        if !self.underway.is_empty() {
+        if !self.underway.is_empty() || !self.ahead.requests.is_empty() {
             self.advance_sends();
         }
         if !self.arriving.is_empty() {
@@ -73,19 +74,15 @@ impl Engine {
 
     #[cold]
     fn advance_all_sends(&mut self) {
-        let mut index = 0;
-        while let Some(request) = self.underway.get(index) {
-            if self.has_gone(*request) {
-                let _ = self.underway.remove(index);
-            } else {
-                index += 1;
-            }
-        }
+        let (mut underway, mut ahead) = (take(&mut self.underway), take(&mut self.ahead.requests));
+        underway.retain(|request| !self.has_gone(*request));
+        ahead.retain(|request| !self.has_gone(*request));
+        (self.underway, self.ahead.requests) = (underway, ahead);
     }
 
     /// Helps with a send that is under way; true when it is complete, and so is its request.
     #[inline(always)]
-    fn has_gone(&mut self, request: Handle) -> bool {
+    pub(crate) fn has_gone(&mut self, request: Handle) -> bool {
         if let Some(gone) = self.advance_light(request) {
             return gone;
         }
@@ -139,8 +136,8 @@ impl Engine {
     fn start_deferred(&mut self) {
         for peer in 0..self.size as usize {
             while let Some(request) = self.deferred[peer].front().copied() {
-                let send = match self.requests.get(request) {
-                    Some(Request { operation: Operation::Send(send), .. }) => *send,
+                let (send, is_waited_for) = match self.requests.get(request) {
+                    Some(Request { operation: Operation::Send(send), detached, .. }) => (*send, !detached),
                     _ => unreachable!("a deferred send without a request"),
                 };
                 // SAFETY: whoever made the request vouches for the buffer until it is complete.
@@ -148,7 +145,8 @@ impl Engine {
                     Started::Full => break,
                     Started::Done => self.complete(request, Status::EMPTY),
                     Started::Underway(ticket) => {
-                        self.underway.push_back(request);
+                        let queue = if is_waited_for { &mut self.underway } else { &mut self.ahead.requests };
+                        queue.push_back(request);
                         self.set_state(request, State::Underway(ticket));
                     }
                 }

@@ -189,6 +189,9 @@ impl Engine {
                     }
                     // SAFETY: it is the front message; the caller vouches for the buffer.
                     let copied = unsafe { self.transport.deliver(peer, &arrival, &target) };
+                    if copied == Ok(Delivery::Cancelled) {
+                        continue;
+                    }
                     let communicator = self.communicator(arguments.communicator)?;
                     let mut status =
                         received(communicator, peer, arguments.tag, arrival.bytes, &target, copied);
@@ -285,8 +288,10 @@ impl Engine {
                 && AT_ONCE.contains(&arrival.bytes)
             {
                 let request = self.light.insert(Light::receiving(address, bytes, source, tag, None));
-                self.deliver_light(request, peer, &arrival);
-                return Ok(request);
+                if self.deliver_light(request, peer, &arrival) {
+                    return Ok(request);
+                }
+                self.light.discard(request);
             }
         }
         let is_lasting = context <= Communicator::SELF_CONTEXT;
@@ -309,19 +314,17 @@ impl Engine {
         let Some(receive) = self.check_receive(arguments)? else {
             return Ok(self.requests.insert(Request::nothing(Status::PROC_NULL)));
         };
-        if !self.waiting.unexpected.is_empty()
-            && let Some((key, message)) = self.waiting.take(&receive.pattern)
-        {
-            let keeps = self.layout_of(arguments.datatype, &receive.target);
-            let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
+        let keeps = self.layout_of(arguments.datatype, &receive.target);
+        if self.waiting.unexpected.is_empty() {
+            let pattern = receive.pattern;
+            let request = Request { keeps, ..Request::new(Operation::Receive(receive)) };
             let request = self.requests.insert(request);
-            self.deliver_held(request, &receive, &key, message);
+            self.post(request, pattern);
             return Ok(request);
         }
-        let keeps = self.layout_of(arguments.datatype, &receive.target);
-        let pattern = receive.pattern;
-        let request = self.requests.insert(Request { keeps, ..Request::new(Operation::Receive(receive)) });
-        self.post(request, pattern);
+        let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
+        let request = self.requests.insert(request);
+        self.begin_receive(request, &receive);
         Ok(request)
     }
 
@@ -339,9 +342,10 @@ impl Engine {
 
     /// Completes a receive from the messages that wait, or posts it.
     pub(crate) fn begin_receive(&mut self, request: Handle, receive: &ReceiveOperation) {
-        if let Some((key, message)) = self.waiting.take(&receive.pattern) {
-            self.deliver_held(request, receive, &key, message);
-            return;
+        while let Some((key, message)) = self.waiting.take(&receive.pattern) {
+            if self.deliver_held(request, receive, &key, message) {
+                return;
+            }
         }
         self.post(request, receive.pattern);
     }
@@ -353,19 +357,23 @@ impl Engine {
         self.set_state(request, State::Posted(token));
     }
 
-    /// Completes a receive with a message that was held.
+    /// Completes a receive with a message that was held. False, and the receive still wants one, if the sender has cancelled it.
     pub(crate) fn deliver_held(
         &mut self,
         request: Handle,
         receive: &ReceiveOperation,
         key: &Key,
         message: Message,
-    ) {
+    ) -> bool {
         let bytes = message.bytes;
         // SAFETY: whoever made the request vouches for its buffer until it is complete.
         let copied = unsafe { self.transport.deliver_held(key.source, message.content, &receive.target) };
+        if copied == Ok(Delivery::Cancelled) {
+            return false;
+        }
         let status = received(&receive.communicator, key.source, key.tag, bytes, &receive.target, copied);
         self.settle(request, copied, status);
+        true
     }
 
     /// Takes in a peer's messages that are not long and that posted receives want, until there is another. A program that
@@ -400,11 +408,15 @@ impl Engine {
         true
     }
 
-    /// Completes a posted receive with the front message of its sender.
+    /// Completes a posted receive with the front message of its sender; it stays posted if the sender has cancelled that.
     fn deliver_posted(&mut self, request: Handle, key: &Key, arrival: &Arrival) {
         if self.light.get(request).is_some() {
-            self.waiting.count(Some(key.source), false);
-            return self.deliver_light(request, key.source, arrival);
+            if self.deliver_light(request, key.source, arrival) {
+                self.waiting.count(Some(key.source), false);
+            } else {
+                self.put_back_light(request, key);
+            }
+            return;
         }
         let Some(it) = self.requests.get_mut(request) else {
             // Posted receives are requests of that kind until they complete or are withdrawn.
@@ -413,9 +425,15 @@ impl Engine {
         let Operation::Receive(receive) = &it.operation else {
             unreachable!("a posted receive whose request is another operation");
         };
-        self.waiting.count(receive.pattern.source, false);
         // SAFETY: it is the front message; whoever made the request vouches for its buffer.
         let copied = unsafe { self.transport.deliver(key.source, arrival, &receive.target) };
+        if copied == Ok(Delivery::Cancelled) {
+            if let State::Posted(token) = it.state {
+                it.state = State::Posted(self.waiting.posted.put_back(receive.pattern, token, request));
+            }
+            return;
+        }
+        self.waiting.count(receive.pattern.source, false);
         let target = &receive.target;
         it.status = received(&receive.communicator, key.source, key.tag, arrival.bytes, target, copied);
         match copied {
@@ -428,14 +446,13 @@ impl Engine {
         }
     }
 
-    /// Takes back a posted receive; false if it has been matched.
-    pub(crate) fn withdraw(&mut self, request: Handle) -> bool {
-        let Some(Request { state: State::Posted(token), .. }) = self.requests.get(request) else {
-            return false;
-        };
-        let Some(source) = self.waiting.withdraw(*token) else { return false };
-        self.waiting.count(source, false);
-        true
+    /// Posts a light receive again, as old as it was.
+    #[cold]
+    fn put_back_light(&mut self, request: Handle, key: &Key) {
+        let Some(it) = self.light.get_mut(request) else { return };
+        let Some(token) = it.token() else { return };
+        let pattern = Pattern { context: key.context, source: Some(key.source), tag: Some(key.tag) };
+        it.post(self.waiting.posted.put_back(pattern, token, request));
     }
 }
 

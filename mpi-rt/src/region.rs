@@ -9,6 +9,7 @@
 
 use crate::copy::copy;
 use crate::error::{Error, Result};
+use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use lwk_datatype::{LayoutView, Memory, Plain, Strided, Transfer};
@@ -131,6 +132,21 @@ impl Region {
 #[inline(always)]
 fn in_slot(address: usize, slot: usize) -> usize {
     if address >> SLOT_SHIFT == 0 { address | slot } else { address }
+}
+
+/// A copy of a message. Errors: `NO_MEM`, `INTERN`.
+///
+/// # Safety
+/// The region's blocks are readable, and its datatype lives.
+pub unsafe fn content(of: &Region) -> Result<Vec<u8>> {
+    let mut content: Vec<u8> = Vec::new();
+    content.try_reserve_exact(of.bytes).map_err(|_| Error::NO_MEM)?;
+    // SAFETY: this function's contract; the vector has room, and holds initialised bytes afterwards.
+    unsafe {
+        copy_regions(of, &Region::block(content.as_mut_ptr(), of.bytes))?;
+        content.set_len(of.bytes);
+    }
+    Ok(content)
 }
 
 /// Copies a message: as many bytes as both regions have; says how many. Errors: `INTERN` if a peer's layout is damaged.

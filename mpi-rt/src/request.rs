@@ -24,7 +24,6 @@ pub struct Request {
     pub(crate) detached: bool,
     /// Started again and again; inactive in between.
     pub(crate) persistent: bool,
-    #[expect(dead_code, reason = "holds what it names")]
     pub(crate) keeps: Keeps,
 }
 
@@ -36,6 +35,11 @@ pub(crate) enum Keeps {
     Layout(Datatype),
     /// A copy of the content that it sends.
     Content(Vec<u8>),
+    /// The same of a standard send that is complete for its caller, to a peer.
+    Ahead {
+        content: Vec<u8>,
+        peer: u32,
+    },
 }
 
 /// What it does.
@@ -79,6 +83,8 @@ pub(crate) struct SendOperation {
     pub mode: Mode,
     /// What the program named: buffered sends look for its buffer.
     pub communicator: Handle,
+    /// Of a buffered send that is complete: the request of its message in the buffer, which may be gone.
+    pub buffered: Option<Handle>,
 }
 
 #[derive(Clone)]

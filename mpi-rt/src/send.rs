@@ -1,6 +1,7 @@
 //! Sending: blocking and non-blocking, all modes.
 
 use crate::abi::{ANY_TAG, TAG_UB};
+use crate::ahead::Limit;
 use crate::communicator::Place;
 use crate::datatypes::{block_bytes, dense_bytes};
 use crate::engine::Engine;
@@ -41,7 +42,7 @@ impl Engine {
     pub unsafe fn send(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
         let Some(send) = self.check_send(arguments, mode)? else { return Ok(()) };
         if mode == Mode::Buffered {
-            return self.send_buffered(&send);
+            return self.send_buffered(&send).map(drop);
         }
         if self.deferred_count == 0 {
             // SAFETY: the caller vouches for the buffer, until this returns.
@@ -59,11 +60,15 @@ impl Engine {
     /// As for [`Engine::send`].
     #[cold]
     unsafe fn send_when_there_is_room(&mut self, send: &SendOperation) -> Result<()> {
+        let peer = send.peer as usize;
         let mut poll = Poll::new();
-        loop {
-            self.progress();
+        for round in 1u32.. {
+            // Behind others that were put off there is no room in any case; they are looked after now and then.
+            if round > 1 || self.deferred[peer].len().is_multiple_of(POLLS_PER_PROGRESS as usize) {
+                self.progress();
+            }
             // Sends that began before must reach the peer before.
-            if self.deferred[send.peer as usize].is_empty() {
+            if self.deferred[peer].is_empty() {
                 // SAFETY: the caller vouches for the buffer, until this returns.
                 match unsafe { self.start_send(send) } {
                     Started::Done => return Ok(()),
@@ -71,11 +76,18 @@ impl Engine {
                     Started::Full => {}
                 }
             }
+            // SAFETY: as above.
+            if let Some(request) = unsafe { self.defer_ahead(send, Limit::After(round)) } {
+                self.deferred[peer].push_back(request);
+                self.deferred_count += 1;
+                break;
+            }
             poll.pause();
         }
+        Ok(())
     }
 
-    /// Waits until the receiver has the message, and helps.
+    /// Waits until the receiver has the message, and helps; or until the buffer is free by [`crate::ahead`].
     #[inline(never)]
     fn complete_send(&mut self, ticket: Ticket) -> Result<()> {
         let mut poll = Poll::new();
@@ -85,6 +97,9 @@ impl Engine {
                 break;
             }
             if round.is_multiple_of(POLLS_PER_PROGRESS) {
+                if self.send_ahead(ticket, Limit::After(round)) {
+                    break;
+                }
                 self.progress();
             }
             poll.pause();
@@ -123,8 +138,9 @@ impl Engine {
         }
         let Some(send) = self.check_send(arguments, mode)? else { return Ok(DONE) };
         if mode == Mode::Buffered {
-            self.send_buffered(&send)?;
-            return Ok(DONE);
+            let Some(message) = self.send_buffered(&send)? else { return Ok(DONE) };
+            let operation = Operation::Send(SendOperation { buffered: Some(message), ..send });
+            return Ok(self.requests.insert(Request { state: State::Complete, ..Request::new(operation) }));
         }
         if self.deferred[send.peer as usize].is_empty() {
             let mut poll = Poll::new();
@@ -219,6 +235,7 @@ impl Engine {
             Place::Any | Place::Nobody => return Ok(None),
         };
         let label = Label::new(communicator.context, arguments.tag);
-        Ok(Some(SendOperation { peer, label, source, mode, communicator: arguments.communicator }))
+        let communicator = arguments.communicator;
+        Ok(Some(SendOperation { peer, label, source, mode, communicator, buffered: None }))
     }
 }

@@ -4,10 +4,11 @@
 //! complete, with an empty status. The error of an operation is in its status; calls for one request return it.
 
 use crate::abi::{REQUEST_DONE, REQUEST_NULL};
+use crate::ahead::Limit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::request::{Operation, Request, State};
+use crate::request::{Keeps, Operation, Request, State};
 use crate::status::Status;
 use lwk_user::wait::Poll;
 
@@ -34,10 +35,15 @@ impl Engine {
     /// Waits for a request; the handle is void afterwards unless it is persistent. Errors: `REQUEST`, or the operation's own.
     pub fn wait(&mut self, request: Handle) -> Result<Status> {
         let mut poll = Poll::new();
+        let mut round = 0u32;
         while !self.is_complete(request)? {
             self.progress();
             if self.is_complete(request)? {
                 break;
+            }
+            round = round.wrapping_add(1);
+            if round.is_multiple_of(POLLS_PER_PROGRESS) {
+                self.complete_ahead(request, Limit::After(round));
             }
             poll.pause();
         }
@@ -68,7 +74,7 @@ impl Engine {
         for request in requests.iter() {
             self.is_complete(*request)?;
         }
-        let mut failed = false;
+        let (mut failed, mut round, mut is_ahead) = (false, 0u32, false);
         let mut poll = Poll::new();
         let count = requests.len();
         let mut rest = requests;
@@ -80,13 +86,20 @@ impl Engine {
                 statuses(index, &status);
                 continue;
             }
-            let mut round = 0u32;
             while !self.is_complete(*request)? {
                 self.progress();
                 if failed || self.is_complete(*request)? {
+                    (round, is_ahead) = (0, false);
                     break;
                 }
                 round = round.wrapping_add(1);
+                // Who has waited in vain for one send does not wait as long for the next.
+                if (round.is_multiple_of(POLLS_PER_PROGRESS) || is_ahead)
+                    && self.complete_ahead(*request, Limit::After(round))
+                {
+                    is_ahead = true;
+                    break;
+                }
                 if round.is_multiple_of(POLLS_PER_LOOK) {
                     failed = rest.iter().any(|other| self.has_failed(*other));
                 }
@@ -127,13 +140,14 @@ impl Engine {
     /// Waits for one of the requests and says which; `None` if none is active. Errors: `REQUEST`; the operation's own is in the status.
     pub fn wait_any(&mut self, requests: &mut [Handle]) -> Result<Option<(usize, Status)>> {
         let mut poll = Poll::new();
-        loop {
+        for round in 1.. {
             match self.test_any(requests)? {
                 Any::Done(index, status) => return Ok(Some((index, status))),
-                Any::NoneActive => return Ok(None),
-                Any::NotYet => poll.pause(),
+                Any::NoneActive => break,
+                Any::NotYet => self.pause_for_some(&mut poll, requests, round),
             }
         }
+        Ok(None)
     }
 
     /// Completes one of the requests, if one can be completed now. Errors: as for [`Engine::wait_any`].
@@ -161,12 +175,24 @@ impl Engine {
         mut each: impl FnMut(usize, &Status),
     ) -> Result<Option<usize>> {
         let mut poll = Poll::new();
-        loop {
+        for round in 1.. {
             match self.test_some(requests, &mut each)? {
-                Some(0) => poll.pause(),
+                Some(0) => self.pause_for_some(&mut poll, requests, round),
                 count => return Ok(count),
             }
         }
+        Ok(None)
+    }
+
+    /// Pauses in a wait for one of the requests that has lasted so many rounds; sends among them need not wait for their receivers.
+    #[inline]
+    fn pause_for_some(&mut self, poll: &mut Poll, requests: &[Handle], round: u32) {
+        if round.is_multiple_of(POLLS_PER_PROGRESS) {
+            for request in requests {
+                self.complete_ahead(*request, Limit::After(round));
+            }
+        }
+        poll.pause();
     }
 
     /// Completes all requests that can be completed now; as [`Engine::wait_some`], but may find none.
@@ -219,26 +245,15 @@ impl Engine {
         }
     }
 
-    /// Withdraws a receive that has not been matched; it then completes as cancelled. Sends are never cancelled, which the standard allows.
-    /// The request must still be completed. Errors: `REQUEST`.
-    pub fn cancel(&mut self, request: Handle) -> Result<()> {
-        if request == DONE || self.cancel_light(request) {
-            return Ok(());
-        }
-        if self.requests.get(request).is_none() {
-            return Err(Error::REQUEST);
-        }
-        if self.withdraw(request) {
-            self.complete(request, Status { cancelled: true, ..Status::EMPTY });
-        }
-        Ok(())
-    }
-
     /// Waits for all sends, and receives that have been matched, also those whose requests have been freed: their buffers are this
     /// rank's memory, and peers wait for their end.
     pub(crate) fn finish_transfers(&mut self) {
         let mut poll = Poll::new();
-        while !self.underway.is_empty() || !self.arriving.is_empty() || self.deferred_count > 0 {
+        while !self.underway.is_empty()
+            || !self.ahead.requests.is_empty()
+            || !self.arriving.is_empty()
+            || self.deferred_count > 0
+        {
             self.progress();
             poll.pause();
         }
@@ -334,6 +349,9 @@ impl Engine {
     /// Takes a request out, and ends what it would leave behind; its status.
     pub(crate) fn remove_request(&mut self, request: Handle) -> Status {
         let Some(it) = self.requests.remove(request) else { return Status::EMPTY };
+        if let Keeps::Ahead { content, peer } = &it.keeps {
+            self.ahead.remove(*peer, content.len());
+        }
         match it.operation {
             Operation::Generalized(operation) => self.end_generalized(operation),
             Operation::PartitionedReceive(operation) => self.leave_channel(operation),

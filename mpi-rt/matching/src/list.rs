@@ -30,6 +30,16 @@ impl Ends {
         self.last = index;
     }
 
+    /// The same at the other end.
+    pub fn prepend<E>(&mut self, entries: &mut E, index: usize, links: impl Fn(&mut E, usize) -> &mut Links) {
+        *links(entries, index) = Links { before: NONE, after: self.first };
+        match self.first {
+            NONE => self.last = index,
+            first => links(entries, first).before = index,
+        }
+        self.first = index;
+    }
+
     /// Takes entry `index`, which is in this list, out.
     pub fn remove<E>(&mut self, entries: &mut E, index: usize, links: impl Fn(&mut E, usize) -> &mut Links) {
         let Links { before, after } = *links(entries, index);

@@ -77,18 +77,45 @@ impl<T> Posted<T> {
         self.next += 1;
         let links = Links { before: NONE, after: NONE };
         let index = self.entries.insert(Entry { number, pattern, links, value });
-        if let Some(key) = pattern.exact() {
-            let place = place_of(&key);
-            let is_free = self.near[place].ends.is_empty();
-            if if is_free { !self.has_far(&pattern) } else { self.near[place].key == key } {
-                let near = &mut self.near[place];
-                near.key = key;
-                near.ends.append(&mut self.entries, index, |entries, index| &mut entries[index].links);
-                return Token { index, number };
-            }
+        if let Some(key) = pattern.exact()
+            && self.is_near(&pattern, &key)
+        {
+            let near = &mut self.near[place_of(&key)];
+            near.key = key;
+            near.ends.append(&mut self.entries, index, |entries, index| &mut entries[index].links);
+            return Token { index, number };
         }
         self.append_far(pattern, index);
         Token { index, number }
+    }
+
+    /// Posts a receive again that a message has just taken out, as old as it was (the message was none after all).
+    #[cold]
+    pub fn put_back(&mut self, pattern: Pattern, token: Token, value: T) -> Token {
+        let number = token.number;
+        let links = Links { before: NONE, after: NONE };
+        let index = self.entries.insert(Entry { number, pattern, links, value });
+        match pattern.exact() {
+            Some(key) if self.is_near(&pattern, &key) => {
+                let near = &mut self.near[place_of(&key)];
+                near.key = key;
+                near.ends.prepend(&mut self.entries, index, |entries, index| &mut entries[index].links);
+            }
+            _ => {
+                self.of_kind[pattern.kind()] += 1;
+                self.far += 1;
+                let queue = self.queues.entry(pattern).or_insert(Ends::EMPTY);
+                queue.prepend(&mut self.entries, index, |entries, index| &mut entries[index].links);
+            }
+        }
+        Token { index, number }
+    }
+
+    /// Whether a receive of this pattern, which is exact, belongs to the near queues.
+    #[inline(always)]
+    fn is_near(&self, pattern: &Pattern, key: &Key) -> bool {
+        let near = &self.near[place_of(key)];
+        if near.ends.is_empty() { !self.has_far(pattern) } else { near.key == *key }
     }
 
     /// Whether the table has receives of an exact pattern.

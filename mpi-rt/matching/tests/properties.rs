@@ -17,6 +17,8 @@ fn pattern() -> impl Strategy<Value = Pattern> {
 enum Step {
     Receive(Pattern),
     Arrive(Key),
+    /// A message that is none after all: its receive is as old as before.
+    Vanish(Key),
     Withdraw(prop::sample::Index),
 }
 
@@ -24,6 +26,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => pattern().prop_map(Step::Receive),
         3 => key().prop_map(Step::Arrive),
+        2 => key().prop_map(Step::Vanish),
         1 => any::<prop::sample::Index>().prop_map(Step::Withdraw),
     ]
 }
@@ -43,6 +46,16 @@ proptest! {
                 Step::Arrive(key) => {
                     let place = model.iter().position(|(pattern, _)| pattern.accepts(key));
                     prop_assert_eq!(posted.take(key), place.map(|place| model.remove(place).1));
+                }
+                Step::Vanish(key) => {
+                    let place = model.iter().position(|(pattern, _)| pattern.accepts(key));
+                    let value = posted.take(key);
+                    prop_assert_eq!(value, place.map(|place| model[place].1));
+                    if let (Some(place), Some(value)) = (place, value)
+                        && let Some((token, _)) = tokens.iter_mut().find(|(_, number)| *number == value)
+                    {
+                        *token = posted.put_back(model[place].0, *token, value);
+                    }
                 }
                 Step::Withdraw(which) if !tokens.is_empty() => {
                     let (token, value) = *which.get(&tokens);
@@ -74,7 +87,7 @@ proptest! {
                         model.remove(place);
                     }
                 }
-                Step::Withdraw(_) => {}
+                Step::Withdraw(_) | Step::Vanish(_) => {}
             }
             prop_assert_eq!(unexpected.len(), model.len());
         }

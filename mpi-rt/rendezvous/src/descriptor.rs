@@ -5,8 +5,14 @@
 //! content goes ([`Descriptor::ask_for_help`]), so that a sender that is waiting can copy as well: both take chunks by adding to one counter
 //! until none is left, so the work divides itself by how soon and how fast each of them is, and a sender that is not waiting takes none.
 //!
+//! Who has the message is decided by one word. The receiver takes it by one exchange before it reads a byte ([`Descriptor::claim`]). Until then the
+//! sender may take it back ([`Descriptor::cancel`]), or put a copy of the content elsewhere and have its buffer free ([`Descriptor::relocate`]);
+//! each succeeds only if the receiver has not been there before. A message that a probe has matched ([`Descriptor::reserve`]) can still be
+//! relocated, but not cancelled.
+//!
 //! A descriptor is used again and again; each use has a number, which the envelope carries and which stands in every state. So what the
-//! last use has left is never mistaken for news, and the sender need not reset a word in a line that the receiver has written last.
+//! last use has left is never mistaken for news, and the sender need not reset a word in a line that the receiver has written last. After
+//! cancelling, the sender keeps the descriptor from other uses until the receiver has met the envelope ([`Descriptor::is_given_up`]).
 
 use crate::line::Line;
 use crate::primitive::{AtomicU64, Ordering};
@@ -14,11 +20,25 @@ use crate::primitive::{AtomicU64, Ordering};
 /// Uses have numbers below this, and begin again at 0: a number fits the 16 bits that an address leaves free in a word.
 pub const USES: u64 = 1 << 16;
 
-/// The receiver copies and wants help; `target` and `length` are valid. States have the use's number above two bits; while that is
-/// another's, the receiver has not matched the message.
+/// What the receiver tells: it copies and wants help; `target` and `length` are valid. The words have the use's number above three bits; while
+/// that is another's, nothing has been said of this use.
 const HELP: u64 = 1;
 /// The content has been copied.
 const DONE: u64 = 2;
+
+/// Who has the message: the receiver, or it has met the envelope of one that was cancelled. While the word has another use's number, the message is
+/// where the envelope says and nobody has matched it.
+const CLAIMED: u64 = 3;
+/// Not matched; the content is where `elsewhere` says.
+const RELOCATED: u64 = 4;
+/// Matched by a probe, not claimed.
+const RESERVED: u64 = 5;
+/// Both.
+const RESERVED_RELOCATED: u64 = 6;
+/// The sender has taken the message back.
+const CANCELLED: u64 = 7;
+
+const CODE_BITS: u32 = 3;
 
 /// Set in `helped`: the sender could not copy a chunk.
 const FAILED: u64 = 1 << 63;
@@ -26,7 +46,22 @@ const FAILED: u64 = 1 << 63;
 /// A state of a use.
 #[inline(always)]
 fn state(number: u64, code: u64) -> u64 {
-    number << 2 | code
+    number << CODE_BITS | code
+}
+
+/// The code of a state, if it is one of this use.
+#[inline(always)]
+fn code(state: u64, number: u64) -> Option<u64> {
+    (state >> CODE_BITS == number).then_some(state & ((1 << CODE_BITS) - 1))
+}
+
+/// What relocating makes of a code, if that can be done.
+fn relocated(code: Option<u64>) -> Option<u64> {
+    match code {
+        None => Some(RELOCATED),
+        Some(RESERVED) => Some(RESERVED_RELOCATED),
+        _ => None,
+    }
 }
 
 /// What the receiver has said.
@@ -38,6 +73,17 @@ pub enum Seen {
     Help { target: [u64; 4], length: u64 },
     /// It has copied the message, reads the buffer no more and will not touch the descriptor again.
     Done,
+}
+
+/// What the receiver has when it has claimed a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claim {
+    /// The content, where the envelope says.
+    InPlace,
+    /// The content, in one block at this address, as the sender calls it.
+    Elsewhere(u64),
+    /// Nothing: the sender has cancelled. The receiver must not touch the descriptor again.
+    Cancelled,
 }
 
 /// What the sender has copied.
@@ -55,8 +101,8 @@ pub enum Helped {
 pub struct Descriptor {
     /// Written by the receiver, polled by the sender.
     told: Line<Told>,
-    /// Chunks taken, by either.
-    taken: Line<AtomicU64>,
+    /// What either takes.
+    taken: Line<Taken>,
     /// Chunks that the sender has copied; polled by the receiver at the end.
     helped: Line<AtomicU64>,
 }
@@ -68,19 +114,32 @@ struct Told {
     length: AtomicU64,
 }
 
+/// A line that the sender touches only for long messages, and when it takes something back: otherwise it stays with the receiver, for whom claiming
+/// then costs no transfer (measured: on the line that the sender polls it made half round trips of 1 KiB a third longer).
+struct Taken {
+    /// Who has the message.
+    message: AtomicU64,
+    /// Written by the sender: where the content is when it has been relocated.
+    elsewhere: AtomicU64,
+    /// Chunks taken.
+    chunks: AtomicU64,
+}
+
 impl Descriptor {
     /// One that has not been used; its first use has the number 1.
     pub fn new() -> Descriptor {
         let zero = || AtomicU64::new(0);
-        let told = Told { state: zero(), target: core::array::from_fn(|_| zero()), length: zero() };
-        Descriptor { told: Line(told), taken: Line(zero()), helped: Line(zero()) }
+        let target = core::array::from_fn(|_| zero());
+        let told = Told { state: zero(), target, length: zero() };
+        let taken = Taken { message: zero(), elsewhere: zero(), chunks: zero() };
+        Descriptor { told: Line(told), taken: Line(taken), helped: Line(zero()) }
     }
 
     /// Sender: prepares for a use for which help may be asked, before the envelope is sent.
     #[inline]
     pub fn renew(&self) {
         // Relaxed: whatever hands the envelope over publishes them.
-        self.taken.0.store(0, Ordering::Relaxed);
+        self.taken.0.chunks.store(0, Ordering::Relaxed);
         self.helped.0.store(0, Ordering::Relaxed);
     }
 
@@ -102,6 +161,75 @@ impl Descriptor {
         Seen::Help { target, length: told.length.load(Ordering::Relaxed) }
     }
 
+    /// Receiver, once, before it reads the content: takes the message.
+    #[inline(always)]
+    pub fn claim(&self, number: u64) -> Claim {
+        let taken = &self.taken.0;
+        // Acquire: pairs with the release in `change`, from `relocate`: the copy is there, and the address of it.
+        let before = taken.message.swap(state(number, CLAIMED), Ordering::Acquire);
+        match code(before, number) {
+            Some(CANCELLED) => Claim::Cancelled,
+            // Relaxed: ordered by the exchange.
+            Some(RELOCATED | RESERVED_RELOCATED) => Claim::Elsewhere(taken.elsewhere.load(Ordering::Relaxed)),
+            _ => Claim::InPlace,
+        }
+    }
+
+    /// Receiver: whether the sender has taken a message back that has not been claimed.
+    pub fn is_cancelled(&self, number: u64) -> bool {
+        // Relaxed: nothing is read on the strength of it.
+        self.taken.0.message.load(Ordering::Relaxed) == state(number, CANCELLED)
+    }
+
+    /// Receiver: a probe has matched the message, which is claimed later; false if the sender has cancelled.
+    pub fn reserve(&self, number: u64) -> bool {
+        self.change(number, |code| match code {
+            Some(CANCELLED) => None,
+            Some(RELOCATED | RESERVED_RELOCATED) => Some(RESERVED_RELOCATED),
+            _ => Some(RESERVED),
+        })
+    }
+
+    /// Sender: takes the message back; false if it has been matched or relocated. Afterwards the receiver reads neither content nor layout.
+    pub fn cancel(&self, number: u64) -> bool {
+        self.change(number, |code| code.is_none().then_some(CANCELLED))
+    }
+
+    /// Sender, after cancelling: whether the receiver has met the envelope, so that the descriptor may be used again.
+    pub fn is_given_up(&self, number: u64) -> bool {
+        // Relaxed: the exchange in `claim` was the receiver's only access in this use.
+        self.taken.0.message.load(Ordering::Relaxed) != state(number, CANCELLED)
+    }
+
+    /// Sender: the content is, from now on, in one block at this address, where it stays until the message has been copied; false if
+    /// the receiver is copying or has copied, or it was relocated before. Afterwards the receiver reads nothing of the place in the envelope.
+    pub fn relocate(&self, number: u64, address: u64) -> bool {
+        // Relaxed: `change` publishes it. The receiver reads it only if that succeeds.
+        self.taken.0.elsewhere.store(address, Ordering::Relaxed);
+        self.change(number, relocated)
+    }
+
+    /// Sender: whether that would succeed now.
+    pub fn may_relocate(&self, number: u64) -> bool {
+        // Relaxed: a hint.
+        relocated(code(self.taken.0.message.load(Ordering::Relaxed), number)).is_some()
+    }
+
+    /// Puts in place of the state's code what `next` makes of it, `None` being that of an earlier use; false if it makes nothing.
+    fn change(&self, number: u64, next: impl Fn(Option<u64>) -> Option<u64>) -> bool {
+        let word = &self.taken.0.message;
+        // Relaxed: only what the exchange finds counts.
+        let mut before = word.load(Ordering::Relaxed);
+        while let Some(after) = next(code(before, number)) {
+            // Release: pairs with the exchange in `claim`. (`reserve` passes on what `relocate` has released.)
+            match word.compare_exchange(before, state(number, after), Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(found) => before = found,
+            }
+        }
+        false
+    }
+
     /// Receiver: copies `length` bytes to a place that these words describe to the sender, and wants help.
     #[inline]
     pub fn ask_for_help(&self, number: u64, target: [u64; 4], length: u64) {
@@ -120,7 +248,7 @@ impl Descriptor {
     #[inline]
     pub fn take_chunk(&self) -> u64 {
         // Relaxed: only distributes the work; the content is ordered by `state` and `helped`.
-        self.taken.0.fetch_add(1, Ordering::Relaxed)
+        self.taken.0.chunks.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Sender: has dealt with so many chunks of this use; whether one of them could not be copied.

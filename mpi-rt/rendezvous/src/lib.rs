@@ -1,6 +1,7 @@
 //! How two ranks agree on copying what stays in the sender's buffer: the words, without the copying.
 //!
-//! * [`Descriptor`]: one long message. The receiver says that it has copied it, or first where it goes, and then both copy.
+//! * [`Descriptor`]: one long message. The receiver takes it, unless the sender has taken it back, and says that it has copied it, or first
+//!   where it goes, and then both copy.
 //! * [`Partitions`]: a message that becomes ready piece by piece, again and again (MPI-5.0, chapter 4, "Partitioned Point-to-Point
 //!   Communication").
 //!
@@ -20,7 +21,7 @@ use lwk_primitive::machine as primitive;
 #[cfg(all(test, feature = "loom"))]
 use lwk_primitive::model as primitive;
 
-pub use descriptor::{Descriptor, Helped, Seen, USES};
+pub use descriptor::{Claim, Descriptor, Helped, Seen, USES};
 pub use partitions::{Partitions, is_ready};
 
 #[cfg(all(test, feature = "loom"))]

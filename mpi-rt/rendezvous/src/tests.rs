@@ -1,5 +1,5 @@
 use crate::primitive::AtomicU64;
-use crate::{Descriptor, Helped, Partitions, Seen, is_ready};
+use crate::{Claim, Descriptor, Helped, Partitions, Seen, is_ready};
 
 #[test]
 fn what_another_use_has_left_is_nothing() {
@@ -10,6 +10,21 @@ fn what_another_use_has_left_is_nothing() {
     assert_eq!(descriptor.look(2), Seen::Nothing);
     descriptor.finish(1);
     assert_eq!((descriptor.look(1), descriptor.look(2)), (Seen::Done, Seen::Nothing));
+}
+
+#[test]
+fn a_message_is_taken_once_wherever_it_is() {
+    let descriptor = Descriptor::new();
+    assert!(descriptor.reserve(1) && !descriptor.cancel(1) && descriptor.relocate(1, 70));
+    assert_eq!(descriptor.claim(1), Claim::Elsewhere(70));
+    assert!(!descriptor.cancel(1) && !descriptor.relocate(1, 72) && descriptor.look(1) == Seen::Nothing);
+    descriptor.finish(1);
+    assert!(descriptor.cancel(2) && descriptor.is_cancelled(2) && !descriptor.is_given_up(2));
+    assert!(!descriptor.reserve(2) && !descriptor.relocate(2, 73));
+    assert_eq!(descriptor.claim(2), Claim::Cancelled);
+    assert!(descriptor.may_relocate(3) && !descriptor.may_relocate(2));
+    assert!(descriptor.is_given_up(2) && !descriptor.is_cancelled(2));
+    assert_eq!(descriptor.claim(3), Claim::InPlace);
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl<B> Persistent<'_, B> {
         with(|engine| engine.test(self.handle))
     }
 
-    /// Withdraws a receive that has been started and that no message has matched; it then completes as cancelled. Nothing else is ever cancelled.
+    /// As [`Request::cancel`](super::request::Request::cancel), of what has been started.
     pub fn cancel(&mut self) -> Result<()> {
         with(|engine| engine.cancel(self.handle))
     }

@@ -71,7 +71,8 @@ impl<'scope, B> Request<'scope, B> {
         with(|engine| engine.request_status(self.handle))
     }
 
-    /// Withdraws a receive that no message has matched: it then completes as cancelled. Nothing else is ever cancelled.
+    /// Takes back a receive that no message has matched, or a send whose message nobody has: it then completes as cancelled. In any case waiting for it
+    /// depends on nobody else any more (MPI-5.0, section 3.8.4).
     pub fn cancel(&mut self) -> Result<()> {
         with(|engine| if self.handle == NULL { Ok(()) } else { engine.cancel(self.handle) })
     }

@@ -144,7 +144,7 @@ fn complete(handles: &[Handle], failed: bool) -> Result<()> {
     if failed {
         // Those that are void by now cannot be cancelled, and need not.
         for handle in handles {
-            let _ = with(|engine| engine.cancel(*handle));
+            let _ = with(|engine| Ok(engine.cancel_receive(*handle)));
         }
     }
     for handle in handles {

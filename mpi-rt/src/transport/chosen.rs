@@ -4,7 +4,7 @@
 use super::setting;
 use super::shm::{Advanced, Basic, Shm, Tunables, tunables};
 use super::smartmap::Smartmap;
-use super::{Arrival, Delivery, Held, Label, Memory, Outgoing, Started, Ticket, Transport};
+use super::{Arrival, Delivery, Held, Label, Memory, Outgoing, Started, Ticket, Transport, UnderWay};
 use crate::error::Result;
 use crate::profile::Profiled;
 use crate::region::Region;
@@ -132,6 +132,26 @@ impl Transport for Chosen {
         each!(self, transport => unsafe { transport.advance(ticket) })
     }
 
+    unsafe fn under_way(&self, ticket: Ticket) -> UnderWay {
+        // SAFETY: the ticket is of the transport that there is, and not void (this function's contract).
+        each!(self, transport => unsafe { transport.under_way(ticket) })
+    }
+
+    unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
+        // SAFETY: the ticket is of the transport that there is, and not void (this function's contract).
+        each!(self, transport => unsafe { transport.cancel(ticket) })
+    }
+
+    unsafe fn may_relocate(&self, ticket: Ticket) -> bool {
+        // SAFETY: the ticket is of the transport that there is, and not void (this function's contract).
+        each!(self, transport => unsafe { transport.may_relocate(ticket) })
+    }
+
+    unsafe fn relocate(&mut self, ticket: Ticket, copy: *const u8) -> bool {
+        // SAFETY: the ticket is of the transport that there is, and not void; the copy stays (this function's contract).
+        each!(self, transport => unsafe { transport.relocate(ticket, copy) })
+    }
+
     #[inline(always)]
     fn front(&mut self, peer: u32) -> Option<Arrival> {
         each!(self, transport => transport.front(peer))
@@ -151,6 +171,16 @@ impl Transport for Chosen {
     unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<Delivery> {
         // SAFETY: the caller's promise.
         each!(self, transport => unsafe { transport.deliver_held(peer, held, target) })
+    }
+
+    unsafe fn is_cancelled(&self, peer: u32, held: &Held) -> bool {
+        // SAFETY: the transport that there is holds the message (this function's contract).
+        each!(self, transport => unsafe { transport.is_cancelled(peer, held) })
+    }
+
+    unsafe fn reserve(&mut self, peer: u32, held: &Held) -> bool {
+        // SAFETY: the transport that there is holds the message (this function's contract).
+        each!(self, transport => unsafe { transport.reserve(peer, held) })
     }
 
     unsafe fn advance_receive(&mut self, ticket: Ticket) -> Option<Result<()>> {

@@ -5,6 +5,7 @@
 //! ([`Transport::deliver`]) or kept until a receive comes ([`Transport::hold`]).
 
 pub mod chosen;
+mod descriptors;
 pub mod setting;
 pub mod shm;
 pub mod smartmap;
@@ -69,9 +70,20 @@ pub enum Started {
     Full,
 }
 
+/// A send that a transport has under way.
+#[derive(Clone, Copy, Debug)]
+pub struct UnderWay {
+    pub peer: u32,
+    pub source: Region,
+    /// The send may complete only when the message has been matched.
+    pub synchronous: bool,
+}
+
 /// How far a delivery has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delivery {
+    /// There is none: the sender has cancelled the message, which is gone.
+    Cancelled,
     /// The content is in the receive buffer.
     Done,
     /// It is on its way; the transport needs the buffer until [`Transport::advance_receive`] says done.
@@ -153,7 +165,8 @@ pub trait Transport {
     }
 
     /// Receives the front message of a peer if it has this label, is one block that is still at the sender, of as many bytes as `sizes` says, and
-    /// fits `room` bytes at `target`; how many it has. `None` if nothing has happened, and then [`Transport::deliver`] does it.
+    /// fits `room` bytes at `target`; how many it has. `None` if nothing has happened, and then [`Transport::deliver`] does it, or if the sender
+    /// had cancelled the message, which is gone.
     ///
     /// # Safety
     /// `target` must be writable for `room` bytes.
@@ -174,6 +187,32 @@ pub trait Transport {
     /// # Safety
     /// The ticket must be of this transport and not void.
     unsafe fn advance(&mut self, ticket: Ticket) -> bool;
+
+    /// What a send under way is.
+    ///
+    /// # Safety
+    /// The ticket must be of this transport and not void.
+    unsafe fn under_way(&self, ticket: Ticket) -> UnderWay;
+
+    /// Takes a send under way back, unless its message has been matched: nobody receives it, and buffer, layout and ticket are the transport's no more.
+    /// False, and nothing has changed, if it has been matched. Waits for nobody (MPI-5.0, section 3.8.4).
+    ///
+    /// # Safety
+    /// As for [`Transport::under_way`].
+    unsafe fn cancel(&mut self, ticket: Ticket) -> bool;
+
+    /// Whether [`Transport::relocate`] would succeed now, without a copy made in vain.
+    ///
+    /// # Safety
+    /// As for [`Transport::under_way`].
+    unsafe fn may_relocate(&self, ticket: Ticket) -> bool;
+
+    /// Takes the content of a send under way from a copy from now on, one block, so that the buffer is free. False, and nothing has changed, if the
+    /// receiver is copying, which ends by itself. Waits for nobody.
+    ///
+    /// # Safety
+    /// As for [`Transport::under_way`]. The copy must hold the message's bytes and stay until [`Transport::advance`] says done.
+    unsafe fn relocate(&mut self, ticket: Ticket, copy: *const u8) -> bool;
 
     /// The next message of a peer, if one has arrived. It stays next until delivered or held.
     fn front(&mut self, peer: u32) -> Option<Arrival>;
@@ -198,6 +237,18 @@ pub trait Transport {
     /// `held` came from [`Transport::hold`] for that peer; `target` must be writable for the message's bytes or its own, whichever
     /// are fewer.
     unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<Delivery>;
+
+    /// Whether the sender has cancelled a message that is held.
+    ///
+    /// # Safety
+    /// `held` came from [`Transport::hold`] for that peer and has not been delivered.
+    unsafe fn is_cancelled(&self, peer: u32, held: &Held) -> bool;
+
+    /// Matches a message that is held for a probe: it cannot be cancelled from now on. False if it has been.
+    ///
+    /// # Safety
+    /// As for [`Transport::is_cancelled`].
+    unsafe fn reserve(&mut self, peer: u32, held: &Held) -> bool;
 
     /// Does what this rank can do for a delivery under way; its outcome when it is done, after which the ticket is void. Errors: as for
     /// [`Transport::deliver`].

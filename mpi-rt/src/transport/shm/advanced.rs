@@ -53,6 +53,7 @@ impl Design for Advanced {
         peer: u32,
         message: &Outgoing,
         number: u32,
+        name: impl FnOnce() -> u64,
     ) -> Option<Entered> {
         let bytes = message.source.bytes();
         if bytes <= self.small && !message.synchronous {
@@ -74,7 +75,8 @@ impl Design for Advanced {
             unsafe { self.load(peer, &message.source, 0, bytes, usable.min(self.packets)) };
         let whole = loaded == bytes && !message.synchronous;
         let kind = if whole { Kind::Loaded } else { Kind::Request };
-        let envelope = Header { kind, label: message.label, bytes, cells: count, own_id: number, peer_id: 0 };
+        let (label, name) = (message.label, if whole { 0 } else { name() });
+        let envelope = Header { kind, label, bytes, cells: count, own_id: number, peer_id: 0, name };
         // SAFETY: there is room for the longest control message.
         unsafe { publish(link, &envelope, &cells) };
         Some(if whole { Entered::Whole } else { Entered::Asked(loaded) })
@@ -86,12 +88,12 @@ impl Design for Advanced {
             let most = self.pool.available(self.packets).min(self.packets);
             // SAFETY: the caller vouches for the source.
             let (cells, count, bytes) =
-                unsafe { self.load(send.peer, &send.source, send.position, wanted, most) };
+                unsafe { self.load(send.message.peer, &send.message.source, send.position, wanted, most) };
             if count == 0 {
                 return;
             }
             let (kind, label) = (Kind::Data, Label(0));
-            let data = Header { kind, label, bytes, cells: count, own_id: 0, peer_id: send.receive };
+            let data = Header { kind, label, bytes, cells: count, own_id: 0, peer_id: send.receive, name: 0 };
             // SAFETY: there is room for the longest control message.
             unsafe { publish(link, &data, &cells) };
             send.position += bytes;

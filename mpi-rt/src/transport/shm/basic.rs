@@ -29,7 +29,14 @@ impl Design for Basic {
         Ok(Basic { chunk: tunables.basic_chunk })
     }
 
-    unsafe fn start(&mut self, link: &mut Link, _: u32, message: &Outgoing, number: u32) -> Option<Entered> {
+    unsafe fn start(
+        &mut self,
+        link: &mut Link,
+        _: u32,
+        message: &Outgoing,
+        number: u32,
+        name: impl FnOnce() -> u64,
+    ) -> Option<Entered> {
         let bytes = message.source.bytes();
         if bytes <= link.producer.capacity() - HEADER && !message.synchronous {
             if !link.producer.has_room(HEADER + bytes) {
@@ -39,8 +46,11 @@ impl Design for Basic {
             unsafe { write_eager(link, message) };
             return Some(Entered::Whole);
         }
-        let kind = Kind::Request;
-        let request = Header { kind, label: message.label, bytes, cells: 0, own_id: number, peer_id: 0 };
+        if !link.producer.has_room(HEADER) {
+            return None;
+        }
+        let (kind, label, name) = (Kind::Request, message.label, name());
+        let request = Header { kind, label, bytes, cells: 0, own_id: number, peer_id: 0, name };
         link.control(&request).then_some(Entered::Asked(0))
     }
 
@@ -58,6 +68,7 @@ impl Design for Basic {
                     cells: 0,
                     own_id: send.number,
                     peer_id: send.receive,
+                    name: 0,
                 };
                 send.paused = link.control(&more);
                 return;
@@ -69,12 +80,13 @@ impl Design for Basic {
                 cells: 0,
                 own_id: 0,
                 peer_id: send.receive,
+                name: 0,
             };
             // SAFETY: there is room; the caller vouches for the source. Its layout is this rank's own and sound.
             unsafe {
                 data.write(&mut link.producer, &CellList::default());
                 link.producer.write(HEADER, part, |to, offset, length| {
-                    let _ = copy_in(&send.source, send.position + offset, to, length);
+                    let _ = copy_in(&send.message.source, send.position + offset, to, length);
                 });
                 link.producer.publish(data.packet_bytes(part));
             }

@@ -97,7 +97,8 @@ impl Link {
     pub fn permit(&mut self, send: u32, receive: u32, bytes: usize) {
         let label = Label(0);
         let kind = Kind::Go;
-        self.permissions.push_back(Header { kind, label, bytes, cells: 0, own_id: receive, peer_id: send });
+        let header = Header { kind, label, bytes, cells: 0, own_id: receive, peer_id: send, name: 0 };
+        self.permissions.push_back(header);
         self.give_permissions();
     }
 }

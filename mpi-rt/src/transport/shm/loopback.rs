@@ -30,8 +30,11 @@ pub struct Own {
 #[derive(Debug)]
 enum Content {
     Copy(Box<[u8]>),
-    /// At the sender, which is this rank: the number of its send.
-    Send(usize),
+    /// At the sender, which is this rank: the number of its send, and whether a probe has matched it.
+    Send {
+        send: usize,
+        reserved: bool,
+    },
 }
 
 /// What became of a message to oneself.
@@ -75,8 +78,9 @@ impl Loopback {
         }
         let place = sends.vacant_entry();
         let send = place.key();
-        place.insert(Sending::new(send, me, message.source));
-        self.queue.push_back(Own { label: message.label, bytes, content: Content::Send(send) });
+        place.insert(Sending::new(send, me, message));
+        let content = Content::Send { send, reserved: false };
+        self.queue.push_back(Own { label: message.label, bytes, content });
         Begun::Underway(send)
     }
 
@@ -87,6 +91,12 @@ impl Loopback {
             bytes: own.bytes,
             eager: matches!(own.content, Content::Copy(_)),
         })
+    }
+
+    /// Takes out the message of a send; false if it is not in the queue any more.
+    pub fn cancel(&mut self, send: usize) -> bool {
+        let place = self.queue.iter().position(|own| own.may_cancel(send));
+        place.and_then(|place| self.queue.remove(place)).is_some()
     }
 
     /// Takes it out; `None` if there is none.
@@ -100,7 +110,19 @@ impl Own {
     pub fn hold(self) -> core::result::Result<Held, Own> {
         match self.content {
             Content::Copy(copy) => Ok(Held::Copy(copy)),
-            Content::Send(_) => Err(self),
+            Content::Send { .. } => Err(self),
+        }
+    }
+
+    /// Whether it is the message of this send, and no probe has matched it.
+    pub fn may_cancel(&self, number: usize) -> bool {
+        matches!(self.content, Content::Send { send, reserved: false } if send == number)
+    }
+
+    /// A probe has matched it.
+    pub fn reserve(&mut self) {
+        if let Content::Send { reserved, .. } = &mut self.content {
+            *reserved = true;
         }
     }
 
@@ -114,10 +136,10 @@ impl Own {
             Content::Copy(copy) => unsafe {
                 copy_regions(&Region::block(copy.as_ptr(), copy.len()), target).map(drop)
             },
-            Content::Send(send) => {
+            Content::Send { send, .. } => {
                 let send = sends.get_mut(send).ok_or(Error::INTERN)?;
                 // SAFETY: the sender keeps the source until it is told; the caller vouches for the target.
-                let copied = unsafe { copy_regions(&send.source, target) };
+                let copied = unsafe { copy_regions(&send.message.source, target) };
                 send.wanted = Some(send.position);
                 copied.map(drop)
             }

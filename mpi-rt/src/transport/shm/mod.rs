@@ -19,12 +19,16 @@ pub use advanced::Advanced;
 pub use basic::Basic;
 pub use tunables::Tunables;
 
-use super::{Arrival, Delivery, Held, Memory, Outgoing, Started, Ticket, Transport};
+use super::descriptors::{Descriptors, named};
+use super::{Arrival, Delivery, Held, Memory, Outgoing, Started, Ticket, Transport, UnderWay};
 use crate::error::{Error, Result};
 use crate::region::{Region, copy_part, copy_regions};
 use alloc::vec::Vec;
 use link::{Link, Plan};
 use loopback::{Begun, Loopback, Own};
+use lwk_rendezvous::Claim;
+use lwk_user::NodeRank;
+use lwk_user::smartmap::Peer;
 use packet::{CellList, HEADER, Header, Kind};
 use slab::Slab;
 
@@ -38,7 +42,7 @@ pub trait Design: Sized {
     /// The design's own state, after all ranks are connected.
     fn new(tunables: &Tunables, cells: Option<lwk_shm::Cells<'static>>, peers: usize) -> Result<Self>;
 
-    /// Starts a message. `number` is that of its send, if it needs one; `None` if there is no room.
+    /// Starts a message. `number` is that of its send, and `name` names its descriptor, if it needs them; `None` if there is no room.
     ///
     /// # Safety
     /// As for [`Transport::start`].
@@ -48,6 +52,7 @@ pub trait Design: Sized {
         peer: u32,
         message: &Outgoing,
         number: u32,
+        name: impl FnOnce() -> u64,
     ) -> Option<Entered>;
 
     /// Hands over what there is room for of a message that may go on.
@@ -87,8 +92,9 @@ pub enum Entered {
 pub struct Sending {
     /// Its own number.
     number: u32,
-    peer: u32,
-    source: Region,
+    message: UnderWay,
+    /// What the receiver takes the message by; none for messages of a rank to itself.
+    descriptor: Option<Ticket>,
     /// Bytes handed over.
     position: usize,
     /// Bytes that the receiver wants; known when the message has been matched.
@@ -100,8 +106,10 @@ pub struct Sending {
 }
 
 impl Sending {
-    fn new(number: usize, peer: u32, source: Region) -> Sending {
-        Sending { number: number as u32, peer, source, position: 0, wanted: None, receive: 0, paused: false }
+    fn new(number: usize, peer: u32, message: &Outgoing) -> Sending {
+        let message = UnderWay { peer, source: message.source, synchronous: message.synchronous };
+        let number = number as u32;
+        Sending { number, message, descriptor: None, position: 0, wanted: None, receive: 0, paused: false }
     }
 
     fn is_done(&self) -> bool {
@@ -123,6 +131,8 @@ struct Receiving {
 enum Kept {
     Own(Own),
     Packet(Header, CellList),
+    /// A message to this rank itself that has been cancelled.
+    Cancelled,
 }
 
 /// A shared-memory transport.
@@ -133,6 +143,7 @@ pub struct Shm<D> {
     links: Vec<Option<Link>>,
     loopback: Loopback,
     sends: Slab<Sending>,
+    descriptors: Descriptors,
     receives: Slab<Receiving>,
     kept: Slab<Kept>,
     design: D,
@@ -150,6 +161,7 @@ impl<D: Design> Shm<D> {
             links,
             loopback: Loopback::new(),
             sends: Slab::new(),
+            descriptors: Descriptors::new(),
             receives: Slab::new(),
             kept: Slab::new(),
             design,
@@ -206,7 +218,8 @@ impl<D: Design> Shm<D> {
         link.front
     }
 
-    /// Begins to receive what a request announces; `cells` hold the first bytes.
+    /// Takes the message that a request of a peer announces, and begins to receive it, unless the sender has cancelled it; `cells` hold the first
+    /// bytes.
     ///
     /// # Safety
     /// As for [`Transport::deliver`].
@@ -218,8 +231,21 @@ impl<D: Design> Shm<D> {
         target: &Region,
     ) -> Result<Delivery> {
         let link = self.links.get_mut(peer as usize).and_then(Option::as_mut).ok_or(Error::INTERN)?;
+        // SAFETY: the peer's request has named it. The design's `push` reads the content, which is the sender's alone, so that it does not matter
+        // here where it is.
+        let is_cancelled = unsafe {
+            let (descriptor, number) = named(node_peer(peer)?, header.name as usize);
+            descriptor.claim(number) == Claim::Cancelled
+        };
+        if is_cancelled {
+            // The cells are the sender's again.
+            let nothing = Region::block(core::ptr::null(), 0);
+            // SAFETY: the cells have been kept; nothing is written to no bytes.
+            let (_, outcome) = unsafe { self.design.copy_out(link, header, cells, 0, &nothing) };
+            return outcome.map(|()| Delivery::Cancelled);
+        }
         let wanted = header.bytes.min(target.bytes());
-        // SAFETY: the caller's promise.
+        // SAFETY: the cells have been kept, and the target is writable (this function's contract).
         let (position, outcome) = unsafe { self.design.copy_out(link, header, cells, 0, target) };
         let receive = Receiving { peer, target: *target, position, wanted, outcome };
         if position >= wanted {
@@ -231,6 +257,27 @@ impl<D: Design> Shm<D> {
         link.permit(header.own_id, number as u32, wanted);
         Ok(Delivery::Underway(Ticket(number)))
     }
+}
+
+impl<D: Design> Shm<D> {
+    /// Takes a message back that this rank has sent to itself; false if a probe has matched it.
+    fn cancel_own(&mut self, send: usize) -> bool {
+        if self.loopback.cancel(send) {
+            return true;
+        }
+        let held = self.kept.iter_mut().map(|(_, kept)| kept);
+        let mut held = held.filter(|kept| matches!(kept, Kept::Own(own) if own.may_cancel(send)));
+        match held.next() {
+            Some(kept) => *kept = Kept::Cancelled,
+            None => return false,
+        }
+        true
+    }
+}
+
+/// A rank of this node that has sent something.
+fn node_peer(peer: u32) -> Result<Peer> {
+    Peer::new(NodeRank(peer)).ok_or(Error::INTERN)
 }
 
 impl<D: Design> Transport for Shm<D> {
@@ -248,13 +295,20 @@ impl<D: Design> Transport for Shm<D> {
             };
         };
         let place = self.sends.vacant_entry();
-        // SAFETY: the caller's promise.
-        match unsafe { self.design.start(link, peer, message, place.key() as u32) } {
+        let sending = Sending::new(place.key(), peer, message);
+        let (number, mut descriptor) = (sending.number, None);
+        let name = || {
+            let taken = self.descriptors.take(sending.message);
+            descriptor = Some(taken);
+            self.descriptors.name(taken) as u64
+        };
+        // SAFETY: the message's bytes are readable (this function's contract).
+        match unsafe { self.design.start(link, peer, message, number, name) } {
             None => Started::Full,
             Some(Entered::Whole) => Started::Done,
             Some(Entered::Asked(position)) => {
                 let ticket = Ticket(place.key());
-                place.insert(Sending { position, ..Sending::new(ticket.0, peer, message.source) });
+                place.insert(Sending { position, descriptor, ..sending });
                 link.transfers += 1;
                 Started::Underway(ticket)
             }
@@ -262,7 +316,7 @@ impl<D: Design> Transport for Shm<D> {
     }
 
     unsafe fn advance(&mut self, ticket: Ticket) -> bool {
-        let Some(peer) = self.sends.get(ticket.0).map(|send| send.peer) else { return true };
+        let Some(peer) = self.sends.get(ticket.0).map(|send| send.message.peer) else { return true };
         // The permission may be at the front.
         self.look(peer);
         let Some(send) = self.sends.get_mut(ticket.0) else { return true };
@@ -276,9 +330,42 @@ impl<D: Design> Transport for Shm<D> {
         }
         let done = send.is_done();
         if done {
-            self.sends.remove(ticket.0);
+            // Whoever has permitted the send has taken it before, so that the descriptor is free.
+            if let Some(descriptor) = self.sends.remove(ticket.0).descriptor {
+                self.descriptors.release(descriptor);
+            }
         }
         done
+    }
+
+    unsafe fn under_way(&self, ticket: Ticket) -> UnderWay {
+        self.sends[ticket.0].message
+    }
+
+    unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
+        let Sending { message, descriptor, .. } = self.sends[ticket.0];
+        let is_cancelled = match descriptor {
+            Some(descriptor) => self.descriptors.cancel(descriptor),
+            None => self.cancel_own(ticket.0),
+        };
+        if is_cancelled {
+            self.sends.remove(ticket.0);
+            if let Some(link) = self.links.get_mut(message.peer as usize).and_then(Option::as_mut) {
+                link.transfers -= 1;
+            }
+        }
+        is_cancelled
+    }
+
+    unsafe fn may_relocate(&self, _: Ticket) -> bool {
+        true
+    }
+
+    unsafe fn relocate(&mut self, ticket: Ticket, copy: *const u8) -> bool {
+        // Nobody but this rank reads the source.
+        let message = &mut self.sends[ticket.0].message;
+        message.source = Region::block(copy, message.source.bytes());
+        true
     }
 
     fn front(&mut self, peer: u32) -> Option<Arrival> {
@@ -292,7 +379,7 @@ impl<D: Design> Transport for Shm<D> {
     unsafe fn deliver(&mut self, peer: u32, _: &Arrival, target: &Region) -> Result<Delivery> {
         if peer == self.me {
             let own = self.loopback.take().ok_or(Error::INTERN)?;
-            // SAFETY: the caller's promise.
+            // SAFETY: the target is writable (this function's contract).
             return unsafe { own.deliver(target, &mut self.sends) }.map(|()| Delivery::Done);
         }
         let link = self.links.get_mut(peer as usize).and_then(Option::as_mut).ok_or(Error::INTERN)?;
@@ -353,6 +440,7 @@ impl<D: Design> Transport for Shm<D> {
         // SAFETY: the cells have been kept; the caller vouches for the target.
         unsafe {
             match kept {
+                Kept::Cancelled => Ok(Delivery::Cancelled),
                 Kept::Own(own) => own.deliver(target, &mut self.sends).map(|()| Delivery::Done),
                 Kept::Packet(header, cells) if header.kind == Kind::Request => {
                     self.accept(peer, &header, &cells, target)
@@ -362,6 +450,36 @@ impl<D: Design> Transport for Shm<D> {
                     let link = link.ok_or(Error::INTERN)?;
                     self.design.copy_out(link, &header, &cells, 0, target).1.map(|()| Delivery::Done)
                 }
+            }
+        }
+    }
+
+    unsafe fn is_cancelled(&self, peer: u32, held: &Held) -> bool {
+        let Held::Kept(kept) = held else { return false };
+        match &self.kept[*kept] {
+            Kept::Cancelled => true,
+            Kept::Packet(Header { kind: Kind::Request, name, .. }, _) => node_peer(peer).is_ok_and(|peer| {
+                // SAFETY: a request of the peer has named it.
+                let (descriptor, number) = unsafe { named(peer, *name as usize) };
+                descriptor.is_cancelled(number)
+            }),
+            Kept::Packet(..) | Kept::Own(_) => false,
+        }
+    }
+
+    unsafe fn reserve(&mut self, peer: u32, held: &Held) -> bool {
+        let Held::Kept(kept) = held else { return true };
+        match &mut self.kept[*kept] {
+            Kept::Cancelled => false,
+            Kept::Packet(Header { kind: Kind::Request, name, .. }, _) => node_peer(peer).is_ok_and(|peer| {
+                // SAFETY: a request of the peer has named it.
+                let (descriptor, number) = unsafe { named(peer, *name as usize) };
+                descriptor.reserve(number)
+            }),
+            Kept::Packet(..) => true,
+            Kept::Own(own) => {
+                own.reserve();
+                true
             }
         }
     }
@@ -392,6 +510,7 @@ impl<D: Design> Transport for Shm<D> {
             fixed: size_of::<Self>() + link::bytes_of_pool(&self.plan),
             per_peer: size_of::<Option<Link>>() + link::bytes_per_peer(&self.plan),
             dynamic: self.sends.capacity() * size_of::<Sending>()
+                + self.descriptors.bytes()
                 + self.receives.capacity() * size_of::<Receiving>()
                 + self.kept.capacity() * size_of::<Kept>(),
         }
@@ -427,7 +546,8 @@ unsafe fn copy_to(from: *const u8, target: &Region, position: usize, bytes: usiz
 /// There is room for header and message, whose bytes are readable.
 unsafe fn write_eager(link: &mut Link, message: &Outgoing) {
     let bytes = message.source.bytes();
-    let header = Header { kind: Kind::Eager, label: message.label, bytes, cells: 0, own_id: 0, peer_id: 0 };
+    let (kind, label) = (Kind::Eager, message.label);
+    let header = Header { kind, label, bytes, cells: 0, own_id: 0, peer_id: 0, name: 0 };
     // SAFETY: the caller's promise. This rank's own layout is sound, so that copying in cannot fail.
     unsafe {
         header.write(&mut link.producer, &CellList::default());

@@ -35,6 +35,8 @@ pub struct Header {
     pub own_id: u32,
     /// The addressee's number of the same transfer.
     pub peer_id: u32,
+    /// Of a request: the name of the sender's descriptor, by which the receiver takes the message.
+    pub name: u64,
 }
 
 /// Bytes of a header in the FIFO.
@@ -48,10 +50,10 @@ pub type CellList = [CellNumber; CELLS_MAX];
 impl Header {
     fn words(&self) -> [u64; 4] {
         let first = (self.kind as u64) << 56 | (self.cells as u64) << 48 | self.bytes as u64;
-        [first, self.label.0, self.own_id as u64, self.peer_id as u64]
+        [first, self.label.0, (self.own_id as u64) << 32 | self.peer_id as u64, self.name]
     }
 
-    fn from_words([first, label, own_id, peer_id]: [u64; 4]) -> Option<Header> {
+    fn from_words([first, label, ids, name]: [u64; 4]) -> Option<Header> {
         let kind = match (first >> 56) as u8 {
             1 => Kind::Eager,
             2 => Kind::Loaded,
@@ -66,8 +68,9 @@ impl Header {
             label: Label(label),
             bytes: (first & ((1 << 48) - 1)) as usize,
             cells: ((first >> 48) as u8 as usize).min(CELLS_MAX),
-            own_id: own_id as u32,
-            peer_id: peer_id as u32,
+            own_id: (ids >> 32) as u32,
+            peer_id: ids as u32,
+            name,
         })
     }
 
@@ -147,10 +150,12 @@ mod tests {
                 cells: CELLS_MAX,
                 own_id: u32::MAX,
                 peer_id: 5,
+                name: u64::MAX - 1,
             };
             let again = Header::from_words(header.words()).unwrap();
             assert_eq!((again.kind, again.label, again.bytes), (kind, header.label, header.bytes));
             assert_eq!((again.cells, again.own_id, again.peer_id), (CELLS_MAX, u32::MAX, 5));
+            assert_eq!(again.name, header.name);
         }
     }
 

@@ -10,8 +10,10 @@
 
 mod rendezvous;
 
+use super::descriptors::{Descriptors, named};
 use super::{
-    Arrival, Delivery, Held, Label, Memory, Outgoing, SHORT, Started, Ticket, Transport, leak, seen_from_here,
+    Arrival, Delivery, Held, Label, Memory, Outgoing, SHORT, Started, Ticket, Transport, UnderWay, leak,
+    seen_from_here,
 };
 use crate::copy::small;
 use crate::error::{Error, Result};
@@ -22,7 +24,6 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer};
 use lwk_user::smartmap::{Peer, Symmetric, peers};
 use lwk_user::{NodeRank, wait};
-use rendezvous::Descriptors;
 
 /// Cells of a ring: 4 KiB from each peer. Measured: 64 to 256 make no difference to rate or latency.
 pub const CELLS: usize = 64;
@@ -33,6 +34,9 @@ pub const EAGER_LIMIT: usize = 256;
 
 /// Bytes of content in the cell of the envelope: what two words of envelope leave.
 const INLINE: usize = DATA_BYTES - 16;
+
+/// The line of a completion is asked for so many messages before, and again for the ones in between: a far line takes longer than a short copy.
+const LATER: u64 = 2;
 
 /// Set in the envelope's length word: the content is at the sender.
 const AT_SENDER: u64 = 1 << 63;
@@ -245,12 +249,21 @@ impl Smartmap {
         unsafe {
             link.consumer.advance(1);
             rendezvous::prefetch(link.peer, descriptor);
-            // The next message's as well: its copy may be too short to hide the transfer. (Its cell is left to the sender
-            // unless the sender is ahead.)
-            if link.consumer.is_behind() && link.consumer.has_message() {
-                let [length, next] = link.consumer.read(0, |data| [(*data)[1], (*data)[2]]);
-                if length & AT_SENDER != 0 {
-                    rendezvous::prefetch(link.peer, next as usize);
+            // Those of later messages as well. (Their cells are left to the sender unless the sender is ahead.)
+            if link.consumer.is_behind() {
+                for later in 0..LATER {
+                    let Some([_, length, name, block, layout, ..]) =
+                        link.consumer.look_ahead(later, |it| *it)
+                    else {
+                        break;
+                    };
+                    if length & AT_SENDER != 0 {
+                        rendezvous::prefetch(link.peer, name as usize);
+                        if later == 0 && layout == 0 {
+                            let bytes = (length & !AT_SENDER) as usize;
+                            rendezvous::prefetch_content(link.peer, block as usize, bytes);
+                        }
+                    }
                 }
             }
         }
@@ -294,7 +307,11 @@ impl Transport for Smartmap {
         if !link.producer.has_room(1) {
             return Started::Full;
         }
-        let ticket = self.descriptors.take(peer, message.source);
+        let synchronous = message.synchronous;
+        let ticket = self.descriptors.take(UnderWay { peer, source: message.source, synchronous });
+        if bytes >= rendezvous::HELP_FROM {
+            self.descriptors.entry(ticket).descriptor.renew();
+        }
         let descriptor = self.descriptors.name(ticket);
         let link = &mut self.links[peer as usize];
         // SAFETY: there is room for one cell, and all the receiver reads of it is written.
@@ -370,15 +387,31 @@ impl Transport for Smartmap {
             let (source, descriptor) = Smartmap::source(link, bytes);
             let source = source.contiguous()?;
             Smartmap::take_envelope(link, descriptor);
-            rendezvous::receive_block(link.peer, source, descriptor, target, bytes);
-            Some(bytes)
+            rendezvous::receive_block(link.peer, source, descriptor, target, bytes).then_some(bytes)
         }
     }
 
     #[inline]
     unsafe fn advance(&mut self, ticket: Ticket) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { self.descriptors.advance(ticket) }
+        // SAFETY: the ticket is in use, and its message's bytes are readable (this function's contract).
+        unsafe { rendezvous::advance(&mut self.descriptors, ticket) }
+    }
+
+    unsafe fn under_way(&self, ticket: Ticket) -> UnderWay {
+        self.descriptors.entry(ticket).message
+    }
+
+    unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
+        self.descriptors.cancel(ticket)
+    }
+
+    unsafe fn may_relocate(&self, ticket: Ticket) -> bool {
+        let entry = self.descriptors.entry(ticket);
+        entry.descriptor.may_relocate(entry.number)
+    }
+
+    unsafe fn relocate(&mut self, ticket: Ticket, copy: *const u8) -> bool {
+        self.descriptors.relocate(ticket, copy)
     }
 
     #[inline(always)]
@@ -405,7 +438,9 @@ impl Transport for Smartmap {
             } else {
                 let (source, descriptor) = Smartmap::source(link, arrival.bytes);
                 Smartmap::take_envelope(link, descriptor);
-                rendezvous::receive(link.peer, &source, descriptor, target)?;
+                if !rendezvous::receive(link.peer, &source, descriptor, target)? {
+                    return Ok(Delivery::Cancelled);
+                }
             }
         }
         Ok(Delivery::Done)
@@ -439,11 +474,27 @@ impl Transport for Smartmap {
             Held::AtSender { source, descriptor } => {
                 let peer = self.link(peer).peer;
                 // SAFETY: the sender keeps buffer and descriptor until it is told that the message is copied.
-                unsafe { rendezvous::receive(peer, &source, descriptor, target)? };
+                if !unsafe { rendezvous::receive(peer, &source, descriptor, target)? } {
+                    return Ok(Delivery::Cancelled);
+                }
             }
             Held::Kept(_) => return Err(Error::INTERN),
         }
         Ok(Delivery::Done)
+    }
+
+    unsafe fn is_cancelled(&self, peer: u32, held: &Held) -> bool {
+        let Held::AtSender { descriptor, .. } = held else { return false };
+        // SAFETY: a message of the peer has named it.
+        let (descriptor, number) = unsafe { named(self.links[peer as usize].peer, *descriptor) };
+        descriptor.is_cancelled(number)
+    }
+
+    unsafe fn reserve(&mut self, peer: u32, held: &Held) -> bool {
+        let Held::AtSender { descriptor, .. } = held else { return true };
+        // SAFETY: a message of the peer has named it.
+        let (descriptor, number) = unsafe { named(self.link(peer).peer, *descriptor) };
+        descriptor.reserve(number)
     }
 
     fn memory(&self) -> Memory {

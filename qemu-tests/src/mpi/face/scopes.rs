@@ -112,7 +112,41 @@ fn single(world: Communicator) -> Result<()> {
         Ok(())
     })?;
     assert_eq!(got, 5);
-    Ok(())
+    cancelled_sends(world)
+}
+
+/// Sends that are taken back, in a request and in a persistent one, and what comes instead.
+fn cancelled_sends(world: Communicator) -> Result<()> {
+    let (_, _, next, previous) = ring(world)?;
+    let (mut wrong, right) = ([1u32; 900], [2u32; 900]);
+    let mut got = [0u32; 900];
+    world.scope(|s| {
+        let mut request = s.isend_as(Mode::Synchronous, &wrong, next, 13)?;
+        world.barrier()?;
+        request.cancel()?;
+        assert!(request.wait()?.cancelled);
+        world.barrier()
+    })?;
+    world.scope(|s| {
+        let mut send = s.send_init(Mode::Synchronous, &mut wrong, next, 13)?;
+        send.start()?;
+        world.barrier()?;
+        send.cancel()?;
+        assert!(send.wait()?.cancelled);
+        world.barrier()
+    })?;
+    // Nobody waits for anybody: everybody sends first.
+    world.send(&right, next, 13)?;
+    world.receive(&mut got, previous, 13)?;
+    assert_eq!(got, right);
+    // A scope that fails leaves its sends to their receivers.
+    let failed: Result<()> = world.scope(|s| {
+        s.isend(&right, next, 14)?;
+        Err(Error::OTHER)
+    });
+    assert_eq!(failed, Err(Error::OTHER));
+    world.receive(&mut got, previous, 14)?;
+    world.barrier()
 }
 
 /// Lists of requests, completed all, any and some at once.

@@ -1,0 +1,174 @@
+//! Sending ahead: standard sends that need not wait for a receiver that is not there.
+//!
+//! A message moves by one copy, which the receiver makes, and its send is complete when it is made. Where the receiver does not come, because it sends
+//! first as well, computes, or has no core now, the sender copies the content into memory of its own and is free; the receiver copies once from
+//! there. That costs a copy, so it is done only after a wait in which a receiver that is there would have come ([`PATIENCE`]), and up to so many
+//! bytes a message and a peer. Synchronous sends always wait (MPI-5.0, section 3.4).
+//!
+//! What goes on is a request of the general kind that nobody waits for. The end of the runtime waits until all are fetched.
+
+use crate::engine::Engine;
+use crate::handle::Handle;
+use crate::region::{Region, content};
+use crate::request::{Keeps, Mode, Operation, Request, SendOperation, State};
+use crate::status::Status;
+use crate::transport::{Ticket, Transport};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use lwk_user::job;
+
+/// Longer messages wait for their receivers: copying them would take longer than most waits.
+pub const MESSAGE_BYTES: usize = 16 << 10;
+/// Content for one peer that is copied at a time, at most.
+pub const PEER_BYTES: usize = 64 << 10;
+/// Messages for one peer, at most: those without content count, too.
+pub const PEER_MESSAGES: usize = 8192;
+/// Polls that a sender waits before it copies: a receiver that is there has taken the message by then.
+const PATIENCE: u32 = 256;
+/// The same for a peer that has not fetched what was copied before, and where ranks share cores: there the peer has had its turns by then, and
+/// each poll may cost the sender's own.
+const SHORT_PATIENCE: u32 = 16;
+
+/// What has been sent ahead.
+pub(crate) struct Ahead {
+    peers: Vec<Counts>,
+    /// Polls that a sender waits for a peer that owes nothing.
+    patience: u32,
+    /// The requests that the transport has.
+    pub requests: VecDeque<Handle>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    bytes: usize,
+    messages: usize,
+}
+
+/// How much may be sent ahead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Limit {
+    /// What a sender may that has polled so often.
+    After(u32),
+    /// Anything.
+    None,
+}
+
+impl Ahead {
+    pub fn new(size: u32) -> Ahead {
+        let peers = (0..size).map(|_| Counts::default()).collect();
+        let patience = if job().is_oversubscribed() { SHORT_PATIENCE } else { PATIENCE };
+        Ahead { peers, patience, requests: VecDeque::new() }
+    }
+
+    /// Bytes of content.
+    pub fn bytes(&self) -> usize {
+        self.peers.iter().map(|it| it.bytes).sum()
+    }
+
+    fn allows(&self, peer: u32, bytes: usize, limit: Limit) -> bool {
+        let Limit::After(polls) = limit else { return true };
+        let Counts { bytes: used, messages } = self.peers[peer as usize];
+        polls >= if messages > 0 { SHORT_PATIENCE } else { self.patience }
+            && bytes <= MESSAGE_BYTES
+            && used + bytes <= PEER_BYTES
+            && messages < PEER_MESSAGES
+    }
+
+    fn add(&mut self, peer: u32, bytes: usize) {
+        let counts = &mut self.peers[peer as usize];
+        counts.bytes += bytes;
+        counts.messages += 1;
+    }
+
+    /// A message has been fetched.
+    pub fn remove(&mut self, peer: u32, bytes: usize) {
+        let counts = &mut self.peers[peer as usize];
+        counts.bytes -= bytes;
+        counts.messages -= 1;
+    }
+}
+
+impl Engine {
+    /// Has a send that the transport has go on from a copy, so that its buffer is free and its ticket somebody else's. False, and nothing has changed,
+    /// if the limit forbids it, there is no memory, or the receiver is copying.
+    #[cold]
+    pub(crate) fn send_ahead(&mut self, ticket: Ticket, limit: Limit) -> bool {
+        // SAFETY: the ticket is of a send under way.
+        let message = unsafe { self.transport.under_way(ticket) };
+        let (peer, bytes) = (message.peer, message.source.bytes());
+        if limit != Limit::None && message.synchronous || !self.ahead.allows(peer, bytes, limit) {
+            return false;
+        }
+        // SAFETY: as above.
+        if !unsafe { self.transport.may_relocate(ticket) } {
+            return false;
+        }
+        // SAFETY: the buffer of a send under way is readable, and its layout lives.
+        let Ok(content) = (unsafe { content(&message.source) }) else { return false };
+        // SAFETY: the request keeps the copy until the send is done.
+        if !unsafe { self.transport.relocate(ticket, content.as_ptr()) } {
+            return false;
+        }
+        let request = self.insert_ahead(Operation::Nothing, State::Underway(ticket), content, peer);
+        self.ahead.requests.push_back(request);
+        true
+    }
+
+    /// Puts a message that finds no room off from a copy, so that its buffer is free: the request that stands for it, which the caller queues. `None`
+    /// if the limit forbids it or there is no memory.
+    ///
+    /// # Safety
+    /// The send's buffer must be readable.
+    #[cold]
+    pub(crate) unsafe fn defer_ahead(&mut self, send: &SendOperation, limit: Limit) -> Option<Handle> {
+        // Behind others that were put off a message waits in any case.
+        let limit = if self.deferred[send.peer as usize].is_empty() { limit } else { Limit::After(PATIENCE) };
+        if send.mode == Mode::Synchronous || !self.ahead.allows(send.peer, send.source.bytes(), limit) {
+            return None;
+        }
+        // SAFETY: the buffer is readable (this function's contract).
+        let content = unsafe { content(&send.source) }.ok()?;
+        let source = Region::block(content.as_ptr(), content.len());
+        let copied = SendOperation { source, ..*send };
+        Some(self.insert_ahead(Operation::Send(copied), State::Deferred, content, send.peer))
+    }
+
+    fn insert_ahead(&mut self, operation: Operation, state: State, content: Vec<u8>, peer: u32) -> Handle {
+        self.ahead.add(peer, content.len());
+        let keeps = Keeps::Ahead { content, peer };
+        self.requests.insert(Request { state, keeps, detached: true, ..Request::new(operation) })
+    }
+
+    /// Completes a send that is being waited for from a copy, as far as the limit allows; whether it has.
+    #[cold]
+    pub(crate) fn complete_ahead(&mut self, request: Handle, limit: Limit) -> bool {
+        let ticket = self.light.get(request).and_then(|it| it.send_ticket());
+        let ticket = ticket.or_else(|| match self.requests.get(request) {
+            Some(Request { operation: Operation::Send(_), state: State::Underway(ticket), .. }) => {
+                Some(*ticket)
+            }
+            _ => None,
+        });
+        if let Some(ticket) = ticket {
+            if !self.send_ahead(ticket, limit) {
+                return false;
+            }
+            self.underway.retain(|it| *it != request);
+        } else {
+            let Some(Request { operation: Operation::Send(send), state: State::Deferred, .. }) =
+                self.requests.get(request)
+            else {
+                return false;
+            };
+            let send = *send;
+            // SAFETY: whoever made the request vouches for the buffer until it is complete.
+            let Some(copied) = (unsafe { self.defer_ahead(&send, limit) }) else { return false };
+            let queue = self.deferred[send.peer as usize].iter_mut();
+            queue.filter(|it| **it == request).for_each(|it| *it = copied);
+        }
+        if !self.complete_light(request, Ok(())) {
+            self.complete(request, Status::EMPTY);
+        }
+        true
+    }
+}
