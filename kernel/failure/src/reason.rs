@@ -226,17 +226,19 @@ impl fmt::Display for Death {
 mod tests {
     extern crate std;
     use super::*;
-    use lwk_abi::address::SEGMENT_START;
     use lwk_mm::Access;
     use lwk_mm::layout::ImageRange;
     use std::format;
     use std::string::String;
 
+    /// Where GNU ld's programs begin.
+    const IMAGE: u64 = 0x40_0000;
+
     /// What rank 1 of 2, with a page each of code and data and 16 MiB, dies of.
     fn sentence(vector: u8, error_code: u64, address: u64) -> String {
         let image = [
-            ImageRange { start: SEGMENT_START, end: SEGMENT_START + 0x1000, access: Access::RX },
-            ImageRange { start: SEGMENT_START + 0x1000, end: SEGMENT_START + 0x2000, access: Access::RW },
+            ImageRange { start: IMAGE, end: IMAGE + 0x1000, access: Access::RX },
+            ImageRange { start: IMAGE + 0x1000, end: IMAGE + 0x2000, access: Access::RW },
         ];
         let layout = Layout::new(&image, 16 << 20).unwrap();
         let reason = Fault { vector, error_code, address }.reason(&layout, 2);
