@@ -260,7 +260,11 @@ const BROKEN: [(&str, Break); 9] = [
     ("truncated-in-its-header", |file| file.truncate(40)),
     ("truncated-in-its-code", |file| file.truncate(5000)),
     ("other-machine", |file| put(file, 18, &183u16.to_le_bytes())),
-    ("shared-object", |file| put(file, 16, &3u16.to_le_bytes())),
+    // What has no entry is a library.
+    ("shared-object", |file| {
+        put(file, 16, &3u16.to_le_bytes());
+        put(file, 24, &0u64.to_le_bytes());
+    }),
     ("far-segment", |file| put_load(file, 16, 1 << 60)),
     ("huge-segment", |file| put_load(file, 40, 1 << 50)),
     ("entry-outside", |file| put(file, 24, &0x10u64.to_le_bytes())),

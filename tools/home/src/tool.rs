@@ -91,7 +91,8 @@ impl Valgrind {
             )));
         }
         if setup.layout.stack_end > LOADER_START {
-            let most = (LOADER_START - lwk_abi::address::SEGMENT_START) >> 20;
+            let start = setup.layout.segment_start;
+            let most = LOADER_START.saturating_sub(start) >> 20;
             return Err(SetupError::usage(format!(
                 "a rank under valgrind can have {most} MiB at most; give a smaller --mem"
             )));

@@ -33,18 +33,19 @@ pub struct Printer<'a> {
     pieces: HashMap<(Stream, u32), Vec<u8>>,
     /// Frames printed since the last line of a failure report, by kind and number.
     depth: HashMap<(u8, u32), usize>,
-    /// Back traces at the time limit, once it is up.
-    located: Option<Located>,
+    /// Where ranks are at the time limit, once it is up, in the order in which they said so.
+    located: Option<Vec<Located>>,
     outcome: Heard,
 }
 
-/// Where ranks are at the time limit.
+/// Where a rank is at the time limit.
 #[derive(Debug, Default)]
 struct Located {
-    /// For the file.
-    traces: Vec<u8>,
-    /// What is to be said of the rank whose frames come.
+    rank: u32,
+    /// For standard error.
     line: String,
+    /// For the file.
+    trace: String,
     /// Its frames so far.
     frames: usize,
 }
@@ -109,7 +110,10 @@ impl<'a> Printer<'a> {
                 let level = LEVELS.get(number as usize).unwrap_or(&LEVELS[0]);
                 self.say(&format!("margay: {level}: "), text)
             }
-            kind::FAILURE if self.located.is_some() => self.locate(text),
+            kind::FAILURE if self.located.is_some() => {
+                self.locate(number, text);
+                Ok(())
+            }
             kind::FAILURE => {
                 self.depth.remove(&(kind::FRAME, number));
                 self.say("margay: ", text)
@@ -149,9 +153,12 @@ impl<'a> Printer<'a> {
         for (stream, rank) in open {
             self.end_line(stream, rank, b"")?;
         }
-        self.locate(b"")?;
-        if let Some(located) = self.located.take().filter(|located| !located.traces.is_empty()) {
-            match write_traces(&located.traces) {
+        let located = self.located.take().unwrap_or_default();
+        for rank in &located {
+            self.say("margay: ", rank.line.as_bytes())?;
+        }
+        if !located.is_empty() {
+            match write_traces(&located) {
                 Ok(path) => {
                     self.say("margay: back traces of the ranks: ", path.as_os_str().as_encoded_bytes())?
                 }
@@ -190,39 +197,37 @@ impl<'a> Printer<'a> {
         self.err.flush()
     }
 
-    /// Says in a line where the last rank is, and begins the next one's.
-    fn locate(&mut self, text: &[u8]) -> io::Result<()> {
-        let Some(located) = &mut self.located else { return Ok(()) };
-        let line = std::mem::replace(&mut located.line, String::from_utf8_lossy(text).into_owned());
-        located.frames = 0;
-        located.traces.extend_from_slice(text);
-        located.traces.push(b'\n');
-        if line.is_empty() { Ok(()) } else { self.say("margay: ", line.as_bytes()) }
+    /// Begins what is said of a rank at the time limit.
+    fn locate(&mut self, rank: u32, text: &[u8]) {
+        let Some(located) = &mut self.located else { return };
+        let line = String::from_utf8_lossy(text).into_owned();
+        located.push(Located { rank, trace: format!("{line}\n"), line, frames: 0 });
     }
 
-    /// Adds a frame to the back traces of the time limit, and its function to the rank's line.
-    fn locate_frame(&mut self, text: &str) {
-        let Some(located) = &mut self.located else { return };
+    /// Adds a frame to a rank's back trace at the time limit, and its functions to the rank's line: of the innermost frame all, with their
+    /// places, of others the one that the program calls.
+    fn locate_frame(&mut self, rank: u32, text: &str) {
+        let located = self.located.iter_mut().flatten().rfind(|located| located.rank == rank);
+        let Some(located) = located else { return };
         let innermost = located.frames == 0;
         let address = text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
         let lines = address.map_or_else(Vec::new, |address| self.program.describe(address, innermost));
         let whole = format!("{:4}: {text} {}\n", located.frames, lines.join("\n      inlined in "));
-        located.traces.extend_from_slice(whole.as_bytes());
-        // What is inlined there is in the file.
-        let here = lines.last().map_or("?", String::as_str);
+        located.trace.push_str(&whole);
+        let unknown = || "?".to_owned();
         if innermost {
-            located.line.push_str(": ");
-            located.line.push_str(here);
+            let here = if lines.is_empty() { unknown() } else { lines.join(" < ") };
+            located.line.push_str(&format!(": {here}"));
         } else if located.frames < NAMED_FRAMES {
-            located.line.push_str(" < ");
-            located.line.push_str(here.split(" at ").next().unwrap_or(here));
+            let here = lines.last().map_or_else(unknown, |line| line.split(" at ").next().unwrap_or(line).into());
+            located.line.push_str(&format!(" < {here}"));
         }
         located.frames += 1;
     }
 
     fn frame(&mut self, record: &Record) -> io::Result<()> {
         if record.kind == kind::FRAME && self.located.is_some() {
-            self.locate_frame(&String::from_utf8_lossy(&record.text));
+            self.locate_frame(record.number, &String::from_utf8_lossy(&record.text));
             return Ok(());
         }
         let depth = self.depth.entry((record.kind, record.number)).or_default();
@@ -249,11 +254,12 @@ impl<'a> Printer<'a> {
 }
 
 /// Writes back traces to a new file and names it.
-fn write_traces(traces: &[u8]) -> io::Result<PathBuf> {
+fn write_traces(located: &[Located]) -> io::Result<PathBuf> {
     let path = std::env::temp_dir().join(format!("margay-back-traces-{}.txt", std::process::id()));
     // What is there is of a process that had the same number.
     let _ = std::fs::remove_file(&path);
-    File::create_new(&path)?.write_all(traces)?;
+    let mut file = File::create_new(&path)?;
+    located.iter().try_for_each(|rank| file.write_all(rank.trace.as_bytes()))?;
     Ok(path)
 }
 
@@ -272,13 +278,14 @@ mod tests {
             (b'b', 0, "0x2000"),
             (b'f', 1, "rank 1 was"),
             (b'b', 1, "0x3000"),
+            (b'b', 0, "0x4000"),
         ] {
             printer.record(&Record { kind, number, text: text.into() }).unwrap();
         }
         printer.finish().unwrap();
         let err = String::from_utf8(err).unwrap();
         let lines: Vec<&str> = err.lines().collect();
-        assert_eq!(lines[..2], ["margay: rank 0 was: ? < ?", "margay: rank 1 was: ?"]);
+        assert_eq!(lines[..2], ["margay: rank 0 was: ? < ? < ?", "margay: rank 1 was: ?"]);
         let path = lines[2].strip_prefix("margay: back traces of the ranks: ").unwrap();
         let traces = std::fs::read_to_string(path).unwrap();
         std::fs::remove_file(path).unwrap();
