@@ -211,7 +211,7 @@ pub fn run(tree: &Tree, name: &str, words: &[OsString]) -> Outcome<i32> {
         if ranks as usize > cores && asked.oversubscribe != Some(false) {
             line.push("--oversubscribe".into());
             if asked.oversubscribe.is_none() {
-                tell!("{name}: {ranks} ranks share {cores} cores (--oversubscribe does not say so)");
+                tell!("{name}: {ranks} ranks share {cores} cores; give --oversubscribe to be told nothing");
             }
         }
     }

@@ -73,7 +73,7 @@ const SCRIPT: &[(&str, i32, &str)] = &[
         "mpiexec: without effect*--bind-to core --mca btl self\n",
     ),
     ("mpiexec -n 1 ./it : -n 1 ./it-cxx", 2, "mpiexec: all ranks*\n"),
-    ("mpiexec -n 1 ./it : -n 2 ./it", 0, ""),
+    ("mpiexec --oversubscribe -n 1 ./it : -n 2 ./it", 0, ""),
     ("mpiexec --no-such-option ./it", 2, "mpiexec: there is no option --no-such-option*\n"),
     ("mpiexec -n 2 ./no-such-program", 2, "mpiexec: there is no program ./no-such-program*\n"),
     ("mpiexec -n 2 it.c", 2, "*it.c*"),
