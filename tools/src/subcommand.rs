@@ -186,7 +186,7 @@ pub fn shown(ended: &Ended) -> String {
 }
 
 /// What a command has said on standard error but for what depends on this machine.
-fn without_machine(text: &str) -> String {
+pub fn without_machine(text: &str) -> String {
     let is_fallback = |line: &&str| line.starts_with(accel::FALLBACK);
     without_steps(text).split_inclusive('\n').filter(|line| !is_fallback(line)).collect()
 }

@@ -68,7 +68,7 @@ lwk_user::entry!(main);
 fn main(env: &Env) -> i32 {
     let options = parse(env);
     let job = job();
-    if job.size() % 2 != 0 {
+    if !job.size().is_multiple_of(2) {
         if job.rank().0 == 0 {
             eprintln!("portals-bench works with pairs of ranks; ask for an even number (-n)");
         }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::Test;
 use lwk::packages::find_command;
-use lwk::subcommand::{Lwk, PATIENCE};
+use lwk::subcommand::{Lwk, PATIENCE, without_machine};
 
 /// Its test.
 pub fn test() -> Test {
@@ -172,7 +172,8 @@ fn run(lwk: &Lwk, prefix: &Path, folder: &Path, line: &str, status: i32, wanted:
     command.arg(lwk.tree().root()).arg(line).current_dir(folder);
     command.env_clear().env("PATH", path).env("HOME", home).env("PREFIX", prefix);
     let ended = command.output().map_err(|error| format!("unshare: {error}"))?;
-    let told = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+    let told =
+        without_machine(&(String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr)));
     if ended.status.code() != Some(status) || !matches(&told, wanted) {
         return Err(format!(
             "{line}\nends with {}, not {status}, and prints\n{told}not\n{wanted}",

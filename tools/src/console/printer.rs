@@ -219,7 +219,8 @@ impl<'a> Printer<'a> {
             let here = if lines.is_empty() { unknown() } else { lines.join(" < ") };
             located.line.push_str(&format!(": {here}"));
         } else if located.frames < NAMED_FRAMES {
-            let here = lines.last().map_or_else(unknown, |line| line.split(" at ").next().unwrap_or(line).into());
+            let here =
+                lines.last().map_or_else(unknown, |line| line.split(" at ").next().unwrap_or(line).into());
             located.line.push_str(&format!(" < {here}"));
         }
         located.frames += 1;
