@@ -2,7 +2,7 @@
 //!
 //! A processor here is a hardware thread, named by the number of its interrupt controller (APIC). What processors share follows from that
 //! number: those of one core, cache or package have the same value of some of its upper bits ([`Shifts`]). How many, the processor
-//! says (`CPUID`); this crate is given its answers, whatever they are, and is tested on those of real processors.
+//! says (`CPUID`); this crate is given its answers, whatever they are, and is tested on answers written after the vendors' manuals.
 #![no_std]
 #![forbid(unsafe_code)]
 
