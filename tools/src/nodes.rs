@@ -115,6 +115,13 @@ fn refuse(options: &RunOptions) -> Outcome<()> {
             "{nodes} nodes need at least {nodes} ranks, not {ranks}; ask for more with -n"
         )));
     }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if ranks as usize > cores && !options.job.oversubscribe {
+        return Err(Failure::usage(format!(
+            "{ranks} ranks need {ranks} cores, and all nodes together have {cores}; ask for fewer ranks, or let them share cores with \
+             --oversubscribe"
+        )));
+    }
     if ranks.div_ceil(nodes) > MAX_RANKS as u32 {
         return Err(Failure::usage(format!("a node holds at most {MAX_RANKS} ranks; ask for more nodes")));
     }
