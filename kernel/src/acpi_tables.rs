@@ -8,19 +8,10 @@ use acpi::{AcpiTables, Handler, PciAddress, PhysicalMapping};
 use arrayvec::ArrayVec;
 use lwk_mm::address::PhysAddr;
 
-use crate::arch::clock;
+use crate::arch::clock::{self, Timer};
+use crate::arch::linear_map::linear;
 use crate::boot::Machine;
 use crate::core_local::CORES_MAX;
-use crate::memory;
-
-/// ACPI's power management timer, which counts at 3.579545 MHz (ACPI specification 6.5, section 4.8.2.1).
-#[derive(Clone, Copy, Debug)]
-pub struct Timer {
-    /// I/O port of the 32-bit count.
-    pub port: u16,
-    /// Bits of the count that are there.
-    pub mask: u32,
-}
 
 /// What the firmware says about the node (ACPI specification 6.5, sections 5.2.9 and 5.2.12).
 #[derive(Debug, Default)]
@@ -79,7 +70,7 @@ struct LinearHandler;
 
 impl LinearHandler {
     fn pointer<T>(address: usize) -> *mut T {
-        memory::linear(PhysAddr(address as u64)).cast()
+        linear(PhysAddr::new_truncate(address as u64)).cast()
     }
 }
 

@@ -4,15 +4,11 @@ use bootloader_api::BootInfo;
 use bootloader_api::config::{BootloaderConfig, Mapping};
 use bootloader_api::info::{FrameBufferInfo, MemoryRegion, MemoryRegionKind};
 
-use crate::memory::LINEAR_MAP;
+use crate::arch::linear_map::{LINEAR_MAP, LOADER_LAST, LOADER_START};
 
 /// The stack of the boot core until it runs ranks, which have stacks of their own in the kernel; as large as no other, because the whole
 /// boot runs on it.
 const BOOT_STACK_BYTES: u64 = 128 << 10;
-/// What the boot loader maps at addresses of its choice (boot information, RAM disk, frame buffer, stack) lies from here on, above the
-/// linear map; the last address is in it.
-pub const LOADER_START: u64 = 0xffff_c000_0000_0000;
-pub const LOADER_LAST: u64 = 0xffff_feff_ffff_ffff;
 
 /// What the kernel asks of the boot loader: everything in the upper half, all physical memory mapped at
 /// [`LINEAR_MAP`].

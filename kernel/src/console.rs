@@ -9,9 +9,9 @@ use lwk_abi::console::{
 };
 
 use crate::arch::clock;
+use crate::arch::serial::{self, Serial};
 use crate::boot::Screen;
 use crate::drivers::screen::TextScreen;
-use crate::drivers::serial::{self, Serial};
 
 struct Console {
     serial: Option<Serial>,

@@ -8,7 +8,7 @@ use lwk_files::{Errno, Files, NodeId, PAGE_BYTES, Page, Pages, checksum};
 use lwk_mm::address::PhysAddr;
 
 use crate::arch::clock;
-use crate::job::Problem;
+use crate::description::Problem;
 use crate::{console, memory};
 
 /// Most pieces of memory. The larger the limit, the larger the pieces.
@@ -22,9 +22,15 @@ const INFO: usize = 3;
 /// How long the node's end waits for a core that works on the files, in ticks, 2 s or more, as for the console. It is then stopped.
 const PATIENCE_TICKS: u64 = 10_000_000_000;
 
+/// Kernel memory for some pages.
+struct Piece {
+    address: PhysAddr,
+    pages: &'static mut [Page],
+}
+
 /// The pages of the file system, in pieces of kernel memory of equal size.
 pub struct NodePages {
-    pieces: ArrayVec<PhysAddr, PIECES_MAX>,
+    pieces: ArrayVec<Piece, PIECES_MAX>,
     pages_a_piece: u32,
     limit: u32,
     /// Where ranks start.
@@ -132,7 +138,11 @@ pub fn announce() {
         let pages = node.pages_a_piece.min(used - first);
         let sum =
             (first..first + pages).fold(0, |sum: u64, index| sum.rotate_left(1) ^ checksum(node.page(index)));
-        console::record_urgently(FILES, pages as usize, format_args!("address={:#x} sum={sum:#x}", piece.0));
+        console::record_urgently(
+            FILES,
+            pages as usize,
+            format_args!("address={:#x} sum={sum:#x}", piece.address),
+        );
         first += pages;
         if first == used {
             break;
@@ -141,10 +151,9 @@ pub fn announce() {
 }
 
 impl NodePages {
-    fn address(&self, index: u32) -> *mut Page {
-        let piece = self.pieces[(index / self.pages_a_piece) as usize];
-        let offset = u64::from(index % self.pages_a_piece) * PAGE_BYTES as u64;
-        memory::linear(PhysAddr(piece.0 + offset)).cast()
+    /// Which piece a page is in, and where.
+    fn place(&self, index: u32) -> (usize, usize) {
+        ((index / self.pages_a_piece) as usize, (index % self.pages_a_piece) as usize)
     }
 }
 
@@ -161,18 +170,19 @@ impl Pages for NodePages {
         if self.count() == self.limit || self.pieces.is_full() {
             return false;
         }
-        let piece = memory::allocate_kernel(u64::from(self.pages_a_piece) * PAGE_BYTES as u64);
-        piece.is_some_and(|piece| self.pieces.try_push(piece).is_ok())
+        let bytes = u64::from(self.pages_a_piece) * PAGE_BYTES as u64;
+        let Some(frames) = memory::allocate_kernel(bytes) else { return false };
+        let (address, (pages, _)) = (frames.start(), frames.keep().as_chunks_mut());
+        self.pieces.try_push(Piece { address, pages }).is_ok()
     }
 
     fn page(&self, index: u32) -> &Page {
-        // SAFETY: the index is below the count, so the page lies in a piece of zeroed kernel memory that nobody else has, mapped
-        // for ever; the borrow of the pages stands for that of the memory.
-        unsafe { &*self.address(index) }
+        let (piece, page) = self.place(index);
+        &self.pieces[piece].pages[page]
     }
 
     fn page_mut(&mut self, index: u32) -> &mut Page {
-        // SAFETY: as above, and the borrow is exclusive.
-        unsafe { &mut *self.address(index) }
+        let (piece, page) = self.place(index);
+        &mut self.pieces[piece].pages[page]
     }
 }

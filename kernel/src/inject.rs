@@ -4,7 +4,6 @@
 use lwk_job::Inject;
 
 use crate::arch;
-use crate::core_local::Core;
 
 /// An address of the upper half that nothing is mapped at.
 const UNMAPPED: *const u64 = 0xffff_fffe_0000_0000 as *const u64;
@@ -18,8 +17,7 @@ pub fn fail(kind: Inject) {
         Inject::InvalidInstruction => run_invalid_instruction,
         Inject::EarlyPageFault | Inject::CorePageFault | Inject::StaleMemory => return,
     };
-    // SAFETY: the boot core has left nothing on its kernel stack: it has been on the boot loader's until now.
-    unsafe { arch::entry::switch_stack(Core::current().kernel_stack(), function) }
+    arch::core_block::restart_stack(function)
 }
 
 extern "C" fn broken_invariant() -> ! {

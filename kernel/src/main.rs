@@ -18,11 +18,15 @@
 #![no_main]
 
 mod acpi_tables;
+mod address_space;
 mod arch;
 mod boot;
 mod console;
 mod core_local;
+mod create_ranks;
+mod description;
 mod drivers;
+mod events;
 mod failure;
 mod files;
 mod initial_stack;
@@ -32,20 +36,23 @@ mod logger;
 mod memory;
 mod node;
 mod panic;
-mod process;
 mod rank;
 mod report;
 mod scheduler;
+mod start_cores;
 mod syscall;
 mod user_memory;
+mod user_slice;
 
 use bootloader_api::BootInfo;
+
+use crate::description::{Archive, Description};
 
 bootloader_api::entry_point!(start, config = &boot::CONFIG);
 
 /// The first function of the kernel, on the boot core, on the boot loader's stack and page tables.
 fn start(boot_info: &'static mut BootInfo) -> ! {
-    arch::early::guard();
+    arch::early::guard(&events::HANDLERS);
     let entry_ticks = arch::clock::ticks();
     console::open_serial();
     let mut machine = boot::Machine::from(boot_info);
@@ -56,7 +63,7 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
         node::refuse(format_args!("this processor has no {missing}, which Margay needs"));
     }
     memory::init(&machine).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
-    let job = job::Archive::open(machine.ram_disk).and_then(|archive| job::Description::read(&archive));
+    let job = Archive::open(machine.ram_disk).and_then(|archive| Description::read(&archive));
     let job = job.unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     console::set_plain(job.file.console == lwk_job::Console::Plain);
     logger::set_level(job.file.log);
@@ -70,15 +77,15 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     arch::interrupt_controller::init();
     arch::clock::calibrate(tables.timer).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let fail = job.file.inject == Some(lwk_job::Inject::CorePageFault);
-    let cores = arch::start_cores::start(&tables, job.file.cores.map(|cores| cores as usize), fail);
+    let cores = start_cores::start(&tables, job.file.cores.map(|cores| cores as usize), fail);
     node::describe(&machine, cores, entry_ticks);
 
     console::record(lwk_abi::console::START, 0, b"");
-    if let Err(problem) = job::launch(&job) {
+    if let Err(problem) = node::launch(&job) {
         node::refuse(format_args!("{problem}"));
     }
     if let Some(kind) = job.file.inject {
         inject::fail(kind);
     }
-    scheduler::run()
+    node::run()
 }

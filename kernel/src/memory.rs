@@ -7,20 +7,13 @@ use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::Access;
 use lwk_mm::address::{PhysAddr, VirtAddr};
 use lwk_mm::physical::PhysicalMemory;
-use lwk_mm::table::{self, MapError, MapFlags};
+use lwk_mm::table::{MapError, PageTableLevel, PhysFrame, TableFrame};
 
-use crate::arch;
-use crate::arch::paging::LinearTables;
-use crate::boot::{LOADER_LAST, LOADER_START, Machine};
-
-/// All physical memory is mapped from here on, in the order of its addresses.
-pub const LINEAR_MAP: u64 = 0xffff_8000_0000_0000;
-/// Bytes of the linear map at most, 64 TiB: what the boot loader maps for itself begins there.
-const LINEAR_BYTES_MAX: u64 = LOADER_START - LINEAR_MAP;
-/// Stacks and other memory of single cores are mapped here, with unmapped pages in between: in a top-level entry of their own, between
-/// the boot loader's and the kernel's.
-pub const CORE_AREAS: u64 = 0xffff_ff00_0000_0000;
-const _: () = assert!(LINEAR_MAP < LOADER_START && LOADER_START < LOADER_LAST && LOADER_LAST < CORE_AREAS);
+use crate::address_space::AddressSpace;
+use crate::arch::core_block::Stack;
+use crate::arch::linear_map::{CORE_AREAS, LINEAR_BYTES_MAX};
+use crate::boot::Machine;
+use crate::user_memory::FreshFrames;
 
 /// Separate pieces of free memory the kernel can keep track of. Firmware maps have a few dozen, and segments split them.
 const REGIONS: usize = 512;
@@ -71,21 +64,13 @@ struct Memory {
     total: u64,
     segments: u64,
     trampoline: Option<PhysAddr>,
-    kernel_root: PhysAddr,
 }
 
-static MEMORY: spin::Mutex<Memory> = spin::Mutex::new(Memory {
-    free: PhysicalMemory::new(),
-    total: 0,
-    segments: 0,
-    trampoline: None,
-    kernel_root: PhysAddr(0),
-});
+static MEMORY: spin::Mutex<Memory> =
+    spin::Mutex::new(Memory { free: PhysicalMemory::new(), total: 0, segments: 0, trampoline: None });
 
-/// Where the kernel sees physical address `address`: in the linear map, which covers all memory and the first 4 GiB at least.
-pub fn linear(address: PhysAddr) -> *mut u8 {
-    (LINEAR_MAP + address.0) as *mut u8
-}
+/// The address space of cores that run no rank, once [`init`] has made it.
+static KERNEL_SPACE: spin::Mutex<Option<AddressSpace>> = spin::Mutex::new(None);
 
 /// Takes over the memory that the boot loader left, and the kernel's half of its page tables. Once, on the boot core. Errors: there is too little for
 /// the page tables, or it lies too far up.
@@ -102,7 +87,7 @@ pub fn init(machine: &Machine) -> Result<(), Unusable> {
             // A page that real mode can start at; the first one holds the interrupt vectors of the firmware.
             let page = region.start.max(PAGE_BYTES).next_multiple_of(PAGE_BYTES);
             if memory.trampoline.is_none() && page + PAGE_BYTES <= region.end.min(LOW_MEMORY_END) {
-                memory.trampoline = Some(PhysAddr(page));
+                memory.trampoline = Some(PhysAddr::new(page));
             }
         }
         let start = region.start.max(LOW_MEMORY_END).next_multiple_of(PAGE_BYTES);
@@ -115,77 +100,75 @@ pub fn init(machine: &Machine) -> Result<(), Unusable> {
         log::warn!("the firmware's memory map is too fragmented: {} KiB stay unused", lost >> 10);
     }
     drop(memory);
-    let root = allocate_frame().ok_or(Unusable::TooLittle)?;
-    let boot_root = arch::paging::current_root();
-    copy_kernel_half(boot_root, root);
-    // SAFETY: the new root has the kernel half of the present one; the lower half, which it lacks, is not used by the
-    // kernel, whose image, stack and boot information are in the upper half as `boot::CONFIG` asks.
-    unsafe { arch::paging::switch_root(root) };
-    MEMORY.lock().kernel_root = root;
+    let space = AddressSpace::first().ok_or(Unusable::TooLittle)?;
+    // The kernel's image, stack and boot information are in its half, as `boot::CONFIG` asks.
+    space.activate();
+    *KERNEL_SPACE.lock() = Some(space);
     log::debug!("{} MiB of memory, {} MiB free", in_use().total >> 20, in_use().free >> 20);
     Ok(())
 }
 
-/// Copies the kernel's half (entries 256 to 511) of one top-level table to another that no core uses yet.
-pub fn copy_kernel_half(from: PhysAddr, to: PhysAddr) {
-    use lwk_mm::table::TableMemory;
-    for index in arch::paging::KERNEL_HALF..arch::paging::ENTRIES {
-        let entry = LinearTables.read(from, index);
-        LinearTables.write(to, index, entry);
-    }
+/// Works with the address space of cores that run no rank; only after [`init`].
+pub fn with_kernel_space<R>(work: impl FnOnce(&mut AddressSpace) -> R) -> R {
+    work(KERNEL_SPACE.lock().as_mut().expect("memory is set up before anything is mapped"))
 }
 
-/// Physical address of the top-level table of cores that run no rank; only after [`init`].
-pub fn kernel_root() -> PhysAddr {
-    MEMORY.lock().kernel_root
+/// The page below one megabyte that cores start at, if the machine has one, once.
+pub fn take_trampoline_page() -> Option<FreshFrames> {
+    let page = MEMORY.lock().trampoline.take()?;
+    // SAFETY: the firmware says that it is free, `init` has not made it so, and it is given away once.
+    Some(unsafe { FreshFrames::new(page, PAGE_BYTES) })
 }
 
-/// The page below one megabyte that cores start at, if the machine has one.
-pub fn trampoline_page() -> Option<PhysAddr> {
-    MEMORY.lock().trampoline
+/// A zeroed frame for a page table, below 4 GiB; none if there is none left.
+pub fn allocate_table(level: PageTableLevel) -> Option<TableFrame> {
+    let frame = PhysFrame::containing_address(allocate_kernel(PAGE_BYTES)?.start());
+    // SAFETY: the frame is zeroed, and this function alone has it.
+    Some(unsafe { TableFrame::new(frame, level) })
 }
 
-/// A zeroed frame of 4 KiB for the kernel, below 4 GiB; none if there is none left.
-pub fn allocate_frame() -> Option<PhysAddr> {
-    allocate_kernel(PAGE_BYTES)
-}
-
-/// Zeroed, page-aligned, contiguous memory for the kernel, below 4 GiB, for ever; `bytes` is rounded up to pages. None if nothing free fits.
-pub fn allocate_kernel(bytes: u64) -> Option<PhysAddr> {
+/// Zeroed, page-aligned, contiguous memory for the kernel, below 4 GiB; `bytes` is rounded up to pages. None if nothing free fits. It is not
+/// given back.
+pub fn allocate_kernel(bytes: u64) -> Option<FreshFrames> {
     // Below 4 GiB, so that a starting core can load the frame as its root; segments go to the other end.
     let bytes = bytes.next_multiple_of(PAGE_BYTES);
     let start = {
         let mut memory = MEMORY.lock();
         memory.free.allocate_below(bytes, PAGE_BYTES, 1 << 32)
     }?;
-    // SAFETY: the memory was free and is now the caller's alone; the linear map covers it.
-    unsafe { arch::copy::zero_lines(linear(start), bytes as usize) };
-    Some(start)
+    // SAFETY: the memory was free and is nobody else's now; the linear map covers it.
+    let mut frames = unsafe { FreshFrames::new(start, bytes) };
+    frames.clear();
+    Some(frames)
 }
 
 /// Contiguous memory for a rank: `bytes`, whole pages, at an address that is `residue` modulo `align`, both in bytes as for
 /// [`PhysicalMemory::allocate`]. Not zeroed. None if nothing free fits.
-pub fn allocate_segment(bytes: u64, align: u64, residue: u64) -> Option<PhysAddr> {
+pub fn allocate_segment(bytes: u64, align: u64, residue: u64) -> Option<FreshFrames> {
     let mut memory = MEMORY.lock();
     let start = memory.free.allocate(bytes, align, residue)?;
     memory.segments += bytes;
-    Some(start)
+    // SAFETY: the memory was free and is nobody else's now; the linear map covers it.
+    Some(unsafe { FreshFrames::new(start, bytes) })
 }
 
-/// Gives back a segment of `bytes` from [`allocate_segment`] that no rank has got yet. One whose pieces cannot be listed stays taken.
-pub fn release_segment(start: PhysAddr, bytes: u64) {
+/// Gives back a segment from [`allocate_segment`]. One whose pieces cannot be listed stays taken.
+pub fn release_segment(segment: FreshFrames) {
     let mut memory = MEMORY.lock();
-    if memory.free.release(start, bytes).is_ok() {
-        memory.segments -= bytes;
+    if memory.free.release(segment.start(), segment.bytes()).is_ok() {
+        memory.segments -= segment.bytes();
     }
 }
 
-/// Maps `bytes` of fresh kernel memory, whole pages, at `address`, which is in [`CORE_AREAS`] and page aligned. Errors: `OutOfTables`, also
-/// if there is no memory to map.
-pub fn map_core_area(address: u64, bytes: u64) -> Result<(), MapError> {
-    let frames = allocate_kernel(bytes).ok_or(MapError::OutOfTables)?;
-    let flags = MapFlags { global: true, ..MapFlags::default() };
-    table::map(&mut LinearTables, kernel_root(), VirtAddr(address), frames, bytes, Access::RW, flags)
+/// A stack of `bytes` bytes, whole pages, with an unmapped page below it, at `offset` of [`CORE_AREAS`], both page aligned. Errors: `OutOfTables`, also
+/// if there is no memory to map; `AlreadyMapped`.
+pub fn map_stack(offset: u64, bytes: u64) -> Result<Stack, MapError> {
+    let frames = allocate_kernel(bytes).ok_or(MapError::OutOfTables)?.share();
+    let start = VirtAddr::new(CORE_AREAS + offset + PAGE_BYTES);
+    let memory = frames.mappable(0, bytes);
+    with_kernel_space(|space| space.map_for_kernel(start, &memory, Access::RW, true))?;
+    // SAFETY: just mapped for ever, where nothing was mapped before; what is mapped in these areas begins a page above where it might.
+    Ok(unsafe { Stack::ending_at(start + bytes) })
 }
 
 /// Who has how much at this moment.
@@ -198,11 +181,9 @@ pub fn in_use() -> Use {
 /// Places a value in fresh kernel memory, for ever: it is never dropped. None if there is no memory for it.
 pub fn place<T>(value: T) -> Option<&'static mut T> {
     const { assert!(align_of::<T>() <= PAGE_BYTES as usize) };
-    let address = allocate_kernel(size_of::<T>() as u64)?;
-    let pointer = linear(address).cast::<T>();
-    // SAFETY: the memory is fresh, large enough, page aligned, mapped writable, and nobody else's for ever.
-    unsafe {
-        pointer.write(value);
-        Some(&mut *pointer)
-    }
+    let mut frames = allocate_kernel(size_of::<T>() as u64)?;
+    frames.place(value);
+    let pointer = frames.keep().as_mut_ptr().cast::<T>();
+    // SAFETY: a value has just been placed there, and nobody else has the memory, for ever.
+    Some(unsafe { &mut *pointer })
 }

@@ -9,10 +9,11 @@ use lwk_abi::console::{PANIC, PANIC_FRAME};
 use lwk_abi::exit;
 use lwk_failure::{Fault, Position};
 
+use crate::arch::linear_map::{KERNEL_IMAGE, LINEAR_MAP};
 use crate::arch::trap_frame::TrapFrame;
-use crate::arch::{back_trace, interrupt_controller, interrupts, ports};
+use crate::arch::{back_trace, debug_exit, interrupt_controller, interrupts};
+use crate::console;
 use crate::core_local::{self, CORES_MAX, Core};
-use crate::{console, memory};
 
 /// Set by the first core that panics; the others halt when its interrupt reaches them.
 static IN_PROGRESS: AtomicBool = AtomicBool::new(false);
@@ -58,7 +59,7 @@ fn stop_the_others() {
     // One by one, because a processor that was never started has nothing to take the interrupt with: it would run whatever it finds.
     let own = Core::try_current().map(Core::index);
     for core in (0..CORES_MAX).filter(|index| Some(*index) != own).filter_map(core_local::core) {
-        interrupt_controller::interrupt_core_unmaskably(core.apic_id());
+        interrupt_controller::interrupt_core_unmaskably(core.block());
     }
 }
 
@@ -68,9 +69,6 @@ pub fn check_in() {
         interrupts::halt_for_ever();
     }
 }
-
-/// The kernel's image is linked from here on.
-const KERNEL_IMAGE: u64 = 0xffff_ffff_8000_0000;
 
 fn own_index() -> usize {
     // A core without a structure is the boot core, with index 0, or has just been started, and its number is not known yet.
@@ -91,7 +89,7 @@ fn say_frame(address: u64) {
 
 fn trace(at: Position) {
     let read = |address: u64| {
-        let in_kernel = address.is_multiple_of(8) && address >= memory::LINEAR_MAP;
+        let in_kernel = address.is_multiple_of(8) && address >= LINEAR_MAP;
         // SAFETY: positions and frame pointers of the kernel's own functions lead through its mapped stacks only, and the
         // entry code ends the chain with a null; an address elsewhere ends the trace.
         in_kernel.then(|| unsafe { (address as *const u64).read_volatile() })
@@ -101,7 +99,5 @@ fn trace(at: Position) {
 
 fn end() -> ! {
     console::drain();
-    // SAFETY: the debug-exit device of QEMU; a machine without it ignores the write.
-    unsafe { ports::write_u32(exit::DEBUG_EXIT_PORT, exit::DEBUG_EXIT_PANIC) };
-    interrupts::halt_for_ever()
+    debug_exit::exit(exit::DEBUG_EXIT_PANIC)
 }

@@ -1,18 +1,17 @@
 //! A rank: one program with its segment, its page tables, and what the kernel must remember while it does not run.
 
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use lwk_abi::console::{LINE_BYTES, STDERR, STDERR_PART, STDOUT, STDOUT_PART};
 use lwk_linux::{Process, Stream};
-use lwk_mm::address::PhysAddr;
 use lwk_mm::layout::Layout;
 
+use crate::address_space::AddressSpace;
 use crate::arch::extended_state::ExtendedState;
-use crate::arch::paging;
 use crate::arch::trap_frame::TrapFrame;
 use crate::arch::user_state::ThreadPointers;
 use crate::console;
-use crate::job::Job;
+use crate::user_memory::SharedFrames;
 
 /// Status of a rank that has not ended, or was stopped because of another.
 const NO_STATUS: i32 = -1;
@@ -33,14 +32,14 @@ struct Private {
 
 /// One rank of a job on this node. Lives as long as the node.
 pub struct Rank {
-    job: &'static Job,
     number: usize,
     core: usize,
     layout: Layout,
-    segment: PhysAddr,
-    root: PhysAddr,
-    job_page: PhysAddr,
-    page_table_bytes: AtomicU64,
+    segment: SharedFrames,
+    job_page: SharedFrames,
+    space: AddressSpace,
+    /// Where the program's stack starts, below arguments and environment.
+    stack: u64,
     ended: AtomicBool,
     /// Peers count on this rank. Relaxed everywhere: only the rank's own core uses it.
     holds_job: AtomicBool,
@@ -53,18 +52,20 @@ pub struct Rank {
 
 /// What a rank is made of.
 pub struct Parts {
-    pub job: &'static Job,
     /// Rank in the job, from 0.
     pub number: usize,
     /// Index of the core it is pinned to.
     pub core: usize,
     pub layout: Layout,
-    /// Where the segment is, `layout.segment_bytes` of contiguous memory.
-    pub segment: PhysAddr,
-    /// The top-level page table, with the kernel's half in it.
-    pub root: PhysAddr,
+    /// The segment, of `layout.segment_bytes`.
+    pub segment: SharedFrames,
     /// The frame of the job page.
-    pub job_page: PhysAddr,
+    pub job_page: SharedFrames,
+    /// What maps both, and the peers.
+    pub space: AddressSpace,
+    /// Where the program starts, and its stack pointer then.
+    pub entry: u64,
+    pub stack: u64,
     pub process: &'static spin::Mutex<Process>,
 }
 
@@ -79,47 +80,36 @@ impl Rank {
         self.holds_job.store(on, Ordering::Relaxed);
     }
 
-    /// A rank that has not run; [`Rank::prepare`] makes it ready.
+    /// A rank that has not run.
     pub fn new(parts: Parts) -> Rank {
-        let Parts { job, number, core, layout, segment, root, job_page, process } = parts;
+        let Parts { number, core, layout, segment, job_page, space, entry, stack, process } = parts;
         const EMPTY: Line = Line { bytes: [0; LINE_BYTES], used: 0 };
+        let mut extended = ExtendedState::empty();
+        extended.reset();
         Rank {
-            job,
             number,
             core,
             layout,
             segment,
-            root,
             job_page,
-            page_table_bytes: AtomicU64::new(0),
+            space,
+            stack,
             ended: AtomicBool::new(false),
             holds_job: AtomicBool::new(false),
             status: AtomicI32::new(NO_STATUS),
             private: spin::Mutex::new(Private {
-                frame: TrapFrame::default(),
+                frame: TrapFrame::start_of_program(entry, stack),
                 pointers: ThreadPointers::default(),
-                extended: ExtendedState::empty(),
+                extended,
                 lines: [EMPTY; 2],
             }),
             process,
         }
     }
 
-    /// Makes the rank ready: its program starts at address `entry` with its stack pointer at `stack`.
-    pub fn prepare(&self, entry: u64, stack: u64) {
-        let mut private = self.private.lock();
-        private.frame = TrapFrame::start_of_program(entry, stack);
-        private.extended.reset();
-    }
-
-    /// Where the program's stack starts, below arguments and environment; before the rank has run.
+    /// Where the program's stack starts, below arguments and environment.
     pub fn initial_stack_pointer(&self) -> u64 {
-        self.private.lock().frame.rsp
-    }
-
-    /// The job it belongs to.
-    pub fn job(&self) -> &'static Job {
-        self.job
+        self.stack
     }
 
     /// Rank in the job, which on one node is also the rank on the node.
@@ -137,31 +127,19 @@ impl Rank {
         &self.layout
     }
 
-    /// Physical address of the segment's first byte, the layout's `segment_start` to the program.
-    pub fn segment(&self) -> PhysAddr {
-        self.segment
+    /// The segment: its first byte is the layout's `segment_start` to the program.
+    pub fn segment(&self) -> &SharedFrames {
+        &self.segment
     }
 
-    /// Physical address of the job page.
-    pub fn job_page(&self) -> PhysAddr {
-        self.job_page
+    /// The frame of the job page.
+    pub fn job_page(&self) -> &SharedFrames {
+        &self.job_page
     }
 
-    /// Physical address of the rank's top-level page table.
-    pub fn root(&self) -> PhysAddr {
-        self.root
-    }
-
-    /// Bytes of the page tables that are the rank's own, the top-level one included.
-    pub fn page_table_bytes(&self) -> u64 {
-        // Relaxed: set before the job is published.
-        self.page_table_bytes.load(Ordering::Relaxed)
-    }
-
-    /// Notes that, while the rank is being created.
-    pub fn set_page_table_bytes(&self, bytes: u64) {
-        // Relaxed: publishing the job orders it.
-        self.page_table_bytes.store(bytes, Ordering::Relaxed);
+    /// The rank's address space.
+    pub fn space(&self) -> &AddressSpace {
+        &self.space
     }
 
     /// Loads the rank's state into this core, and returns the registers to leave the kernel with.
@@ -169,8 +147,7 @@ impl Rank {
         let private = self.private.lock();
         private.extended.load();
         private.pointers.write();
-        // SAFETY: every rank's root has the kernel's half and lives as long as the node; the kernel uses nothing of a lower half by address.
-        unsafe { paging::switch_root(self.root) };
+        self.space.activate();
         private.frame
     }
 
@@ -217,28 +194,18 @@ impl Rank {
 
     /// Exit status, or nothing if the rank was stopped because of another.
     pub fn status(&self) -> Option<i32> {
-        // Relaxed: asked when all ranks have ended, which `Job::rank_ended` orders.
+        // Relaxed: asked when all ranks have ended, which the job's count of them orders.
         let status = self.status.load(Ordering::Relaxed);
         (status != NO_STATUS).then_some(status)
     }
 
-    /// The rank has ended with a status. The job may end with it, and then this does not return.
-    pub fn end(&self, status: i32) {
-        // Relaxed: the release in `mark_ended` publishes it.
-        self.status.store(status, Ordering::Relaxed);
-        self.mark_ended();
-    }
-
-    /// The rank is ended because another one ends the job; it has no status of its own. As [`Rank::end`], this may not return.
-    pub fn stop(&self) {
-        self.mark_ended();
-    }
-
-    fn mark_ended(&self) {
+    /// The rank will never run again. It has a status of its own unless it is ended because of another.
+    pub fn mark_ended(&self, status: Option<i32>) {
+        // Relaxed: the release below publishes it.
+        self.status.store(status.unwrap_or(NO_STATUS), Ordering::Relaxed);
         self.flush_lines();
         // Release: pairs with the acquire in `has_ended`; the memory stays until the whole job ends.
         self.ended.store(true, Ordering::Release);
-        self.job.rank_ended();
     }
 }
 

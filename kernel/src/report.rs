@@ -8,16 +8,17 @@ use crate::arch::clock;
 use crate::console;
 use crate::core_local::{self, Core};
 use crate::job::Job;
-use crate::{memory, node, syscall};
+use crate::{memory, syscall};
 
-/// Prints the report, one record a line. All ranks have ended, so the counters stand still.
-pub fn print(job: &Job) {
+/// Prints the report, one record a line. All ranks have ended, so the counters stand still. The ticks are those from the kernel's first
+/// instruction to the last core's first program, the bytes those of the kernel's file in the boot image.
+pub fn print(job: &Job, ticks_to_first_entry: u64, kernel_bytes: u64) {
     let memory = memory::in_use();
     say(format_args!(
         "node kernel_entry_to_user_us={} clear_us={} kernel_image_bytes={} kernel_memory_bytes={} memory_bytes={} cores={} tsc_hz={}",
-        job.nanoseconds_to_first_entry() / 1000,
+        clock::nanoseconds(ticks_to_first_entry) / 1000,
         job.nanoseconds_to_clear() / 1000,
-        node::kernel_bytes(),
+        kernel_bytes,
         memory.kernel,
         memory.total,
         core_local::count(),
@@ -28,7 +29,7 @@ pub fn print(job: &Job) {
             "rank rank={} core={} page_table_bytes={} segment_bytes={} status={}",
             rank.number(),
             rank.core(),
-            rank.page_table_bytes(),
+            rank.space().table_bytes(),
             rank.layout().segment_bytes,
             Status(rank.status()),
         ));

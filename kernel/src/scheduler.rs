@@ -2,44 +2,31 @@
 //! take turns when they yield; nothing is ever preempted.
 
 use crate::arch::trap_frame::TrapFrame;
-use crate::arch::{entry, interrupts, paging};
 use crate::core_local::Core;
-use crate::job::{self, Job};
-use crate::memory;
+use crate::job::Job;
 use crate::rank::Rank;
 
-/// Runs the ranks of this core until they have ended, then waits for ever.
-pub fn run() -> ! {
-    abandon_stack_and_run(Core::current())
+/// A rank at work: on this core, for this job.
+#[derive(Clone, Copy)]
+pub struct Running {
+    pub core: &'static Core,
+    pub job: &'static Job,
+    pub rank: &'static Rank,
 }
 
-/// As [`run`], on the core's empty kernel stack: whatever brought the core here is over.
-pub fn abandon_stack_and_run(core: &'static Core) -> ! {
-    core.set_running(None);
-    // SAFETY: the stack is this core's, and with the return to a program or to the idle loop nothing on it is needed.
-    unsafe { entry::switch_stack(core.kernel_stack(), run_ranks) }
+/// Makes the first rank of this core that has not ended the one it runs, if there is one, and returns the registers to leave the kernel with.
+pub fn first_turn(job: &'static Job, core: &'static Core) -> Option<TrapFrame> {
+    next_rank(job, core, None).map(|rank| enter(core, rank))
 }
 
-extern "C" fn run_ranks() -> ! {
-    let core = Core::current();
-    // SAFETY: the kernel root has the kernel half of every rank's root; from here on no rank's memory is used by address.
-    unsafe { paging::switch_root(memory::kernel_root()) };
-    loop {
-        let Some(job) = job::current() else {
-            interrupts::wait();
-            continue;
-        };
-        job.load_ranks(core);
-        if job.is_stopping() {
-            stop_ranks_of_core(core);
-        }
-        match next_rank(job, core, None) {
-            Some(rank) => {
-                let frame = enter(core, rank);
-                entry::leave(&frame);
-            }
-            None => interrupts::wait(),
-        }
+/// Lets another rank of this core run, if there is one: `frame`, that of the yielding rank's system call, is exchanged
+/// for the other's.
+pub fn yield_core(running: &Running, frame: &mut TrapFrame) {
+    let Running { core, job, rank } = *running;
+    let Some(next) = next_rank(job, core, Some(rank)) else { return };
+    if next.number() != rank.number() {
+        rank.pause(frame);
+        *frame = enter(core, next);
     }
 }
 
@@ -51,24 +38,7 @@ fn enter(core: &'static Core, rank: &'static Rank) -> TrapFrame {
 
 /// The next rank of this core that has not ended, in turn after `after`.
 fn next_rank(job: &'static Job, core: &Core, after: Option<&Rank>) -> Option<&'static Rank> {
-    let alive = || job.ranks_of_core(core.index()).filter(|rank| !rank.has_ended());
+    let alive = || job.living_ranks_of_core(core.index());
     let later = after.and_then(|after| alive().find(|rank| rank.number() > after.number()));
     later.or_else(|| alive().next())
-}
-
-/// Lets another rank of this core run, if there is one: `frame`, that of the yielding rank's system call, is exchanged
-/// for the other's.
-pub fn yield_core(core: &'static Core, rank: &'static Rank, frame: &mut TrapFrame) {
-    let Some(next) = next_rank(rank.job(), core, Some(rank)) else { return };
-    if next.number() != rank.number() {
-        rank.pause(frame);
-        *frame = enter(core, next);
-    }
-}
-
-/// Ends the ranks of this core because their job has failed. With the last rank of the job the node ends, and this does not return.
-pub fn stop_ranks_of_core(core: &'static Core) {
-    if let Some(job) = job::current() {
-        job.ranks_of_core(core.index()).filter(|rank| !rank.has_ended()).for_each(Rank::stop);
-    }
 }

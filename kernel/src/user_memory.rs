@@ -1,100 +1,155 @@
-//! User memory, seen from the kernel. What a program passes is an allegation ([`UserSlice`]) that can do nothing but be
-//! checked; what passes ([`UserMemory`]) is a piece of some rank's segment, in the linear map.
+//! Memory of programs, seen from the kernel: frames that nobody else has ([`FreshFrames`]), then shared with a program ([`SharedFrames`]),
+//! and checked pieces of those ([`UserMemory`]), which can be read, or read and written.
 //!
-//! A peer's memory is as good as one's own: the slot in the address says whose layout is asked.
+//! A program and its peers may change shared frames at any time, so no Rust reference to them ever exists: the copy loops are `arch`'s.
 
 use core::marker::PhantomData;
 
-use lwk_abi::address::{SLOT_BYTES, USER_END, slot_of};
-use lwk_abi::syscall::errno::EFAULT;
-use lwk_mm::Access;
-use lwk_mm::layout::Readable;
+use lwk_abi::address::PAGE_BYTES;
+use lwk_mm::address::PhysAddr;
+use lwk_mm::table::Mappable;
 
-use crate::arch;
-use crate::memory;
-use crate::rank::Rank;
-use crate::syscall::Errno;
+use crate::arch::copy;
+use crate::arch::linear_map::linear;
 
-/// An address and a length in bytes that a program claims to be memory, in its own slot or in a peer's.
-#[derive(Clone, Copy, Debug)]
-pub struct UserSlice {
-    address: u64,
+/// Contiguous frames that nobody uses yet.
+#[derive(Debug)]
+pub struct FreshFrames {
+    start: PhysAddr,
     bytes: u64,
 }
 
-/// Checked user memory: mapped, and allowed to be used as was asked, for as long as the job lives. It may change at any
-/// time under the reader's hands.
+impl FreshFrames {
+    /// `bytes` bytes from `start` on, whole frames.
+    ///
+    /// # Safety
+    /// They are memory of the machine's, in the linear map, and the caller's alone.
+    pub unsafe fn new(start: PhysAddr, bytes: u64) -> FreshFrames {
+        FreshFrames { start, bytes }
+    }
+
+    /// Physical address of the first byte.
+    pub fn start(&self) -> PhysAddr {
+        self.start
+    }
+
+    /// How many bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// `bytes` bytes from `offset` on, whatever they hold.
+    ///
+    /// # Panics
+    /// If that is not within the frames.
+    pub fn piece(&mut self, offset: u64, bytes: u64) -> &mut [u8] {
+        assert_within(self.bytes, offset, bytes);
+        // SAFETY: the frames are in the linear map and nobody else's (`new`), and borrowed exclusively; any bytes are bytes.
+        unsafe { core::slice::from_raw_parts_mut(linear(self.start + offset), bytes as usize) }
+    }
+
+    /// Sets all of them to zero.
+    pub fn clear(&mut self) {
+        let all = self.piece(0, self.bytes);
+        // SAFETY: borrowed exclusively, and whole pages.
+        unsafe { copy::zero_lines(all.as_mut_ptr(), all.len()) };
+    }
+
+    /// Puts a value at the beginning.
+    pub fn place<T>(&mut self, value: T) {
+        const { assert!(align_of::<T>() <= PAGE_BYTES as usize) };
+        assert_within(self.bytes, 0, size_of::<T>() as u64);
+        // SAFETY: the frames are in the linear map and nobody else's (`new`), page aligned and large enough.
+        unsafe { linear(self.start).cast::<T>().write(value) };
+    }
+
+    /// They are the kernel's for ever.
+    pub fn keep(mut self) -> &'static mut [u8] {
+        let all = core::ptr::from_mut(self.piece(0, self.bytes));
+        // SAFETY: this value, which alone leads to the frames, ends here without giving them back.
+        unsafe { &mut *all }
+    }
+
+    /// From now on others use them, too: programs, or the kernel through another mapping.
+    pub fn share(self) -> SharedFrames {
+        SharedFrames { start: self.start, bytes: self.bytes }
+    }
+}
+
+/// Contiguous frames that programs use, or the kernel through another mapping, for as long as the node lives.
+#[derive(Debug)]
+pub struct SharedFrames {
+    start: PhysAddr,
+    bytes: u64,
+}
+
+/// What [`UserMemory`] is that may be read.
 #[derive(Clone, Copy, Debug)]
-pub struct UserMemory<'a> {
+pub struct Readable;
+/// What [`UserMemory`] is that may be read and written.
+#[derive(Clone, Copy, Debug)]
+pub struct Writable;
+
+impl SharedFrames {
+    /// Whole frames of them, to be mapped.
+    ///
+    /// # Panics
+    /// If that is not within them.
+    pub fn mappable(&self, offset: u64, bytes: u64) -> Mappable {
+        assert_within(self.bytes, offset, bytes);
+        // SAFETY: they are others' to use, and no Rust reference leads to them (`FreshFrames::share`).
+        unsafe { Mappable::new(self.start + offset, bytes) }.expect("regions of a layout are whole pages")
+    }
+
+    /// `bytes` bytes from `offset` on, to read: what a check of the rank's layout has allowed.
+    ///
+    /// # Panics
+    /// If that is not within them.
+    #[inline]
+    pub fn readable(&self, offset: u64, bytes: u64) -> UserMemory<'_, Readable> {
+        self.memory(offset, bytes)
+    }
+
+    /// As [`Self::readable`], to write as well.
+    #[inline]
+    pub fn writable(&self, offset: u64, bytes: u64) -> UserMemory<'_, Writable> {
+        self.memory(offset, bytes)
+    }
+
+    #[inline]
+    fn memory<A>(&self, offset: u64, bytes: u64) -> UserMemory<'_, A> {
+        assert_within(self.bytes, offset, bytes);
+        UserMemory { start: linear(self.start + offset), bytes: bytes as usize, frames: PhantomData }
+    }
+}
+
+#[inline]
+fn assert_within(all: u64, offset: u64, bytes: u64) {
+    assert!(offset <= all && bytes <= all - offset, "checked memory lies in its frames");
+}
+
+/// A piece of [`SharedFrames`], in the linear map. It may change at any time under the reader's hands.
+#[derive(Clone, Copy, Debug)]
+pub struct UserMemory<'a, A> {
     start: *mut u8,
     bytes: usize,
-    rank: PhantomData<&'a Rank>,
+    frames: PhantomData<(&'a SharedFrames, A)>,
 }
 
-impl UserSlice {
-    /// Any two numbers.
-    pub fn new(address: u64, bytes: u64) -> UserSlice {
-        UserSlice { address, bytes }
-    }
-
-    /// Checks that `rank` may read all of it. Errors: `EFAULT`.
-    pub fn readable(self, rank: &Rank) -> Result<UserMemory<'_>, Errno> {
-        let (owner, local) = self.owner(rank)?;
-        let start = match owner.layout().check_read(local, self.bytes).map_err(|_| Errno(EFAULT))? {
-            Readable::Segment(offset) => owner.segment().0 + offset,
-            Readable::JobPage(offset) => owner.job_page().0 + offset,
-        };
-        Ok(self.at(start))
-    }
-
-    /// Checks that `rank` may write all of it. Errors: `EFAULT`.
-    pub fn writable(self, rank: &Rank) -> Result<UserMemory<'_>, Errno> {
-        let (owner, local) = self.owner(rank)?;
-        let offset = owner.layout().check(local, self.bytes, Access::RW).map_err(|_| Errno(EFAULT))?;
-        Ok(self.at(owner.segment().0 + offset))
-    }
-
-    /// The rank that owns the slot of the address, and the address within it. No range passes the end of a slot: the last
-    /// pages of every slot are unmapped.
-    fn owner<'a>(&self, rank: &'a Rank) -> Result<(&'a Rank, u64), Errno> {
-        if self.address >= USER_END {
-            return Err(Errno(EFAULT));
-        }
-        match slot_of(self.address) {
-            0 => Ok((rank, self.address)),
-            slot => {
-                let owner = rank.job().rank(slot as usize - 1).ok_or(Errno(EFAULT))?;
-                Ok((owner, self.address % SLOT_BYTES))
-            }
-        }
-    }
-
-    fn at<'a>(self, physical: u64) -> UserMemory<'a> {
-        let start = memory::linear(lwk_mm::address::PhysAddr(physical));
-        UserMemory { start, bytes: self.bytes as usize, rank: PhantomData }
-    }
-}
-
-impl UserMemory<'_> {
-    /// How many bytes have been checked.
+impl<A> UserMemory<'_, A> {
+    /// How many bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Copies the first bytes into `target`, which must not be longer than this memory.
+    /// Copies the first bytes into `target`.
+    ///
+    /// # Panics
+    /// If `target` is longer than this memory.
     pub fn copy_to(&self, target: &mut [u8]) {
         assert!(target.len() <= self.bytes, "only checked memory is read");
-        // SAFETY: the check at construction covers `bytes`; segments are mapped in the linear map and live until the node
-        // ends; the target is the kernel's own.
-        unsafe { arch::copy::copy(target.as_mut_ptr(), self.start, target.len()) };
-    }
-
-    /// Copies `source` over the first bytes. Only for memory that [`UserSlice::writable`] checked.
-    pub fn copy_from(&self, source: &[u8]) {
-        assert!(source.len() <= self.bytes, "only checked memory is written");
-        // SAFETY: as for `copy_to`, and the linear map is writable; that the program may write there, which shares it knowingly, is what
-        // the caller has had checked.
-        unsafe { arch::copy::copy(self.start, source.as_ptr(), source.len()) };
+        // SAFETY: the memory lies in frames that are in the linear map for as long as the node lives; the target is borrowed exclusively.
+        unsafe { copy::copy(target.as_mut_ptr(), self.start, target.len()) };
     }
 
     /// This memory from byte `offset` on, at most `bytes` of it.
@@ -103,7 +158,50 @@ impl UserMemory<'_> {
         UserMemory {
             start: self.start.wrapping_add(offset),
             bytes: bytes.min(self.bytes - offset),
-            rank: PhantomData,
+            frames: PhantomData,
         }
+    }
+}
+
+impl UserMemory<'_, Writable> {
+    /// Copies `source` over the first bytes.
+    ///
+    /// # Panics
+    /// If `source` is longer than this memory.
+    pub fn copy_from(&self, source: &[u8]) {
+        assert!(source.len() <= self.bytes, "only checked memory is written");
+        // SAFETY: as for `copy_to`, and the linear map is writable; that nobody is surprised is what `Writable` says.
+        unsafe { copy::copy(self.start, source.as_ptr(), source.len()) };
+    }
+
+    /// Copies all of `source` over the first bytes. If they overlap, bytes may be those from before or from after.
+    ///
+    /// # Panics
+    /// If `source` is longer than this memory.
+    pub fn copy_from_user(&self, source: UserMemory<'_, Readable>) {
+        assert!(source.bytes <= self.bytes, "only checked memory is written");
+        // SAFETY: both lie in frames that programs use and that are in the linear map.
+        unsafe { copy::copy(self.start, source.start, source.bytes) };
+    }
+
+    /// Sets all of it to zero.
+    pub fn clear(&self) {
+        // SAFETY: the whole lines of memory that may be written.
+        self.clear_by(|start, bytes| unsafe { copy::zero_lines(start, bytes) });
+    }
+
+    /// As [`Self::clear`] for memory that is far larger than the caches and may be zero already: see [`copy::clear`].
+    pub fn clear_large(&self) {
+        // SAFETY: the whole lines of memory that may be written.
+        self.clear_by(|start, bytes| unsafe { copy::clear(start, bytes) });
+    }
+
+    /// Clears: whole lines by `clear_lines`, what follows them by bytes.
+    fn clear_by(&self, clear_lines: impl FnOnce(*mut u8, usize)) {
+        const LINE: usize = copy::LINE_BYTES as usize;
+        assert!(self.start.addr().is_multiple_of(LINE), "memory to clear begins at a line");
+        let lines = self.bytes - self.bytes % LINE;
+        clear_lines(self.start, lines);
+        self.piece(lines, LINE).copy_from(&[0; LINE][..self.bytes - lines]);
     }
 }

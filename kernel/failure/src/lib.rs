@@ -10,10 +10,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod end;
 mod reason;
 mod registers;
 mod trace;
 
+pub use end::End;
 pub use reason::{Death, Fault, PageFault, Reason, signal_name};
 pub use registers::{RegisterLine, Registers};
 pub use trace::{MAX_FRAMES, Position, back_trace};

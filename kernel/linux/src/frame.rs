@@ -69,9 +69,9 @@ const CONTEXT_FLAGS: u64 = 7;
 const SEGMENTS: u64 = 0x33 | 0x2b << 48;
 
 /// Flags that a program can set: carry, parity, adjust, zero, sign, trap, direction, overflow, resume, alignment, identification.
-const OWN_FLAGS: u64 = 0x25_0dd5;
+pub const OWN_FLAGS: u64 = 0x25_0dd5;
 /// Flags that are always set: the reserved one and interrupts.
-const FIXED_FLAGS: u64 = 0x202;
+pub const FIXED_FLAGS: u64 = 0x202;
 /// Flags that a handler starts without: trap, direction, resume.
 const CLEARED_FLAGS: u64 = 0x1_0500;
 

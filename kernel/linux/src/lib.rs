@@ -42,7 +42,7 @@ mod volume;
 use lwk_abi::syscall::errno::ENOSYS;
 use lwk_abi::syscall::linux;
 
-pub use frame::Registers;
+pub use frame::{FIXED_FLAGS, OWN_FLAGS, Registers};
 pub use lwk_files::Errno;
 pub use machine::{Clock, Facts, Machine, Stream};
 pub use memory::AREAS_MAX;

@@ -1,6 +1,7 @@
 //! What a home gives to the calls: memory, time, console, files.
 
 use lwk_files::{Files, Pages};
+use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::Layout;
 
 use crate::{Answer, Errno};
@@ -63,12 +64,12 @@ pub trait Machine {
     /// Copies to memory at `address` after the check of [`Machine::check_writable`]; `EFAULT`. An aligned word of 4 or 8 bytes is written as
     /// one.
     fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno>;
-    /// Copies `bytes` bytes of the rank's own heap, from one place to another that does not overlap; both page aligned.
-    fn copy_pages(&self, to: u64, from: u64, bytes: u64);
+    /// Copies pages within the rank's own heap.
+    fn copy_pages(&self, transfer: Transfer);
     /// The heap hands out `start..end` to the program, before it is cleared or used.
     fn granted(&self, start: u64, end: u64);
-    /// Sets whole pages of the rank's own heap to zero: from address `start` on, before `end`.
-    fn clear_pages(&self, start: u64, end: u64);
+    /// Sets pages of the rank's own heap to zero.
+    fn clear_pages(&self, span: Span);
 
     /// Prints `bytes` bytes of memory that has been checked to be readable, and answers how many: fewer if the rank is about to be stopped,
     /// here and below.

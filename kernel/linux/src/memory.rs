@@ -1,10 +1,10 @@
 //! Memory: `brk`, and `mmap` inside the segment. Nothing is mapped or unmapped by these calls, since all of a segment always is;
 //! they keep account, and clear what they hand out. A mapping of a file is a copy of it.
 
-use lwk_abi::address::{PAGE_BYTES, SEGMENT_START};
+use lwk_abi::address::PAGE_BYTES;
 use lwk_abi::syscall::errno::{EACCES, EEXIST, EFAULT, EINVAL, ENODEV, ENOMEM};
 use lwk_mm::Access;
-use lwk_mm::heap::{Grant, HeapError, Span};
+use lwk_mm::heap::{Grant, HeapError, Span, Transfer};
 
 use crate::descriptors::Target;
 use crate::machine::Machine;
@@ -76,8 +76,7 @@ impl Process {
         let MapRequest { address, bytes, flags, .. } = *request;
         if flags & MAP_FIXED_NOREPLACE != 0 {
             let end = address.saturating_add(bytes);
-            let taken = |area: &Span| area.start < end && address < area.end;
-            if self.heap.areas().iter().any(taken) {
+            if self.heap.areas().iter().any(|area| area.touches(address, end)) {
                 return Err(Errno(EEXIST));
             }
         }
@@ -138,7 +137,7 @@ impl Process {
         };
         let (old, new) = (whole(old_bytes)?, whole(new_bytes)?);
         let end = address.checked_add(old).ok_or(Errno(EINVAL))?;
-        let area = self.heap.areas().iter().find(|area| area.start <= address && end <= area.end);
+        let area = self.heap.areas().iter().find(|area| area.start() <= address && end <= area.end());
         let area = *area.ok_or(Errno(EFAULT))?;
         if new <= old {
             if new < old {
@@ -148,9 +147,9 @@ impl Process {
         }
         let longer_end = address.checked_add(new).ok_or(Errno(ENOMEM))?;
         // What follows is free if the area ends here and the next one is far enough.
-        let next = self.heap.areas().iter().map(|other| other.start).find(|start| *start >= area.end);
+        let next = self.heap.areas().iter().map(Span::start).find(|start| *start >= area.end());
         let room = next.unwrap_or(machine.layout().heap_end);
-        if area.end == end && longer_end <= room {
+        if area.end() == end && longer_end <= room {
             let grant = self.heap.map_fixed(end, new - old).map_err(refused)?;
             machine.granted(end, longer_end);
             clear(machine, grant);
@@ -162,7 +161,10 @@ impl Process {
         let grant = self.heap.map(new).map_err(refused)?;
         machine.granted(grant.address, grant.address.saturating_add(new));
         let start = clear(machine, grant);
-        machine.copy_pages(start, address, old);
+        let (source, target) = (self.heap.span(address, old), self.heap.span(start, new));
+        let transfer = source.zip(target).and_then(|(source, target)| Transfer::new(source, target));
+        // Both are mapped, and what was just granted was free before.
+        machine.copy_pages(transfer.ok_or(Errno(EFAULT))?);
         self.heap.unmap(address, old).map_err(refused)?;
         Ok(start)
     }
@@ -186,10 +188,8 @@ impl Process {
         match advice {
             DONT_NEED => {
                 // Only areas: nothing else is anonymous memory that could come back as zeros.
-                let inside = |area: &&Span| area.start < end && address < area.end;
-                for area in self.heap.areas().iter().filter(inside) {
-                    machine.clear_pages(area.start.max(address), area.end.min(end));
-                }
+                let parts = self.heap.areas().iter().filter_map(|area| area.within(address, end));
+                parts.for_each(|part| machine.clear_pages(part));
                 Ok(0)
             }
             advice if HARMLESS.contains(&advice) => Ok(0),
@@ -263,8 +263,7 @@ fn check_mapped<M: Machine>(machine: &M, address: u64, end: u64) -> Result<(), E
 /// Clears what of a grant was used before, and returns its address.
 fn clear<M: Machine>(machine: &M, grant: Grant) -> u64 {
     for span in &grant.stale {
-        debug_assert!(span.start >= SEGMENT_START);
-        machine.clear_pages(span.start, span.end);
+        machine.clear_pages(*span);
     }
     grant.address
 }

@@ -76,7 +76,7 @@ fn maps<M: Machine>(process: &Process, machine: &M, out: &mut Window) -> fmt::Re
             line(out, region.start, layout.heap_start, region.access, "/program")?;
             line(out, layout.heap_start, process.heap.break_end(), region.access, "[heap]")?;
             for area in process.heap.areas() {
-                line(out, area.start, area.end, region.access, "")?;
+                line(out, area.start(), area.end(), region.access, "")?;
             }
         } else {
             let name = if region.start == layout.stack_start { "[stack]" } else { "/program" };

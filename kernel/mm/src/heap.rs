@@ -13,11 +13,73 @@ use lwk_abi::syscall::errno;
 
 use crate::address::{align_down, align_up};
 
-/// Addresses in use or to be cleared, page aligned: `start` is in it, `end` is not.
+/// Whole pages of a heap, at least one. Only a [`Heap`] makes spans, and only of memory that is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    pub start: u64,
-    pub end: u64,
+    start: u64,
+    end: u64,
+}
+
+impl Span {
+    /// Address of the first byte.
+    #[must_use]
+    pub const fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Address after the last byte.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// How many bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// The part of it that lies in `start..end`, both page aligned; `None` if there is none.
+    #[must_use]
+    pub fn within(&self, start: u64, end: u64) -> Option<Span> {
+        debug_assert!(start.is_multiple_of(PAGE_BYTES) && end.is_multiple_of(PAGE_BYTES));
+        let part = Span { start: self.start.max(start), end: self.end.min(end) };
+        (part.start < part.end).then_some(part)
+    }
+
+    /// Whether any byte of `start..end` is in it.
+    #[must_use]
+    pub const fn touches(&self, start: u64, end: u64) -> bool {
+        self.start < end && start < self.end
+    }
+}
+
+/// A copy of one span to another that has room for it and does not overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    from: Span,
+    to: Span,
+}
+
+impl Transfer {
+    /// A copy of all of `from` to the beginning of `to`; `None` if it does not fit or they overlap.
+    #[must_use]
+    pub fn new(from: Span, to: Span) -> Option<Transfer> {
+        let apart = !from.touches(to.start, to.end);
+        (apart && from.bytes() <= to.bytes()).then_some(Transfer { from, to })
+    }
+
+    /// Where the bytes are.
+    #[must_use]
+    pub const fn from(&self) -> Span {
+        self.from
+    }
+
+    /// Where they go: as many.
+    #[must_use]
+    pub const fn to(&self) -> Span {
+        Span { start: self.to.start, end: self.to.start + self.from.bytes() }
+    }
 }
 
 /// What the caller clears before the program goes on: pieces of the heap used before. At most one above the break's
@@ -188,6 +250,15 @@ impl<const N: usize> Heap<N> {
         &self.areas
     }
 
+    /// The pages `address..address + bytes` if all of them are mapped, by one area.
+    #[must_use]
+    pub fn span(&self, address: u64, bytes: u64) -> Option<Span> {
+        let end = address.checked_add(bytes)?;
+        let whole = address.is_multiple_of(PAGE_BYTES) && bytes.is_multiple_of(PAGE_BYTES) && bytes > 0;
+        let inside = |area: &Span| area.start <= address && end <= area.end;
+        (whole && self.areas.iter().any(inside)).then_some(Span { start: address, end })
+    }
+
     /// Makes `start..end` (page aligned, above the break, not empty) an area, merged with all it touches.
     fn grant(&mut self, start: u64, end: u64) -> Result<Grant, HeapError> {
         let stale = self.stale_in(start, end);
@@ -307,6 +378,32 @@ mod tests {
         assert_eq!(heap.areas(), before);
         // Areas that touch need no room.
         heap.map(0x1000).unwrap();
+    }
+
+    #[test]
+    fn spans_are_of_one_area_and_copies_do_not_overlap() {
+        let mut heap = heap();
+        let upper = heap.map(0x4000).unwrap().address;
+        let whole = heap.span(upper, 0x4000).unwrap();
+        for (address, bytes) in [
+            (upper - 0x1000, 0x1000),
+            (upper, 0x5000),
+            (upper + 1, 0x1000),
+            (upper, 1),
+            (upper, 0),
+            (!0xfff, 0x1000),
+        ] {
+            assert_eq!(heap.span(address, bytes), None, "{address:#x} {bytes:#x}");
+        }
+        let first = heap.span(upper, 0x2000).unwrap();
+        let last = heap.span(upper + 0x2000, 0x2000).unwrap();
+        let third = heap.span(upper + 0x2000, 0x1000).unwrap();
+        assert_eq!(Transfer::new(first, last).map(|copy| copy.to()), Some(last));
+        assert_eq!(Transfer::new(third, first).map(|copy| copy.to().bytes()), Some(0x1000));
+        assert_eq!(Transfer::new(first, third), None, "too long");
+        assert_eq!(Transfer::new(first, whole), None, "they overlap");
+        assert_eq!(whole.within(upper + 0x1000, upper + 0x3000).unwrap().bytes(), 0x2000);
+        assert_eq!(first.within(upper + 0x2000, upper + 0x3000), None);
     }
 
     #[test]

@@ -280,7 +280,7 @@ impl Layout {
     /// What is at `address`, any 64-bit value.
     #[must_use]
     pub fn describe(&self, address: u64) -> Place {
-        if !VirtAddr(address).is_canonical() {
+        if VirtAddr::try_new(address).is_err() {
             return Place::NonCanonical;
         }
         if address >= USER_END {

@@ -12,7 +12,7 @@ use core::fmt;
 
 use lwk_abi::address::PAGE_BYTES;
 
-use crate::address::{PhysAddr, align_down, align_up};
+use crate::address::{PHYS_BITS, PhysAddr, align_down, align_up};
 
 /// A piece of physical memory by its addresses: `start` is in it, `end` is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl PhysRegion {
 pub enum PhysicalError {
     /// The change would need more than the list's capacity of regions.
     TooManyRegions,
-    /// The end is below the start, or does not fit in 64 bits.
+    /// The end is below the start, or does not fit in a physical address.
     BadRange,
     /// Memory to be released is not page aligned.
     Misaligned,
@@ -144,14 +144,16 @@ impl<const N: usize> PhysicalMemory<N> {
             return Err(PhysicalError::Misaligned);
         }
         let bytes = align_up(bytes, PAGE_BYTES).ok_or(PhysicalError::BadRange)?;
-        let end = start.0.checked_add(bytes).ok_or(PhysicalError::BadRange)?;
+        let start = start.as_u64();
+        let end =
+            start.checked_add(bytes).filter(|end| *end <= 1 << PHYS_BITS).ok_or(PhysicalError::BadRange)?;
         if bytes == 0 {
             return Ok(());
         }
-        if self.free.iter().any(|region| region.start < end && start.0 < region.end) {
+        if self.free.iter().any(|region| region.start < end && start < region.end) {
             return Err(PhysicalError::AlreadyFree);
         }
-        self.insert(start.0, end)
+        self.insert(start, end)
     }
 
     /// Bytes of all free regions together.
@@ -214,7 +216,8 @@ impl<const N: usize> PhysicalMemory<N> {
         let (_, _, start) =
             places.min_by_key(|&(pieces, size, start)| (pieces, size, core::cmp::Reverse(start)))?;
         // Fails if even the best place splits a region, and the list is full.
-        self.remove(start, start + bytes).ok().map(|()| PhysAddr(start))
+        let address = PhysAddr::try_new(start).ok()?;
+        self.remove(start, start + bytes).ok().map(|()| address)
     }
 }
 
@@ -260,7 +263,7 @@ mod tests {
         let before = memory.regions().to_vec();
         assert_eq!(memory.add(0xb000, 0xc000), Err(PhysicalError::TooManyRegions));
         assert_eq!(memory.remove(0x5000, 0x6000), Err(PhysicalError::TooManyRegions));
-        assert_eq!(memory.release(PhysAddr(0xb000), 0x1000), Err(PhysicalError::TooManyRegions));
+        assert_eq!(memory.release(PhysAddr::new(0xb000), 0x1000), Err(PhysicalError::TooManyRegions));
         // The only place at this residue would split a region in two.
         assert_eq!(memory.allocate(0x1000, 0x8000, 0x6000), None);
         assert_eq!(memory.regions(), before);
@@ -273,13 +276,17 @@ mod tests {
         memory.add(0x10_0000, 0x20_0000).unwrap();
         assert_eq!(
             memory.allocate(0x2000, 0x1000, 0),
-            Some(PhysAddr(0x1000)),
+            Some(PhysAddr::new(0x1000)),
             "an exact fit leaves nothing over"
         );
-        assert_eq!(memory.allocate(0x2000, 0x1000, 0), Some(PhysAddr(0x1f_e000)), "else the highest end");
+        assert_eq!(
+            memory.allocate(0x2000, 0x1000, 0),
+            Some(PhysAddr::new(0x1f_e000)),
+            "else the highest end"
+        );
         assert_eq!(memory.allocate_below(0x1000, 0x1000, 0x10_0000), None, "the limit is exclusive");
-        assert_eq!(memory.allocate_below(0x1000, 0x1000, 0x10_1000), Some(PhysAddr(0x10_0000)));
-        assert_eq!(memory.allocate(0x1000, 0x8_0000, 0x3000), Some(PhysAddr(0x18_3000)));
+        assert_eq!(memory.allocate_below(0x1000, 0x1000, 0x10_1000), Some(PhysAddr::new(0x10_0000)));
+        assert_eq!(memory.allocate(0x1000, 0x8_0000, 0x3000), Some(PhysAddr::new(0x18_3000)));
     }
 
     #[test]
@@ -293,9 +300,12 @@ mod tests {
         assert_eq!(memory.allocate(u64::MAX, 0x1000, 0), None);
         assert_eq!(memory.add(2, 1), Err(PhysicalError::BadRange));
         assert_eq!(memory.remove(2, 1), Err(PhysicalError::BadRange));
-        assert_eq!(memory.release(PhysAddr(0x10), 0x1000), Err(PhysicalError::Misaligned));
-        assert_eq!(memory.release(PhysAddr(0x1f_f000), 0x2000), Err(PhysicalError::AlreadyFree));
-        assert_eq!(memory.release(PhysAddr(u64::MAX - 0xfff), 0x2000), Err(PhysicalError::BadRange));
+        assert_eq!(memory.release(PhysAddr::new(0x10), 0x1000), Err(PhysicalError::Misaligned));
+        assert_eq!(memory.release(PhysAddr::new(0x1f_f000), 0x2000), Err(PhysicalError::AlreadyFree));
+        assert_eq!(
+            memory.release(PhysAddr::new((1 << PHYS_BITS) - 0x1000), 0x2000),
+            Err(PhysicalError::BadRange)
+        );
         assert_eq!(memory.free_bytes(), 0x10_0000);
         memory.remove(0, u64::MAX).unwrap();
         assert_eq!(memory.free_bytes(), 0);

@@ -8,45 +8,121 @@
 use core::fmt;
 
 use lwk_abi::address::PAGE_BYTES;
+pub use x86_64::structures::paging::page_table::{PageTableEntry, PageTableLevel};
+pub use x86_64::structures::paging::{PageTableFlags, PageTableIndex, PhysFrame};
 
 use crate::access::Access;
 use crate::address::{PHYS_BITS, PhysAddr, VirtAddr};
 
-/// The entry is valid.
-pub const PRESENT: u64 = 1 << 0;
-/// Writes are allowed, as far as the entries above allow them.
-pub const WRITABLE: u64 = 1 << 1;
-/// User mode may use the memory, as far as the entries above allow it.
-pub const USER: u64 = 1 << 2;
-/// Page-level write-through.
-pub const WRITE_THROUGH: u64 = 1 << 3;
-/// Page-level cache disable.
-pub const CACHE_DISABLE: u64 = 1 << 4;
-/// Set by the processor when it has used the entry.
-pub const ACCESSED: u64 = 1 << 5;
-/// Set by the processor when it has written through a leaf entry.
-pub const DIRTY: u64 = 1 << 6;
-/// In an entry of level 3 or 2: it is a page of 1 GiB or 2 MiB, not a table.
-pub const LARGE: u64 = 1 << 7;
-/// The translation is the same in every address space, and survives a reload of CR3.
-pub const GLOBAL: u64 = 1 << 8;
-/// Instruction fetches are forbidden.
-pub const NO_EXECUTE: u64 = 1 << 63;
-/// The bits of an entry that hold a physical address.
-pub const ADDRESS_MASK: u64 = ((1 << PHYS_BITS) - 1) & !(PAGE_BYTES - 1);
 /// Entries of eight bytes of a table.
 pub const TABLE_ENTRIES: usize = 512;
 /// Slots (entries of the top-level table) of the lower half.
-pub const USER_SLOTS: usize = 256;
+pub const USER_SLOTS: u16 = 256;
+
+/// A frame that holds a page table, of a known level, for as long as anything refers to it.
+///
+/// From one such frame the functions of this module reach others only by entries that are tables, so every value of this type is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableFrame {
+    frame: PhysFrame,
+    level: PageTableLevel,
+}
+
+impl TableFrame {
+    /// A table of `level` in `frame`.
+    ///
+    /// # Safety
+    /// The frame is zeroed, or a table of that level whose every present entry is as this module writes them. It stays a page table
+    /// for ever, and only through a [`TableMemory`] is it written.
+    #[allow(unsafe_code)]
+    #[must_use]
+    pub const unsafe fn new(frame: PhysFrame, level: PageTableLevel) -> TableFrame {
+        TableFrame { frame, level }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub const fn frame(self) -> PhysFrame {
+        self.frame
+    }
+
+    /// Its level: four is the top, one holds pages of 4 KiB.
+    #[must_use]
+    pub const fn level(self) -> PageTableLevel {
+        self.level
+    }
+
+    /// The table that a present entry of this one refers to, unless that is a page.
+    fn child(self, entry: &PageTableEntry) -> Option<TableFrame> {
+        let level = self.level.next_lower_level()?;
+        entry.frame().ok().map(|frame| TableFrame { frame, level })
+    }
+}
+
+/// Physical memory that may be mapped: whole frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mappable {
+    start: PhysAddr,
+    bytes: u64,
+}
+
+impl Mappable {
+    /// `bytes` of memory from `start` on. `None` unless both are whole frames and an entry can hold every address.
+    ///
+    /// # Safety
+    /// Whoever maps this memory may let any program or the kernel use it through the mapping, from now on and for ever: no Rust
+    /// reference leads to it while a mapping does, but for one that is made of the mapping.
+    #[allow(unsafe_code)]
+    #[must_use]
+    pub const unsafe fn new(start: PhysAddr, bytes: u64) -> Option<Mappable> {
+        let whole = (start.as_u64() | bytes).is_multiple_of(PAGE_BYTES);
+        let fits = bytes <= (1 << PHYS_BITS) - start.as_u64();
+        if whole && fits { Some(Mappable { start, bytes }) } else { None }
+    }
+
+    /// Address of the first byte.
+    #[must_use]
+    pub const fn start(&self) -> PhysAddr {
+        self.start
+    }
+
+    /// How many bytes; whole frames.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// What this module puts into tables: a link to a table, or a mapping of memory that may be mapped. Nothing else makes one.
+#[derive(Clone, Debug)]
+pub struct Entry(PageTableEntry);
+
+impl Entry {
+    fn new(address: PhysAddr, flags: PageTableFlags) -> Entry {
+        let mut entry = PageTableEntry::new();
+        entry.set_addr(address, flags);
+        Entry(entry)
+    }
+
+    fn link(table: TableFrame, flags: PageTableFlags) -> Entry {
+        Entry::new(table.frame.start_address(), flags | PageTableFlags::PRESENT | PageTableFlags::WRITABLE)
+    }
+
+    /// The entry as it is to stand in the table.
+    #[must_use]
+    pub const fn get(&self) -> &PageTableEntry {
+        &self.0
+    }
+}
 
 /// The memory that page tables live in.
 pub trait TableMemory {
-    /// A zeroed 4 KiB frame for a table; `None` if there is no more.
-    fn new_table(&mut self) -> Option<PhysAddr>;
-    /// The entry at `index` (below [`TABLE_ENTRIES`]) of the table at `table`.
-    fn read(&self, table: PhysAddr, index: usize) -> u64;
-    /// Sets the entry at `index` (below [`TABLE_ENTRIES`]) of the table at `table`.
-    fn write(&mut self, table: PhysAddr, index: usize, entry: u64);
+    /// A zeroed frame for a table of `level`; `None` if there is no more.
+    fn new_table(&mut self, level: PageTableLevel) -> Option<TableFrame>;
+    /// The entry at `index` of a table.
+    fn read(&self, table: TableFrame, index: PageTableIndex) -> PageTableEntry;
+    /// Sets the entry at `index` of a table.
+    fn write(&mut self, table: TableFrame, index: PageTableIndex, entry: Entry);
 }
 
 /// How to map, beside the access.
@@ -54,7 +130,7 @@ pub trait TableMemory {
 pub struct MapFlags {
     /// User mode may use the memory.
     pub user: bool,
-    /// The same in every address space ([`GLOBAL`]).
+    /// The same in every address space, so that it survives a reload of the root.
     pub global: bool,
     /// Device memory: not cached (memory type index 3 of the processor's power-on PAT).
     pub uncached: bool,
@@ -65,12 +141,10 @@ pub struct MapFlags {
 /// Why [`map`] or [`link_slot`] has not mapped memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapError {
-    /// An address or the length is not a multiple of 4 KiB.
+    /// The virtual address is not a multiple of 4 KiB.
     Misaligned,
     /// The virtual range is not wholly in one half of the canonical addresses.
     NonCanonical,
-    /// The physical range ends above what an entry can hold.
-    PhysicalTooHigh,
     /// Memory must not be writable and executable.
     WritableExecutable,
     /// A mapping that cannot be read: this processor has none.
@@ -81,6 +155,8 @@ pub enum MapError {
     OutOfTables,
     /// No such slot: peers have slots 1 to 255.
     BadSlot(usize),
+    /// A table stands where one of another level belongs.
+    WrongLevel,
 }
 
 impl fmt::Display for MapError {
@@ -88,17 +164,17 @@ impl fmt::Display for MapError {
         match self {
             MapError::Misaligned => f.write_str("memory to map is not page aligned"),
             MapError::NonCanonical => f.write_str("memory to map is outside the canonical addresses"),
-            MapError::PhysicalTooHigh => f.write_str("physical memory to map is above 52 bits"),
             MapError::WritableExecutable => f.write_str("memory to map is writable and executable"),
             MapError::NotReadable => f.write_str("memory to map is not readable"),
-            MapError::AlreadyMapped(at) => write!(f, "memory at {at} is mapped already"),
+            MapError::AlreadyMapped(at) => write!(f, "memory at {at:#x} is mapped already"),
             MapError::OutOfTables => f.write_str("no memory left for page tables"),
             MapError::BadSlot(slot) => write!(f, "no peer has slot {slot}"),
+            MapError::WrongLevel => f.write_str("a page table is of another level than its place"),
         }
     }
 }
 
-/// Maps `bytes` of memory from `phys` on linearly at `virt`. `root` is the top-level table.
+/// Maps `memory` linearly at `virt`. `root` is the top-level table.
 ///
 /// Tables on the way are made as needed. The caller flushes nothing: no valid translation changes.
 ///
@@ -106,21 +182,20 @@ impl fmt::Display for MapError {
 /// See [`MapError`]. [`MapError::AlreadyMapped`] and [`MapError::OutOfTables`] leave the pages below the failing one
 /// mapped; every other error changes nothing.
 pub fn map(
-    memory: &mut impl TableMemory,
-    root: PhysAddr,
+    tables: &mut impl TableMemory,
+    root: TableFrame,
     virt: VirtAddr,
-    phys: PhysAddr,
-    bytes: u64,
+    memory: &Mappable,
     access: Access,
     flags: MapFlags,
 ) -> Result<(), MapError> {
-    check_request(virt, phys, bytes, access)?;
+    check_request(virt, memory.bytes, access)?;
     let mut done = 0;
-    while done < bytes {
-        let (virt, phys) = (VirtAddr(virt.0 + done), PhysAddr(phys.0 + done));
-        let level = leaf_level(virt, phys, bytes - done, flags);
-        map_page(memory, root, virt, phys, level, access, flags)?;
-        done += page_bytes(level);
+    while done < memory.bytes {
+        let page = Piece { virt: virt + done, phys: memory.start + done, bytes: memory.bytes - done };
+        let level = page.leaf_level(flags);
+        map_page(tables, root, &page, level, access, flags)?;
+        done += level.entry_address_space_alignment();
     }
     Ok(())
 }
@@ -129,73 +204,88 @@ pub fn map(
 ///
 /// Permissions are those of the whole walk, as the processor combines them.
 pub fn translate(
-    memory: &impl TableMemory,
-    root: PhysAddr,
+    tables: &impl TableMemory,
+    root: TableFrame,
     virt: VirtAddr,
 ) -> Option<(PhysAddr, Access, bool)> {
-    if !virt.is_canonical() {
-        return None;
-    }
     let mut table = root;
     let mut access = Access { read: true, write: true, execute: true };
     let mut user = true;
-    for level in (1..=4).rev() {
-        let entry = memory.read(table, virt.table_index(level));
-        if entry & PRESENT == 0 {
+    loop {
+        let entry = tables.read(table, virt.page_table_index(table.level));
+        let flags = entry.flags();
+        if !flags.contains(PageTableFlags::PRESENT) {
             return None;
         }
-        access.write &= entry & WRITABLE != 0;
-        access.execute &= entry & NO_EXECUTE == 0;
-        user &= entry & USER != 0;
-        if is_leaf(entry, level) {
-            // Bits 12 to the page size are flags or zero in a large entry: the page's own alignment clears them.
-            let base = entry & ADDRESS_MASK & !(page_bytes(level) - 1);
-            return Some((PhysAddr(base | (virt.0 & (page_bytes(level) - 1))), access, user));
+        access.write &= flags.contains(PageTableFlags::WRITABLE);
+        access.execute &= !flags.contains(PageTableFlags::NO_EXECUTE);
+        user &= flags.contains(PageTableFlags::USER_ACCESSIBLE);
+        match table.child(&entry) {
+            Some(child) => table = child,
+            None => {
+                // Bits 12 to the page size are flags or zero in a large entry: the page's own alignment clears them.
+                let bytes = table.level.entry_address_space_alignment();
+                return Some((entry.addr().align_down(bytes) + virt.as_u64() % bytes, access, user));
+            }
         }
-        table = PhysAddr(entry & ADDRESS_MASK);
     }
-    None
+}
+
+/// Copies the upper half of one top-level table, the kernel's, to another that no core uses yet.
+///
+/// # Errors
+/// [`MapError::WrongLevel`] if either is no top-level table.
+pub fn copy_upper_half(
+    tables: &mut impl TableMemory,
+    from: TableFrame,
+    to: TableFrame,
+) -> Result<(), MapError> {
+    if (from.level, to.level) != (PageTableLevel::Four, PageTableLevel::Four) {
+        return Err(MapError::WrongLevel);
+    }
+    for index in (USER_SLOTS..TABLE_ENTRIES as u16).map(PageTableIndex::new) {
+        let entry = tables.read(from, index);
+        tables.write(to, index, Entry(entry));
+    }
+    Ok(())
 }
 
 /// Links a peer's page-directory-pointer table in at `slot`: one 8-byte entry, present, writable and for user mode; the
 /// peer's own tables say what of it is so (SMARTMAP paper, figure 1).
 ///
 /// # Errors
-/// [`MapError::BadSlot`] for slot 0 and those above 255; [`MapError::AlreadyMapped`]; [`MapError::Misaligned`] and
-/// [`MapError::PhysicalTooHigh`] for the table's address.
+/// [`MapError::BadSlot`] for slot 0 and those above 255; [`MapError::AlreadyMapped`]; [`MapError::WrongLevel`] if the tables are not of the
+/// levels that their places need.
 pub fn link_slot(
-    memory: &mut impl TableMemory,
-    root: PhysAddr,
+    tables: &mut impl TableMemory,
+    root: TableFrame,
     slot: usize,
-    pdpt: PhysAddr,
+    pdpt: TableFrame,
 ) -> Result<(), MapError> {
-    if slot == 0 || slot >= USER_SLOTS {
-        return Err(MapError::BadSlot(slot));
+    let index = user_index(slot).filter(|_| slot > 0).ok_or(MapError::BadSlot(slot))?;
+    if (root.level, pdpt.level) != (PageTableLevel::Four, PageTableLevel::Three) {
+        return Err(MapError::WrongLevel);
     }
-    if !pdpt.is_aligned(PAGE_BYTES) {
-        return Err(MapError::Misaligned);
+    if tables.read(root, index).flags().contains(PageTableFlags::PRESENT) {
+        let taken = (slot as u64) << lwk_abi::address::SLOT_SHIFT;
+        return Err(MapError::AlreadyMapped(VirtAddr::new(taken)));
     }
-    if pdpt.0 & !ADDRESS_MASK != 0 {
-        return Err(MapError::PhysicalTooHigh);
-    }
-    if memory.read(root, slot) & PRESENT != 0 {
-        return Err(MapError::AlreadyMapped(VirtAddr((slot as u64) << lwk_abi::address::SLOT_SHIFT)));
-    }
-    memory.write(root, slot, pdpt.0 | PRESENT | WRITABLE | USER);
+    tables.write(root, index, Entry::link(pdpt, PageTableFlags::USER_ACCESSIBLE));
     Ok(())
 }
 
 /// The page-directory-pointer table that `slot` of the lower half refers to, if any: a rank's own is at slot 0.
-pub fn pdpt_of(memory: &impl TableMemory, root: PhysAddr, slot: usize) -> Option<PhysAddr> {
-    if slot >= USER_SLOTS {
-        return None;
-    }
-    let entry = memory.read(root, slot);
-    (entry & PRESENT != 0).then_some(PhysAddr(entry & ADDRESS_MASK))
+pub fn pdpt_of(tables: &impl TableMemory, root: TableFrame, slot: usize) -> Option<TableFrame> {
+    root.child(&tables.read(root, user_index(slot)?))
 }
 
-fn check_request(virt: VirtAddr, phys: PhysAddr, bytes: u64, access: Access) -> Result<(), MapError> {
-    if !virt.is_aligned(PAGE_BYTES) || !phys.is_aligned(PAGE_BYTES) || !bytes.is_multiple_of(PAGE_BYTES) {
+/// The index of a slot of the lower half.
+fn user_index(slot: usize) -> Option<PageTableIndex> {
+    u16::try_from(slot).ok().filter(|slot| *slot < USER_SLOTS).map(PageTableIndex::new)
+}
+
+fn check_request(virt: VirtAddr, bytes: u64, access: Access) -> Result<(), MapError> {
+    if !virt.is_aligned(PAGE_BYTES) {
         return Err(MapError::Misaligned);
     }
     if access.is_writable_code() {
@@ -205,82 +295,75 @@ fn check_request(virt: VirtAddr, phys: PhysAddr, bytes: u64, access: Access) -> 
         return Err(MapError::NotReadable);
     }
     // The last byte, so that a range may end with the address space.
-    let last_offset = bytes.saturating_sub(1);
-    let last = virt.checked_add(last_offset).ok_or(MapError::NonCanonical)?;
-    if !virt.is_canonical() || !last.is_canonical() || virt.0 >> 63 != last.0 >> 63 {
-        return Err(MapError::NonCanonical);
+    let last = virt.as_u64().checked_add(bytes.saturating_sub(1)).ok_or(MapError::NonCanonical)?;
+    let same_half = virt.as_u64() >> 63 == last >> 63;
+    if VirtAddr::try_new(last).is_err() || !same_half { Err(MapError::NonCanonical) } else { Ok(()) }
+}
+
+/// What of a mapping is left to do.
+struct Piece {
+    virt: VirtAddr,
+    phys: PhysAddr,
+    bytes: u64,
+}
+
+impl Piece {
+    /// The level of the largest page that starts here and fits.
+    fn leaf_level(&self, flags: MapFlags) -> PageTableLevel {
+        let gigabyte = flags.gigabyte_pages.then_some(PageTableLevel::Three);
+        let fits = |level: &PageTableLevel| {
+            let size = level.entry_address_space_alignment();
+            self.virt.is_aligned(size) && self.phys.is_aligned(size) && self.bytes >= size
+        };
+        gigabyte.into_iter().chain([PageTableLevel::Two]).find(fits).unwrap_or(PageTableLevel::One)
     }
-    match phys.checked_add(last_offset) {
-        Some(last) if last.0 >> PHYS_BITS == 0 => Ok(()),
-        _ => Err(MapError::PhysicalTooHigh),
-    }
-}
-
-/// Bytes of a page whose entry is in a table of `level`.
-const fn page_bytes(level: u32) -> u64 {
-    PAGE_BYTES << (9 * (level - 1))
-}
-
-const fn is_leaf(entry: u64, level: u32) -> bool {
-    // Level 4 has no pages: bit 7 is reserved there.
-    level == 1 || (level < 4 && entry & LARGE != 0)
-}
-
-/// The level of the largest page that starts here and fits.
-fn leaf_level(virt: VirtAddr, phys: PhysAddr, bytes: u64, flags: MapFlags) -> u32 {
-    let largest = if flags.gigabyte_pages { 3 } else { 2 };
-    (2..=largest)
-        .rev()
-        .find(|&level| {
-            let size = page_bytes(level);
-            virt.is_aligned(size) && phys.is_aligned(size) && bytes >= size
-        })
-        .unwrap_or(1)
 }
 
 /// Writes one leaf entry at `level`, and the tables above it where they are missing.
 fn map_page(
-    memory: &mut impl TableMemory,
-    root: PhysAddr,
-    virt: VirtAddr,
-    phys: PhysAddr,
-    level: u32,
+    tables: &mut impl TableMemory,
+    root: TableFrame,
+    page: &Piece,
+    level: PageTableLevel,
     access: Access,
     flags: MapFlags,
 ) -> Result<(), MapError> {
-    let bit = |set, bit| if set { bit } else { 0 };
+    let when = |set: bool, flag| if set { flag } else { PageTableFlags::empty() };
+    let user = when(flags.user, PageTableFlags::USER_ACCESSIBLE);
     let mut table = root;
-    for above in (level + 1..=4).rev() {
-        let index = virt.table_index(above);
-        let entry = memory.read(table, index);
-        let user = bit(flags.user, USER);
-        let next = if entry & PRESENT == 0 {
-            let fresh = memory.new_table().ok_or(MapError::OutOfTables)?;
-            memory.write(table, index, fresh.0 | PRESENT | WRITABLE | user);
-            fresh
-        } else if is_leaf(entry, above) {
-            return Err(MapError::AlreadyMapped(virt));
-        } else {
-            if entry | user != entry {
-                memory.write(table, index, entry | user);
+    while table.level > level {
+        let index = page.virt.page_table_index(table.level);
+        let entry = tables.read(table, index);
+        table = match table.child(&entry) {
+            Some(child) => {
+                if !entry.flags().contains(user) {
+                    tables.write(table, index, Entry::new(entry.addr(), entry.flags() | user));
+                }
+                child
             }
-            PhysAddr(entry & ADDRESS_MASK)
+            None if entry.flags().contains(PageTableFlags::PRESENT) => {
+                return Err(MapError::AlreadyMapped(page.virt));
+            }
+            None => {
+                let below = table.level.next_lower_level().ok_or(MapError::OutOfTables)?;
+                let fresh = tables.new_table(below).ok_or(MapError::OutOfTables)?;
+                tables.write(table, index, Entry::link(fresh, user));
+                fresh
+            }
         };
-        table = next;
     }
-    let index = virt.table_index(level);
+    let index = page.virt.page_table_index(level);
     // At level 3 or 2 a present entry may also be a table: something of this page is mapped, or was on its way to be.
-    if memory.read(table, index) & PRESENT != 0 {
-        return Err(MapError::AlreadyMapped(virt));
+    if tables.read(table, index).flags().contains(PageTableFlags::PRESENT) {
+        return Err(MapError::AlreadyMapped(page.virt));
     }
-    let entry = phys.0
-        | PRESENT
-        | bit(access.write, WRITABLE)
-        | bit(flags.user, USER)
-        | bit(flags.uncached, CACHE_DISABLE | WRITE_THROUGH)
-        | bit(level > 1, LARGE)
-        | bit(flags.global, GLOBAL)
-        | bit(!access.execute, NO_EXECUTE);
-    memory.write(table, index, entry);
+    let leaf = PageTableFlags::PRESENT
+        | user
+        | when(access.write, PageTableFlags::WRITABLE)
+        | when(flags.uncached, PageTableFlags::NO_CACHE | PageTableFlags::WRITE_THROUGH)
+        | when(level > PageTableLevel::One, PageTableFlags::HUGE_PAGE)
+        | when(flags.global, PageTableFlags::GLOBAL)
+        | when(!access.execute, PageTableFlags::NO_EXECUTE);
+    tables.write(table, index, Entry::new(page.phys, leaf));
     Ok(())
 }

@@ -102,20 +102,20 @@ proptest! {
                     if fits { model = next; }
                 }
                 Step::Allocate { pages, align, residue } => {
-                    let expected = best(&model, pages, align, residue, PAGES * PAGE).map(PhysAddr);
+                    let expected = best(&model, pages, align, residue, PAGES * PAGE).map(PhysAddr::new);
                     // Any length that rounds up to as many pages.
                     let found = memory.allocate(pages * PAGE - 1, align * PAGE, residue * PAGE);
                     prop_assert_eq!(found, expected);
                     if let Some(start) = found {
-                        model = with(&model, start.0 / PAGE..start.0 / PAGE + pages, false).0;
+                        model = with(&model, start.as_u64() / PAGE..start.as_u64() / PAGE + pages, false).0;
                     }
                 }
                 Step::AllocateBelow { pages, align, limit } => {
-                    let expected = best(&model, pages, align, 0, limit).map(PhysAddr);
+                    let expected = best(&model, pages, align, 0, limit).map(PhysAddr::new);
                     let found = memory.allocate_below(pages * PAGE, align * PAGE, limit);
                     prop_assert_eq!(found, expected);
                     if let Some(start) = found {
-                        model = with(&model, start.0 / PAGE..start.0 / PAGE + pages, false).0;
+                        model = with(&model, start.as_u64() / PAGE..start.as_u64() / PAGE + pages, false).0;
                     }
                 }
                 Step::Release(first, pages) => {
@@ -126,7 +126,7 @@ proptest! {
                         (false, false) => Err(PhysicalError::TooManyRegions),
                         (false, true) => Ok(()),
                     };
-                    prop_assert_eq!(memory.release(PhysAddr(first * PAGE), pages * PAGE), expected);
+                    prop_assert_eq!(memory.release(PhysAddr::new(first * PAGE), pages * PAGE), expected);
                     if expected.is_ok() { model = next; }
                 }
             }
@@ -146,7 +146,7 @@ proptest! {
                 1 => drop(memory.remove(first, second)),
                 2 => drop(memory.allocate(first, 1 << (second % 64), third)),
                 3 => drop(memory.allocate_below(first >> (second % 64), 1 << (second % 64), third)),
-                _ => drop(memory.release(PhysAddr(first), second)),
+                _ => drop(memory.release(PhysAddr::new_truncate(first), second)),
             }
             prop_assert!(memory.regions().windows(2).all(|pair| pair[0].end < pair[1].start));
         }

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::HashMap;
 
-use common::Emulated;
+use common::{Emulated, frames};
 use lwk_abi::address::{JOB_PAGE, MAX_RANKS, PAGE_BYTES, SEGMENT_START};
 use lwk_mm::layout::{ImageRange, Layout};
 use lwk_mm::table::{MapError, MapFlags, link_slot, map, pdpt_of, translate};
@@ -63,24 +63,25 @@ proptest! {
         for Request { virt, phys, pages, access, flags } in requests {
             let bytes = pages * PAGE_BYTES;
             let conflict = (0..pages).map(|page| virt + page * PAGE_BYTES).find(|page| model.contains_key(page));
-            let result = map(&mut memory, root, VirtAddr(virt), PhysAddr(phys), bytes, access, flags);
+            let result = map(&mut memory, root, VirtAddr::new(virt), &frames(phys, bytes), access, flags);
             let done = match (result, conflict) {
                 (Ok(()), None) => bytes,
                 // The page refused is the one that would have covered the first conflict.
-                (Err(MapError::AlreadyMapped(VirtAddr(at))), Some(conflict)) if at <= conflict && conflict - at < GIB => at - virt,
+                (Err(MapError::AlreadyMapped(at)), Some(conflict)) if at.as_u64() <= conflict && conflict - at.as_u64() < GIB => at.as_u64() - virt,
                 (result, conflict) => return Err(TestCaseError::fail(format!("{result:?} {conflict:x?}"))),
             };
             for offset in (0..done).step_by(PAGE_BYTES as usize) {
-                model.insert(virt + offset, (PhysAddr(phys + offset), access, flags.user));
+                model.insert(virt + offset, (PhysAddr::new(phys + offset), access, flags.user));
             }
-            touched.extend([virt.wrapping_sub(PAGE_BYTES), virt.wrapping_add(bytes)]);
+            let around = [virt.wrapping_sub(PAGE_BYTES), virt.wrapping_add(bytes)];
+            touched.extend(around.into_iter().filter(|page| VirtAddr::try_new(*page).is_ok()));
             touched.extend((0..pages).map(|page| virt + page * PAGE_BYTES));
         }
         for page in touched {
             let expected = model.get(&page).copied();
-            prop_assert_eq!(translate(&memory, root, VirtAddr(page)), expected, "{:#x}", page);
-            let last = expected.map(|(phys, access, user)| (PhysAddr(phys.0 + 0xfff), access, user));
-            prop_assert_eq!(translate(&memory, root, VirtAddr(page + 0xfff)), last);
+            prop_assert_eq!(translate(&memory, root, VirtAddr::new(page)), expected, "{:#x}", page);
+            let last = expected.map(|(phys, access, user)| (phys + 0xfff, access, user));
+            prop_assert_eq!(translate(&memory, root, VirtAddr::new(page + 0xfff)), last);
         }
     }
 
@@ -103,10 +104,10 @@ proptest! {
         let flags = MapFlags { user: true, gigabyte_pages, ..MapFlags::default() };
         let phys = 3 * GIB + SEGMENT_START;
         for region in &layout.regions {
-            let (virt, place) = (VirtAddr(region.start), PhysAddr(phys + region.start - SEGMENT_START));
-            map(&mut memory, root, virt, place, region.end - region.start, region.access, flags).expect("mapped once");
+            let place = frames(phys + region.start - SEGMENT_START, region.end - region.start);
+            map(&mut memory, root, VirtAddr::new(region.start), &place, region.access, flags).expect("mapped once");
         }
-        map(&mut memory, root, VirtAddr(JOB_PAGE), PhysAddr(PAGE_BYTES), PAGE_BYTES, Access::R, flags).expect("free");
+        map(&mut memory, root, VirtAddr::new(JOB_PAGE), &frames(PAGE_BYTES, PAGE_BYTES), Access::R, flags).expect("free");
         let pdpt = pdpt_of(&memory, root, 0).expect("slot 0 is mapped");
         let writes = memory.writes;
         for slot in 1..=peers {
@@ -116,11 +117,11 @@ proptest! {
         prop_assert!(memory.tables.len() <= 16, "{} tables", memory.tables.len());
         for region in &layout.regions {
             for address in [region.start, region.end - 1] {
-                let expected = Some((PhysAddr(phys + address - SEGMENT_START), region.access, true));
-                prop_assert_eq!(translate(&memory, root, VirtAddr(address)), expected);
+                let expected = Some((PhysAddr::new(phys + address - SEGMENT_START), region.access, true));
+                prop_assert_eq!(translate(&memory, root, VirtAddr::new(address)), expected);
             }
         }
-        prop_assert_eq!(translate(&memory, root, VirtAddr(layout.heap_end)), None, "the guard is unmapped");
-        prop_assert_eq!(translate(&memory, root, VirtAddr(layout.stack_start - 1)), None, "the guard is unmapped");
+        prop_assert_eq!(translate(&memory, root, VirtAddr::new(layout.heap_end)), None, "the guard is unmapped");
+        prop_assert_eq!(translate(&memory, root, VirtAddr::new(layout.stack_start - 1)), None, "the guard is unmapped");
     }
 }

@@ -1,4 +1,3 @@
-//! Devices.
+//! Devices that are the same on every processor.
 
 pub mod screen;
-pub mod serial;

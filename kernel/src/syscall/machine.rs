@@ -2,38 +2,59 @@
 
 use lwk_files::Files;
 use lwk_linux::{Answer, Clock, Errno, Facts, Machine, Stream};
+use lwk_mm::address::VirtAddr;
+use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::Layout;
 
 use crate::arch::extended_state::ExtendedState;
 use crate::arch::features::features;
+use crate::arch::trap_frame::TrapFrame;
 use crate::arch::user_state::{self, ThreadPointers};
-use crate::arch::{clock, copy, random};
+use crate::arch::{clock, random};
 use crate::core_local::{self, Core};
 use crate::files::{self, NodePages};
+use crate::job::Job;
 use crate::memory;
 use crate::rank::Rank;
-use crate::user_memory::UserSlice;
+use crate::scheduler::Running;
+use crate::user_memory::{Readable, UserMemory, Writable};
+use crate::user_slice::UserSlice;
 
 /// User memory is printed in pieces of this many bytes, copied first: what is printed is what was checked.
 const PIECE_BYTES: usize = 512;
 
 /// The machine as one rank has it, on the core that runs the rank.
-pub struct NodeMachine<'a> {
-    pub core: &'a Core,
-    pub rank: &'a Rank,
+pub struct NodeMachine {
+    core: &'static Core,
+    job: &'static Job,
+    rank: &'static Rank,
     /// The program's stack pointer at its entry to the kernel.
-    pub stack: u64,
+    stack: u64,
 }
 
-impl NodeMachine<'_> {
-    /// Where the kernel sees an address of the rank's own segment.
-    fn linear(&self, address: u64) -> *mut u8 {
-        memory::linear(self.rank.segment())
-            .wrapping_add((address - self.rank.layout().segment_start) as usize)
+impl NodeMachine {
+    /// The machine as that rank has it, whose program has entered the kernel with `frame`.
+    pub fn of(running: &Running, frame: &TrapFrame) -> NodeMachine {
+        let Running { core, job, rank } = *running;
+        NodeMachine { core, job, rank, stack: frame.stack_pointer() }
+    }
+
+    /// Pages of the rank's own heap.
+    fn heap(&self, span: &Span) -> UserMemory<'_, Writable> {
+        let offset = span.start() - self.rank.layout().segment_start;
+        self.rank.segment().writable(offset, span.bytes())
+    }
+
+    fn readable(&self, address: u64, bytes: u64) -> Result<UserMemory<'_, Readable>, Errno> {
+        UserSlice::new(address, bytes).readable(self.job, self.rank)
+    }
+
+    fn writable(&self, address: u64, bytes: u64) -> Result<UserMemory<'_, Writable>, Errno> {
+        UserSlice::new(address, bytes).writable(self.job, self.rank)
     }
 }
 
-impl Machine for NodeMachine<'_> {
+impl Machine for NodeMachine {
     type Pages = NodePages;
 
     fn layout(&self) -> &Layout {
@@ -53,47 +74,45 @@ impl Machine for NodeMachine<'_> {
     }
 
     fn program_name(&self) -> &[u8] {
-        self.rank.job().program_name()
+        self.job.program_name()
     }
 
     fn check_readable(&self, address: u64, bytes: u64) -> Result<(), Errno> {
-        UserSlice::new(address, bytes).readable(self.rank).map(|_| ())
+        self.readable(address, bytes).map(|_| ())
     }
 
     fn check_writable(&self, address: u64, bytes: u64) -> Result<(), Errno> {
-        UserSlice::new(address, bytes).writable(self.rank).map(|_| ())
+        self.writable(address, bytes).map(|_| ())
     }
 
     fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Errno> {
-        UserSlice::new(address, into.len() as u64).readable(self.rank)?.copy_to(into);
+        self.readable(address, into.len() as u64)?.copy_to(into);
         Ok(())
     }
 
     fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno> {
-        UserSlice::new(address, from.len() as u64).writable(self.rank)?.copy_from(from);
+        self.writable(address, from.len() as u64)?.copy_from(from);
         Ok(())
     }
 
-    fn copy_pages(&self, to: u64, from: u64, bytes: u64) {
-        // SAFETY: both are areas of the rank's own heap that do not overlap, by the caller's promise; only this rank and its
-        // peers use them, knowingly.
-        unsafe { copy::copy(self.linear(to), self.linear(from), bytes as usize) };
+    fn copy_pages(&self, transfer: Transfer) {
+        let from = transfer.from().start() - self.rank.layout().segment_start;
+        let source = self.rank.segment().readable(from, transfer.from().bytes());
+        self.heap(&transfer.to()).copy_from_user(source);
     }
 
     fn granted(&self, _start: u64, _end: u64) {}
 
-    fn clear_pages(&self, start: u64, end: u64) {
-        // SAFETY: the heap hands out whole pages of the rank's own segment, which the program does not count on before the
-        // call returns, or has said that it needs no more.
-        unsafe { copy::zero_lines(self.linear(start), (end - start) as usize) };
+    fn clear_pages(&self, span: Span) {
+        self.heap(&span).clear();
     }
 
     fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer {
-        let memory = UserSlice::new(address, bytes).readable(self.rank)?;
+        let memory = self.readable(address, bytes)?;
         let mut buffer = [0; PIECE_BYTES];
         for offset in (0..memory.bytes()).step_by(PIECE_BYTES) {
             // Interrupts are off, and the console is slow: gigabytes would keep a job from ending for hours.
-            if self.rank.job().is_stopping() {
+            if self.job.is_stopping() {
                 return Ok(offset as u64);
             }
             let piece = memory.piece(offset, PIECE_BYTES);
@@ -106,7 +125,7 @@ impl Machine for NodeMachine<'_> {
 
     fn print_own(&self, stream: Stream, bytes: &[u8]) -> Answer {
         // As above: what is sent from a file comes in many pieces.
-        if self.rank.job().is_stopping() {
+        if self.job.is_stopping() {
             return Ok(0);
         }
         self.rank.print(stream, bytes);
@@ -137,11 +156,12 @@ impl Machine for NodeMachine<'_> {
 
     fn thread_base(&self, gs: bool) -> u64 {
         let pointers = ThreadPointers::read();
-        if gs { pointers.gs } else { pointers.fs }
+        if gs { pointers.gs() } else { pointers.fs() }
     }
 
     fn set_thread_base(&self, gs: bool, address: u64) {
-        if gs { user_state::write_gs(address) } else { user_state::write_fs(address) }
+        let base = VirtAddr::new_truncate(address);
+        if gs { user_state::set_gs(base) } else { user_state::set_fs(base) }
     }
 
     fn stack_pointer(&self) -> u64 {
@@ -162,8 +182,7 @@ impl Machine for NodeMachine<'_> {
         let mut state = ExtendedState::empty();
         state.reset();
         if address != 0 {
-            self.read(address, state.bytes_mut())?;
-            state.make_valid();
+            state.fill(|bytes| self.read(address, bytes))?;
         }
         state.load();
         Ok(())

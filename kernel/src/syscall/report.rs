@@ -8,16 +8,16 @@ use lwk_abi::syscall::errno::EINVAL;
 use lwk_linux::Answer;
 
 use crate::console::record_text;
-use crate::rank::Rank;
+use crate::scheduler::Running;
 use crate::syscall::Errno;
-use crate::user_memory::UserSlice;
+use crate::user_slice::UserSlice;
 
 /// Prints the record of `bytes` bytes at `address`; an empty one is none. Errors: `EINVAL` for more than [`REPORT_BYTES`] or for anything but printable ASCII, `EFAULT`.
-pub fn report(rank: &Rank, address: u64, bytes: u64) -> Answer {
+pub fn report(running: &Running, address: u64, bytes: u64) -> Answer {
     let mut buffer = [0; REPORT_BYTES];
     let length = usize::try_from(bytes).ok().filter(|length| *length <= REPORT_BYTES).ok_or(Errno(EINVAL))?;
     let text = &mut buffer[..length];
-    UserSlice::new(address, bytes).readable(rank)?.copy_to(text);
+    UserSlice::new(address, bytes).readable(running.job, running.rank)?.copy_to(text);
     // Copied first: what the program may still change has been checked and is not looked at again.
     let text = str::from_utf8(text).map_err(|_| Errno(EINVAL))?;
     if !text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {

@@ -11,6 +11,7 @@ use lwk_abi::syscall::errno::EFAULT;
 use lwk_files::Files;
 use lwk_linux::{Answer, Clock, Errno, Facts, Machine, Stream};
 use lwk_mm::Access;
+use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::Layout;
 
 use crate::arch::Gate;
@@ -154,9 +155,10 @@ impl Machine for HostMachine {
         Ok(())
     }
 
-    fn copy_pages(&self, to: u64, from: u64, bytes: u64) {
-        // SAFETY: both are areas of the program's heap that do not overlap, by the caller's promise.
-        unsafe { pointer(to).copy_from_nonoverlapping(pointer(from), bytes as usize) };
+    fn copy_pages(&self, transfer: Transfer) {
+        let (to, from) = (pointer(transfer.to().start()), pointer(transfer.from().start()));
+        // SAFETY: both are pages of the program's heap, which is mapped, and do not overlap (`Transfer`).
+        unsafe { to.copy_from_nonoverlapping(from, transfer.from().bytes() as usize) };
     }
 
     fn granted(&self, start: u64, end: u64) {
@@ -167,9 +169,9 @@ impl Machine for HostMachine {
         self.rank.entry().huge_bytes.store(collapsed.bytes(), Ordering::Relaxed);
     }
 
-    fn clear_pages(&self, start: u64, end: u64) {
-        // SAFETY: memory of the heap that the program has given up before, or says that it needs no more.
-        unsafe { pointer(start).write_bytes(0, (end - start) as usize) };
+    fn clear_pages(&self, span: Span) {
+        // SAFETY: pages of the program's heap, which is mapped (`Span`), that the program has given up or says that it needs no more.
+        unsafe { pointer(span.start()).write_bytes(0, span.bytes() as usize) };
     }
 
     fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer {

@@ -7,6 +7,7 @@ use lwk_abi::syscall::errno::EFAULT;
 use lwk_files::{Errno, Files, PAGE_BYTES as FILE_PAGE_BYTES, Page, Pages};
 use lwk_linux::{Answer, Clock, Facts, Machine, Outcome, Process, Stream, call};
 use lwk_mm::Access;
+use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::{ImageRange, Layout, Readable};
 
 /// Bytes of the rank's segment.
@@ -139,16 +140,16 @@ impl Machine for Node {
         Ok(())
     }
 
-    fn copy_pages(&self, to: u64, from: u64, bytes: u64) {
-        let mut piece = vec![0; bytes as usize];
-        self.read(from, &mut piece).expect("pages of the heap");
-        self.write(to, &piece).expect("pages of the heap");
+    fn copy_pages(&self, transfer: Transfer) {
+        let mut piece = vec![0; transfer.from().bytes() as usize];
+        self.read(transfer.from().start(), &mut piece).expect("pages of the heap");
+        self.write(transfer.to().start(), &piece).expect("pages of the heap");
     }
 
     fn granted(&self, _start: u64, _end: u64) {}
 
-    fn clear_pages(&self, start: u64, end: u64) {
-        self.write(start, &vec![0; (end - start) as usize]).expect("pages of the heap");
+    fn clear_pages(&self, span: Span) {
+        self.write(span.start(), &vec![0; span.bytes() as usize]).expect("pages of the heap");
     }
 
     fn print(&self, stream: Stream, address: u64, bytes: u64) -> Answer {

@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicU64;
 
 use lwk_mm::address::PhysAddr;
 
-use crate::memory;
+use super::linear_map::linear;
 
 global_asm!(
     ".section .rodata.ap_trampoline, \"a\"",
@@ -120,11 +120,12 @@ pub struct Start {
 /// Copies the trampoline to `page` and fills in its variables.
 ///
 /// # Safety
-/// `page` is a free page below one megabyte that stays reserved while cores start, and `start` is what it says.
+/// `page` is a free page below one megabyte that nothing else uses while cores start, and `start` is what it says: its tables are valid, and
+/// `stacks` holds as many ends of unused stacks as cores will start.
 pub unsafe fn install(page: PhysAddr, start: &Start) {
-    let base = page.0;
-    let target = memory::linear(page);
-    // SAFETY: the symbols delimit the code above, which is smaller than a page; the page is the caller's to write.
+    let base = page.as_u64();
+    let target = linear(page);
+    // SAFETY: the symbols delimit the code above, which is smaller than a page; nothing else uses the page (this function's contract).
     unsafe {
         let code = &raw const ap_trampoline;
         let bytes = (&raw const ap_trampoline_end).offset_from(code) as usize;
@@ -136,7 +137,7 @@ pub unsafe fn install(page: PhysAddr, start: &Start) {
         let offsets = &ap_offsets;
         put32(offsets.table_base, base + offsets.table);
         put32(offsets.far_pointer, base + offsets.long_mode);
-        put64(offsets.root, start.root.0);
+        put64(offsets.root, start.root.as_u64());
         put64(offsets.tickets, start.tickets.as_ptr() as u64);
         put64(offsets.stacks, start.stacks as u64);
         put64(offsets.entry, start.entry as *const () as u64);

@@ -7,12 +7,20 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use raw_cpuid::CpuId;
 
 use super::ports;
-use crate::acpi_tables::Timer;
 
 // Relaxed, everywhere: all three are written once on the boot core, before any other core runs; starting a core orders them.
 static TICKS_A_SECOND: AtomicU64 = AtomicU64::new(0);
 static WALL_BASE_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 static WALL_BASE_TICKS: AtomicU64 = AtomicU64::new(0);
+
+/// ACPI's power management timer, which counts at 3.579545 MHz (ACPI specification 6.5, section 4.8.2.1).
+#[derive(Clone, Copy, Debug)]
+pub struct Timer {
+    /// I/O port of the 32-bit count.
+    pub port: u16,
+    /// Bits of the count that are there.
+    pub mask: u32,
+}
 
 /// The time stamp counter, in ticks of [`ticks_a_second`]; not read before earlier loads are done (Intel SDM volume 2, RDTSC).
 pub fn ticks() -> u64 {
@@ -60,6 +68,18 @@ pub fn delay(microseconds: u64) {
     while ticks() < end {
         core::hint::spin_loop();
     }
+}
+
+/// Waits for `condition`, at most `microseconds`; says whether it came true.
+pub fn wait_until(condition: impl Fn() -> bool, microseconds: u64) -> bool {
+    let end = ticks() + ticks_a_second() / 1_000_000 * microseconds;
+    while !condition() {
+        if ticks() > end {
+            return false;
+        }
+        core::hint::spin_loop();
+    }
+    true
 }
 
 /// Finds the counter's frequency: from the processor if it says, else against the ACPI timer. Reads the wall clock.

@@ -11,11 +11,11 @@ use lwk_abi::address::PAGE_BYTES;
 /// is read and written by one access, so that nobody sees half of it (futex words).
 ///
 /// # Safety
-/// Both ranges are mapped for the kernel, `target` writable, and they do not overlap; the range in kernel memory is the
-/// caller's own.
+/// Both ranges are mapped for the kernel, `target` writable. A range in kernel memory is the caller's own; of two in user memory that
+/// overlap, any mixture may come out.
 pub unsafe fn copy(target: *mut u8, source: *const u8, bytes: usize) {
-    // SAFETY: both ranges are mapped, the target writable, and they do not overlap (this function's contract). String instructions
-    // are avoided because they are very slow in emulation.
+    // SAFETY: both ranges are mapped, the target writable, and what of them the kernel owns is the caller's (this function's contract).
+    // String instructions are avoided because they are very slow in emulation.
     unsafe {
         asm!(
             "jmp 3f",
@@ -69,7 +69,7 @@ pub unsafe fn zero_lines(target: *mut u8, bytes: usize) {
     if bytes == 0 {
         return;
     }
-    // SAFETY: the caller's promise; a line at a time.
+    // SAFETY: the range is mapped and writable (this function's contract), and whole lines; a line at a time.
     unsafe {
         asm!(
             "2:",

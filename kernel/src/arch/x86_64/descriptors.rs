@@ -25,6 +25,16 @@ pub enum InterruptStack {
     Debug = 4,
 }
 
+impl InterruptStack {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [InterruptStack; 4] = [
+        InterruptStack::NonMaskable,
+        InterruptStack::DoubleFault,
+        InterruptStack::MachineCheck,
+        InterruptStack::Debug,
+    ];
+}
+
 /// A core's descriptor table and its task state, which the table refers to by address once [`Descriptors::load`] has run.
 pub struct Descriptors {
     table: GlobalDescriptorTable,
@@ -33,11 +43,12 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// Tables of a core whose stacks end at the virtual addresses given; [`Self::load`] finishes them.
-    pub fn new(kernel_stack: u64, interrupt_stacks: [(InterruptStack, u64); 4]) -> Descriptors {
+    /// Tables of a core whose stacks end at the virtual addresses given, those of interrupts in the order of [`InterruptStack::ALL`];
+    /// [`Self::load`] finishes them.
+    pub(super) fn new(kernel_stack: u64, interrupt_stacks: [u64; InterruptStack::ALL.len()]) -> Descriptors {
         let mut task = TaskStateSegment::new();
         task.privilege_stack_table[0] = VirtAddr::new(kernel_stack);
-        for (stack, end) in interrupt_stacks {
+        for (stack, end) in InterruptStack::ALL.into_iter().zip(interrupt_stacks) {
             task.interrupt_stack_table[stack as usize - 1] = VirtAddr::new(end);
         }
         Descriptors {
@@ -48,7 +59,7 @@ impl Descriptors {
     }
 
     /// Loads the tables into this core, for ever: the reference is the proof that they stay where they are.
-    pub fn load(&'static mut self) {
+    pub(super) fn load(&'static mut self) {
         let code = self.table.append(Descriptor::kernel_code_segment());
         let data = self.table.append(Descriptor::kernel_data_segment());
         let user_data = self.table.append(Descriptor::user_data_segment());

@@ -4,14 +4,17 @@
 use x86_64::instructions::segmentation::{CS, DS, ES, SS, Segment};
 use x86_64::structures::gdt::{Descriptor, GlobalDescriptorTable, SegmentSelector};
 
-use super::{core_pointer, descriptors, interrupts};
+use super::exceptions::{self, Handlers};
+use super::{core_block, descriptors, interrupts};
 
 static TABLE: spin::Once<GlobalDescriptorTable> = spin::Once::new();
 
-/// Guards this core until [`crate::core_local::Core::take_over`]. The first thing that a core does: firmware may have left interrupts on.
-pub fn guard() {
+/// Guards this core until [`core_block::CoreBlock::take_over`], and says who sees to what happens to it; the boot core's word counts for all.
+/// The first thing that a core does: firmware may have left interrupts on.
+pub fn guard(handlers: &'static Handlers) {
     interrupts::disable();
-    core_pointer::clear();
+    core_block::clear();
+    exceptions::set_handlers(handlers);
     let table = TABLE.call_once(|| {
         let mut table = GlobalDescriptorTable::new();
         let code = table.append(Descriptor::kernel_code_segment());

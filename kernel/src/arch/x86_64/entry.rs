@@ -1,7 +1,7 @@
 //! The doors between user programs and the kernel: a stub for each of the 256 vectors, the system call entry, and the way
 //! back. All build a [`TrapFrame`] on the kernel's stack and hand it to a Rust function.
 //!
-//! Inside the kernel `GS` points to the core's [`crate::core_local::Core`]; outside it belongs to the program. Entries
+//! Inside the kernel `GS` points to the core's [`CoreBlock`](super::core_block::CoreBlock); outside it belongs to the program. Entries
 //! from user mode swap the two. The entries that can strike inside the kernel at any point (non-maskable interrupt, machine
 //! check, double fault, debug) come on stacks of their own, whose topmost word names the core, and set `GS` from that.
 
@@ -13,11 +13,10 @@ use x86_64::registers::model_specific::{LStar, SFMask, Star};
 use x86_64::registers::rflags::RFlags;
 use x86_64::structures::gdt::SegmentSelector;
 
+use super::core_block::{KERNEL_STACK, USER_STACK};
 use super::descriptors::{KERNEL_CODE, USER_CODE, USER_DATA};
-use super::exceptions::{early_trap_entered, trap_entered, trap_entered_anywhere};
+use super::exceptions::{early_trap_entered, syscall_entered, trap_entered, trap_entered_anywhere};
 use super::trap_frame::{FRAME_BYTES, SYSCALL_VECTOR, TrapFrame};
-use crate::core_local::{CORE_KERNEL_STACK, CORE_USER_STACK};
-use crate::syscall::syscall_entered;
 
 /// Vectors of exceptions: those below (Intel SDM volume 3, section 6.2).
 pub const EXCEPTIONS: usize = 32;
@@ -184,8 +183,8 @@ global_asm!(
     stub_bytes = const STUB_BYTES,
     exceptions = const EXCEPTIONS,
     frame_bytes = const FRAME_BYTES,
-    user_stack = const CORE_USER_STACK,
-    kernel_stack = const CORE_KERNEL_STACK,
+    user_stack = const USER_STACK,
+    kernel_stack = const KERNEL_STACK,
     user_data = const USER_DATA,
     user_code = const USER_CODE,
     syscall_vector = const SYSCALL_VECTOR,
@@ -200,7 +199,8 @@ unsafe extern "C" {
     static early_stubs: [u8; EXCEPTIONS * STUB_BYTES];
     fn syscall_entry();
     fn leave_to(frame: *const TrapFrame) -> !;
-    fn on_stack(stack: u64, function: extern "C" fn() -> !) -> !;
+    /// Calls a function on the empty stack that ends at `stack`, which is a mapped one of this core's that holds nothing still needed.
+    pub(super) fn on_stack(stack: u64, function: extern "C" fn() -> !) -> !;
 }
 
 /// Address of the stub that handles `vector`, 0 to 255.
@@ -215,7 +215,7 @@ pub fn early_stub_address(vector: usize) -> u64 {
 
 /// Prepares this core for system calls. Entering clears the interrupt, direction, trap, nested-task and
 /// alignment-check flags.
-pub fn enable_syscalls() {
+pub(super) fn enable_syscalls() {
     let ring = |selector: u16, level| SegmentSelector::new(selector >> 3, level);
     Star::write(
         ring(USER_CODE, PrivilegeLevel::Ring3),
@@ -237,16 +237,7 @@ pub fn enable_syscalls() {
 /// Leaves the kernel with the registers of `frame`, which must be a user context.
 pub fn leave(frame: &TrapFrame) -> ! {
     assert!(frame.is_of_user(), "only user contexts leave the kernel");
-    // SAFETY: the frame is a whole user context; interrupts are disabled in the kernel, so nothing uses the stack while
+    // SAFETY: the frame is a whole user context, since only `arch` writes its fields; interrupts are disabled in the kernel, so nothing uses the stack while
     // the frame stands in for it.
     unsafe { leave_to(frame) }
-}
-
-/// Calls `function` on the empty stack that ends at `stack`, abandoning the present one.
-///
-/// # Safety
-/// `stack` is the end of a mapped stack of this core that holds nothing still needed.
-pub unsafe fn switch_stack(stack: u64, function: extern "C" fn() -> !) -> ! {
-    // SAFETY: the caller's promise.
-    unsafe { on_stack(stack, function) }
 }

@@ -1,4 +1,5 @@
-//! What to do with an interrupt or exception: wake or stop the core, report the rank that caused it, or panic.
+//! What happens to the processor: system calls, exceptions, interrupts. Each goes to the handlers that the kernel has given, so that
+//! nothing here knows what a rank or a job is.
 
 use core::arch::asm;
 
@@ -8,18 +9,49 @@ use x86_64::registers::control::Cr2;
 use super::entry::EXCEPTIONS;
 use super::features::features;
 use super::interrupt_controller;
-use super::interrupts::{SPURIOUS, STOP, WAKE};
+use super::interrupts::{SPURIOUS, halt_for_ever};
 use super::trap_frame::TrapFrame;
-use crate::core_local::Core;
-use crate::syscall::signals;
-use crate::{failure, node, panic, scheduler};
 
-const NON_MASKABLE: u64 = 2;
+/// Vector of the non-maskable interrupt.
+pub const NON_MASKABLE: u8 = 2;
 const DOUBLE_FAULT: u64 = 8;
 const PAGE_FAULT: u64 = 14;
 const MACHINE_CHECK: u64 = 18;
 /// First vector that is not an exception.
-const FIRST_INTERRUPT: u64 = EXCEPTIONS as u64;
+pub const FIRST_INTERRUPT: u8 = EXCEPTIONS as u8;
+
+/// Why the kernel was entered, but for a system call.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// An exception of a program's.
+    Fault(Fault),
+    /// An interrupt at this vector, of which the controller has been told. It may have struck a program, or a core that waits.
+    Interrupt(u8),
+    /// A non-maskable interrupt, which may have struck the kernel anywhere.
+    NonMaskable,
+}
+
+/// Who sees to what happens. All are called with interrupts disabled.
+pub struct Handlers {
+    /// A program has made a system call: the frame holds it, and then what the program goes on with.
+    pub system_call: fn(&mut TrapFrame),
+    /// Something else has happened; the frame is that of whatever was running.
+    pub event: fn(&mut TrapFrame, Event),
+    /// The kernel itself has failed.
+    pub kernel_fault: fn(&TrapFrame, Fault) -> !,
+}
+
+static HANDLERS: spin::Once<&'static Handlers> = spin::Once::new();
+
+/// Says who sees to what happens; the first word counts.
+pub(super) fn set_handlers(handlers: &'static Handlers) {
+    HANDLERS.call_once(|| handlers);
+}
+
+/// Those handlers. They are set before a core has the tables by which it could get here.
+fn handlers() -> &'static Handlers {
+    HANDLERS.get().copied().unwrap_or_else(|| halt_for_ever())
+}
 
 /// What the processor says of the exception that made `frame`.
 fn fault(frame: &TrapFrame) -> Fault {
@@ -27,65 +59,46 @@ fn fault(frame: &TrapFrame) -> Fault {
     Fault { vector: frame.vector as u8, error_code: frame.error, address }
 }
 
+/// Called by the entry code on the core's kernel stack.
+pub(super) extern "C" fn syscall_entered(frame: &mut TrapFrame) {
+    (handlers().system_call)(frame);
+}
+
 /// Called by the entry code of a core that has no structure yet.
 pub(super) extern "C" fn early_trap_entered(frame: &TrapFrame) -> ! {
-    panic::exception(frame, fault(frame))
+    (handlers().kernel_fault)(frame, fault(frame))
 }
 
 /// Called by the entry code on the core's kernel stack, or on an interrupt stack when a program was interrupted.
 pub(super) extern "C" fn trap_entered(frame: &mut TrapFrame) {
     block_user_access();
-    let core = Core::current();
-    match frame.vector {
-        NON_MASKABLE => return non_maskable(core, frame),
-        DOUBLE_FAULT | MACHINE_CHECK => panic::exception(frame, fault(frame)),
-        vector if vector < FIRST_INTERRUPT => {
-            core.counters.count_vector(vector as u8);
+    let event = match frame.vector {
+        vector if vector == NON_MASKABLE.into() => Event::NonMaskable,
+        DOUBLE_FAULT | MACHINE_CHECK => (handlers().kernel_fault)(frame, fault(frame)),
+        vector if vector < FIRST_INTERRUPT.into() => {
             if !frame.is_of_user() {
-                panic::exception(frame, fault(frame));
+                (handlers().kernel_fault)(frame, fault(frame));
             }
-            let fault = fault(frame);
-            if signals::take_fault(core, frame, &fault) {
-                return;
-            }
-            failure::rank_faulted(core, frame, fault);
+            Event::Fault(fault(frame))
         }
-        vector => core.counters.count_vector(vector as u8),
-    }
-    match frame.vector as u8 {
-        WAKE => interrupt_controller::end_of_interrupt(),
-        STOP => {
-            interrupt_controller::end_of_interrupt();
-            if frame.is_of_user() {
-                scheduler::stop_ranks_of_core(core);
-                scheduler::abandon_stack_and_run(core);
-            }
-        }
-        SPURIOUS => {}
         vector => {
-            log::warn!("core {}: unexpected interrupt {vector:#x}", core.index());
-            interrupt_controller::end_of_interrupt();
+            let vector = vector as u8;
+            if vector != SPURIOUS {
+                interrupt_controller::end_of_interrupt();
+            }
+            Event::Interrupt(vector)
         }
-    }
+    };
+    (handlers().event)(frame, event);
 }
 
 /// Called by the entry code for what can strike anywhere in the kernel.
 pub(super) extern "C" fn trap_entered_anywhere(frame: &mut TrapFrame) {
     block_user_access();
-    match frame.vector {
-        NON_MASKABLE => non_maskable(Core::current(), frame),
-        _ => panic::exception(frame, fault(frame)),
+    if frame.vector != NON_MASKABLE.into() {
+        (handlers().kernel_fault)(frame, fault(frame));
     }
-}
-
-/// A non-maskable interrupt means: another core has panicked (halt), or somebody asks where everybody is (the host at its
-/// time limit, or the button on a real machine), which ends the job.
-fn non_maskable(core: &'static Core, frame: &TrapFrame) {
-    core.counters.count_vector(NON_MASKABLE as u8);
-    if panic::in_progress() {
-        super::interrupts::halt_for_ever();
-    }
-    node::report_where(core, frame);
+    (handlers().event)(frame, Event::NonMaskable);
 }
 
 /// An interrupted program may have left the alignment-check flag set, which would switch access prevention off.

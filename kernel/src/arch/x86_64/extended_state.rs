@@ -58,7 +58,6 @@ impl ExtendedState {
 
     /// Makes zeroed memory the state of a program that has not run: everything initial.
     pub fn reset(&mut self) {
-        assert!(features().state_bytes <= STATE_BYTES, "the processor's extended state fits the room for it");
         self.bytes.fill(0);
         self.bytes[X87_CONTROL].copy_from_slice(&X87_CONTROL_DEFAULT.to_le_bytes());
         self.bytes[MXCSR].copy_from_slice(&MXCSR_DEFAULT.to_le_bytes());
@@ -74,14 +73,16 @@ impl ExtendedState {
         &self.bytes[..features().state_bytes.min(STATE_BYTES)]
     }
 
-    /// As [`Self::bytes`], to be changed; [`Self::make_valid`] must follow.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..features().state_bytes.min(STATE_BYTES)]
+    /// Has `fill` change [`Self::bytes`] as it likes, and makes a valid state of the outcome. Errors: those of `fill`.
+    pub fn fill<E>(&mut self, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<(), E> {
+        let filled = fill(&mut self.bytes[..features().state_bytes.min(STATE_BYTES)]);
+        self.make_valid();
+        filled
     }
 
     /// Clears what the processor would refuse of bytes that a program has written: reserved bits of the control and status
     /// register and of the header (Intel SDM volume 1, sections 10.5.1.2 and 13.4.2).
-    pub fn make_valid(&mut self) {
+    fn make_valid(&mut self) {
         // What the processor implements is in the image it saves; 0 stands for the oldest set.
         let mut own = ExtendedState::empty();
         own.save();
@@ -103,8 +104,8 @@ impl ExtendedState {
     /// Saves this core's state: all components that are switched on.
     pub fn save(&mut self) {
         let area = self.bytes.as_mut_ptr();
-        // SAFETY: the area is aligned to 64 bytes and large enough for the enabled components, which `reset` has checked for the first
-        // rank, before any program ran; until the next call nobody else has it, since it is borrowed exclusively.
+        // SAFETY: the area is aligned to 64 bytes and large enough for the enabled components, as `features` has checked; until the next
+        // call nobody else has it, since it is borrowed exclusively.
         unsafe {
             if features().xsave {
                 asm!("xsave64 [{}]", in(reg) area, in("eax") u32::MAX, in("edx") u32::MAX, options(nostack));
@@ -117,7 +118,7 @@ impl ExtendedState {
     /// Loads this state into the core, in the place of whatever program's it was.
     pub fn load(&self) {
         let area = self.bytes.as_ptr();
-        // SAFETY: the area holds what `reset` or `save` put there, or what `make_valid` has left of a program's bytes, so every reserved bit
+        // SAFETY: the area holds what `reset` or `save` put there, or what `fill` has left of a program's bytes, so every reserved bit
         // is zero.
         unsafe {
             if features().xsave {

@@ -7,6 +7,8 @@ use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags};
 use x86_64::registers::model_specific::{Efer, EferFlags};
 use x86_64::registers::xcontrol::{XCr0, XCr0Flags};
 
+use super::extended_state::STATE_BYTES;
+
 type Cpu = CpuId<CpuIdReaderNative>;
 
 /// Optional features, found once on the boot core; every core of a node has the same.
@@ -29,6 +31,15 @@ pub struct Features {
     pub state_components: u64,
     /// Bytes of a core's extended state in XSAVE's standard format, or in FXSAVE's where there is no XSAVE.
     pub state_bytes: usize,
+}
+
+impl Features {
+    /// What the auxiliary vector tells programs beside [`Features::basic_word`] (`AT_HWCAP2`): whether they may use the FSGSBASE
+    /// instructions.
+    pub fn auxiliary_word(&self) -> u64 {
+        const FSGSBASE: u64 = 1 << 1;
+        if self.fsgsbase { FSGSBASE } else { 0 }
+    }
 }
 
 static FEATURES: spin::Once<Features> = spin::Once::new();
@@ -90,6 +101,7 @@ fn detect() -> Features {
         (found.state_components, found.state_bytes) =
             extended_state(&cpu, has_structured(|f| f.has_avx512f()));
     }
+    assert!(found.state_bytes <= STATE_BYTES, "the processor's extended state fits the room for it");
     found
 }
 

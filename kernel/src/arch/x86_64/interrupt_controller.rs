@@ -7,10 +7,11 @@ use x86_64::registers::model_specific::Msr;
 
 use lwk_mm::address::PhysAddr;
 
+use super::core_block::CoreBlock;
 use super::features::features;
 use super::interrupts::SPURIOUS;
+use super::linear_map::linear;
 use super::ports;
-use crate::memory;
 
 const APIC_BASE: Msr = Msr::new(0x1b);
 const BASE_ENABLE: u64 = 1 << 11;
@@ -112,28 +113,35 @@ pub fn end_of_interrupt() {
     write(Register::EndOfInterrupt, 0);
 }
 
-/// Interrupts another core at `vector`, without waiting until it is taken. What this core has stored before is there for the handler.
-pub fn interrupt_core(apic_id: u32, vector: u8) {
-    command(apic_id, LEVEL_ASSERT | u32::from(vector));
+/// Interrupts another core, which is up, at `vector`, without waiting until it is taken. What this core has stored before is there for the
+/// handler.
+pub fn interrupt_core(core: &CoreBlock, vector: u8) {
+    command(core.controller_id(), LEVEL_ASSERT | u32::from(vector));
 }
 
-/// Sends another core, which has been started, a non-maskable interrupt.
-pub fn interrupt_core_unmaskably(apic_id: u32) {
-    command(apic_id, LEVEL_ASSERT | DELIVER_NON_MASKABLE);
+/// Sends another core, which is up, a non-maskable interrupt.
+pub fn interrupt_core_unmaskably(core: &CoreBlock) {
+    command(core.controller_id(), LEVEL_ASSERT | DELIVER_NON_MASKABLE);
 }
 
 /// Resets another core, which then waits for [`start_core`].
-pub fn reset_core(apic_id: u32) {
-    command(apic_id, LEVEL_ASSERT | DELIVER_INIT);
+///
+/// # Safety
+/// The core does nothing that anybody needs.
+pub(super) unsafe fn reset_core(controller_id: u32) {
+    command(controller_id, LEVEL_ASSERT | DELIVER_INIT);
 }
 
 /// Starts a core that waits after a reset, in real mode at page `page` (address divided by 4096) of the first megabyte (Intel SDM volume
 /// 3, section 10.6.1).
-pub fn start_core(apic_id: u32, page: u8) {
-    command(apic_id, LEVEL_ASSERT | DELIVER_STARTUP | u32::from(page));
+///
+/// # Safety
+/// The core has been reset, and there is code for it in the page.
+pub(super) unsafe fn start_core(controller_id: u32, page: u8) {
+    command(controller_id, LEVEL_ASSERT | DELIVER_STARTUP | u32::from(page));
 }
 
-fn command(apic_id: u32, low: u32) {
+fn command(controller_id: u32, low: u32) {
     if features().x2apic {
         let mut register = Msr::new(X2APIC_FIRST_MSR + Register::CommandLow as u32 / 16);
         // Unlike a store to the memory page, the write does not wait for earlier stores, which the interrupted core is to see
@@ -144,13 +152,13 @@ fn command(apic_id: u32, low: u32) {
             _mm_lfence();
         }
         // SAFETY: sends an interrupt whose handlers exist on every core that is up.
-        unsafe { register.write(u64::from(apic_id) << 32 | u64::from(low)) };
+        unsafe { register.write(u64::from(controller_id) << 32 | u64::from(low)) };
         return;
     }
     while read(Register::CommandLow) & DELIVERY_PENDING != 0 {
         core::hint::spin_loop();
     }
-    write(Register::CommandHigh, apic_id << 24);
+    write(Register::CommandHigh, controller_id << 24);
     write(Register::CommandLow, low);
 }
 
@@ -178,5 +186,5 @@ fn write(register: Register, value: u32) {
 fn page_register(register: Register) -> *mut u32 {
     // SAFETY: reading the base has no effect.
     let base = unsafe { APIC_BASE.read() } & BASE_ADDRESS;
-    memory::linear(PhysAddr(base)).wrapping_add(register as usize).cast()
+    linear(PhysAddr::new(base)).wrapping_add(register as usize).cast()
 }

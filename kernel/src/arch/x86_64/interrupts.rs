@@ -87,12 +87,12 @@ struct TablePointer {
 }
 
 /// Loads the table into this core; the first call makes it.
-pub fn load() {
+pub(super) fn load() {
     load_table(TABLE.call_once(|| Table(core::array::from_fn(Gate::new))));
 }
 
 /// Loads the table of cores that have no structure yet: every exception ends the node with a report.
-pub fn load_early() {
+pub(super) fn load_early() {
     load_table(EARLY_TABLE.call_once(|| {
         let gate = |vector| match vector {
             0..entry::EXCEPTIONS => Gate::to(entry::early_stub_address(vector)),

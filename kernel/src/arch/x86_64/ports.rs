@@ -5,9 +5,9 @@ use x86_64::instructions::port::Port;
 /// Writes a byte to a port.
 ///
 /// # Safety
-/// The caller owns the device behind the port, and the write has no effect on memory that Rust knows of.
+/// Nobody else uses the device behind the port, and the access has no effect on memory that Rust knows of.
 pub unsafe fn write_u8(port: u16, value: u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the device is this caller's, and the access leaves memory as it is (this function's contract).
     unsafe { Port::new(port).write(value) }
 }
 
@@ -16,7 +16,7 @@ pub unsafe fn write_u8(port: u16, value: u8) {
 /// # Safety
 /// As [`write_u8`].
 pub unsafe fn write_u32(port: u16, value: u32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the device is this caller's, and the access leaves memory as it is (this function's contract).
     unsafe { Port::new(port).write(value) }
 }
 
@@ -25,7 +25,7 @@ pub unsafe fn write_u32(port: u16, value: u32) {
 /// # Safety
 /// As [`write_u8`].
 pub unsafe fn read_u8(port: u16) -> u8 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the device is this caller's, and the access leaves memory as it is (this function's contract).
     unsafe { Port::new(port).read() }
 }
 
@@ -34,6 +34,6 @@ pub unsafe fn read_u8(port: u16) -> u8 {
 /// # Safety
 /// As [`write_u8`].
 pub unsafe fn read_u32(port: u16) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the device is this caller's, and the access leaves memory as it is (this function's contract).
     unsafe { Port::new(port).read() }
 }

@@ -1,6 +1,8 @@
 //! The registers of whatever was running when the kernel was entered, in the order the entry code pushes them.
 
+use lwk_abi::address::USER_END;
 use lwk_failure::{Position, Registers};
+use lwk_linux::{FIXED_FLAGS, OWN_FLAGS};
 
 /// `vector` of a frame that a system call made; all others are interrupt vectors (0 to 255).
 pub const SYSCALL_VECTOR: u64 = 0x100;
@@ -8,34 +10,37 @@ pub const SYSCALL_VECTOR: u64 = 0x100;
 /// `vector` of a frame that a program goes on with from elsewhere than it entered.
 const RESUME_VECTOR: u64 = 0x101;
 
+/// Bytes of the `syscall` instruction.
+const SYSCALL_BYTES: u64 = 2;
+
 /// A saved context: general registers, the cause of entry, and the part that `iretq` restores.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrapFrame {
-    pub r15: u64,
-    pub r14: u64,
-    pub r13: u64,
-    pub r12: u64,
-    pub r11: u64,
-    pub r10: u64,
-    pub r9: u64,
-    pub r8: u64,
-    pub rbp: u64,
-    pub rdi: u64,
-    pub rsi: u64,
-    pub rdx: u64,
-    pub rcx: u64,
-    pub rbx: u64,
-    pub rax: u64,
+    r15: u64,
+    r14: u64,
+    r13: u64,
+    r12: u64,
+    r11: u64,
+    r10: u64,
+    r9: u64,
+    r8: u64,
+    rbp: u64,
+    rdi: u64,
+    rsi: u64,
+    rdx: u64,
+    rcx: u64,
+    rbx: u64,
+    rax: u64,
     /// Interrupt vector, or [`SYSCALL_VECTOR`].
-    pub vector: u64,
+    pub(super) vector: u64,
     /// The processor's error code; 0 where it has none.
-    pub error: u64,
-    pub rip: u64,
-    pub cs: u64,
-    pub rflags: u64,
-    pub rsp: u64,
-    pub ss: u64,
+    pub(super) error: u64,
+    pub(super) rip: u64,
+    cs: u64,
+    rflags: u64,
+    rsp: u64,
+    ss: u64,
 }
 
 /// Bytes of a frame; the entry code counts on it.
@@ -50,11 +55,10 @@ impl TrapFrame {
 
     /// A frame that starts a program at `entry` with its stack pointer at `stack` and every other register zero.
     pub fn start_of_program(entry: u64, stack: u64) -> TrapFrame {
-        const INTERRUPTS_ENABLED: u64 = 0x202;
         TrapFrame {
             rip: entry,
             cs: super::descriptors::USER_CODE.into(),
-            rflags: INTERRUPTS_ENABLED,
+            rflags: FIXED_FLAGS,
             rsp: stack,
             ss: super::descriptors::USER_DATA.into(),
             ..TrapFrame::default()
@@ -113,9 +117,13 @@ impl TrapFrame {
         }
     }
 
-    /// Has the program go on with these registers, all of them: not by the way of a system call, which loses two. They have
-    /// been checked: the address is a program's, and the flags are those that a program may set.
+    /// Has the program go on with these registers, all of them: not by the way of a system call, which loses two. Of the flags it gets
+    /// those that a program may have.
+    ///
+    /// # Panics
+    /// If the address is none of a program's.
     pub fn resume_at(&mut self, registers: &lwk_linux::Registers) {
+        assert!(registers.rip < USER_END, "a program goes on at an address of its own half");
         self.r8 = registers.r8;
         self.r9 = registers.r9;
         self.r10 = registers.r10;
@@ -133,13 +141,28 @@ impl TrapFrame {
         self.rcx = registers.rcx;
         self.rsp = registers.rsp;
         self.rip = registers.rip;
-        self.rflags = registers.rflags;
+        self.rflags = registers.rflags & OWN_FLAGS | FIXED_FLAGS;
         self.vector = RESUME_VECTOR;
     }
 
     /// Where the context stands, for back traces.
     pub fn position(&self) -> Position {
         Position { rip: self.rip, rsp: self.rsp, rbp: self.rbp }
+    }
+
+    /// The program's stack pointer.
+    pub fn stack_pointer(&self) -> u64 {
+        self.rsp
+    }
+
+    /// Gives the system call that this frame holds its answer.
+    pub fn set_answer(&mut self, answer: u64) {
+        self.rax = answer;
+    }
+
+    /// Has the program make the system call that this frame holds again.
+    pub fn repeat_call(&mut self) {
+        self.rip -= SYSCALL_BYTES;
     }
 
     /// System call number (`rax`) and arguments, in their order, by Linux's convention (syscall(2)).

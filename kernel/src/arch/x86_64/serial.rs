@@ -4,7 +4,7 @@ use uart_16550::backend::PioBackend;
 use uart_16550::spec::registers::{LSR, offsets};
 use uart_16550::{BaudRate, Config, Uart16550};
 
-use crate::arch::ports;
+use super::ports;
 
 const COM1: u16 = 0x3f8;
 

@@ -1,0 +1,245 @@
+//! Creating the ranks of a job: segments, page tables with the peers' slots linked in, job pages, program images and initial
+//! stacks (`docs/architecture.md`, "The machine as a job sees it"; SMARTMAP paper, figure 1).
+
+use arrayvec::ArrayVec;
+use lwk_abi::address::{JOB_PAGE, MAX_RANKS, PAGE_BYTES};
+use lwk_abi::job_page::{
+    FLAG_EMULATED, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
+};
+use lwk_elf::Program;
+use lwk_linux::Process;
+use lwk_mm::Access;
+use lwk_mm::address::VirtAddr;
+use lwk_mm::layout::{ImageRange, Layout};
+
+use crate::arch::features::features;
+use crate::arch::{clock, topology};
+use crate::core_local;
+use crate::description::Problem;
+use crate::initial_stack;
+use crate::job::Job;
+use crate::memory;
+use crate::rank::{Parts, Rank};
+use crate::user_memory::{FreshFrames, SharedFrames, UserMemory, Writable};
+
+const MIB2: u64 = 2 << 20;
+const GIB: u64 = 1 << 30;
+/// What an earlier job has left in every byte, in tests.
+const STALE: u8 = 0xa5;
+
+/// Creates every rank of `job`, links each into all the others, and fills in their job pages and stacks. Errors: what does not fit, in memory or in a
+/// slot.
+pub fn create_ranks(job: &Job, file: &lwk_job::Job<'static>) -> Result<(), Problem> {
+    let bytes = file.memory.next_multiple_of(PAGE_BYTES);
+    let image: ArrayVec<ImageRange, { lwk_mm::layout::IMAGE_RANGES_MAX }> = job
+        .program()
+        .segments
+        .iter()
+        .map(|segment| ImageRange {
+            start: segment.address,
+            end: segment.address + segment.memory_bytes,
+            access: segment.access,
+        })
+        .collect();
+    let layout = Layout::new(&image, bytes).map_err(Problem::Layout)?;
+    let free = memory::in_use().free;
+    let no_memory = Problem::NoMemory { ranks: job.size(), bytes, free };
+    let segments = allocate_segments(job.size(), &layout).ok_or(no_memory)?;
+    let places = places(job);
+    for (number, segment) in segments.into_iter().enumerate() {
+        let fresh = Fresh { number, layout: layout.clone(), segment };
+        job.set_rank(create_rank(job, file, fresh, &places)?);
+    }
+    link_peers(job)
+}
+
+/// Places of the ranks, by number.
+type Places = ArrayVec<RankPlace, MAX_RANKS>;
+type Segments = ArrayVec<FreshFrames, MAX_RANKS>;
+
+/// Memory for `count` segments of this layout, at physical addresses that large pages can map: congruent to the virtual ones modulo
+/// 1 GiB where a segment can hold such a page and that wastes too little to matter, else modulo 2 MiB.
+fn allocate_segments(count: usize, layout: &Layout) -> Option<Segments> {
+    let gigabyte = (features().gigabyte_pages && layout.segment_bytes >= 2 * GIB).then_some(GIB);
+    gigabyte.into_iter().chain([MIB2]).find_map(|align| allocate_aligned(count, layout, align))
+}
+
+fn allocate_aligned(count: usize, layout: &Layout, align: u64) -> Option<Segments> {
+    let mut segments = Segments::new();
+    for _ in 0..count {
+        match memory::allocate_segment(layout.segment_bytes, align, layout.segment_start % align) {
+            Some(segment) => segments.push(segment),
+            None => {
+                segments.into_iter().for_each(memory::release_segment);
+                return None;
+            }
+        }
+    }
+    Some(segments)
+}
+
+/// What a rank begins with.
+struct Fresh {
+    number: usize,
+    layout: Layout,
+    segment: FreshFrames,
+}
+
+fn create_rank(
+    job: &Job,
+    file: &lwk_job::Job<'static>,
+    fresh: Fresh,
+    places: &Places,
+) -> Result<&'static Rank, Problem> {
+    let Fresh { number, layout, mut segment } = fresh;
+    let stack = initial_stack::build(&layout, &mut segment, job.program(), file)?;
+    let mut job_page = memory::allocate_kernel(PAGE_BYTES).ok_or(Problem::NoKernelMemory)?;
+    job_page.place(job_page_of(job, number, &layout, &segment, places));
+    let (segment, job_page) = (segment.share(), job_page.share());
+    let space = map(&layout, &segment, &job_page)?;
+    let process = place_process(&layout).ok_or(Problem::NoKernelMemory)?;
+    let (core, entry) = (job.core_of(number), job.program().entry);
+    let parts = Parts { number, core, layout, segment, job_page, space, entry, stack, process };
+    memory::place(Rank::new(parts)).map(|rank| &*rank).ok_or(Problem::NoKernelMemory)
+}
+
+/// The address space of a rank, without peers.
+fn map(
+    layout: &Layout,
+    segment: &SharedFrames,
+    job_page: &SharedFrames,
+) -> Result<crate::address_space::AddressSpace, Problem> {
+    let space = memory::with_kernel_space(|space| space.another());
+    let mut space = space.ok_or(Problem::NoKernelMemory)?;
+    let page = job_page.mappable(0, PAGE_BYTES);
+    space.map_for_programs(VirtAddr::new(JOB_PAGE), &page, Access::R).map_err(Problem::Map)?;
+    for region in &layout.regions {
+        let memory = segment.mappable(region.start - layout.segment_start, region.end - region.start);
+        space.map_for_programs(VirtAddr::new(region.start), &memory, region.access).map_err(Problem::Map)?;
+    }
+    Ok(space)
+}
+
+/// What the system keeps for a rank's calls. A function of its own, because the boot loader's stack holds few such values.
+#[inline(never)]
+fn place_process(layout: &Layout) -> Option<&'static spin::Mutex<Process>> {
+    let process = &*memory::place(spin::Mutex::new(Process::new(layout)))?;
+    process.lock().start_in(crate::files::start_folder().ok()?);
+    Some(process)
+}
+
+/// SMARTMAP: each rank's slot 0 becomes slot `r + 1` of every rank, its own included. One entry of 8 bytes a peer.
+fn link_peers(job: &Job) -> Result<(), Problem> {
+    for owner in job.all_ranks() {
+        for peer in job.all_ranks() {
+            peer.space().link(owner.number() + 1, owner.space()).map_err(Problem::Map)?;
+        }
+    }
+    Ok(())
+}
+
+/// Dense numbers for values that name shared hardware: equal values get equal numbers, in order of first appearance.
+fn dense(values: impl Iterator<Item = u32>) -> ArrayVec<u16, MAX_RANKS> {
+    let mut seen: ArrayVec<u32, MAX_RANKS> = ArrayVec::new();
+    values
+        .map(|value| match seen.iter().position(|known| *known == value) {
+            Some(position) => position as u16,
+            None => {
+                seen.push(value);
+                seen.len() as u16 - 1
+            }
+        })
+        .collect()
+}
+
+/// Where each rank runs.
+fn places(job: &Job) -> Places {
+    let shifts = topology::shifts();
+    let ranks = || 0..job.size();
+    let id = |rank: usize| core_local::core(job.core_of(rank)).map_or(0, |core| core.block().controller_id());
+    let number_by = |shift: u32| dense(ranks().map(|rank| id(rank) >> shift));
+    let packages = number_by(shifts.package);
+    let physical_cores = number_by(shifts.core);
+    let (l2, l3) = (number_by(shifts.l2), number_by(shifts.l3));
+    let place = |rank: usize| RankPlace {
+        core: job.core_of(rank) as u16,
+        package: packages[rank],
+        physical_core: physical_cores[rank],
+        l2: l2[rank],
+        l3: l3[rank],
+        thread: (id(rank) & ((1 << shifts.core) - 1)) as u16,
+    };
+    ranks().map(place).collect()
+}
+
+fn job_page_of(
+    job: &Job,
+    number: usize,
+    layout: &Layout,
+    segment: &FreshFrames,
+    known_places: &Places,
+) -> JobPage {
+    let mut flags = 0;
+    if job.is_oversubscribed() {
+        flags |= FLAG_OVERSUBSCRIBED;
+    }
+    if features().emulated {
+        flags |= FLAG_EMULATED;
+    }
+    let (wall_base_ns, tsc_base) = clock::wall_base();
+    let mut places = [RankPlace::default(); MAX_RANKS];
+    places[..known_places.len()].copy_from_slice(known_places);
+    JobPage {
+        magic: JOB_PAGE_MAGIC,
+        version: JOB_PAGE_VERSION,
+        flags,
+        rank: number as u32,
+        size: job.size() as u32,
+        node_rank: number as u32,
+        node_size: job.size() as u32,
+        node: 0,
+        nodes: 1,
+        tsc_hz: clock::ticks_a_second(),
+        tsc_base,
+        wall_base_ns,
+        segment_start: layout.segment_start,
+        segment_bytes: layout.segment_bytes,
+        segment_phys: segment.start().as_u64(),
+        image_end: layout.image_end,
+        heap_start: layout.heap_start,
+        heap_end: layout.heap_end,
+        stack_start: layout.stack_start,
+        stack_end: layout.stack_end,
+        yield_code: 0,
+        place_count: known_places.len() as u64,
+        places,
+    }
+}
+
+/// Clears the segment up to the arguments on the stack, so that nothing of firmware or of an earlier job can be read in it, and puts the
+/// program's image into it. Runs on the rank's own core, so that the memory is touched first from there; before any rank runs. With
+/// `stale_memory` the segment is full of an earlier job's bytes first. Returns the ticks that clearing has taken.
+pub fn load(rank: &Rank, program: &Program<'static>, stale_memory: bool) -> u64 {
+    let first = rank.layout().segment_start;
+    let memory = rank.segment().writable(0, rank.initial_stack_pointer() - first);
+    if stale_memory {
+        fill(memory, STALE);
+    }
+    let start = clock::ticks();
+    memory.clear_large();
+    let ticks = clock::ticks() - start;
+    for segment in &program.segments {
+        let bytes = segment.data.len();
+        memory.piece((segment.address - first) as usize, bytes).copy_from(segment.data);
+    }
+    ticks
+}
+
+/// Sets every byte.
+fn fill(memory: UserMemory<'_, Writable>, byte: u8) {
+    let page = [byte; PAGE_BYTES as usize];
+    for offset in (0..memory.bytes()).step_by(page.len()) {
+        let piece = memory.piece(offset, page.len());
+        piece.copy_from(&page[..piece.bytes()]);
+    }
+}
