@@ -7,10 +7,10 @@ use lwk_abi::job_page::{
     FLAG_EMULATED, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
 };
 use lwk_elf::Program;
-use lwk_linux::Process;
 use lwk_mm::Access;
 use lwk_mm::address::VirtAddr;
 use lwk_mm::layout::{ImageRange, Layout};
+use lwk_personality::Process;
 
 use crate::arch::features::features;
 use crate::arch::{clock, topology};

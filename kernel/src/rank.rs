@@ -3,8 +3,8 @@
 use core::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use lwk_abi::console::{LINE_BYTES, STDERR, STDERR_PART, STDOUT, STDOUT_PART};
-use lwk_linux::{Process, Stream};
 use lwk_mm::layout::Layout;
+use lwk_personality::{Process, Stream};
 
 use crate::address_space::AddressSpace;
 use crate::arch::extended_state::ExtendedState;
@@ -41,8 +41,6 @@ pub struct Rank {
     /// Where the program's stack starts, below arguments and environment.
     stack: u64,
     ended: AtomicBool,
-    /// Peers count on this rank. Relaxed everywhere: only the rank's own core uses it.
-    holds_job: AtomicBool,
     status: AtomicI32,
     /// Locked by the rank's own core only, so never waited for; a non-maskable interrupt tries and does without.
     private: spin::Mutex<Private>,
@@ -70,16 +68,6 @@ pub struct Parts {
 }
 
 impl Rank {
-    /// Whether its exit with status 0 ends the job ([`lwk_abi::syscall::JOB_HOLD`]).
-    pub fn holds_job(&self) -> bool {
-        self.holds_job.load(Ordering::Relaxed)
-    }
-
-    /// Sets that.
-    pub fn hold_job(&self, on: bool) {
-        self.holds_job.store(on, Ordering::Relaxed);
-    }
-
     /// A rank that has not run.
     pub fn new(parts: Parts) -> Rank {
         let Parts { number, core, layout, segment, job_page, space, entry, stack, process } = parts;
@@ -95,7 +83,6 @@ impl Rank {
             space,
             stack,
             ended: AtomicBool::new(false),
-            holds_job: AtomicBool::new(false),
             status: AtomicI32::new(NO_STATUS),
             private: spin::Mutex::new(Private {
                 frame: TrapFrame::start_of_program(entry, stack),

@@ -5,9 +5,9 @@
 
 use lwk_abi::address::{SLOT_BYTES, USER_END, slot_of};
 use lwk_abi::syscall::errno::EFAULT;
-use lwk_linux::Errno;
 use lwk_mm::Access;
 use lwk_mm::layout;
+use lwk_personality::Errno;
 
 use crate::job::Job;
 use crate::rank::Rank;

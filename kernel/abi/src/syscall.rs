@@ -149,6 +149,83 @@ pub mod linux {
     pub const FACCESSAT2: u64 = 439;
 }
 
+/// Codes of `arch_prctl(2)` (arch/x86/include/uapi/asm/prctl.h).
+pub mod arch_prctl {
+    pub const SET_GS: u32 = 0x1001;
+    pub const SET_FS: u32 = 0x1002;
+    pub const GET_FS: u32 = 0x1003;
+    pub const GET_GS: u32 = 0x1004;
+}
+
+/// Flags of `mmap(2)` (asm-generic/mman-common.h, linux/mman.h).
+pub mod map {
+    pub const SHARED: u64 = 1;
+    pub const PRIVATE: u64 = 2;
+    pub const SHARED_VALIDATE: u64 = 3;
+    pub const TYPE: u64 = 0xf;
+    pub const FIXED: u64 = 0x10;
+    pub const ANONYMOUS: u64 = 0x20;
+    pub const FIXED_NOREPLACE: u64 = 0x10_0000;
+}
+
+/// Protections of `mmap(2)` and `mprotect(2)`.
+pub mod protection {
+    pub const WRITE: u64 = 2;
+    pub const EXECUTE: u64 = 4;
+    /// Read, write, execute, and the two hints about growth.
+    pub const ALL: u64 = 7 | 0x0300_0000;
+}
+
+/// Flags of `open(2)`, which descriptors keep in part (asm-generic/fcntl.h).
+pub mod open {
+    pub const ACCESS_MODE: u32 = 3;
+    pub const WRITE_ONLY: u32 = 1;
+    pub const READ_WRITE: u32 = 2;
+    pub const CREATE: u32 = 0o100;
+    pub const EXCLUSIVE: u32 = 0o200;
+    pub const TRUNCATE: u32 = 0o1000;
+    pub const APPEND: u32 = 0o2000;
+    pub const NON_BLOCKING: u32 = 0o4000;
+    pub const FOLDER: u32 = 0o200_000;
+    pub const NO_FOLLOW: u32 = 0o400_000;
+    pub const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+    pub const PATH_ONLY: u32 = 0o10_000_000;
+    pub const UNNAMED: u32 = 0o20_000_000;
+}
+
+/// Flags of calls with a folder's descriptor (linux/fcntl.h), and what stands for the current folder.
+pub mod at {
+    pub const CURRENT_FOLDER: u32 = -100i32 as u32;
+    pub const NO_FOLLOW: u32 = 0x100;
+    pub const REMOVE_FOLDER: u32 = 0x200;
+    pub const FOLLOW: u32 = 0x400;
+    pub const NO_AUTOMOUNT: u32 = 0x800;
+    pub const EMPTY_PATH: u32 = 0x1000;
+}
+
+/// Commands of `fcntl(2)` (asm-generic/fcntl.h).
+pub mod fcntl {
+    pub const DUP: u32 = 0;
+    pub const GET_FD: u32 = 1;
+    pub const SET_FD: u32 = 2;
+    pub const GET_FLAGS: u32 = 3;
+    pub const SET_FLAGS: u32 = 4;
+    pub const GET_LOCK: u32 = 5;
+    pub const SET_LOCK: u32 = 6;
+    pub const SET_LOCK_WAIT: u32 = 7;
+    pub const DUP_CLOSE_ON_EXEC: u32 = 1030;
+}
+
+/// Operations of `futex(2)` (linux/futex.h).
+pub mod futex {
+    pub const WAIT: u32 = 0;
+    pub const WAKE: u32 = 1;
+    pub const WAIT_BITS: u32 = 9;
+    pub const WAKE_BITS: u32 = 10;
+    pub const PRIVATE: u32 = 128;
+    pub const REAL_TIME: u32 = 256;
+}
+
 /// Most file descriptors of a rank: they are below this number (what `RLIMIT_NOFILE` says).
 pub const DESCRIPTORS_MAX: usize = 256;
 

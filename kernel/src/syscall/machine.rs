@@ -1,16 +1,19 @@
-//! What this node gives to the calls of `lwk-linux`: a rank's memory through the kernel's linear map, clocks, the console, files.
+//! What this node gives to the calls of `lwk-personality`: a rank's memory through the kernel's linear map, clocks, the console, files.
 
+use lwk_abi::console::REPORT;
+use lwk_abi::syscall::CoreCounters;
 use lwk_files::Files;
-use lwk_linux::{Answer, Clock, Errno, Facts, Machine, Stream};
 use lwk_mm::address::VirtAddr;
 use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::Layout;
+use lwk_personality::{Answer, Clock, Errno, Facts, Home, Machine, Process, Registers, Stream};
 
 use crate::arch::extended_state::ExtendedState;
 use crate::arch::features::features;
 use crate::arch::trap_frame::TrapFrame;
 use crate::arch::user_state::{self, ThreadPointers};
 use crate::arch::{clock, random};
+use crate::console;
 use crate::core_local::{self, Core};
 use crate::files::{self, NodePages};
 use crate::job::Job;
@@ -24,19 +27,19 @@ use crate::user_slice::UserSlice;
 const PIECE_BYTES: usize = 512;
 
 /// The machine as one rank has it, on the core that runs the rank.
-pub struct NodeMachine {
+pub struct NodeMachine<'a> {
     core: &'static Core,
     job: &'static Job,
     rank: &'static Rank,
-    /// The program's stack pointer at its entry to the kernel.
-    stack: u64,
+    /// What its program has entered the kernel with.
+    frame: &'a TrapFrame,
 }
 
-impl NodeMachine {
+impl<'a> NodeMachine<'a> {
     /// The machine as that rank has it, whose program has entered the kernel with `frame`.
-    pub fn of(running: &Running, frame: &TrapFrame) -> NodeMachine {
+    pub fn of(running: &Running, frame: &'a TrapFrame) -> NodeMachine<'a> {
         let Running { core, job, rank } = *running;
-        NodeMachine { core, job, rank, stack: frame.stack_pointer() }
+        NodeMachine { core, job, rank, frame }
     }
 
     /// Pages of the rank's own heap.
@@ -54,7 +57,7 @@ impl NodeMachine {
     }
 }
 
-impl Machine for NodeMachine {
+impl Machine for NodeMachine<'_> {
     type Pages = NodePages;
 
     fn layout(&self) -> &Layout {
@@ -165,7 +168,7 @@ impl Machine for NodeMachine {
     }
 
     fn stack_pointer(&self) -> u64 {
-        self.stack
+        self.frame.stack_pointer()
     }
 
     fn float_bytes(&self) -> u64 {
@@ -199,5 +202,30 @@ impl Machine for NodeMachine {
 
     fn count_unsupported(&self, number: u64) {
         super::unsupported::count(number);
+    }
+}
+
+impl Home for NodeMachine<'_> {
+    fn registers(&self) -> Registers {
+        self.frame.to_linux(0)
+    }
+
+    fn core_counters(&self) -> Option<CoreCounters> {
+        Some(self.core.counters.summary())
+    }
+
+    fn report(&self, text: &str) {
+        console::record_text(REPORT, 0, format_args!("runtime-{text}"));
+    }
+
+    /// A node has no network yet: unknown calls are counted.
+    fn portals(&self, number: u64, _arguments: [u64; 6]) -> Option<Answer> {
+        self.count_unsupported(number);
+        None
+    }
+
+    /// The node's files are all there are.
+    fn files_elsewhere(&self, _process: &mut Process, _number: u64, _arguments: [u64; 6]) -> Option<Answer> {
+        None
     }
 }

@@ -1,7 +1,7 @@
 //! Signals on this node: what a processor exception is as a signal, and the way into handlers and back.
 
 use lwk_failure::Fault;
-use lwk_linux::{Fatal, Information};
+use lwk_personality::Information;
 
 use super::machine::NodeMachine;
 use crate::arch::signal_code::code_and_address;
@@ -21,29 +21,4 @@ pub fn take_fault(running: &Running, frame: &mut TrapFrame, fault: &Fault) -> bo
         frame.resume_at(&registers);
     }
     taken.is_ok()
-}
-
-/// At the end of a system call: sees to the signals that it has raised or unblocked. Errors: a signal that ends the rank.
-pub fn take_signals(running: &Running, frame: &mut TrapFrame) -> Result<(), Fatal> {
-    let mut registers = frame.to_linux(0);
-    let machine = NodeMachine::of(running, frame);
-    let taken = running.rank.with_process(|process| {
-        if !process.has_pending_signal() {
-            return Ok(false);
-        }
-        process.take_signals(&machine, &mut registers).map(|()| true)
-    })?;
-    if taken {
-        frame.resume_at(&registers);
-    }
-    Ok(())
-}
-
-/// `rt_sigreturn(2)`: `frame` becomes what the program was interrupted with. Errors: the stack holds nothing that could be returned to.
-pub fn return_from_handler(running: &Running, frame: &mut TrapFrame) -> Result<(), Fatal> {
-    let mut registers = frame.to_linux(0);
-    let machine = NodeMachine::of(running, frame);
-    running.rank.with_process(|process| process.return_from_handler(&machine, &mut registers))?;
-    frame.resume_at(&registers);
-    Ok(())
 }

@@ -27,8 +27,6 @@ pub struct RankEntry {
     pub huge_bytes: AtomicU64,
     /// Set when the rank's end is its own doing: it exited, aborted, or reported its fault.
     pub said_why: AtomicU32,
-    /// Not 0 while peers count on the rank ([`lwk_abi::syscall::JOB_HOLD`]).
-    pub holds_job: AtomicU32,
     /// 1 once the rank has answered where it is, by release: its answer is then in the pipe.
     pub located: AtomicU32,
     /// Number plus one (0: free) and count of each unsupported system call.

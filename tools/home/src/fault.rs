@@ -9,9 +9,9 @@ use lwk_abi::address::{SLOT_BYTES, slot_of};
 use lwk_abi::console::{FAILURE, FRAME};
 use lwk_abi::exit::SIGNAL_BASE;
 use lwk_failure::{Death, Fault, Position, Reason, Registers, back_trace};
-use lwk_linux::Information;
 use lwk_mm::Access;
 use lwk_mm::layout::Place;
+use lwk_personality::Information;
 
 use crate::console::Report;
 use crate::rank::Rank;

@@ -15,7 +15,7 @@
 //! death signal. Memory objects have no name and vanish with the last process.
 //!
 //! The layout of a rank, its heap and its failure report are the kernel's own: crates `lwk-mm`, `lwk-elf`, `lwk-job`,
-//! `lwk-failure`; so are its system calls and files: `lwk-linux`, `lwk-files`.
+//! `lwk-failure`; so are its system calls and files: `lwk-personality`, `lwk-files`.
 
 pub mod arch;
 pub mod bench;

@@ -1,4 +1,4 @@
-//! What the host home gives to the calls of `lwk-linux`: the program's memory at its own addresses, Linux's clocks, the node's
+//! What the host home gives to the calls of `lwk-personality`: the program's memory at its own addresses, Linux's clocks, the node's
 //! streams and files.
 //!
 //! Runs in a signal handler on its own stack; see [`crate::rank`] for what it may use.
@@ -6,29 +6,27 @@
 use std::sync::atomic::Ordering;
 
 use lwk_abi::address::{JOB_PAGE, SLOT_BYTES, USER_END, slot_of};
+use lwk_abi::console::REPORT;
 use lwk_abi::job_page::JobPage;
 use lwk_abi::syscall::errno::EFAULT;
+use lwk_abi::syscall::{CoreCounters, arch_prctl};
 use lwk_files::Files;
-use lwk_linux::{Answer, Clock, Errno, Facts, Machine, Stream};
 use lwk_mm::Access;
 use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::Layout;
+use lwk_personality::{Answer, Clock, Errno, Facts, Home, Machine, Process, Registers, Stream};
 
 use crate::arch::Gate;
+use crate::console::Report;
 use crate::files::SharedPages;
+use crate::own_files;
 use crate::rank::Rank;
-
-/// Linux's codes of `arch_prctl`.
-const SET_GS: u64 = 0x1001;
-const SET_FS: u64 = 0x1002;
-const GET_FS: u64 = 0x1003;
-const GET_GS: u64 = 0x1004;
 
 /// The machine as one rank has it.
 pub struct HostMachine {
     pub rank: &'static Rank,
-    /// The program's stack pointer.
-    pub stack: u64,
+    /// The program's registers.
+    pub registers: Registers,
     /// What Linux saved of the program's extended state, and will load again when the handler returns; null if nothing.
     pub float: *mut u8,
 }
@@ -205,20 +203,20 @@ impl Machine for HostMachine {
 
     fn thread_base(&self, gs: bool) -> u64 {
         let mut base = 0u64;
-        let code = if gs { GET_GS } else { GET_FS };
+        let code = u64::from(if gs { arch_prctl::GET_GS } else { arch_prctl::GET_FS });
         // SAFETY: the call writes one word, into this function's variable.
         unsafe { Gate::call(libc::SYS_arch_prctl, [code, &raw mut base as u64, 0, 0, 0, 0]) };
         base
     }
 
     fn set_thread_base(&self, gs: bool, address: u64) {
-        let code = if gs { SET_GS } else { SET_FS };
+        let code = u64::from(if gs { arch_prctl::SET_GS } else { arch_prctl::SET_FS });
         // SAFETY: the handlers use no thread-local memory, and the program has asked for it.
         unsafe { Gate::call(libc::SYS_arch_prctl, [code, address, 0, 0, 0, 0]) };
     }
 
     fn stack_pointer(&self) -> u64 {
-        self.stack
+        self.registers.rsp
     }
 
     fn float_bytes(&self) -> u64 {
@@ -282,5 +280,34 @@ impl Machine for HostMachine {
 
     fn count_unsupported(&self, number: u64) {
         self.rank.entry().count_unsupported(number);
+    }
+}
+
+impl Home for HostMachine {
+    fn registers(&self) -> Registers {
+        self.registers
+    }
+
+    /// Only a kernel counts what disturbs a core.
+    fn core_counters(&self) -> Option<CoreCounters> {
+        None
+    }
+
+    fn report(&self, text: &str) {
+        let mut report = Report::new();
+        report.add(REPORT, 0, format_args!("runtime-{text}"));
+        self.rank.send(&report);
+    }
+
+    fn portals(&self, number: u64, arguments: [u64; 6]) -> Option<Answer> {
+        let answer = self.rank.network?.call(self.rank.rank, number, arguments);
+        Some(u64::try_from(answer).map_err(|_| Errno(-answer)))
+    }
+
+    fn files_elsewhere(&self, process: &mut Process, number: u64, arguments: [u64; 6]) -> Option<Answer> {
+        if !self.rank.own_files {
+            return None;
+        }
+        own_files::call(self, process, number, arguments)
     }
 }

@@ -7,7 +7,9 @@
 
 use lwk_abi::syscall::errno::{EACCES, EBADF, ENODEV};
 use lwk_abi::syscall::linux;
-use lwk_linux::{Answer, Errno, Machine, Outcome};
+use lwk_abi::syscall::map;
+use lwk_abi::syscall::protection;
+use lwk_personality::{Answer, Errno, Machine, Process, Waiting, linux_call};
 
 use crate::arch::Gate;
 use crate::machine::HostMachine;
@@ -99,17 +101,19 @@ const FURTHER: &[u64] = &[
     linux::GETRESGID,
 ];
 
-const MAP_SHARED: u64 = 1;
-const MAP_TYPE: u64 = 0xf;
-const MAP_ANONYMOUS: u64 = 0x20;
-const PROT_WRITE: u64 = 2;
-
-/// Answers a call on files; none if this is another call, which `lwk-linux` answers.
-pub fn call(machine: &HostMachine, number: u64, arguments: [u64; 6]) -> Option<Answer> {
+/// Answers a call on files; none if this is another call, which `lwk-personality` answers.
+pub fn call(
+    machine: &HostMachine,
+    process: &mut Process,
+    number: u64,
+    arguments: [u64; 6],
+) -> Option<Answer> {
     let mut arguments = arguments;
     let reports = |fd: u64| fd as i32 == machine.rank.report();
     match number {
-        linux::MMAP if arguments[3] & MAP_ANONYMOUS == 0 => return Some(map(machine, arguments)),
+        linux::MMAP if arguments[3] & map::ANONYMOUS == 0 => {
+            return Some(map_file(machine, process, arguments));
+        }
         _ if !ON_DESCRIPTOR.contains(&number) && !FURTHER.contains(&number) => return None,
         // The channel to the node is none of the program's.
         _ if ON_DESCRIPTOR.contains(&number) && reports(arguments[0]) => return Some(Err(Errno(EBADF))),
@@ -120,15 +124,15 @@ pub fn call(machine: &HostMachine, number: u64, arguments: [u64; 6]) -> Option<A
         linux::READLINKAT if is_own_file(machine, arguments[1]) => {
             return Some(own_file(machine, arguments[2], arguments[3]));
         }
-        // Which signals are blocked is the loader's, and kept for the program by `lwk-linux`.
+        // Which signals are blocked is the loader's, and kept for the program by `lwk-personality`.
         linux::PPOLL => arguments[3] = 0,
         linux::PSELECT6 => arguments[5] = 0,
         _ => {}
     }
-    Some(linux_call(number, arguments))
+    Some(pass_on(number, arguments))
 }
 
-fn linux_call(number: u64, arguments: [u64; 6]) -> Answer {
+fn pass_on(number: u64, arguments: [u64; 6]) -> Answer {
     // SAFETY: Linux checks every pointer against what is mapped. What the program may have changed by it is its own memory and its files;
     // the loader's lies where no pointer of a sound program leads.
     match unsafe { Gate::call(number as i64, arguments) } {
@@ -156,35 +160,35 @@ fn own_file(machine: &HostMachine, target: u64, bytes: u64) -> Answer {
 }
 
 /// `mmap(2)` of a file: fresh memory with what is in the file. One that is to be shared for writing is `ENODEV`, as on a node.
-fn map(machine: &HostMachine, [address, bytes, protection, flags, fd, offset]: [u64; 6]) -> Answer {
-    if flags & MAP_TYPE & MAP_SHARED != 0 && protection & PROT_WRITE != 0 {
+fn map_file(
+    machine: &HostMachine,
+    process: &mut Process,
+    [address, bytes, wanted, flags, fd, offset]: [u64; 6],
+) -> Answer {
+    if flags & map::TYPE & map::SHARED != 0 && wanted & protection::WRITE != 0 {
         return Err(Errno(ENODEV));
     }
     // What cannot be read cannot be shown: a look at its first bytes, in no memory at all, tells.
-    linux_call(linux::PREAD64, [fd, 0, 0, offset, 0, 0]).map_err(|Errno(error)| {
+    pass_on(linux::PREAD64, [fd, 0, 0, offset, 0, 0]).map_err(|Errno(error)| {
         if error == i64::from(libc::ESPIPE) || error == i64::from(libc::EISDIR) {
             Errno(ENODEV)
         } else {
             Errno(error)
         }
     })?;
-    // SAFETY: asked once in a call, by this function alone.
-    let process = unsafe { machine.rank.process() };
-    let anonymous = [address, bytes, protection, flags | MAP_ANONYMOUS, u64::MAX, 0];
-    let start = match lwk_linux::call(process, machine, linux::MMAP, anonymous) {
-        Outcome::Done(answer) => answer?,
-        Outcome::Again => return Err(Errno(EACCES)),
+    let anonymous = [address, bytes, wanted, flags | map::ANONYMOUS, u64::MAX, 0];
+    let start = match linux_call(process, machine, linux::MMAP, anonymous) {
+        Waiting::Done(answer) => answer?,
+        Waiting::Again => return Err(Errno(EACCES)),
     };
     let mut done = 0;
     while done < bytes {
-        match linux_call(linux::PREAD64, [fd, start + done, bytes - done, offset + done, 0, 0]) {
+        match pass_on(linux::PREAD64, [fd, start + done, bytes - done, offset + done, 0, 0]) {
             Ok(0) => break,
             Ok(read) => done += read,
             Err(error) => {
-                // SAFETY: as above; the first reference is gone.
-                let process = unsafe { machine.rank.process() };
                 // What has just been mapped can be given back.
-                let _ = lwk_linux::call(process, machine, linux::MUNMAP, [start, bytes, 0, 0, 0, 0]);
+                let _ = linux_call(process, machine, linux::MUNMAP, [start, bytes, 0, 0, 0, 0]);
                 return Err(error);
             }
         }

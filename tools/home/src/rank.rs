@@ -13,9 +13,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use lwk_abi::address::{JOB_PAGE, PAGE_BYTES};
-use lwk_linux::Process;
 use lwk_mm::Access;
 use lwk_mm::layout::Layout;
+use lwk_personality::Process;
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;

@@ -1,23 +1,22 @@
 //! Signals in the host home: the way from Linux's handlers, which the loader has, into the program's and back. Linux's own signal
-//! mask stays what the loader needs; what the program blocks is kept by `lwk-linux`.
+//! mask stays what the loader needs; what the program blocks is kept by `lwk-personality`.
 //!
 //! Runs in a signal handler on its own stack; see [`crate::rank`] for what it may use.
 
-use lwk_linux::{Fatal, Information, Registers};
+use lwk_personality::{Information, Registers};
 
 use crate::machine::HostMachine;
 use crate::rank::Rank;
 
 /// The machine of a rank whose state Linux has saved in `context`.
 pub fn machine(rank: &'static Rank, context: &libc::ucontext_t) -> HostMachine {
-    let stack = context.uc_mcontext.gregs[libc::REG_RSP as usize] as u64;
-    HostMachine { rank, stack, float: context.uc_mcontext.fpregs.cast() }
+    HostMachine { rank, registers: registers(context), float: context.uc_mcontext.fpregs.cast() }
 }
 
 /// Sends the program into its handler for a fault; false if it has none, or no stack for it, and then `context` is as it was.
 pub fn take_fault(rank: &'static Rank, context: &mut libc::ucontext_t, information: Information) -> bool {
     let machine = machine(rank, context);
-    let mut registers = registers(context);
+    let mut registers = machine.registers;
     // SAFETY: a fault of the program comes while no call of its is under way; asked once, by this function.
     let process = unsafe { rank.process() };
     let taken = process.take_fault(&machine, &mut registers, information).is_ok();
@@ -27,31 +26,7 @@ pub fn take_fault(rank: &'static Rank, context: &mut libc::ucontext_t, informati
     taken
 }
 
-/// At the end of a system call: sees to the signals that it has raised or unblocked. Errors: a signal that ends the rank.
-pub fn take_signals(rank: &'static Rank, context: &mut libc::ucontext_t) -> Result<(), Fatal> {
-    // SAFETY: the call is done; asked once, by this function.
-    let process = unsafe { rank.process() };
-    if !process.has_pending_signal() {
-        return Ok(());
-    }
-    let machine = machine(rank, context);
-    let mut registers = registers(context);
-    process.take_signals(&machine, &mut registers)?;
-    resume_at(context, &registers);
-    Ok(())
-}
-
-/// `rt_sigreturn(2)`: `context` becomes what the program was interrupted with. Errors: the stack holds nothing that could be returned to.
-pub fn return_from_handler(rank: &'static Rank, context: &mut libc::ucontext_t) -> Result<(), Fatal> {
-    let machine = machine(rank, context);
-    let mut registers = registers(context);
-    // SAFETY: asked once, by this call.
-    let process = unsafe { rank.process() };
-    process.return_from_handler(&machine, &mut registers)?;
-    resume_at(context, &registers);
-    Ok(())
-}
-
+/// The program's registers, as Linux has saved them.
 fn registers(context: &libc::ucontext_t) -> Registers {
     let word = |index: i32| context.uc_mcontext.gregs[index as usize] as u64;
     Registers {
@@ -79,7 +54,8 @@ fn registers(context: &libc::ucontext_t) -> Registers {
     }
 }
 
-fn resume_at(context: &mut libc::ucontext_t, registers: &Registers) {
+/// Has the program go on with these registers when the handler returns.
+pub fn resume_at(context: &mut libc::ucontext_t, registers: &Registers) {
     let places = [
         (libc::REG_R8, registers.r8),
         (libc::REG_R9, registers.r9),

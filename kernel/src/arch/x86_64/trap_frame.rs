@@ -2,7 +2,7 @@
 
 use lwk_abi::address::USER_END;
 use lwk_failure::{Position, Registers};
-use lwk_linux::{FIXED_FLAGS, OWN_FLAGS};
+use lwk_personality::{FIXED_FLAGS, OWN_FLAGS};
 
 /// `vector` of a frame that a system call made; all others are interrupt vectors (0 to 255).
 pub const SYSCALL_VECTOR: u64 = 0x100;
@@ -90,9 +90,9 @@ impl TrapFrame {
     }
 
     /// The registers as Linux tells them to a signal's handler; `address` is that of a page fault.
-    pub fn to_linux(self, address: u64) -> lwk_linux::Registers {
+    pub fn to_linux(self, address: u64) -> lwk_personality::Registers {
         let is_call = self.vector == SYSCALL_VECTOR;
-        lwk_linux::Registers {
+        lwk_personality::Registers {
             r8: self.r8,
             r9: self.r9,
             r10: self.r10,
@@ -122,7 +122,7 @@ impl TrapFrame {
     ///
     /// # Panics
     /// If the address is none of a program's.
-    pub fn resume_at(&mut self, registers: &lwk_linux::Registers) {
+    pub fn resume_at(&mut self, registers: &lwk_personality::Registers) {
         assert!(registers.rip < USER_END, "a program goes on at an address of its own half");
         self.r8 = registers.r8;
         self.r9 = registers.r9;
