@@ -67,7 +67,7 @@ pub(crate) unsafe fn become_job(arguments: *const *const c_char, environment: *c
     if start::is_in_job() {
         return;
     }
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: both are null-terminated arrays of NUL-terminated texts (this function's contract).
     unsafe { execute(arguments, environment) };
     start::refuse();
 }
@@ -109,7 +109,7 @@ unsafe fn execute(arguments: *const *const c_char, environment: *const *const c_
             raw(EXECVE, [path, vector, environment, 0, 0, 0]);
         }
     };
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the environment is a null-terminated array of NUL-terminated texts (this function's contract).
     let value = |name: &str| unsafe { variable(environment, name) }.unwrap_or_default();
     match value(HOME) {
         b"" => {}

@@ -88,7 +88,7 @@ impl Heap {
 // that has at least its alignment and the same size.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the size is not zero, the caller's promise.
+        // SAFETY: the size is not zero (the trait's contract).
         let pointer = unsafe { self.0.alloc(Heap::served(layout)) };
         if pointer.is_null() {
             // Relaxed: a rank is one thread.
@@ -98,12 +98,12 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: allocated above with the same layout, the caller's promise.
+        // SAFETY: allocated above with the same layout (the trait's contract).
         unsafe { self.0.dealloc(pointer, Heap::served(layout)) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller's promise: not zero, and no overflow when rounded up to the alignment.
+        // SAFETY: the new size is not zero and does not overflow when rounded up to the alignment (the trait's contract).
         let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
         let (old, new) = (Heap::served(layout), Heap::served(new_layout));
         if old.align() == new.align() {
@@ -115,7 +115,7 @@ unsafe impl GlobalAlloc for Heap {
             }
             return moved;
         }
-        // SAFETY: the size is not zero, the caller's promise.
+        // SAFETY: the size is not zero (the trait's contract).
         let moved = unsafe { self.alloc(new_layout) };
         if !moved.is_null() {
             // SAFETY: both blocks hold the smaller of the two sizes and are distinct; the old one came from here.

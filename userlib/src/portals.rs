@@ -58,7 +58,7 @@ pub type Result<T> = core::result::Result<T, Error>;
 /// What others do with the memory that the arguments name must be sound.
 unsafe fn portals(number: u64, arguments: [u64; 4]) -> Result<u32> {
     let [a, b, c, d] = arguments;
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: what others do with the memory that the arguments name is sound (this function's contract).
     match unsafe { raw(number, [a, b, c, d, 0, 0]) } {
         answer @ 0.. => Ok(answer as u32),
         answer if -answer >= ERROR_BASE => Err(Error::Status((-answer - ERROR_BASE) as u32)),
@@ -165,7 +165,7 @@ impl Interface {
     /// While an operation uses the descriptor, its memory is read, or written if the operation fetches.
     pub unsafe fn bind(&self, descriptor: &Descriptor) -> Result<DescriptorHandle> {
         let arguments = [self.handle.into(), address_of(descriptor), 0, 0];
-        // SAFETY: the caller's promise.
+        // SAFETY: the memory may be read and written while operations use it (this function's contract).
         unsafe { portals(call::DESCRIPTOR_BIND, arguments) }.map(DescriptorHandle)
     }
 
@@ -181,7 +181,7 @@ impl Interface {
     /// Whoever the entry names may read or write its memory, by its options, until it is unlinked.
     pub unsafe fn append(&self, table: u32, entry: &Entry, list: u32) -> Result<EntryHandle> {
         let arguments = [self.handle.into(), table.into(), address_of(entry), list.into()];
-        // SAFETY: the caller's promise.
+        // SAFETY: whoever the entry names may use its memory by its options (this function's contract).
         unsafe { portals(call::ENTRY_APPEND, arguments) }.map(EntryHandle)
     }
 
@@ -204,7 +204,7 @@ impl Interface {
     /// # Safety
     /// Until events tell of its end, its descriptors' memory is read, or written if it fetches.
     pub unsafe fn operate(&self, operation: &Operation) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the descriptors' memory is left to the operation until its end (this function's contract).
         unsafe { portals(call::OPERATE, [self.handle.into(), address_of(operation), 0, 0]) }.map(drop)
     }
 }

@@ -14,7 +14,7 @@ use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD
 /// # Safety
 /// Whatever the call does with the memory its arguments name must be sound.
 pub unsafe fn raw(number: u64, arguments: [u64; 6]) -> i64 {
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: what the call does with the memory that its arguments name is sound (this function's contract).
     unsafe { arch::syscall(number, arguments) }
 }
 
@@ -41,7 +41,7 @@ pub fn write(fd: u32, bytes: &[u8]) -> Result<usize, Errno> {
 /// # Safety
 /// Nothing may be in use above the new end.
 pub unsafe fn brk(end: u64) -> u64 {
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: nothing is in use above the new end (this function's contract), and what is fresh below it nobody has yet.
     unsafe { raw(linux::BRK, [end, 0, 0, 0, 0, 0]) as u64 }
 }
 
@@ -66,7 +66,7 @@ pub fn mmap(bytes: usize) -> Result<NonNull<u8>, Errno> {
 /// # Safety
 /// Nothing may use the range any more, in no rank.
 pub unsafe fn munmap(start: NonNull<u8>, bytes: usize) -> Result<(), Errno> {
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: nothing uses the range any more (this function's contract).
     Errno::check(unsafe { raw(linux::MUNMAP, [address_of(start.as_ptr()), bytes as u64, 0, 0, 0, 0]) })
         .map(|_| ())
 }

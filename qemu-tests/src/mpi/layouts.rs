@@ -150,7 +150,7 @@ unsafe fn exchange(
 ) -> Result<Result<Status>> {
     let kinds = [send.datatype, receive.datatype];
     let begin = |mode| {
-        // SAFETY: the caller's promise; every way waits for the request.
+        // SAFETY: the buffer is as its arguments say (this function's contract), until the request has been waited for, as every way does.
         engine(|engine| unsafe { engine.isend(send, mode) })
     };
     let post = || {
@@ -158,7 +158,7 @@ unsafe fn exchange(
         engine(|engine| unsafe { engine.irecv(receive) })
     };
     let wait = |request: Handle| engine(|engine| engine.wait(request));
-    // SAFETY: the caller's promise.
+    // SAFETY: the buffer is as its arguments say (this function's contract).
     let take = || engine(|engine| unsafe { engine.receive(receive) });
     match way {
         // Straight from the ring.
@@ -182,7 +182,7 @@ unsafe fn exchange(
             }
             free(&[receive.datatype])?;
             // A ring of blocking sends: all receives are posted.
-            // SAFETY: the caller's promise.
+            // SAFETY: the buffer is as its arguments say (this function's contract).
             let sent = engine(|engine| unsafe { engine.send(send, mode) });
             let outcome = wait(request);
             sent?;
@@ -209,7 +209,7 @@ unsafe fn exchange(
                 panic!("no message");
             };
             let ReceiveArguments { address, count, datatype, .. } = *receive;
-            // SAFETY: the caller's promise.
+            // SAFETY: the buffer is as its arguments say (this function's contract), until the request has been waited for.
             let posted = engine(|engine| unsafe { engine.imrecv(address, count, datatype, message) })?;
             free(&kinds)?;
             let outcome = wait(posted);
@@ -219,7 +219,7 @@ unsafe fn exchange(
         6 => {
             let bytes = engine(|engine| engine.pack_size(send.count, send.datatype))? as usize;
             let mut space = vec![0u8; bytes + 512];
-            // SAFETY: the space lives until it is detached; the caller's promise.
+            // SAFETY: the space lives until it is detached; the buffer is as its arguments say (this function's contract).
             engine(|engine| unsafe {
                 engine.attach(Owner::Process, space.as_mut_ptr(), space.len() as i64)?;
                 engine.send(send, Mode::Buffered)
@@ -231,7 +231,7 @@ unsafe fn exchange(
         }
         // Persistent requests keep their types.
         7 => {
-            // SAFETY: the caller's promise; the requests are freed below.
+            // SAFETY: both buffers are as their arguments say (this function's contract), until the requests are freed below.
             let (out, into) = engine(|engine| unsafe {
                 Ok((engine.send_init(send, Mode::Standard)?, engine.receive_init(receive)?))
             })?;
@@ -243,7 +243,7 @@ unsafe fn exchange(
             Ok(outcome)
         }
         8 => {
-            // SAFETY: the caller's promise, for both.
+            // SAFETY: both buffers are as their arguments say (this function's contract).
             let outcome = engine(|engine| unsafe { engine.sendrecv(send, receive) });
             free(&kinds)?;
             Ok(outcome)
@@ -253,7 +253,7 @@ unsafe fn exchange(
             let mut packed =
                 vec![0u8; engine(|engine| engine.pack_size(send.count, send.datatype))? as usize];
             let into = Packed { address: packed.as_mut_ptr(), bytes: packed.len() as i64, position: 0 };
-            // SAFETY: the buffer has the size that was asked for; the caller's promise.
+            // SAFETY: the packed buffer has the size that was asked for, and the other is as its arguments say (this function's contract).
             let end =
                 engine(|engine| unsafe { engine.pack(send.address, send.count, send.datatype, &into) })?;
             assert_eq!(end, packed.len() as i64);

@@ -23,6 +23,7 @@ mod kvm;
 pub mod lint;
 mod peers;
 mod real_machine;
+mod safety;
 pub mod scoreboard;
 mod screen_text;
 mod serial_line;

@@ -1,8 +1,9 @@
-//! `cargo lwk lint`: formatting, and clippy with warnings as errors, for the host crates and for what runs on a node.
+//! `cargo lwk lint`: formatting, reasons of unsafe blocks, and clippy with warnings as errors, for the host crates and for what runs on a node.
 
 use std::path::Path;
 use std::process::Command;
 
+use super::safety;
 use lwk::build::{KERNEL_TARGET, MPI_LIBRARY, USER_TARGET, guest_options, library_options};
 use lwk::failure::{Doing, Outcome};
 use lwk::packages;
@@ -52,6 +53,10 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
         checks.push((what, boot_loader));
     }
     let mut found = false;
+    let comments = safety::empty_comments(tree.root())?;
+    comments.iter().for_each(|comment| show!("{comment}"));
+    show!("{}  reasons of unsafe blocks", if comments.is_empty() { "ok  " } else { "FAIL" });
+    found |= !comments.is_empty();
     for (what, mut command) in checks {
         let _step = Step::begin(format!("checking {what}"), verbose);
         let output = command.output().doing(|| format!("start {}", command.get_program().display()))?;

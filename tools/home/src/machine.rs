@@ -57,7 +57,7 @@ fn pointer(address: u64) -> *mut u8 {
 /// Writes to one of the rank's streams.
 ///
 /// # Safety
-/// The memory must be readable.
+/// The memory is readable.
 unsafe fn print(stream: Stream, address: u64, bytes: u64) -> Answer {
     let fd = match stream {
         Stream::Out => 1,
@@ -65,7 +65,7 @@ unsafe fn print(stream: Stream, address: u64, bytes: u64) -> Answer {
     };
     let mut done = 0;
     while done < bytes {
-        // SAFETY: the call reads memory that is readable by the caller's promise.
+        // SAFETY: the call only reads the memory, which is readable (this function's contract).
         let result = unsafe { Gate::call(libc::SYS_write, [fd, address + done, bytes - done, 0, 0, 0]) };
         match result {
             0.. => done += result as u64,

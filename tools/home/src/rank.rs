@@ -149,7 +149,8 @@ impl Rank {
     /// Only the system call handler may ask, once for each call: it is never interrupted by itself.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn process(&self) -> &mut Process {
-        // SAFETY: the caller's promise: this is the only reference.
+        // SAFETY: asked once for each call, by the handler that nothing of its kind interrupts (this function's contract): this is the only
+        // reference.
         unsafe { &mut *self.process.get() }
     }
 
@@ -159,7 +160,7 @@ impl Rank {
     /// As for [`Rank::process`], by one function that keeps no reference.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn collapsed(&self) -> &mut Collapsed {
-        // SAFETY: the caller's promise: this is the only reference.
+        // SAFETY: asked once for each call, by one function that keeps no reference (this function's contract): this is the only one.
         unsafe { &mut *self.collapsed.get() }
     }
 

@@ -144,7 +144,7 @@ pub unsafe fn map_part(part: &FilePart, access: Access, file: &File) -> nix::Res
     let address = NonZeroUsize::new(part.address as usize);
     let bytes = NonZeroUsize::new(part.bytes as usize).ok_or(Errno::EINVAL)?;
     let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_FIXED;
-    // SAFETY: the caller's promise.
+    // SAFETY: nothing that is in use is mapped there (this function's contract).
     unsafe { mmap(address, bytes, protection(access), flags, file, size(part.offset)?) }.map(|_| ())
 }
 

@@ -21,7 +21,8 @@ pub fn remote_address<T>(peer: Peer, local: *const T) -> *mut T {
 /// long as the job runs. Statics are; so are heap objects after equal sequences of allocations in all ranks.
 #[inline]
 pub unsafe fn remote_atomic<T: Shared>(local: &'static T, peer: Peer) -> &'static T {
-    // SAFETY: the caller's promise; the peer's memory stays mapped until the job ends, and `Shared` allows all ranks at once.
+    // SAFETY: the peer has such an object there for as long as the job runs (this function's contract), its memory stays mapped as long, and
+    // `Shared` allows all ranks at once.
     unsafe { &*remote_address(peer, local) }
 }
 
@@ -57,7 +58,7 @@ impl<T: Shared> Remote<T> {
     /// The object itself: its atomics work across ranks.
     #[inline]
     pub fn get(self) -> &'static T {
-        // SAFETY: `new` was promised an object of that type as long as the job runs; `Shared` allows all ranks at once.
+        // SAFETY: there is an object of that type for as long as the job runs (`Remote::new`); `Shared` allows all ranks at once.
         unsafe { &*self.0 }
     }
 }

@@ -67,8 +67,8 @@ impl<T> DerefMut for CacheLine<T> {
 #[repr(transparent)]
 pub struct Symmetric<T>(UnsafeCell<T>);
 
-// SAFETY: the safe methods hand out `&T` only where `T` is `Shared`; everything else is behind `unsafe` with the promise
-// stated in the module.
+// SAFETY: the safe methods hand out `&T` only where `T` is `Shared`; everything else is behind `unsafe` functions that ask
+// for exclusion.
 unsafe impl<T: 'static> Sync for Symmetric<T> {}
 
 impl<T> Symmetric<T> {
@@ -104,7 +104,7 @@ impl<T> Symmetric<T> {
     /// No rank may write it while the reference is in use; earlier writes must be ordered before.
     #[inline]
     pub unsafe fn as_ref(&self) -> &T {
-        // SAFETY: the caller's promise.
+        // SAFETY: initialised by `new`; no rank writes it while the reference is in use (this function's contract).
         unsafe { &*self.0.get() }
     }
 
@@ -115,10 +115,10 @@ impl<T> Symmetric<T> {
     #[inline]
     #[expect(
         clippy::mut_from_ref,
-        reason = "interior mutability, as of UnsafeCell; the caller promises exclusion"
+        reason = "interior mutability, as of UnsafeCell; this function's contract is exclusion"
     )]
     pub unsafe fn as_mut(&self) -> &mut T {
-        // SAFETY: the caller's promise.
+        // SAFETY: initialised by `new`; nobody else touches it while the reference is in use (this function's contract).
         unsafe { &mut *self.0.get() }
     }
 }

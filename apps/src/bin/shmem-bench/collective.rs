@@ -140,7 +140,7 @@ unsafe fn reduce_alone(buffers: &Buffers, count: usize) {
     for first in (0..count).step_by(CHUNK) {
         let length = CHUNK.min(count - first);
         let (source, dest) = (buffers.source.wrapping_add(first), buffers.dest.wrapping_add(first));
-        // SAFETY: the caller's promise; the chunks are distinct objects.
+        // SAFETY: the buffers hold so many doubles, and no other PE uses them (this function's contract); the chunks are distinct objects.
         unsafe {
             let sums = core::slice::from_raw_parts_mut(dest, length);
             sums.copy_from_slice(core::slice::from_raw_parts(source, length));

@@ -23,10 +23,11 @@ pub fn at<T>(local: *const T, pe: i32) -> *mut T {
 #[inline(always)]
 pub unsafe fn store(source: *const u8, target: *mut u8, bytes: usize) {
     if bytes == 8 {
-        // SAFETY: the caller's promise; both are aligned, as the buffers are and words lie at their start.
+        // SAFETY: both ranges exist and nobody else uses them (this function's contract); both are aligned, as the buffers are and words lie at
+        // their start.
         unsafe { target.cast::<u64>().write_volatile(source.cast::<u64>().read_volatile()) }
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: both ranges exist, are apart, and nobody else uses them (this function's contract).
         unsafe { copy::copy(source, target, bytes) }
     }
 }

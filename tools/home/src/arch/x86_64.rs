@@ -185,7 +185,7 @@ pub fn register_stack(start: u64, end: u64) {
 /// `entry` must be code of a mapped program and `stack` its initial stack; the loader's stack is never used again except by
 /// handlers that have their own.
 pub unsafe fn enter(entry: u64, stack: u64) -> ! {
-    // SAFETY: the caller's promise. The entry address passes through the word below the initial stack, which is free.
+    // SAFETY: the entry is code of a program and the stack its own, and the loader's is given up (this function's contract). The entry address passes through the word below the initial stack, which is free.
     unsafe {
         asm!(
             "mov rsp, rsi",
@@ -226,7 +226,7 @@ pub fn time_stamp() -> u64 {
 /// The bytes must be readable.
 pub unsafe fn crc32c(seed: u32, start: *const u8, bytes: usize) -> u32 {
     if std::arch::is_x86_feature_detected!("sse4.2") {
-        // SAFETY: the processor has the instruction; the caller's promise is the same.
+        // SAFETY: the processor has the instruction, and the bytes are readable (this function's contract).
         return unsafe { crc32c_instruction(seed, start, bytes) };
     }
     let mut piece = [0; 256];

@@ -10,7 +10,7 @@ global_asm!(".globl _start", "_start:", "mov rdi, rsp", "xor ebp, ebp", "and rsp
 /// Whatever the call does with the memory its arguments name must be sound.
 pub unsafe fn call(number: u64, arguments: [u64; 6]) -> i64 {
     let result;
-    // SAFETY: the caller's promise; the clobbers are Linux's.
+    // SAFETY: what the call does with memory is sound (this function's contract); the clobbers are Linux's.
     unsafe {
         asm!(
             "syscall",

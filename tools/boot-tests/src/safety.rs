@@ -1,0 +1,74 @@
+//! Whether each `SAFETY:` comment says why its block is sound. One that only says that somebody has promised it says nothing: it names
+//! the condition that it hands on, or a type takes the condition over.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lwk::failure::{Doing, Outcome};
+
+/// Folders of the tree that are not clean yet. The list only becomes shorter.
+const TO_COME: [&str; 1] = ["mpi-rt"];
+/// Folders that hold nothing of the tree's own.
+const OTHERS: [&str; 2] = ["target", ".git"];
+/// Where a comment begins.
+const MARK: &str = "SAFETY:";
+/// What an empty comment says, in lower case.
+const EMPTY: [&str; 4] = ["caller's promise", "callers promise", "as promised", "same promise"];
+
+/// Each comment of the tree that says nothing: file, line, text. Errors: a file cannot be read.
+pub fn empty_comments(root: &Path) -> Outcome<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let at = root.join(&folder);
+        for entry in fs::read_dir(&at).doing(|| format!("list {}", at.display()))? {
+            let entry = entry.doing(|| format!("list {}", at.display()))?;
+            let path = folder.join(entry.file_name());
+            let skipped = OTHERS.iter().chain(&TO_COME).any(|name| path == Path::new(name));
+            // Links lead to folders that are listed by their own names.
+            let kind = entry.file_type().doing(|| format!("look at {}", path.display()))?;
+            if kind.is_dir() && !skipped {
+                folders.push(path);
+            } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "rs") {
+                let file = root.join(&path);
+                let text = fs::read_to_string(&file).doing(|| format!("read {}", file.display()))?;
+                found.extend(
+                    empty_in(&text).map(|(line, comment)| format!("{}:{line}: {comment}", path.display())),
+                );
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Line numbers and texts of the comments in a file that say nothing.
+fn empty_in(text: &str) -> impl Iterator<Item = (usize, String)> {
+    let comment = |line: &str| line.trim_start().strip_prefix("//").map(|text| text.trim().to_owned());
+    let lines: Vec<Option<String>> = text.lines().map(comment).collect();
+    let whole = |first: usize| lines[first..].iter().map_while(Clone::clone).collect::<Vec<_>>().join(" ");
+    let starts = (0..lines.len())
+        .filter(|index| lines[*index].as_ref().is_some_and(|line| line.starts_with(MARK)))
+        .map(|index| (index + 1, whole(index)));
+    let says_nothing = |text: &str| EMPTY.iter().any(|phrase| text.to_lowercase().contains(phrase));
+    starts.filter(|(_, text)| says_nothing(text)).collect::<Vec<_>>().into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_promise_is_no_reason() {
+        let text = "fn f() {\n    // SAFETY: the buffer is the caller's\n    // promise.\n    g()\n}\n// SAFETY: As promised.\n";
+        let found: Vec<_> = empty_in(text).map(|(line, _)| line).collect();
+        assert_eq!(found, [2, 6]);
+    }
+
+    #[test]
+    fn a_condition_is_one() {
+        let text = "// SAFETY: the buffer is readable (this function's contract).\n// the caller's promise\n\n// the caller's promise: no mark\n";
+        assert_eq!(empty_in(text).count(), 1, "the second line belongs to the comment");
+        assert_eq!(empty_in("// SAFETY: readable (this function's contract).\nf();\n").count(), 0);
+    }
+}
