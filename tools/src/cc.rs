@@ -193,7 +193,7 @@ fn newest_of_all(prefix: &Path) -> Outcome<SystemTime> {
 }
 
 /// When the last of these files was changed.
-fn newest(files: &[PathBuf]) -> Outcome<SystemTime> {
+pub fn newest(files: &[PathBuf]) -> Outcome<SystemTime> {
     let time = |file: &PathBuf| {
         file.metadata().and_then(|data| data.modified()).doing(|| format!("read {}", file.display()))
     };
@@ -248,6 +248,10 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
     }
     let source = tree.root().join("mpi-rt/c");
     copy_tree(&source.join("include"), &include)?;
+    let description = fortran::description(tree)?;
+    for (name, text) in description.headers() {
+        replace(&include.join("margay").join(name), text.as_bytes())?;
+    }
     copy_tree(&tree.root().join("mpi-rt/shmem/c/include"), &include)?;
     loader::copy(&library, &lib.join("libmpi.a"), &bin)?;
     replace(&lib.join("libsma.a"), LIBSMA)?;
@@ -271,53 +275,13 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
         link(Path::new(loader::COMMAND), &bin.join(name))?;
     }
     if packages::find_command(Language::Fortran.compiler(Libc::Glibc).0).is_some() {
-        install_fortran(&source, &include, &lib)?;
+        fortran::install(tree, &description, &include, &lib)?;
     }
     Ok(())
 }
 
-/// Makes `libmpifort.a` and the module `mpi`, which are the compiler's own, unless they are newer than their sources.
-fn install_fortran(source: &Path, include: &Path, lib: &Path) -> Outcome<()> {
-    let (library, module) = (lib.join("libmpifort.a"), include.join("mpi.mod"));
-    let mut sources = files(&source.join("fortran"))?;
-    sources.sort();
-    let made = module.metadata().and_then(|module| module.modified()).ok();
-    let depends = [&sources[..], &files(include)?, &files(&include.join("margay"))?].concat();
-    let depends: Vec<_> = depends.into_iter().filter(|file| *file != module).collect();
-    let newest = newest(&depends)?;
-    if library.is_file() && made.is_some_and(|made| made >= newest) {
-        return Ok(());
-    }
-    let mut objects = Vec::new();
-    let option = |name: &str, path: &Path| {
-        let mut option = OsString::from(name);
-        option.push(path);
-        option
-    };
-    for file in sources.iter().filter(|file| file.extension().is_some_and(|end| end == "c")) {
-        let object = lib.join(file.with_extension("o").file_name().unwrap_or_default());
-        let mut command = Command::new("cc");
-        command.args(["-std=c11", "-O2", "-fno-pie", "-ffunction-sections", "-c"]).arg(option("-I", include));
-        run_tool(command.arg(file).arg("-o").arg(&object))?;
-        objects.push(object);
-    }
-    // Under another name first: another command may be linking.
-    let fresh = lib.join(format!("libmpifort.{}", std::process::id()));
-    run_tool(Command::new("ar").arg("crs").arg(&fresh).args(&objects))?;
-    fs::rename(&fresh, &library).doing(|| format!("write {}", library.display()))?;
-    for object in objects {
-        fs::remove_file(&object).doing(|| format!("remove {}", object.display()))?;
-    }
-    let interfaces = lib.join("procedures.inc");
-    fs::write(&interfaces, fortran::interfaces(&include.join("margay"))?)
-        .doing(|| format!("write {}", interfaces.display()))?;
-    let mut command = Command::new("gfortran");
-    command.arg("-fsyntax-only").arg(option("-I", include)).arg(option("-I", lib)).arg(option("-J", include));
-    run_tool(command.arg(source.join("fortran/mpi.f90")))
-}
-
 /// Runs a compiler or archiver; what it says is shown if it fails.
-fn run_tool(command: &mut Command) -> Outcome<()> {
+pub fn run_tool(command: &mut Command) -> Outcome<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().doing(|| format!("run {name}"))?;
     if output.status.success() {
@@ -328,7 +292,7 @@ fn run_tool(command: &mut Command) -> Outcome<()> {
 }
 
 /// The files of a folder.
-fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
+pub fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let what = || format!("list {}", folder.display());
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).doing(what)? {

@@ -1,201 +1,149 @@
-//! Explicit interfaces of Fortran's module `mpi` (MPI-5.0, section 19.1.3), made of the prototypes in `mpi.h`: a program can name what it uses, and
-//! the compiler checks its calls.
+//! Fortran's part of the folder that the wrappers lie in: `mpif.h`, the modules `mpi` and `mpi_f08`, and `libmpifort.a`, which stands behind them.
 //!
-//! Both languages have the same arguments in the same order, Fortran an error code more. Buffers take anything (`NO_ARG_CHECK`), handles are integers.
+//! Most of it is made of the description of MPI's functions (`mpi-rt/c/description`) by `lwk_bindings`; the rest is in `mpi-rt/c/fortran`.
 
-use std::fmt::Write as _;
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::failure::{Doing, Outcome};
+use lwk_bindings::Description;
 
-/// Headers of functions that C alone has.
-const OF_C: [&str; 2] = ["tools.h", "conversions.h"];
-/// The header whose addresses are default integers in Fortran.
-const REMOVED: &str = "removed.h";
-/// Functions that stay without an interface: those that `mpif.h` declares itself because they have results, and those whose arguments are others in
-/// Fortran, or arrays of texts.
-const LEFT_OUT: [&str; 10] = [
-    "Wtime",
-    "Wtick",
-    "Aint_add",
-    "Aint_diff",
-    "Info_create_env",
-    "Comm_spawn",
-    "Comm_spawn_multiple",
-    "Pcontrol",
-    "Abi_get_fortran_booleans",
-    "Abi_set_fortran_booleans",
-];
-/// Functions that have fewer arguments in Fortran, and what they are.
-const STARTS: [(&str, &str); 2] = [("Init", "void"), ("Init_thread", "int required, int *provided")];
-/// Integers of C that are truth values.
-const LOGICALS: [&str; 7] = ["flag", "commute", "reorder", "periods", "remain_dims", "high", "weighted"];
-/// Arrays that C declares as pointers.
-const WEIGHTS: [&str; 3] = ["weights", "sourceweights", "destweights"];
-/// Most letters of a line of arguments.
-const LINE: usize = 100;
+use crate::cc::{files, newest, replace, run_tool};
+use crate::failure::{Doing, Failure, Outcome};
+use crate::tree::Tree;
 
-/// The text of the interfaces. Errors: a header cannot be read.
-pub fn interfaces(headers: &Path) -> Outcome<String> {
-    let what = || format!("list {}", headers.display());
-    let mut files = Vec::new();
-    for entry in fs::read_dir(headers).doing(what)? {
-        files.push(entry.doing(what)?.path());
-    }
-    files.sort();
-    let mut text = String::from("  interface\n");
-    for file in files {
-        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if OF_C.contains(&name) {
-            continue;
-        }
-        let header = fs::read_to_string(&file).doing(|| format!("read {}", file.display()))?;
-        for (function, arguments) in prototypes(&header) {
-            if function.ends_with("_c") || LEFT_OUT.contains(&function) {
-                continue;
-            }
-            let own = STARTS.iter().find(|it| it.0 == function).map_or(arguments, |it| it.1);
-            text += &interface(function, own, name == REMOVED);
-        }
-    }
-    text += "  end interface\n";
-    Ok(text)
+/// The modules in the order in which they are compiled, and whether they have functions of their own.
+const MODULES: [(&str, bool); 3] = [("mpi_f08_types", true), ("mpi", false), ("mpi_f08", false)];
+/// `mpif.h`'s parts; the second is made.
+const MPIF: [&str; 5] =
+    ["mpif_begin.inc", "older_constants.inc", "mpif_addresses.inc", "mpif_functions.inc", "mpif_results.inc"];
+
+/// Reads the tree's description. Errors: wrong use, with the line that is wrong.
+pub fn description(tree: &Tree) -> Outcome<Description> {
+    Description::read(&tree.root().join("mpi-rt/c/description")).map_err(Failure::usage)
 }
 
-/// Names and arguments of the functions of a header.
-fn prototypes(header: &str) -> impl Iterator<Item = (&str, &str)> {
-    header.split("\nMARGAY_MPI(").skip(1).filter_map(|text| {
-        let (_, text) = text.split_once(", ")?;
-        let (name, text) = text.split_once(", (")?;
-        Some((name, text.split_once("))")?.0))
+/// Lays `mpif.h`, the modules, and `libmpifort.a` there, which are the compiler's own, unless they are newer than their sources.
+pub fn install(tree: &Tree, description: &Description, include: &Path, lib: &Path) -> Outcome<()> {
+    let by_hand = tree.root().join("mpi-rt/c/fortran");
+    let made = tree.root().join("target/lwk/fortran");
+    make(description, &by_hand, &made)?;
+    let sources = [files(&by_hand)?, files(&made)?].concat();
+    let read = |name: &str| {
+        let folder = if made.join(name).is_file() { &made } else { &by_hand };
+        fs::read_to_string(folder.join(name)).doing(|| format!("read {name}"))
+    };
+    let mpif: Vec<_> = MPIF.into_iter().map(read).collect::<Outcome<_>>()?;
+    replace(&include.join("mpif.h"), mpif.concat().as_bytes())?;
+
+    let library = lib.join("libmpifort.a");
+    let module = |name: &str| include.join(format!("{name}.mod"));
+    let headers = [files(include)?, files(&include.join("margay"))?].concat();
+    let headers = headers.into_iter().filter(|file| file.extension().is_some_and(|end| end == "h"));
+    let newest = newest(&[sources.clone(), headers.collect()].concat())?;
+    // The library is made last.
+    let age = library.metadata().and_then(|library| library.modified()).ok();
+    if age.is_some_and(|age| age >= newest) && MODULES.iter().all(|it| module(it.0).is_file()) {
+        return Ok(());
+    }
+    // Under other names first: another command may be compiling or linking.
+    let fresh = lib.join(format!("fortran.{}", std::process::id()));
+    fs::create_dir_all(&fresh).doing(|| format!("make the folder {}", fresh.display()))?;
+    let built = build(&sources, [&by_hand, &made], include, &fresh);
+    if built.is_ok() {
+        let archive = fresh.join("libmpifort.a");
+        fs::rename(&archive, &library).doing(|| format!("write {}", library.display()))?;
+    }
+    fs::remove_dir_all(&fresh).doing(|| format!("remove {}", fresh.display()))?;
+    built
+}
+
+/// Builds all in a folder, and lays the modules with the headers.
+fn build(sources: &[PathBuf], folders: [&Path; 2], include: &Path, fresh: &Path) -> Outcome<()> {
+    let mut objects = compile_c(sources, folders[0], include, fresh)?;
+    for (name, has_functions) in MODULES {
+        objects.extend(compile_module(name, has_functions, folders, fresh)?);
+    }
+    run_tool(Command::new("ar").arg("crs").arg(fresh.join("libmpifort.a")).args(&objects))?;
+    for (name, _) in MODULES {
+        let file = format!("{name}.mod");
+        fs::rename(fresh.join(&file), include.join(&file)).doing(|| format!("write {file}"))?;
+    }
+    Ok(())
+}
+
+/// Makes what is made of the description, and removes what no chapter makes any more.
+fn make(description: &Description, by_hand: &Path, made: &Path) -> Outcome<()> {
+    fs::create_dir_all(made).doing(|| format!("make the folder {}", made.display()))?;
+    let all = [description.sources(), description.included()].concat();
+    for (name, text) in &all {
+        if by_hand.join(name).exists() {
+            return Err(Failure::usage(format!(
+                "{} is made of the description; remove it",
+                by_hand.join(name).display()
+            )));
+        }
+        replace(&made.join(name), text.as_bytes())?;
+    }
+    for file in files(made)? {
+        let name = file.file_name().unwrap_or_default();
+        if !all.iter().any(|it| it.0.as_str() == name) {
+            fs::remove_file(&file).doing(|| format!("remove {}", file.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn option(name: &str, path: &Path) -> OsString {
+    let mut option = OsString::from(name);
+    option.push(path);
+    option
+}
+
+/// Compiles the C sources, as many at a time as there are cores. The objects.
+fn compile_c(sources: &[PathBuf], by_hand: &Path, include: &Path, to: &Path) -> Outcome<Vec<PathBuf>> {
+    let sources: Vec<_> =
+        sources.iter().filter(|file| file.extension().is_some_and(|end| end == "c")).collect();
+    let compile = |source: &PathBuf| {
+        let object = to.join(source.with_extension("o").file_name().unwrap_or_default());
+        let mut command = Command::new("gcc");
+        command.args(["-std=c11", "-O2", "-fno-pie", "-ffunction-sections", "-c"]).arg(option("-I", include));
+        run_tool(command.arg(option("-I", by_hand)).arg(source).arg("-o").arg(&object))?;
+        Ok(object)
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = sources.chunks(sources.len().div_ceil(cores).max(1));
+    std::thread::scope(|scope| {
+        let compile = &compile;
+        let workers: Vec<_> = parts
+            .map(|part| scope.spawn(move || part.iter().map(|it| compile(it)).collect::<Outcome<Vec<_>>>()))
+            .collect();
+        // A worker that panics is a bug of this command: let it show.
+        let ended: Outcome<Vec<_>> =
+            workers.into_iter().map(|it| it.join().expect("no worker panics")).collect();
+        Ok(ended?.concat())
     })
 }
 
-/// The interface of a function with these arguments of C's.
-fn interface(function: &str, arguments: &str, removed: bool) -> String {
-    let arguments = arguments.split(',').map(str::trim).filter(|argument| *argument != "void");
-    let arguments: Vec<Argument> = arguments.map(|text| Argument::of(text, function, removed)).collect();
-    let mut head = format!("    subroutine MPI_{function}(");
-    let mut length = head.len();
-    for argument in &arguments {
-        if length + argument.name.len() > LINE {
-            head += "&\n        ";
-            length = 0;
-        }
-        length += argument.name.len() + 2;
-        head += &argument.name;
-        head += ", ";
+/// Compiles a module into the folder; its object if it has functions.
+fn compile_module(
+    name: &str,
+    has_functions: bool,
+    folders: [&Path; 2],
+    to: &Path,
+) -> Outcome<Option<PathBuf>> {
+    let object = to.join(format!("{name}.o"));
+    let mut command = Command::new("gfortran");
+    command
+        .args(["-w", "-O2", "-fno-pie", "-ffunction-sections"])
+        .arg(option("-I", folders[1]))
+        .arg(option("-J", to));
+    if has_functions {
+        command.arg("-c").arg("-o").arg(&object);
+    } else {
+        command.arg("-fsyntax-only");
     }
-    let mut text = format!(
-        "{head}ierror)\n      import :: MPI_STATUS_SIZE, MPI_ADDRESS_KIND, MPI_OFFSET_KIND, MPI_COUNT_KIND\n"
-    );
-    for Argument { name, kind, shape } in &arguments {
-        if kind == CHOICE {
-            let _ = writeln!(text, "      !GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}");
-        }
-        let _ = writeln!(text, "      {kind} :: {name}{shape}");
-    }
-    let _ = write!(text, "      integer :: ierror\n    end subroutine MPI_{function}\n");
-    text
-}
-
-/// A buffer of any type.
-const CHOICE: &str = "type(*)";
-
-/// An argument in Fortran.
-struct Argument {
-    name: String,
-    kind: String,
-    shape: &'static str,
-}
-
-impl Argument {
-    /// From C's declaration, without a comma.
-    fn of(text: &str, function: &str, removed: bool) -> Argument {
-        let (declared, is_array) = match text.split_once('[') {
-            Some((declared, _)) => (declared, true),
-            None => (text, false),
-        };
-        let name = declared.rsplit([' ', '*']).next().unwrap_or_default();
-        let mut words = declared.strip_suffix(name).unwrap_or_default().split([' ', '*']);
-        let c = words.find(|word| !word.is_empty() && *word != "const").unwrap_or_default();
-        let by_value = !is_array && !declared.contains('*');
-        let old = function.starts_with("Attr_") || function == "Keyval_create";
-        let kind = match c {
-            "void" if matches!(name, "attribute_val" | "extra_state") && old => "integer",
-            "void" if matches!(name, "attribute_val" | "extra_state") => "integer(kind=MPI_ADDRESS_KIND)",
-            "void" => CHOICE,
-            "char" => "character(*)",
-            "MPI_Aint" if removed => "integer",
-            "MPI_Aint" => "integer(kind=MPI_ADDRESS_KIND)",
-            "MPI_Offset" => "integer(kind=MPI_OFFSET_KIND)",
-            "MPI_Count" => "integer(kind=MPI_COUNT_KIND)",
-            "int" if LOGICALS.contains(&name) => "logical",
-            _ if c.ends_with("_function") => "external",
-            _ => "integer",
-        };
-        let shape = match c {
-            "MPI_Status" if is_array => "(MPI_STATUS_SIZE, *)",
-            "MPI_Status" => "(MPI_STATUS_SIZE)",
-            "char" => "",
-            _ if kind == CHOICE => "(*)",
-            _ if text.ends_with("[][3]") => "(3, *)",
-            _ if is_array || WEIGHTS.contains(&name) => "(*)",
-            _ => "",
-        };
-        let intent = if by_value && kind != "external" { ", intent(in)" } else { "" };
-        Argument { name: name.to_owned(), kind: format!("{kind}{intent}"), shape }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prototypes_become_interfaces() {
-        let header = "/* x */\n\nMARGAY_MPI(int, Testall, (int count, MPI_Request array_of_requests[], int *flag,\n    MPI_Status array_of_statuses[]))\n\
-            MARGAY_MPI(int, Send, (const void *buf, int count))\nMARGAY_MPI(int, Finalize, (void))\n";
-        let all: Vec<_> = prototypes(header).collect();
-        assert_eq!(all.iter().map(|it| it.0).collect::<Vec<_>>(), ["Testall", "Send", "Finalize"]);
-        let text = interface(all[0].0, all[0].1, false);
-        for line in [
-            "    subroutine MPI_Testall(count, array_of_requests, flag, array_of_statuses, ierror)\n",
-            "      integer, intent(in) :: count\n",
-            "      integer :: array_of_requests(*)\n",
-            "      logical :: flag\n",
-            "      integer :: array_of_statuses(MPI_STATUS_SIZE, *)\n",
-        ] {
-            assert!(text.contains(line), "{line}{text}");
-        }
-        let text = interface(all[1].0, all[1].1, false);
-        assert!(
-            text.contains("      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf\n      type(*) :: buf(*)\n"),
-            "{text}"
-        );
-        assert!(interface(all[2].0, all[2].1, false).contains("MPI_Finalize(ierror)\n"));
-    }
-
-    #[test]
-    fn kinds_are_those_of_the_standard() {
-        let kind = |text: &str, function: &str, removed| {
-            let Argument { name, kind, shape } = Argument::of(text, function, removed);
-            format!("{kind} :: {name}{shape}")
-        };
-        assert_eq!(
-            kind("MPI_Aint size", "Win_create", false),
-            "integer(kind=MPI_ADDRESS_KIND), intent(in) :: size"
-        );
-        assert_eq!(kind("MPI_Aint *address", "Address", true), "integer :: address");
-        assert_eq!(kind("void *attribute_val", "Attr_put", false), "integer :: attribute_val");
-        assert_eq!(
-            kind("void *extra_state", "Grequest_start", false),
-            "integer(kind=MPI_ADDRESS_KIND) :: extra_state"
-        );
-        assert_eq!(kind("const char datarep[]", "Pack_external", false), "character(*) :: datarep");
-        assert_eq!(kind("int ranges[][3]", "Group_range_incl", false), "integer :: ranges(3, *)");
-        assert_eq!(kind("MPI_User_function *user_fn", "Op_create", false), "external :: user_fn");
-        assert_eq!(kind("const int *weights", "Dist_graph_create", false), "integer :: weights(*)");
-    }
+    run_tool(command.arg(folders[0].join(format!("{name}.f90"))))?;
+    Ok(has_functions.then_some(object))
 }

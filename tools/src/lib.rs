@@ -28,7 +28,7 @@ pub mod emulator;
 pub mod failure;
 pub mod files;
 pub mod foreign;
-mod fortran;
+pub mod fortran;
 pub mod host;
 pub mod image;
 pub mod install;

@@ -1,24 +1,13 @@
-/* Fortran bindings that are more than a conversion of each argument: start, texts, buffers, functions of addresses. See fortran.h. */
+/* Fortran bindings that are more than a conversion of each argument, and what the others use. See fortran.h. */
 #include "fortran.h"
 
 #include <string.h>
 
-/* As gfortran aligns common blocks. */
-#define COMMON __attribute__((aligned(16))) MPI_Fint
+/* As gfortran aligns common blocks, of integers and of a status. */
+#define COMMON __attribute__((aligned(32))) MPI_Fint
 COMMON margay_bottom_, margay_in_place_, margay_buffer_automatic_, margay_unweighted_, margay_weights_empty_;
 COMMON margay_errcodes_ignore_;
 COMMON margay_status_ignore_[MPI_F_STATUS_SIZE], margay_statuses_ignore_[MPI_F_STATUS_SIZE];
-
-/* A Fortran program has no argc and argv to give. */
-FORTRAN(init, (MPI_Fint *ierror))
-{
-    *ierror = MPI_Init(NULL, NULL);
-}
-
-FORTRAN(init_thread, (const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror))
-{
-    *ierror = MPI_Init_thread(NULL, NULL, *required, provided);
-}
 
 double pmpi_wtime_(void);
 double mpi_wtime_(void) __attribute__((weak, alias("pmpi_wtime_")));
@@ -66,83 +55,6 @@ char *margay_text_in(const char *text, size_t bytes)
     return copy;
 }
 
-FORTRAN(get_processor_name, (char *name, MPI_Fint *length, MPI_Fint *ierror, size_t room))
-{
-    char text[MPI_MAX_PROCESSOR_NAME] = "";
-    int bytes;
-    *ierror = MPI_Get_processor_name(text, &bytes);
-    margay_text_out(name, room, text, length);
-}
-
-FORTRAN(get_library_version, (char *version, MPI_Fint *length, MPI_Fint *ierror, size_t room))
-{
-    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int bytes;
-    *ierror = MPI_Get_library_version(text, &bytes);
-    margay_text_out(version, room, text, length);
-}
-
-FORTRAN(error_string, (const MPI_Fint *code, char *string, MPI_Fint *length, MPI_Fint *ierror, size_t room))
-{
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int bytes;
-    *ierror = MPI_Error_string(*code, text, &bytes);
-    margay_text_out(string, room, text, length);
-}
-
-/* The name of an object, given and asked for: the same for every kind that has one. */
-#define OBJECT_NAMES(kind, Kind)                                                                                      \
-    FORTRAN(kind##_set_name, (const MPI_Fint *object, const char *name, MPI_Fint *ierror, size_t bytes))              \
-    {                                                                                                                 \
-        char *text = margay_text_in(name, bytes);                                                                     \
-        *ierror = text ? MPI_##Kind##_set_name(MPI_##Kind##_f2c(*object), text) : MPI_ERR_NO_MEM;                     \
-        free(text);                                                                                                   \
-    }                                                                                                                 \
-    FORTRAN(kind##_get_name, (const MPI_Fint *object, char *name, MPI_Fint *length, MPI_Fint *ierror, size_t room))   \
-    {                                                                                                                 \
-        char text[MPI_MAX_OBJECT_NAME] = "";                                                                          \
-        int bytes;                                                                                                    \
-        *ierror = MPI_##Kind##_get_name(MPI_##Kind##_f2c(*object), text, &bytes);                                     \
-        margay_text_out(name, room, text, length);                                                                    \
-    }
-
-OBJECT_NAMES(comm, Comm)
-OBJECT_NAMES(type, Type)
-OBJECT_NAMES(win, Win)
-
-FORTRAN(add_error_string, (const MPI_Fint *code, const char *string, MPI_Fint *ierror, size_t bytes))
-{
-    WITH_TEXT(string, bytes, MPI_Add_error_string(*code, text));
-}
-
-FORTRAN(info_delete, (const MPI_Fint *info, const char *key, MPI_Fint *ierror, size_t bytes))
-{
-    WITH_TEXT(key, bytes, MPI_Info_delete(MPI_Info_f2c(*info), text));
-}
-
-FORTRAN(info_get_nthkey, (const MPI_Fint *info, const MPI_Fint *n, char *key, MPI_Fint *ierror, size_t room))
-{
-    char text[MPI_MAX_INFO_KEY] = "";
-    MPI_Fint length;
-    *ierror = MPI_Info_get_nthkey(MPI_Info_f2c(*info), *n, text);
-    margay_text_out(key, room, text, &length);
-}
-
-FORTRAN(info_get_valuelen, (const MPI_Fint *info, const char *key, MPI_Fint *length, MPI_Fint *flag, MPI_Fint *ierror,
-                            size_t bytes))
-{
-    WITH_TEXT(key, bytes, MPI_Info_get_valuelen(MPI_Info_f2c(*info), text, length, flag));
-}
-
-FORTRAN(info_set, (const MPI_Fint *info, const char *key, const char *value, MPI_Fint *ierror, size_t key_bytes,
-                   size_t value_bytes))
-{
-    char *key_text = margay_text_in(key, key_bytes), *value_text = margay_text_in(value, value_bytes);
-    *ierror = key_text && value_text ? MPI_Info_set(MPI_Info_f2c(*info), key_text, value_text) : MPI_ERR_NO_MEM;
-    free(key_text);
-    free(value_text);
-}
-
 FORTRAN(info_get, (const MPI_Fint *info, const char *key, const MPI_Fint *valuelen, char *value, MPI_Fint *flag,
                    MPI_Fint *ierror, size_t key_bytes, size_t room))
 {
@@ -166,30 +78,22 @@ FORTRAN(info_get_string, (const MPI_Fint *info, const char *key, MPI_Fint *lengt
     free(key_text);
 }
 
+/* In C a length counts the zero behind the text, in Fortran it does not. */
+FORTRAN(session_get_nth_pset, (const MPI_Fint *session, const MPI_Fint *info, const MPI_Fint *n, MPI_Fint *length, char *name,
+                               MPI_Fint *ierror, size_t room))
+{
+    char text[MPI_MAX_PSET_NAME_LEN] = "";
+    int bytes = sizeof text;
+    *ierror = MPI_Session_get_nth_pset(MPI_Session_f2c(*session), MPI_Info_f2c(*info), *n, &bytes, text);
+    if (*ierror == MPI_SUCCESS)
+        margay_text_part(name, room, text, bytes, length);
+}
+
 FORTRAN(info_create_env, (MPI_Fint *info, MPI_Fint *ierror))
 {
     MPI_Info c_info = MPI_INFO_NULL;
     *ierror = MPI_Info_create_env(0, NULL, &c_info);
     PUT(Info, info, c_info);
-}
-
-/* Packing, in a representation that has a name. */
-FORTRAN(pack_external, (const char *datarep, const void *inbuf, const MPI_Fint *count, const MPI_Fint *type, void *outbuf,
-                        const MPI_Aint *outsize, MPI_Aint *position, MPI_Fint *ierror, size_t bytes))
-{
-    WITH_TEXT(datarep, bytes, MPI_Pack_external(text, BUFFER(inbuf), *count, MPI_Type_f2c(*type), outbuf, *outsize, position));
-}
-
-FORTRAN(pack_external_size, (const char *datarep, const MPI_Fint *count, const MPI_Fint *type, MPI_Aint *size, MPI_Fint *ierror,
-                             size_t bytes))
-{
-    WITH_TEXT(datarep, bytes, MPI_Pack_external_size(text, *count, MPI_Type_f2c(*type), size));
-}
-
-FORTRAN(unpack_external, (const char *datarep, const void *inbuf, const MPI_Aint *insize, MPI_Aint *position, void *outbuf,
-                          const MPI_Fint *count, const MPI_Fint *type, MPI_Fint *ierror, size_t bytes))
-{
-    WITH_TEXT(datarep, bytes, MPI_Unpack_external(text, inbuf, *insize, position, BUFFER(outbuf), *count, MPI_Type_f2c(*type)));
 }
 
 FORTRAN(buffer_detach, (void *address, MPI_Fint *size, MPI_Fint *ierror))
@@ -198,11 +102,6 @@ FORTRAN(buffer_detach, (void *address, MPI_Fint *size, MPI_Fint *ierror))
     /* Fortran's standard leaves the address out: a variable of the program is what it was. */
     (void)address;
     *ierror = MPI_Buffer_detach(&detached, size);
-}
-
-FORTRAN(pcontrol, (const MPI_Fint *level))
-{
-    MPI_Pcontrol(*level);
 }
 
 FORTRAN(comm_detach_buffer, (const MPI_Fint *comm, void *address, MPI_Fint *size, MPI_Fint *ierror))
@@ -219,15 +118,9 @@ FORTRAN(session_detach_buffer, (const MPI_Fint *session, void *address, MPI_Fint
     *ierror = MPI_Session_detach_buffer(MPI_Session_f2c(*session), &detached, size);
 }
 
-/* Values of a logical of any size. */
-FORTRAN(abi_get_fortran_booleans, (const MPI_Fint *size, void *true_, void *false_, MPI_Fint *is_set, MPI_Fint *ierror))
+FORTRAN(pcontrol, (const MPI_Fint *level))
 {
-    *ierror = MPI_Abi_get_fortran_booleans(*size, true_, false_, is_set);
-}
-
-FORTRAN(abi_set_fortran_booleans, (const MPI_Fint *size, void *true_, void *false_, MPI_Fint *ierror))
-{
-    *ierror = MPI_Abi_set_fortran_booleans(*size, true_, false_);
+    MPI_Pcontrol(*level);
 }
 
 /* Functions of addresses. */
@@ -243,4 +136,35 @@ MPI_Aint mpi_aint_diff_(const MPI_Aint *first, const MPI_Aint *second) __attribu
 MPI_Aint pmpi_aint_diff_(const MPI_Aint *first, const MPI_Aint *second)
 {
     return MPI_Aint_diff(*first, *second);
+}
+
+FORTRAN(errhandler_free, (MPI_Fint *errhandler, MPI_Fint *ierror))
+{
+    MPI_Errhandler c_errhandler = MPI_Errhandler_f2c(*errhandler);
+    /* The number may still be in use: MPI_Errhandler_free knows. */
+    *ierror = MPI_Errhandler_free(&c_errhandler);
+    PUT(Errhandler, errhandler, c_errhandler);
+}
+
+/* A job cannot grow nor meet another: these hand on what the C library says to that. What the program would be told is not converted: nobody
+   gets to read it. */
+FORTRAN(comm_spawn, (const char *command, const char *arguments, const MPI_Fint *most, const MPI_Fint *info, const MPI_Fint *root,
+                     const MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *codes, MPI_Fint *ierror, size_t bytes, size_t argument_bytes))
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    (void)arguments, (void)argument_bytes;
+    WITH_TEXT(command, bytes,
+              MPI_Comm_spawn(text, MPI_ARGV_NULL, *most, MPI_Info_f2c(*info), *root, MPI_Comm_f2c(*comm), &made,
+                  ERRCODES(codes)));
+    PUT(Comm, intercomm, made);
+}
+
+FORTRAN(comm_spawn_multiple, (const MPI_Fint *count, const char *commands, const char *arguments, const MPI_Fint *most,
+                              const MPI_Fint *infos, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *intercomm,
+                              MPI_Fint *codes, MPI_Fint *ierror, size_t bytes, size_t argument_bytes))
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    (void)commands, (void)arguments, (void)infos, (void)bytes, (void)argument_bytes;
+    *ierror = MPI_Comm_spawn_multiple(*count, NULL, MPI_ARGVS_NULL, most, NULL, *root, MPI_Comm_f2c(*comm), &made, ERRCODES(codes));
+    PUT(Comm, intercomm, made);
 }

@@ -17,28 +17,18 @@ HANDLERS(win, 1)
 HANDLERS(file, 2)
 HANDLERS(session, 3)
 
-FORTRAN(file_set_errhandler, (const MPI_Fint *file, const MPI_Fint *errhandler, MPI_Fint *ierror))
-{
-    *ierror = MPI_File_set_errhandler(MPI_File_f2c(*file), MPI_Errhandler_f2c(*errhandler));
-}
-
-FORTRAN(file_get_errhandler, (const MPI_Fint *file, MPI_Fint *errhandler, MPI_Fint *ierror))
-{
-    MPI_Errhandler got = MPI_ERRHANDLER_NULL;
-    *ierror = MPI_File_get_errhandler(MPI_File_f2c(*file), &got);
-    PUT(Errhandler, errhandler, got);
-}
-
-FORTRAN(file_call_errhandler, (const MPI_Fint *file, const MPI_Fint *code, MPI_Fint *ierror))
-{
-    *ierror = MPI_File_call_errhandler(MPI_File_f2c(*file), *code);
-}
-
 /* Reductions: the library itself shows a Fortran function the number of the datatype. */
 FORTRAN(op_create, (margay_fortran_function *function, const MPI_Fint *commute, MPI_Fint *op, MPI_Fint *ierror))
 {
     MPI_Op made = MPI_OP_NULL;
     *ierror = margay_op_create(function, *commute, &made);
+    PUT(Op, op, made);
+}
+
+FORTRAN(op_create_c, (margay_fortran_function_c *function, const MPI_Fint *commute, MPI_Fint *op, MPI_Fint *ierror))
+{
+    MPI_Op made = MPI_OP_NULL;
+    *ierror = margay_op_create_c(function, *commute, &made);
     PUT(Op, op, made);
 }
 

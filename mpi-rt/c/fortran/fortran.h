@@ -2,7 +2,8 @@
    (lower case, with an underscore), once as mpi_x_, which a tool may replace, and once as pmpi_x_. Arguments are addresses; handles are
    the integers of MPI_Comm_c2f and its like (MPI-5.0, section 19.3.4).
 
-   libmpifort.a is made of these files by the C compiler when the wrappers are installed on a machine with gfortran. */
+   Most are made of mpi-rt/c/description (tools/bindings); those in this folder are more than a conversion of each argument. libmpifort.a is made of
+   both by the C compiler when the wrappers are installed on a machine with gfortran. */
 #ifndef MARGAY_FORTRAN_H
 #define MARGAY_FORTRAN_H
 
@@ -50,13 +51,27 @@ static inline int *margay_weights(const MPI_Fint *address)
 /* The number's handle has been freed: it may be used for another (the library's own, not part of MPI). */
 void margay_forget(MPI_Fint number);
 
-/* As MPI_Op_create, for a Fortran function, which is given the number of the datatype (the library's own, not part of MPI). */
+/* As MPI_Op_create and MPI_Op_create_c, for a Fortran function, which is given the number of the datatype (the library's own, not part of MPI). */
 typedef void margay_fortran_function(void *invec, void *inoutvec, MPI_Fint *len, MPI_Fint *datatype);
+typedef void margay_fortran_function_c(void *invec, void *inoutvec, MPI_Count *len, MPI_Fint *datatype);
 int margay_op_create(margay_fortran_function *function, int commute, MPI_Op *op);
+int margay_op_create_c(margay_fortran_function_c *function, int commute, MPI_Op *op);
 /* As MPI_Comm_create_errhandler (kind 0) and those of windows, files and sessions (1 to 3), for a Fortran function, which is given the number of
    the object (the library's own, not part of MPI). */
 typedef void margay_fortran_handler(MPI_Fint *object, MPI_Fint *code, ...);
 int margay_errhandler_create(int kind, margay_fortran_handler *function, MPI_Errhandler *errhandler);
+
+/* In lists.c. Copies of arrays of handles, to be freed; NULL if there is no memory. */
+MPI_Request *margay_requests_in(MPI_Count count, const MPI_Fint *numbers);
+void margay_requests_out(MPI_Count count, MPI_Fint *numbers, const MPI_Request *requests);
+MPI_Datatype *margay_types_in(MPI_Count count, const MPI_Fint *numbers);
+/* Fortran counts elements from one. */
+void margay_from_one(MPI_Fint *index);
+/* How many datatypes a collective operation is given: ranks (of the other group), or neighbours that are received from and sent to; none for a buffer
+   that is MPI_IN_PLACE, and where there is no such thing, which the call itself then says. */
+int margay_ranks(MPI_Comm comm, const void *buffer);
+int margay_sources(MPI_Comm comm, const void *buffer);
+int margay_destinations(MPI_Comm comm, const void *buffer);
 
 /* In by_hand.c, and used elsewhere. Texts: Fortran's are filled with blanks and have their length as a last, hidden argument; what comes in is
    a copy without them, to be freed, or NULL if there is no memory. */

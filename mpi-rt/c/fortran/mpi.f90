@@ -1,11 +1,16 @@
-! The module mpi: the constants of mpif.h, MPI_Sizeof, and interfaces of all procedures but a few, which cargo lwk makes of mpi.h
-! (tools/src/fortran.rs). The few are external.
+! The module mpi (MPI-5.0, section 19.1.3): the constants of mpif.h, MPI_Sizeof, the types of module mpi_f08, and interfaces of all procedures, which are
+! made of mpi-rt/c/description (tools/bindings).
 module mpi
+  use mpi_f08_types, only: MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Op
+  use mpi_f08_types, only: MPI_Request, MPI_Session, MPI_Win, MPI_Status
+  use mpi_f08_types, only: operator(==), operator(/=)
   implicit none
   public
-  include 'mpif.h'
+  include 'older_constants.inc'
+  include 'mpif_addresses.inc'
+  include 'mpif_functions.inc'
 
-  include 'procedures.inc'
+  include 'older_procedures.inc'
 
   ! Bytes of a variable of any intrinsic type that is a number or a logical, of any rank (MPI-3.1, section 17.1.9; deprecated since MPI-4.0). The
   ! functions are in sizes.c.
@@ -91,4 +96,32 @@ module mpi
     procedure margay_sizeof_complex16, margay_sizeof_logical1, margay_sizeof_logical2, margay_sizeof_logical4
     procedure margay_sizeof_logical8, margay_sizeof_logical16
   end interface PMPI_Sizeof
+
+  ! Between statuses of both kinds of modules.
+  interface
+    subroutine MPI_Status_f2f08(f_status, f08_status, ierror)
+      import
+      integer, intent(in) :: f_status(MPI_STATUS_SIZE)
+      type(MPI_Status), intent(out) :: f08_status
+      integer, intent(out) :: ierror
+    end subroutine MPI_Status_f2f08
+    subroutine MPI_Status_f082f(f08_status, f_status, ierror)
+      import
+      type(MPI_Status), intent(in) :: f08_status
+      integer, intent(out) :: f_status(MPI_STATUS_SIZE)
+      integer, intent(out) :: ierror
+    end subroutine MPI_Status_f082f
+    subroutine PMPI_Status_f2f08(f_status, f08_status, ierror)
+      import
+      integer, intent(in) :: f_status(MPI_STATUS_SIZE)
+      type(MPI_Status), intent(out) :: f08_status
+      integer, intent(out) :: ierror
+    end subroutine PMPI_Status_f2f08
+    subroutine PMPI_Status_f082f(f08_status, f_status, ierror)
+      import
+      type(MPI_Status), intent(in) :: f08_status
+      integer, intent(out) :: f_status(MPI_STATUS_SIZE)
+      integer, intent(out) :: ierror
+    end subroutine PMPI_Status_f082f
+  end interface
 end module mpi

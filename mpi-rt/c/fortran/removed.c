@@ -103,15 +103,3 @@ FORTRAN(errhandler_create, (margay_fortran_handler *function, MPI_Fint *errhandl
     *ierror = margay_errhandler_create(0, function, &made);
     PUT(Errhandler, errhandler, made);
 }
-
-FORTRAN(errhandler_set, (const MPI_Fint *comm, const MPI_Fint *errhandler, MPI_Fint *ierror))
-{
-    *ierror = MPI_Comm_set_errhandler(MPI_Comm_f2c(*comm), MPI_Errhandler_f2c(*errhandler));
-}
-
-FORTRAN(errhandler_get, (const MPI_Fint *comm, MPI_Fint *errhandler, MPI_Fint *ierror))
-{
-    MPI_Errhandler got = MPI_ERRHANDLER_NULL;
-    *ierror = MPI_Comm_get_errhandler(MPI_Comm_f2c(*comm), &got);
-    PUT(Errhandler, errhandler, got);
-}

@@ -1,67 +1,58 @@
-/* Data representations of files of a Fortran program's own (MPI-5.0, section 14.5.3). See fortran.h. */
+/* Data representations of files of a Fortran program's own (MPI-5.0, section 14.5.3), with ordinary and with large counts. See fortran.h. */
 #include "fortran.h"
 
-typedef void conversion_function(void *userbuf, MPI_Fint *type, MPI_Fint *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra,
-                                 MPI_Fint *ierror);
 typedef void extent_function(MPI_Fint *type, MPI_Aint *extent, MPI_Aint *extra, MPI_Fint *ierror);
 
-/* The library never forgets a representation, so this is never given back. */
-struct representation {
-    conversion_function *read, *write;
-    extent_function *extent;
-    MPI_Aint extra;
-};
-
-/* Stands for no conversion; nobody calls it. */
-void mpi_conversion_fn_null_(void *, MPI_Fint *, MPI_Fint *, void *, MPI_Offset *, MPI_Aint *, MPI_Fint *);
-void mpi_conversion_fn_null_(void *userbuf, MPI_Fint *type, MPI_Fint *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra,
-                             MPI_Fint *ierror)
-{
-    (void)userbuf, (void)type, (void)count, (void)filebuf, (void)position, (void)extra;
-    *ierror = MPI_ERR_CONVERSION;
-}
-
-static int convert(conversion_function *function, void *userbuf, MPI_Datatype type, int count, void *filebuf, MPI_Offset position,
-                   struct representation *its)
-{
-    MPI_Fint number = MPI_Type_c2f(type), items = count, ierror = MPI_SUCCESS;
-    function(userbuf, &number, &items, filebuf, &position, &its->extra, &ierror);
-    return ierror;
-}
-
-static int convert_read(void *userbuf, MPI_Datatype type, int count, void *filebuf, MPI_Offset position, void *extra)
-{
-    struct representation *its = extra;
-    return convert(its->read, userbuf, type, count, filebuf, position, its);
-}
-
-static int convert_write(void *userbuf, MPI_Datatype type, int count, void *filebuf, MPI_Offset position, void *extra)
-{
-    struct representation *its = extra;
-    return convert(its->write, userbuf, type, count, filebuf, position, its);
-}
-
-static int extent_of(MPI_Datatype type, MPI_Aint *extent, void *extra)
-{
-    struct representation *its = extra;
-    MPI_Fint number = MPI_Type_c2f(type), ierror = MPI_SUCCESS;
-    its->extent(&number, extent, &its->extra, &ierror);
-    return ierror;
-}
-
-FORTRAN(register_datarep, (const char *name, conversion_function *read, conversion_function *write, extent_function *extent,
-                           const MPI_Aint *extra, MPI_Fint *ierror, size_t bytes))
-{
-    struct representation *its = malloc(sizeof *its);
-    char *text = margay_text_in(name, bytes);
-    if (its && text) {
-        *its = (struct representation){read, write, extent, *extra};
-        *ierror = MPI_Register_datarep(text, read == mpi_conversion_fn_null_ ? MPI_CONVERSION_FN_NULL : convert_read,
-                                       write == mpi_conversion_fn_null_ ? MPI_CONVERSION_FN_NULL : convert_write, extent_of, its);
-    } else {
-        *ierror = MPI_ERR_NO_MEM;
+/* For the counts of one kind. A representation is never given back: the library never forgets it. `null_` stands for no conversion; nobody calls it. */
+#define REPRESENTATIONS(Count, kind, null_, Null, name_, Register)                                                                         \
+    typedef void convert##kind(void *userbuf, MPI_Fint *type, Count *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra,           \
+                               MPI_Fint *ierror);                                                                                           \
+    struct representation##kind {                                                                                                           \
+        convert##kind *read, *write;                                                                                                        \
+        extent_function *extent;                                                                                                            \
+        MPI_Aint extra;                                                                                                                     \
+    };                                                                                                                                      \
+    void null_(void *, MPI_Fint *, Count *, void *, MPI_Offset *, MPI_Aint *, MPI_Fint *);                                                  \
+    void null_(void *userbuf, MPI_Fint *type, Count *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra, MPI_Fint *ierror)         \
+    {                                                                                                                                       \
+        (void)userbuf, (void)type, (void)count, (void)filebuf, (void)position, (void)extra;                                                 \
+        *ierror = MPI_ERR_CONVERSION;                                                                                                       \
+    }                                                                                                                                       \
+    static int read##kind(void *userbuf, MPI_Datatype type, Count count, void *filebuf, MPI_Offset position, void *extra)                   \
+    {                                                                                                                                       \
+        struct representation##kind *its = extra;                                                                                           \
+        MPI_Fint number = MPI_Type_c2f(type), ierror = MPI_SUCCESS;                                                                         \
+        its->read(userbuf, &number, &count, filebuf, &position, &its->extra, &ierror);                                                      \
+        return ierror;                                                                                                                      \
+    }                                                                                                                                       \
+    static int write##kind(void *userbuf, MPI_Datatype type, Count count, void *filebuf, MPI_Offset position, void *extra)                  \
+    {                                                                                                                                       \
+        struct representation##kind *its = extra;                                                                                           \
+        MPI_Fint number = MPI_Type_c2f(type), ierror = MPI_SUCCESS;                                                                         \
+        its->write(userbuf, &number, &count, filebuf, &position, &its->extra, &ierror);                                                     \
+        return ierror;                                                                                                                      \
+    }                                                                                                                                       \
+    static int extent##kind(MPI_Datatype type, MPI_Aint *extent, void *extra)                                                               \
+    {                                                                                                                                       \
+        struct representation##kind *its = extra;                                                                                           \
+        MPI_Fint number = MPI_Type_c2f(type), ierror = MPI_SUCCESS;                                                                         \
+        its->extent(&number, extent, &its->extra, &ierror);                                                                                 \
+        return ierror;                                                                                                                      \
+    }                                                                                                                                       \
+    FORTRAN(name_, (const char *name, convert##kind *read, convert##kind *write, extent_function *extent, const MPI_Aint *extra,            \
+                    MPI_Fint *ierror, size_t bytes))                                                                                        \
+    {                                                                                                                                       \
+        struct representation##kind *its = malloc(sizeof *its);                                                                             \
+        char *text = margay_text_in(name, bytes);                                                                                           \
+        *ierror = MPI_ERR_NO_MEM;                                                                                                           \
+        if (its && text) {                                                                                                                  \
+            *its = (struct representation##kind){read, write, extent, *extra};                                                              \
+            *ierror = Register(text, read == null_ ? Null : read##kind, write == null_ ? Null : write##kind, extent##kind, its);            \
+        }                                                                                                                                   \
+        if (*ierror != MPI_SUCCESS)                                                                                                         \
+            free(its);                                                                                                                      \
+        free(text);                                                                                                                         \
     }
-    if (*ierror != MPI_SUCCESS)
-        free(its);
-    free(text);
-}
+
+REPRESENTATIONS(MPI_Fint, _small, mpi_conversion_fn_null_, MPI_CONVERSION_FN_NULL, register_datarep, MPI_Register_datarep)
+REPRESENTATIONS(MPI_Count, _large, mpi_conversion_fn_null_c_, MPI_CONVERSION_FN_NULL_C, register_datarep_c, MPI_Register_datarep_c)

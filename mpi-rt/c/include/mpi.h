@@ -61,7 +61,8 @@ typedef struct {
 #include "margay/callbacks.h"
 #include "margay/tool_types.h"
 
-/* Every function has two names: a tool may define the first and call the second (MPI-5.0, section 15.2). */
+/* Every function has two names: a tool may define the first and call the second (MPI-5.0, section 15.2). The prototypes, and the handles and
+   constants above, are made of mpi-rt/c/description when the header is installed. */
 #define MARGAY_MPI(type, name, arguments) \
     type MPI_##name arguments;            \
     type PMPI_##name arguments;
@@ -77,9 +78,12 @@ typedef struct {
 #include "margay/files.h"
 #include "margay/tools.h"
 #include "margay/conversions.h"
+#include "margay/removed_types.h"
 #include "margay/removed.h"
 
 #undef MARGAY_MPI
+#undef MARGAY_REMOVED_MPI
+#undef MARGAY_REMOVED
 
 #ifdef __cplusplus
 }

@@ -91,8 +91,27 @@ unsafe extern "C" fn margay_op_create(
     commute: c_int,
     op: *mut Op,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    match unsafe { create(function, commute, op) } {
+    // SAFETY: `op` is null or writable, and the function fits its use (this function's contract).
+    reported(unsafe { create(function, commute, op) })
+}
+
+/// The same with large counts.
+///
+/// # Safety
+/// As for `create`.
+// SAFETY: the name is this library's own.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn margay_op_create_c(
+    function: Option<Function<i64, c_int>>,
+    commute: c_int,
+    op: *mut Op,
+) -> c_int {
+    // SAFETY: `op` is null or writable, and the function fits its use (this function's contract).
+    reported(unsafe { create(function, commute, op) })
+}
+
+fn reported(outcome: Result<()>) -> c_int {
+    match outcome {
         Ok(()) => 0,
         Err(error) => report("MPI_OP_CREATE", Object::Nothing, error),
     }

@@ -1,6 +1,6 @@
 //! The page `docs/mpi-scoreboard.md`: every function of the header, and how far it is.
 //!
-//! Nothing on it is written by hand. The functions and error classes are those of `mpi-rt/c/include/margay`, what the library has is read from
+//! Nothing on it is written by hand. The functions and error classes are those of `mpi-rt/c/description`, what the library has is read from
 //! its symbols, and what is checked from the programs in `conformance/` as the compiler sees them, all macros expanded. The test
 //! `conformance-scoreboard` compares the page with what it would be now.
 
@@ -12,6 +12,7 @@ use std::process::Command;
 use lwk::build::Builder;
 use lwk::cc;
 use lwk::failure::{Doing, Failure, Outcome};
+use lwk::fortran;
 use lwk::tree::Tree;
 
 /// The page, relative to the tree.
@@ -21,7 +22,7 @@ const CHECK: &str = "check_(";
 const OUTCOME: &str = "outcome_(";
 const CARRIED: &str = "carried_(";
 /// Header of the error classes, and those that no call here can give, with the reason: it is enough if they are carried.
-const CLASSES: &str = "mpi-rt/c/include/margay/constants.h";
+const CLASSES: &str = "include/margay/constants.h";
 const EXEMPT: [(&str, &str); 1] =
     [("PROC_ABORTED", "a rank that aborts ends its whole job, and no peer is left whom a call could tell")];
 /// Chapters of what a job cannot do, and what of them it can.
@@ -125,7 +126,7 @@ fn page(tree: &Tree) -> Outcome<Page> {
             }
         }
     }
-    let (classes, unprovoked) = error_classes(&read(&tree.root().join(CLASSES))?, &checked);
+    let (classes, unprovoked) = error_classes(&read(&cc::prefix(tree).join(CLASSES))?, &checked);
     text += &classes;
     Ok(Page { text, done: count(State::Done), unprovoked })
 }
@@ -162,42 +163,30 @@ fn error_classes(header: &str, checked: &Checked) -> (String, Vec<String>) {
 fn chapters(tree: &Tree, called: &BTreeSet<String>) -> Outcome<Vec<Chapter>> {
     let there = symbols(&cc::prefix(tree).join("lib/libmpi.a"), "MPI_", "PMPI_")?;
     let mut chapters = Vec::new();
-    for file in files(&tree.root().join("mpi-rt/c/include/margay"), "h")? {
-        let text = read(&file)?;
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let functions: Vec<_> = declared(&text)
-            .map(|name| {
-                let unsupported = UNSUPPORTED.iter().any(|it| stem == it.0 && !it.1.contains(&name));
-                let state = match (there.contains(name), called.contains(name)) {
-                    (false, _) => State::Absent,
-                    (true, _) if unsupported => State::Unsupported,
-                    (true, true) => State::Done,
-                    (true, false) => State::Partial,
-                };
-                (name.to_owned(), state)
-            })
-            .collect();
-        if !functions.is_empty() {
-            let title = text.lines().next().unwrap_or_default();
-            let title = title.trim_start_matches("/* ").split(['(', ':']).next().unwrap_or_default().trim();
-            chapters.push(Chapter { title: title.to_owned(), functions });
-        }
+    for chapter in fortran::description(tree)?.chapters {
+        let state = |name: &str| {
+            let unsupported = UNSUPPORTED.iter().any(|it| chapter.name == it.0 && !it.1.contains(&name));
+            match (there.contains(name), called.contains(name)) {
+                (false, _) => State::Absent,
+                (true, _) if unsupported => State::Unsupported,
+                (true, true) => State::Done,
+                (true, false) => State::Partial,
+            }
+        };
+        let functions: Vec<_> = names_of(&chapter).into_iter().map(|it| (it.clone(), state(&it))).collect();
+        let title = chapter.title.split(['(', ':']).next().unwrap_or_default().trim().to_owned();
+        chapters.push(Chapter { title, functions });
     }
     Ok(chapters)
 }
 
-/// Names in `MARGAY_MPI(type, name, …)`.
-fn declared(header: &str) -> impl Iterator<Item = &str> {
-    header.lines().filter_map(|line| line.strip_prefix("MARGAY_MPI(")?.split(',').nth(1)).map(str::trim)
-}
-
-/// Every function that the header declares, without its prefix. Errors: the header cannot be read.
-pub fn functions(tree: &Tree) -> Outcome<Vec<String>> {
-    let mut functions = Vec::new();
-    for file in files(&tree.root().join("mpi-rt/c/include/margay"), "h")? {
-        functions.extend(declared(&read(&file)?).map(str::to_owned));
-    }
-    Ok(functions)
+/// The functions of a chapter, those with large counts included, in order.
+fn names_of(chapter: &lwk_bindings::description::Chapter) -> Vec<String> {
+    let forms =
+        |it: &lwk_bindings::description::Function| it.forms().map(|large| it.form(large)).collect::<Vec<_>>();
+    let mut names: Vec<_> = chapter.functions.iter().flat_map(forms).collect();
+    names.sort();
+    names
 }
 
 /// Functions that a library has under both names (MPI 5.0, section 15.2): weak behind `prefix`, strong behind `profiling`; without either.
@@ -373,9 +362,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_in_headers_and_programs() {
-        let header = "/* x */\nMARGAY_MPI(int, Send, (const void *buf,\n    int count))\nMARGAY_MPI(double, Wtime, (void))\n";
-        assert_eq!(declared(header).collect::<Vec<_>>(), ["Send", "Wtime"]);
+    fn names_are_found_in_chapters_and_programs() {
+        let chapter = "# x\n\nSend large\n    buf in buffer\n\nRecv_x\n";
+        let chapter = lwk_bindings::description::Chapter::parse("x", chapter).expect("right");
+        assert_eq!(names_of(&chapter), ["Recv_x", "Send", "Send_c"]);
         let text = "MPI_Send(a, (b), MPI_INT), 3) MPI_Recv(";
         let inside = &text[..balanced(text)];
         assert_eq!(names(inside).collect::<Vec<_>>(), [("Send", true), ("INT", false)]);

@@ -576,7 +576,7 @@ fn cxx(lwk: &Lwk) -> Result<(), String> {
 /// Every constant of this header has the same value in another implementation's, and objects that were compiled against that one link and run.
 fn objects_of_another_header(lwk: &Lwk) -> Result<(), String> {
     let (tree, folder) = (lwk.tree(), lwk.folder()?);
-    let (own, other) = (tree.root().join("mpi-rt/c/include"), header_folder(tree));
+    let (own, other) = (cc::prefix(tree).join("include"), header_folder(tree));
     let mut names = Vec::new();
     for file in ["handles.h", "constants.h", "tool_types.h"] {
         let file = own.join("margay").join(file);
