@@ -1,5 +1,5 @@
-/* Procedures of module mpi_f08 that are not made of the description: those that hand out the address of a buffer, and conversions of statuses. See
-   sections.h. */
+/* Procedures of module mpi_f08 that are not made of the description: those that hand out the address of a buffer, MPI_F_sync_reg, and
+   conversions of statuses. See sections.h. */
 #include "sections.h"
 
 #include <string.h>
@@ -22,6 +22,17 @@ DETACHED(comm_detach_buffer, OF(MPI_Fint, COMM), MPI_Comm_detach_buffer(MPI_Comm
 DETACHED(comm_detach_buffer_c, OF(MPI_Count, COMM), MPI_Comm_detach_buffer_c(MPI_Comm_f2c(*comm), address, size))
 DETACHED(session_detach_buffer, OF(MPI_Fint, SESSION), MPI_Session_detach_buffer(MPI_Session_f2c(*session), address, size))
 DETACHED(session_detach_buffer_c, OF(MPI_Count, SESSION), MPI_Session_detach_buffer_c(MPI_Session_f2c(*session), address, size))
+
+/* For a compiler that it may have changed the buffer is all that it does. */
+FORTRAN(f_sync_reg, (void *buffer))
+{
+    (void)buffer;
+}
+
+F08(f_sync_reg, (CFI_cdesc_t *buffer))
+{
+    (void)buffer;
+}
 
 /* Statuses are the same eight integers in both. */
 #define CONVERTED(name, From, To)                                          \

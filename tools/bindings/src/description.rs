@@ -22,6 +22,8 @@ pub struct Function {
     pub large: bool,
     /// C alone has it.
     pub c: bool,
+    /// Fortran alone has it.
+    pub fortran: bool,
     /// Fortran's wrapper is written by hand.
     pub by_hand: bool,
     /// MPI-3.0 has removed it.
@@ -186,6 +188,7 @@ impl Function {
             let place = match mark {
                 "large" => &mut function.large,
                 "c" => &mut function.c,
+                "fortran" => &mut function.fortran,
                 "by-hand" => &mut function.by_hand,
                 "removed" => &mut function.removed,
                 "older" => &mut function.older,
@@ -197,7 +200,7 @@ impl Function {
                 }
                 _ => {
                     return Err(format!(
-                        "unknown mark `{mark}`; marks are large, c, by-hand, removed, older, silent, returns TYPE"
+                        "unknown mark `{mark}`; marks are large, c, fortran, by-hand, removed, older, silent, returns TYPE"
                     ));
                 }
             };
@@ -216,6 +219,11 @@ impl Function {
         }
         self.arguments.push(argument);
         Ok(())
+    }
+
+    /// Whether the function that stands behind module `mpi_f08`'s is written by hand: there is no older one, or it does something else.
+    pub fn is_modern_by_hand(&self) -> bool {
+        self.fortran || self.arguments.iter().any(|it| it.kind == Kind::Detached)
     }
 
     /// The forms: with ordinary counts, and with large ones if there is such a form.

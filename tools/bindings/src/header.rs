@@ -12,6 +12,7 @@ pub fn header(chapter: &Chapter) -> String {
     let mut prototypes: Vec<_> = chapter
         .functions
         .iter()
+        .filter(|it| !it.fortran)
         .flat_map(|it| it.forms().map(|large| (it.form(large), prototype(it, large))))
         .collect();
     prototypes.sort();

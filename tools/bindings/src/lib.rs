@@ -99,7 +99,8 @@ mod tests {
     fn all_functions_of_the_standard_are_described() {
         // As many prototypes as the headers had when they were written by hand: none gets lost unnoticed.
         let description = own();
-        let forms = description.chapters.iter().flat_map(|it| &it.functions).map(|it| it.forms().count());
+        let all = description.chapters.iter().flat_map(|it| &it.functions).filter(|it| !it.fortran);
+        let forms = all.map(|it| it.forms().count());
         assert_eq!(forms.sum::<usize>(), 700);
         let names: std::collections::BTreeSet<_> =
             description.chapters.iter().flat_map(|it| it.functions.iter().map(|it| &it.name)).collect();

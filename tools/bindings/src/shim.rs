@@ -20,8 +20,11 @@ pub fn shims(chapter: &Chapter) -> String {
 
 /// Whether a function has a shim that can be made.
 fn is_made(function: &Function) -> bool {
-    let detaches = function.arguments.iter().any(|it| it.kind == Kind::Detached);
-    !(function.c || function.removed || function.older || function.returns.is_some() || detaches)
+    !(function.c
+        || function.removed
+        || function.older
+        || function.returns.is_some()
+        || function.is_modern_by_hand())
 }
 
 fn shim(function: &Function, large: bool) -> String {

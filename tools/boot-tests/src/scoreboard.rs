@@ -184,7 +184,7 @@ fn chapters(tree: &Tree, called: &BTreeSet<String>) -> Outcome<Vec<Chapter>> {
 fn names_of(chapter: &lwk_bindings::description::Chapter) -> Vec<String> {
     let forms =
         |it: &lwk_bindings::description::Function| it.forms().map(|large| it.form(large)).collect::<Vec<_>>();
-    let mut names: Vec<_> = chapter.functions.iter().flat_map(forms).collect();
+    let mut names: Vec<_> = chapter.functions.iter().filter(|it| !it.fortran).flat_map(forms).collect();
     names.sort();
     names
 }
