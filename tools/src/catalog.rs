@@ -1,5 +1,5 @@
-//! The bundled programs: in Rust one file each in `apps/src/bin`, whose first `//!` line says what it does; in C one file each in `apps/c`
-//! and `apps/c/bench`, whose first line does.
+//! The bundled programs: in Rust one file each in `apps/src/bin`, whose first `//!` line says what it does; in C and Fortran one file each in `apps/c`,
+//! `apps/c/bench` and `apps/fortran`, whose first line does.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,26 +47,27 @@ fn installed(tree: &Tree) -> Outcome<Vec<Entry>> {
     Ok(text.lines().filter_map(|line| line.split_once('\t')).map(entry).collect())
 }
 
-/// Where the C programs are.
-const C_FOLDERS: [&str; 2] = ["apps/c", "apps/c/bench"];
+/// Where the programs in C and Fortran are.
+const FOLDERS: [&str; 3] = ["apps/c", "apps/c/bench", "apps/fortran"];
+/// The ends of their names.
+const ENDS: [&str; 2] = ["c", "f90"];
 
-/// The C programs, by name, each with its source relative to the tree.
+/// The programs in C and Fortran, by name, each with its source relative to the tree.
 pub fn list_c(tree: &Tree) -> Outcome<Vec<(Entry, PathBuf)>> {
     let mut entries = Vec::new();
     if tree.is_installed() {
         return Ok(entries);
     }
-    for folder in C_FOLDERS.map(Path::new) {
+    for folder in FOLDERS.map(Path::new) {
         let what = || format!("list the programs in {}", folder.display());
         for entry in fs::read_dir(tree.root().join(folder)).doing(what)? {
             let path = entry.doing(what)?.path();
-            if let (Some(name), Some("c")) = (path.file_stem(), path.extension().and_then(|end| end.to_str()))
-            {
+            let is_program = path.extension().is_some_and(|end| ENDS.iter().any(|it| end == *it));
+            if let (Some(name), Some(file), true) = (path.file_stem(), path.file_name(), is_program) {
                 let source = fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
                 let name = name.to_string_lossy().into_owned();
-                let description = first_line_of_c(&source);
-                let file = folder.join(&name).with_extension("c");
-                entries.push((Entry { name, description }, file));
+                let description = first_comment(&source);
+                entries.push((Entry { name, description }, folder.join(file)));
             }
         }
     }
@@ -75,8 +76,12 @@ pub fn list_c(tree: &Tree) -> Outcome<Vec<(Entry, PathBuf)>> {
 }
 
 /// The first line of a comment in front, without what belongs to the comment.
-fn first_line_of_c(source: &str) -> String {
-    let line = source.lines().next().and_then(|line| line.strip_prefix("/*")).unwrap_or("");
+fn first_comment(source: &str) -> String {
+    let line = source
+        .lines()
+        .next()
+        .and_then(|line| line.strip_prefix("/*").or(line.strip_prefix('!')))
+        .unwrap_or("");
     line.trim_end_matches("*/").trim().trim_end_matches(['.', ':']).to_owned()
 }
 
@@ -91,7 +96,7 @@ pub enum Named {
     File(PathBuf),
     /// By its name among the programs of a package.
     Bundled(String, Programs),
-    /// A bundled C program, by its source, relative to the tree.
+    /// A bundled program in C or Fortran, by its source, relative to the tree.
     C(PathBuf),
 }
 
@@ -143,7 +148,7 @@ impl Named {
 
 #[cfg(test)]
 mod tests {
-    use super::{first_line, first_line_of_c};
+    use super::{first_comment, first_line};
 
     #[test]
     fn the_first_line_of_the_front_comment_describes_the_program() {
@@ -153,8 +158,9 @@ mod tests {
 
     #[test]
     fn the_first_line_of_a_c_program_describes_it() {
-        assert_eq!(first_line_of_c("/* Sorts: args [KEYS].\n *\n * More. */\n"), "Sorts: args [KEYS]");
-        assert_eq!(first_line_of_c("/* Sorts. */\nint x;\n"), "Sorts");
-        assert_eq!(first_line_of_c("int x;\n"), "");
+        assert_eq!(first_comment("/* Sorts: args [KEYS].\n *\n * More. */\n"), "Sorts: args [KEYS]");
+        assert_eq!(first_comment("/* Sorts. */\nint x;\n"), "Sorts");
+        assert_eq!(first_comment("! Sorts: args [KEYS].\nprogram sort\n"), "Sorts: args [KEYS]");
+        assert_eq!(first_comment("int x;\n"), "");
     }
 }

@@ -146,6 +146,11 @@ pub fn program(tree: &Tree, source: &Path) -> PathBuf {
     tree.root().join("target/lwk/c").join(source.with_extension(""))
 }
 
+/// Whether the compiler for Fortran is there.
+pub fn has_fortran() -> bool {
+    packages::find_command(Language::Fortran.compiler(Libc::Glibc).0).is_some()
+}
+
 /// Whether a source is Fortran's, by the end of its name.
 pub fn is_fortran(source: &Path) -> bool {
     source.extension().is_some_and(|end| end == "f" || end == "f90")
@@ -160,6 +165,9 @@ pub fn build_programs(tree: &Tree, builder: &Builder, sources: &BTreeSet<&PathBu
     find_compiler(Language::C, Libc::Glibc)?;
     if sources.iter().any(|source| source.starts_with(MUSL)) {
         find_compiler(Language::C, Libc::Musl)?;
+    }
+    if sources.iter().any(|source| is_fortran(source)) {
+        find_compiler(Language::Fortran, Libc::Glibc)?;
     }
     let prefix = prefix(tree);
     install(tree, builder, &prefix)?;
@@ -274,7 +282,7 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
     for name in LAUNCHERS {
         link(Path::new(loader::COMMAND), &bin.join(name))?;
     }
-    if packages::find_command(Language::Fortran.compiler(Libc::Glibc).0).is_some() {
+    if has_fortran() {
         fortran::install(tree, &description, &include, &lib)?;
     }
     Ok(())

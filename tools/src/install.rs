@@ -111,9 +111,11 @@ fn install_node(builder: &Builder, installed: &Tree) -> Outcome<()> {
 fn install_programs(tree: &Tree, builder: &Builder, installed: &Tree) -> Outcome<()> {
     builder.programs(build::APPS)?;
     let mut entries = catalog::list(tree, build::APPS)?;
-    let in_c = catalog::list_c(tree)?;
+    let mut in_c = catalog::list_c(tree)?;
+    // Without a compiler for Fortran there is no library for it either.
+    in_c.retain(|(_, source)| cc::has_fortran() || !cc::is_fortran(source));
     {
-        let _step = Step::begin("building the programs in C", false);
+        let _step = Step::begin("building the programs in C and Fortran", false);
         cc::build_programs(tree, builder, &in_c.iter().map(|(_, source)| source).collect())?;
     }
     entries.extend(in_c.into_iter().map(|(entry, _)| entry));

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use super::Test;
 use crate::scoreboard;
+use lwk::cc;
 use lwk::failure::{Doing, Outcome};
 use lwk::packages::find_command;
 use lwk::subcommand::{Ended, Lwk, PATIENCE, Program};
@@ -36,7 +37,7 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         let path = entry.doing(what)?.path();
         let wanted = match path.extension().and_then(|end| end.to_str()) {
             Some("c") => true,
-            Some("f" | "f90") => has_gfortran(),
+            Some("f" | "f90") => cc::has_fortran(),
             _ => false,
         };
         if let (Some(name), true) = (path.file_name(), wanted) {
@@ -56,11 +57,6 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
     Ok(tests)
 }
 
-/// Whether programs in Fortran can be compiled here: `gfortran` is in `PATH`.
-pub fn has_gfortran() -> bool {
-    find_command("gfortran").is_some()
-}
-
 fn has_mpich() -> bool {
     MPICH.iter().all(|command| find_command(command).is_some())
 }
@@ -72,7 +68,11 @@ pub fn left_out(tests: &[Test]) -> Vec<&'static str> {
     }
     let mpich = "skip  conformance beside MPICH: Debian's mpich and libmpich-dev are not installed";
     let fortran = "skip  conformance of Fortran: Debian's gfortran is not installed";
-    [(has_mpich(), mpich), (has_gfortran(), fortran)].into_iter().filter(|it| !it.0).map(|it| it.1).collect()
+    [(has_mpich(), mpich), (cc::has_fortran(), fortran)]
+        .into_iter()
+        .filter(|it| !it.0)
+        .map(|it| it.1)
+        .collect()
 }
 
 fn source_of(name: &str) -> PathBuf {

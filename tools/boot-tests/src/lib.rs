@@ -15,6 +15,7 @@ extern crate lwk;
 mod case;
 pub mod cli;
 mod conformance;
+mod fortran_calls;
 mod fortran_names;
 mod host;
 mod installed;
@@ -66,7 +67,7 @@ struct Test {
     alone: bool,
     /// Runs in the host home: needs no node.
     on_host: bool,
-    /// C sources of its programs, relative to the tree.
+    /// C and Fortran sources of its programs, relative to the tree. Without a compiler for Fortran there is no test of one.
     sources: Vec<PathBuf>,
     run: Box<Check>,
 }
@@ -95,12 +96,15 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         sources: Vec::new(),
         run: Box::new(lwk_bench::node::check_names),
     });
-    tests.extend(conformance::has_gfortran().then(fortran_names::test));
+    tests.push(fortran_names::test());
+    tests.push(fortran_calls::test());
     tests.extend(wrappers::all());
     tests.push(installed::test());
     tests.extend(peers::all());
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
-    tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host));
+    let compiles =
+        |test: &Test| cc::has_fortran() || !test.sources.iter().any(|source| cc::is_fortran(source));
+    tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host) && compiles(test));
     let with_host = wanted(HOST_TESTS);
     if options.list {
         let host = with_host.then_some(HOST_TESTS);
