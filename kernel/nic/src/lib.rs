@@ -1,0 +1,118 @@
+//! Network cards: raw Ethernet frames in and out, for a kernel that looks after them in an interrupt.
+//!
+//! [`Nic`] is all that the kernel knows of a card. Frames are received into buffers of the driver's and looked at there; what is sent is gathered by the card from where
+//! it lies, but for a short head. A driver never waits, and never allocates after its start.
+//!
+//! A card reaches memory by itself. What is said to it about memory goes through [`Platform`], so a driver has no pointer but those it has from there.
+#![no_std]
+
+mod registers;
+mod virtio;
+
+use core::fmt;
+use core::ptr::NonNull;
+
+pub use registers::Registers;
+pub use virtio::VirtioNet;
+pub use virtio_drivers::{BufferDirection, Hal as Platform, PhysAddr};
+
+use lwk_pci::{Function, Identity, Interrupts};
+
+/// Longest frame that a driver receives: 9000 bytes behind Ethernet's 14.
+pub const FRAME_BYTES_MAX: usize = 9014;
+/// Frame without jumbo frames: 1500 bytes behind Ethernet's 14.
+pub const FRAME_BYTES: usize = 1514;
+/// Bytes at the start of a frame that a driver copies, at most.
+pub const HEAD_BYTES_MAX: usize = 756;
+
+/// A frame that has come, in a buffer of the driver's.
+#[derive(Debug)]
+pub struct Received {
+    pub(crate) buffer: u16,
+    pub(crate) start: NonNull<u8>,
+    pub(crate) bytes: usize,
+}
+
+impl Received {
+    /// The frame with its Ethernet head, without its checksum.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the driver has taken the buffer from the card and gives it back only for this value (`Nic::give_back`).
+        unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    }
+}
+
+/// What a card has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub sent: u64,
+    pub received: u64,
+    /// Bytes of frames that the driver has copied to send them: heads.
+    pub copied: u64,
+    /// Frames that found no room to be sent; they are tried again.
+    pub no_room: u64,
+}
+
+/// A network card.
+pub trait Nic: Send {
+    /// Its name, for people.
+    fn name(&self) -> &'static str;
+
+    /// Its Ethernet address.
+    fn address(&self) -> [u8; 6];
+
+    /// Longest frame of card and link.
+    fn frame_bytes(&self) -> usize;
+
+    /// Whether the link is up.
+    fn is_up(&self) -> bool;
+
+    /// Sends a frame: `head`, then `middle`, at most [`HEAD_BYTES_MAX`] bytes together and not empty, which are copied; then `body`, which is
+    /// not. False: there is no room now.
+    ///
+    /// # Safety
+    /// `body` is memory that [`Platform::share`] can tell the card of, and stays readable for ever. It may change; then
+    /// nobody knows which bytes go.
+    unsafe fn send(&mut self, head: &[u8], middle: &[u8], body: Option<NonNull<[u8]>>) -> bool;
+
+    /// The next frame that has come.
+    fn receive(&mut self) -> Option<Received>;
+
+    /// Gives a frame's buffer back to the card.
+    fn give_back(&mut self, frame: Received);
+
+    /// Lets the card interrupt when a frame comes, or not. Off, it may still do so once.
+    fn interrupt(&mut self, on: bool);
+
+    /// What it has done.
+    fn counts(&self) -> &Counts;
+}
+
+/// Why a card cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// It lacks something that the driver needs.
+    Lacks(&'static str),
+    /// The kernel has no memory for it.
+    NoMemory,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unusable::Lacks(what) => write!(f, "it has no {what}"),
+            Unusable::NoMemory => write!(f, "there is no memory for its buffers"),
+        }
+    }
+}
+
+/// A card's place on the bus, and how it can interrupt.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub function: Function,
+    pub interrupts: Interrupts,
+}
+
+/// Whether there is a driver for a function.
+pub fn is_known(identity: Identity) -> bool {
+    virtio::is_it(identity)
+}

@@ -1,0 +1,81 @@
+//! Message interrupts: a function stores a word somewhere to interrupt a core (PCI 3.0, section 6.8).
+
+use crate::capability::{self, Capability};
+use crate::{Configuration, Function};
+
+/// What a function stores, and where, to interrupt a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub address: u64,
+    pub data: u32,
+}
+
+impl Message {
+    /// Interrupts the core whose controller has the number `apic_id`, at `vector`: fixed, at once (Intel SDM volume 3, section 11.11).
+    pub fn to_core(apic_id: u8, vector: u8) -> Message {
+        Message { address: 0xfee0_0000 | u64::from(apic_id) << 12, data: vector.into() }
+    }
+}
+
+/// How a function can be made to send messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupts {
+    /// A table in memory, with `entries` messages of [`ENTRY_BYTES`] each at `offset` of a base address.
+    Table { at: u8, base: u8, offset: u32, entries: u16 },
+    /// Registers of the configuration space.
+    Registers { at: u8, wide: bool },
+}
+
+/// Bytes of an entry of the table: address, data, and a word whose bit 0 masks it.
+pub const ENTRY_BYTES: u64 = 16;
+const TABLE_ON: u32 = 1 << 31;
+const TABLE_MASKED: u32 = 1 << 30;
+const REGISTERS_ON: u32 = 1 << 16;
+const SEVERAL: u32 = 0b111 << 20;
+const WIDE: u32 = 1 << 23;
+
+/// What a function has: the table if there is one, else the registers, else nothing.
+pub fn find(configuration: &impl Configuration, function: Function) -> Option<Interrupts> {
+    let capabilities = || capability::all(configuration, function);
+    let table = capabilities()
+        .find(|found| found.id == capability::MSI_X)
+        .and_then(|found| table(configuration, function, found));
+    table.or_else(|| {
+        let found = capabilities().find(|found| found.id == capability::MSI)?;
+        let wide = configuration.read(function, found.offset) & WIDE != 0;
+        let fits = found.offset.checked_add(if wide { 0x10 } else { 0xc }).is_some();
+        fits.then_some(Interrupts::Registers { at: found.offset, wide })
+    })
+}
+
+fn table(configuration: &impl Configuration, function: Function, found: Capability) -> Option<Interrupts> {
+    let at = found.offset;
+    let place = configuration.read(function, at.checked_add(4)?);
+    let entries = (configuration.read(function, at) >> 16 & 0x7ff) as u16 + 1;
+    let base = (place & 7) as u8;
+    (base < 6).then_some(Interrupts::Table { at, base, offset: place & !7, entries })
+}
+
+/// Switches the table on, all entries as they are masked, or off.
+pub fn enable_table(configuration: &mut impl Configuration, function: Function, at: u8, on: bool) {
+    let head = configuration.read(function, at) & !(TABLE_ON | TABLE_MASKED);
+    configuration.write(function, at, head | if on { TABLE_ON } else { 0 });
+}
+
+/// Has a function without a table send one message.
+pub fn enable_registers(
+    configuration: &mut impl Configuration,
+    function: Function,
+    (at, wide): (u8, bool),
+    message: Message,
+) {
+    configuration.write(function, at + 4, message.address as u32);
+    if wide {
+        configuration.write(function, at + 8, (message.address >> 32) as u32);
+    }
+    let data_at = at + if wide { 12 } else { 8 };
+    let others = configuration.read(function, data_at) & 0xffff_0000;
+    configuration.write(function, data_at, others | message.data & 0xffff);
+    let head = configuration.read(function, at) & !SEVERAL;
+    configuration.write(function, at, head | REGISTERS_ON);
+}
