@@ -1,9 +1,10 @@
-//! What the kernel needs of the firmware's ACPI tables: the cores, and a timer to calibrate the clock against.
+//! What the kernel needs of the firmware's ACPI tables: the cores, a timer to calibrate the clock against, and where devices are configured.
 
 use core::ptr::NonNull;
 
 use acpi::sdt::fadt::Fadt;
 use acpi::sdt::madt::{Madt, MadtEntry};
+use acpi::sdt::mcfg::{Mcfg, McfgEntry};
 use acpi::{AcpiTables, Handler, PciAddress, PhysicalMapping};
 use arrayvec::ArrayVec;
 use lwk_mm::address::PhysAddr;
@@ -12,6 +13,15 @@ use crate::arch::clock::{self, Timer};
 use crate::arch::linear_map::linear;
 use crate::boot::Machine;
 use crate::core_local::CORES_MAX;
+
+/// Where the configuration space of the first PCI segment is in memory (PCI Firmware 3.2, section 4.1.2).
+#[derive(Clone, Copy, Debug)]
+pub struct ConfigurationMemory {
+    /// Physical address of bus 0, which is there only if `first_bus` is 0.
+    pub address: u64,
+    pub first_bus: u8,
+    pub last_bus: u8,
+}
 
 /// What the firmware says about the node (ACPI specification 6.5, sections 5.2.9 and 5.2.12).
 #[derive(Debug, Default)]
@@ -22,6 +32,8 @@ pub struct Tables {
     pub surplus_cores: usize,
     /// None if the tables tell of no such timer, or of one without a port.
     pub timer: Option<Timer>,
+    /// None if devices are configured by I/O ports only.
+    pub configuration: Option<ConfigurationMemory>,
 }
 
 const CORE_ENABLED: u32 = 1;
@@ -54,6 +66,11 @@ pub fn read(machine: &Machine) -> Tables {
     if let Some(fadt) = tables.find_table::<Fadt>() {
         found.timer = timer(&fadt);
     }
+    // The table's reader takes a table's own word for its length.
+    let whole = |mcfg: &Mcfg| mcfg.header.length as usize >= size_of::<Mcfg>();
+    if let Some(mcfg) = tables.find_table::<Mcfg>().filter(|mcfg| whole(mcfg)) {
+        found.configuration = configuration(mcfg.get().entries());
+    }
     found
 }
 
@@ -62,6 +79,16 @@ fn timer(fadt: &Fadt) -> Option<Timer> {
     let port = u16::try_from(block.address).ok().filter(|port| *port != 0)?;
     let flags = fadt.flags;
     Some(Timer { port, mask: if flags.pm_timer_is_32_bit() { u32::MAX } else { 0x00ff_ffff } })
+}
+
+fn configuration(entries: &[McfgEntry]) -> Option<ConfigurationMemory> {
+    let found = entries.iter().find(|entry| entry.pci_segment_group == 0 && entry.bus_number_start == 0)?;
+    let place = ConfigurationMemory {
+        address: found.base_address,
+        first_bus: found.bus_number_start,
+        last_bus: found.bus_number_end,
+    };
+    (place.address != 0).then_some(place)
 }
 
 /// Gives the table reader the linear map.

@@ -100,6 +100,12 @@ impl AddressSpace {
         self.map(start, memory, access, MapFlags { global, ..MapFlags::default() })
     }
 
+    /// Maps registers of a device for the kernel at address `start`, uncached, as [`Self::map_for_kernel`] does. Errors: see [`table::map`].
+    pub fn map_device(&mut self, start: VirtAddr, registers: &Mappable) -> Result<(), MapError> {
+        let flags = MapFlags { global: true, uncached: true, ..MapFlags::default() };
+        self.map(start, registers, Access::RW, flags)
+    }
+
     fn map(
         &mut self,
         start: VirtAddr,

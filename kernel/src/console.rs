@@ -89,8 +89,8 @@ fn lock_urgently() -> spin::MutexGuard<'static, Console> {
     }
 }
 
-/// Waits until a byte arrives on the serial line. For ever, if there is none.
-pub fn wait_for_byte() {
+/// Waits until a byte arrives on the serial line, and does `meanwhile` again and again. For ever, if there is none.
+pub fn wait_for_byte(meanwhile: impl Fn()) {
     loop {
         let received = match &mut CONSOLE.lock().serial {
             Some(serial) => serial.receive(),
@@ -99,6 +99,7 @@ pub fn wait_for_byte() {
         if received.is_some() {
             return;
         }
+        meanwhile();
         core::hint::spin_loop();
     }
 }

@@ -10,6 +10,8 @@ use lwk_mm::table::MapError;
 use lwk_stack::TooLong;
 use tar_no_std::TarArchiveRef;
 
+use crate::network::NoCard;
+
 /// Why a job cannot be run; each is one line that says what to do. `bytes` are those of one rank's segment, `free` those of the node.
 #[derive(Debug)]
 pub enum Problem {
@@ -26,6 +28,7 @@ pub enum Problem {
     BadFiles,
     NoFileMemory,
     Stack(TooLong),
+    Network(NoCard),
 }
 
 impl fmt::Display for Problem {
@@ -59,6 +62,7 @@ impl fmt::Display for Problem {
                 write!(out, "the job's files do not fit in the node's memory: give it fewer or smaller ones")
             }
             Problem::Stack(problem) => write!(out, "{problem}"),
+            Problem::Network(problem) => write!(out, "{problem}"),
         }
     }
 }

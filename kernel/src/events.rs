@@ -3,11 +3,11 @@
 use lwk_failure::{End, Fault};
 
 use crate::arch::exceptions::{Event, Handlers, NON_MASKABLE};
-use crate::arch::interrupts::{SPURIOUS, STOP, WAKE, halt_for_ever};
+use crate::arch::interrupts::{CARD, KICK, SPURIOUS, STOP, TIMER, WAKE, halt_for_ever};
 use crate::arch::trap_frame::TrapFrame;
 use crate::core_local::Core;
 use crate::syscall::{self, signals};
-use crate::{node, panic};
+use crate::{network, node, panic};
 
 /// Who sees to what.
 pub static HANDLERS: Handlers =
@@ -27,6 +27,7 @@ fn happened(frame: &mut TrapFrame, event: Event) {
                 // A core that waits sees for itself that its ranks are to stop.
                 STOP if frame.is_of_user() => node::stop_ranks(core),
                 WAKE | STOP | SPURIOUS => {}
+                CARD | TIMER | KICK => network::interrupted(vector),
                 vector => log::warn!("core {}: unexpected interrupt {vector:#x}", core.index()),
             }
         }

@@ -18,7 +18,7 @@ use crate::user_slice::UserSlice;
 /// Says how a rank, whose program has entered the kernel with `frame`, ends its job.
 pub fn report(running: &Running, frame: &TrapFrame, end: &End) {
     let Running { core, job, rank } = *running;
-    say_death(core, rank, end.reason);
+    say_death(job, core, rank, end.reason);
     if end.traced {
         frame.registers().lines().iter().for_each(|line| say(rank, format_args!("{line}")));
         trace(job, rank, frame);
@@ -29,14 +29,14 @@ fn say(rank: &Rank, text: fmt::Arguments<'_>) {
     console::record_urgently(FAILURE, rank.number(), text);
 }
 
-fn say_death(core: &Core, rank: &Rank, reason: Reason) {
-    let death = Death { rank: rank.number() as u32, core: core.index() as u32, reason };
+fn say_death(job: &Job, core: &Core, rank: &Rank, reason: Reason) {
+    let death = Death { rank: job.first_rank() + rank.number() as u32, core: core.index() as u32, reason };
     say(rank, format_args!("{death}"));
 }
 
 /// Says where a program was when the time limit interrupted it at `frame`.
 pub fn trace_at_time_limit(job: &Job, core: &Core, rank: &Rank, frame: &TrapFrame) {
-    say_death(core, rank, Reason::Timeout);
+    say_death(job, core, rank, Reason::Timeout);
     trace(job, rank, frame);
 }
 

@@ -11,6 +11,7 @@ use lwk_job::{End, Inject};
 use crate::arch::{clock, interrupt_controller, interrupts};
 use crate::core_local::{self, Core};
 use crate::create_ranks;
+use crate::network;
 use crate::rank::Rank;
 
 /// A job whose ranks are being created, run, or have ended; there is one for the node's life.
@@ -19,6 +20,8 @@ pub struct Job {
     size: usize,
     /// Cores that have ranks: rank `r` runs on the `r mod n`-th of them.
     cores: ArrayVec<usize, MAX_RANKS>,
+    /// The node's place in the job, if that has several.
+    place: Option<lwk_job::Network>,
     program: Program<'static>,
     program_name: &'static [u8],
     reported: bool,
@@ -62,6 +65,7 @@ impl Job {
             ranks: [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_RANKS],
             size,
             cores: cores.into_iter().take(size).collect(),
+            place: file.network,
             program,
             program_name: file.arguments().next().unwrap_or_default(),
             reported: file.report,
@@ -78,9 +82,19 @@ impl Job {
         }
     }
 
-    /// Ranks of the job, all of them on this node.
+    /// Ranks of the job on this node.
     pub fn size(&self) -> usize {
         self.size
+    }
+
+    /// The node's place in the job, if that has several.
+    pub fn place(&self) -> Option<&lwk_job::Network> {
+        self.place.as_ref()
+    }
+
+    /// Rank in the whole job of the node's first rank.
+    pub fn first_rank(&self) -> u32 {
+        network::first_rank(self.place())
     }
 
     /// The program, borrowed from the RAM disk.

@@ -6,7 +6,8 @@
 //! 1. **Memory is mapped once.** A rank's memory is one contiguous segment, mapped linearly when the rank is created and
 //!    never changed. A user pointer is valid if it passes a bounds check; its physical address is an addition.
 //! 2. **A core belongs to its rank.** No timer, no device interrupt, no daemon: kernel code runs on a compute core
-//!    only when its rank asks for it or must be stopped. The kernel is not preemptible and never blocks.
+//!    only when its rank asks for it or must be stopped. One core of a node with a network takes the network's interrupts: a spare one if there
+//!    is one. The kernel is not preemptible and never blocks.
 //! 3. **Ranks of a job are neighbours.** Each rank's top-level page table entry is linked into every other rank's, so
 //!    peers communicate by loads and stores without the kernel.
 //! 4. **A user's mistake costs the user's job only.** The caller gets an error number or is stopped with a report; a
@@ -34,6 +35,7 @@ mod inject;
 mod job;
 mod logger;
 mod memory;
+mod network;
 mod node;
 mod panic;
 mod rank;
@@ -80,7 +82,12 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     let cores = start_cores::start(&tables, job.file.cores.map(|cores| cores as usize), fail);
     node::describe(&machine, cores, entry_ticks);
 
+    network::start(&tables, &job.file).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     console::record(lwk_abi::console::START, 0, b"");
+    if job.file.network.is_some() {
+        // The host tool lets all nodes start when they are all there.
+        console::wait_for_byte(network::serve_others);
+    }
     if let Err(problem) = node::launch(&job) {
         node::refuse(format_args!("{problem}"));
     }

@@ -1,17 +1,18 @@
 //! The node's physical memory: who has which part of it, and how the kernel reaches it.
 
 use core::fmt;
+use core::ptr::NonNull;
 
 use bootloader_api::info::MemoryRegionKind;
 use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::Access;
 use lwk_mm::address::{PhysAddr, VirtAddr};
 use lwk_mm::physical::PhysicalMemory;
-use lwk_mm::table::{MapError, PageTableLevel, PhysFrame, TableFrame};
+use lwk_mm::table::{MapError, Mappable, PageTableLevel, PhysFrame, TableFrame};
 
 use crate::address_space::AddressSpace;
 use crate::arch::core_block::Stack;
-use crate::arch::linear_map::{CORE_AREAS, LINEAR_BYTES_MAX};
+use crate::arch::linear_map::{CORE_AREAS, DEVICE_AREAS, LINEAR_BYTES_MAX};
 use crate::boot::Machine;
 use crate::user_memory::FreshFrames;
 
@@ -169,6 +170,33 @@ pub fn map_stack(offset: u64, bytes: u64) -> Result<Stack, MapError> {
     with_kernel_space(|space| space.map_for_kernel(start, &memory, Access::RW, true))?;
     // SAFETY: just mapped for ever, where nothing was mapped before; what is mapped in these areas begins a page above where it might.
     Ok(unsafe { Stack::ending_at(start + bytes) })
+}
+
+/// Where the next device is mapped.
+static NEXT_DEVICE: spin::Mutex<u64> = spin::Mutex::new(DEVICE_AREAS);
+/// Pages of devices may be as large as this.
+const LARGE_PAGE: u64 = 2 << 20;
+
+/// Maps a device's `bytes` bytes of registers at physical address `start`, uncached and for ever. Before ranks exist. None if it is no such
+/// address, or the page tables have no room.
+///
+/// # Safety
+/// The firmware says that a device is there, and no memory.
+pub unsafe fn map_device(start: u64, bytes: u64) -> Option<NonNull<u8>> {
+    let first = start & !(PAGE_BYTES - 1);
+    let length = start.checked_add(bytes)?.checked_next_multiple_of(PAGE_BYTES)? - first;
+    let end = PhysAddr::try_new(first + length).ok()?;
+    // SAFETY: no memory that Rust knows of (this function's contract).
+    let registers = unsafe { Mappable::new(end - length, length) }?;
+    let place = {
+        let mut next = NEXT_DEVICE.lock();
+        // As the physical address lies in a large page, so that such pages can be used.
+        let place = next.next_multiple_of(LARGE_PAGE) + first % LARGE_PAGE;
+        *next = place + length;
+        place
+    };
+    with_kernel_space(|space| space.map_device(VirtAddr::new(place), &registers)).ok()?;
+    NonNull::new((place + (start - first)) as *mut u8)
 }
 
 /// Who has how much at this moment.

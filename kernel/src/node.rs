@@ -22,7 +22,7 @@ use crate::create_ranks::create_ranks;
 use crate::description::{Description, Problem};
 use crate::job::{Event, Job};
 use crate::scheduler::{self, Running};
-use crate::{console, failure, files, memory, report};
+use crate::{console, failure, files, memory, network, report};
 
 /// Facts for the exit report, in ticks and bytes; written once at boot, before any rank runs. Relaxed, everywhere: publishing the job orders
 /// them for the other cores.
@@ -70,6 +70,7 @@ pub fn launch(description: &Description) -> Result<(), Problem> {
     let job: &'static Job = memory::place(Job::new(file, program, bound)).ok_or(Problem::NoKernelMemory)?;
     files::init(description.files, file.file_space, file.folder.unwrap_or(b"/"))?;
     create_ranks(job, file)?;
+    network::route(job, file.irq_core).map_err(Problem::Network)?;
     // Release: pairs with the acquire in `job`; whoever finds the job finds its ranks.
     JOB.store(core::ptr::from_ref(job).cast_mut(), Ordering::Release);
     job.interrupt_cores(Core::current(), interrupts::WAKE);
@@ -190,7 +191,7 @@ fn end(status: i32, (how, out): (End, bool)) -> ! {
     }
     console::record_urgently(END, status as usize, format_args!(""));
     if how == End::Wait {
-        console::wait_for_byte();
+        console::wait_for_byte(network::serve_others);
     }
     console::drain();
     if how == End::Halt {

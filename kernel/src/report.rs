@@ -8,7 +8,7 @@ use crate::arch::clock;
 use crate::console;
 use crate::core_local::{self, Core};
 use crate::job::Job;
-use crate::{memory, syscall};
+use crate::{memory, network, syscall};
 
 /// Prints the report, one record a line. All ranks have ended, so the counters stand still. The ticks are those from the kernel's first
 /// instruction to the last core's first program, the bytes those of the kernel's file in the boot image.
@@ -45,6 +45,7 @@ pub fn print(job: &Job, ticks_to_first_entry: u64, kernel_bytes: u64) {
             Vectors(core),
         ));
     }
+    network::report(say);
     syscall::unsupported::for_each(|number, count| {
         say(format_args!("unsupported number={number} count={count}"))
     });

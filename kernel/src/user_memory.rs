@@ -4,11 +4,14 @@
 //! A program and its peers may change shared frames at any time, so no Rust reference to them ever exists: the copy loops are `arch`'s.
 
 use core::marker::PhantomData;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::address::PhysAddr;
 use lwk_mm::table::Mappable;
 
+use crate::arch::checksum;
 use crate::arch::copy;
 use crate::arch::linear_map::linear;
 
@@ -152,6 +155,17 @@ impl<A> UserMemory<'_, A> {
         unsafe { copy::copy(target.as_mut_ptr(), self.start, target.len()) };
     }
 
+    /// Continues the CRC-32C `seed` over all of it.
+    pub fn checksum(&self, seed: u32) -> u32 {
+        // SAFETY: as for `copy_to`.
+        unsafe { checksum::crc32c(seed, self.start, self.bytes) }
+    }
+
+    /// Where it is, for a device that is to read it.
+    pub fn place(&self) -> Option<NonNull<[u8]>> {
+        Some(NonNull::slice_from_raw_parts(NonNull::new(self.start)?, self.bytes))
+    }
+
     /// This memory from byte `offset` on, at most `bytes` of it.
     pub fn piece(&self, offset: usize, bytes: usize) -> Self {
         let offset = offset.min(self.bytes);
@@ -172,6 +186,18 @@ impl UserMemory<'_, Writable> {
         assert!(source.len() <= self.bytes, "only checked memory is written");
         // SAFETY: as for `copy_to`, and the linear map is writable; that nobody is surprised is what `Writable` says.
         unsafe { copy::copy(self.start, source.as_ptr(), source.len()) };
+    }
+
+    /// Stores a word after everything that has been stored before.
+    ///
+    /// # Panics
+    /// If this memory is anything but an aligned word.
+    pub fn publish(&self, word: u64) {
+        assert!(self.bytes == 8 && self.start.addr().is_multiple_of(8), "an aligned word");
+        // SAFETY: as for `copy_from`, and aligned.
+        let there = unsafe { AtomicU64::from_ptr(self.start.cast()) };
+        // Release: pairs with the acquire by which the program reads the word that tells of what was stored before.
+        there.store(word, Ordering::Release);
     }
 
     /// Copies all of `source` over the first bytes. If they overlap, bytes may be those from before or from after.

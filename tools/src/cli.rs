@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::accel;
-use crate::qemu::Firmware;
+use crate::qemu::{CardKind, Firmware};
 
 const STATUSES: &str = "\
 Exit statuses:
@@ -195,9 +195,19 @@ pub struct RunOptions {
     /// Run on this machine instead of a node in QEMU: a Linux process for each rank, at full speed
     #[arg(long, conflicts_with_all = ["accel", "screen", "firmware", "inject", "cpu", "qemu", "bind"])]
     pub host: bool,
-    /// Nodes of the job
+    /// Nodes of the job, each with its part of the ranks; --cores and --mem are those of each node and rank
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_535))]
     pub nodes: u32,
+    /// Network card of nodes in QEMU
+    #[arg(long, value_enum, default_value_t = CardKind::Virtio, value_name = "KIND")]
+    pub nic: CardKind,
+    /// Core of each node that takes the interrupts of its network card [default: one without ranks if there is one, else core 0]
+    #[arg(long, value_name = "CORE", conflicts_with = "host")]
+    pub irq_core: Option<u32>,
+    /// What happens to frames between nodes in QEMU, each with its chance from 0 to 1: loss=, duplicate=, reorder=, corrupt=, and seed=, as
+    /// in loss=0.01,seed=7
+    #[arg(long, value_name = "WHAT")]
+    pub wire: Option<String>,
     /// How QEMU runs the node's cores
     #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
     pub accel: accel::Choice,
@@ -258,7 +268,7 @@ pub struct RunOptions {
     #[arg(long, hide = true, value_name = "KIND")]
     pub inject: Option<String>,
     /// Trouble between the nodes of a job on this machine, for tests
-    #[arg(long, hide = true, value_enum, value_name = "KIND", requires = "host")]
+    #[arg(long, hide = true, value_enum, value_name = "KIND")]
     pub trouble: Option<Trouble>,
     /// Processor model of an emulated node, in QEMU's words, for tests of what the kernel needs
     #[arg(long, hide = true, value_name = "MODEL")]

@@ -26,7 +26,7 @@ use crate::tree::Tree;
 /// Runs a job on this machine and gives its status. Errors: those of [`crate::run::run`], as far as they have to do with no emulator.
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if options.nodes > 1 {
-        return crate::nodes::run(tree, options);
+        return crate::nodes::host::run(tree, options);
     }
     let mut job = job_of(&options.job)?;
     job.log = options.log.map(|level| level.name());

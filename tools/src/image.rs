@@ -85,6 +85,8 @@ mod tests {
             folder: None,
             out: false,
             inject: None,
+            network: None,
+            irq_core: None,
         };
         let disk = ram_disk(&job, b"not an ELF file", Some(&[[7; lwk_files::PAGE_BYTES]])).unwrap();
         assert_eq!(disk[257..263], *b"ustar\0", "the archive has the POSIX form");

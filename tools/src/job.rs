@@ -56,6 +56,10 @@ pub struct Job {
     pub out: bool,
     /// How the kernel is made to fail.
     pub inject: Option<String>,
+    /// The node's place in a job of several.
+    pub network: Option<lwk_job::Network>,
+    /// Core that takes the network's interrupts; the kernel's choice if none.
+    pub irq_core: Option<u32>,
 }
 
 impl Job {
@@ -111,6 +115,12 @@ impl Job {
         if let Some(kind) = &self.inject {
             put(key::INJECT, kind.as_bytes());
         }
+        if let Some(lwk_job::Network { node, nodes, size, job }) = &self.network {
+            put(key::NETWORK, format!("{node},{nodes},{size},{job}").as_bytes());
+        }
+        if let Some(core) = self.irq_core {
+            put(key::IRQ_CORE, core.to_string().as_bytes());
+        }
         file
     }
 }
@@ -136,6 +146,8 @@ mod tests {
             folder: None,
             out: false,
             inject: None,
+            network: None,
+            irq_core: None,
         }
     }
 
@@ -158,6 +170,8 @@ mod tests {
             file_space: 4096,
             folder: Some(b"/a".to_vec()),
             out: true,
+            network: Some(lwk_job::Network { node: 1, nodes: 2, size: 8, job: 9 }),
+            irq_core: Some(3),
             ..job()
         };
         let file = String::from_utf8(all.encode()).unwrap();
@@ -172,6 +186,8 @@ mod tests {
             "file_space=4096",
             "folder=/a",
             "out=1",
+            "network=1,2,8,9",
+            "irq_core=3",
         ] {
             assert!(file.split('\0').any(|found| found == record), "{record} is not in {file:?}");
         }

@@ -49,6 +49,7 @@ pub mod screen;
 pub mod session;
 pub mod strip;
 pub mod subcommand;
+pub mod switch;
 pub mod symbols;
 pub mod toolchain;
 pub mod tree;

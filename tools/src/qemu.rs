@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -65,6 +65,38 @@ pub struct Machine {
     pub gdb: bool,
     /// Cores of the host.
     pub host_cores: u32,
+    pub card: Option<Card>,
+}
+
+/// Kinds of network cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CardKind {
+    /// virtio-net, frames up to 9014 bytes
+    Virtio,
+}
+
+/// A network card, with its end of a wire: a datagram socket that QEMU inherits.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
+    pub kind: CardKind,
+    pub wire: RawFd,
+    pub address: [u8; 6],
+}
+
+impl Card {
+    fn arguments(&self) -> [String; 4] {
+        let address = self.address.map(|byte| format!("{byte:02x}")).join(":");
+        // Without its ROM, from which the firmware would try to boot.
+        let device = match self.kind {
+            CardKind::Virtio => "virtio-net-pci,disable-legacy=on,host_mtu=9000,romfile=",
+        };
+        [
+            "-netdev".into(),
+            format!("dgram,id=network,local.type=fd,local.str={}", self.wire),
+            "-device".into(),
+            format!("{device},netdev=network,mac={address}"),
+        ]
+    }
 }
 
 impl Machine {
@@ -109,6 +141,7 @@ impl Machine {
                 arguments.extend(["-append".into(), command_line.into()]);
             }
         }
+        arguments.extend(self.card.iter().flat_map(Card::arguments).map(OsString::from));
         if self.gdb {
             arguments.extend(["-s".into(), "-S".into()]);
         }
@@ -118,7 +151,7 @@ impl Machine {
 
     /// Whether each virtual core can have a host core of its own.
     fn threads_fit(&self) -> bool {
-        self.cores <= self.host_cores
+        self.cores <= self.host_cores.max(1)
     }
 }
 
@@ -219,6 +252,7 @@ mod tests {
             more: Vec::new(),
             gdb: false,
             host_cores,
+            card: None,
         };
         machine.arguments().into_iter().map(|word| word.into_string().unwrap()).collect()
     }

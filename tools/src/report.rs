@@ -14,13 +14,16 @@ pub struct Report {
 }
 
 /// Record names and the lists they form in JSON; `node` stands alone.
-const LISTS: [(&str, &str); 5] = [
+const LISTS: [(&str, &str); 6] = [
     ("rank", "ranks"),
     ("core", "cores"),
+    (NETWORK, "network"),
     ("unsupported", "unsupported"),
     ("runtime-transport", "transports"),
     (PROFILE, "profile"),
 ];
+/// What the network has done: one record, shown as the node's own is.
+const NETWORK: &str = "network";
 /// Counts of messages, which have a table of their own ([`crate::profile`]).
 pub const PROFILE: &str = "runtime-profile";
 
@@ -65,10 +68,10 @@ impl Report {
     /// The report as aligned columns, one block for each kind of record.
     pub fn table(&self) -> String {
         let mut text = String::new();
-        for (key, value) in self.of("node").flatten() {
+        for (key, value) in self.of("node").chain(self.of(NETWORK)).flatten() {
             let _ = writeln!(text, "{:<28}{value:>16}", key.replace('_', " "));
         }
-        for (name, _) in LISTS.iter().filter(|(name, _)| *name != PROFILE) {
+        for (name, _) in LISTS.iter().filter(|(name, _)| ![PROFILE, NETWORK].contains(name)) {
             let rows: Vec<_> = self.of(name).collect();
             let Some(first) = rows.first() else { continue };
             text.push('\n');

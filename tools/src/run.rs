@@ -28,7 +28,7 @@ use crate::{files, image, memory};
 const THREAD_LIMIT: &str = "OMP_THREAD_LIMIT=";
 
 /// Most cores of a node: one for each rank it can hold.
-const CORES_MAX: u32 = MAX_RANKS as u32;
+pub(crate) const CORES_MAX: u32 = MAX_RANKS as u32;
 
 /// Runs a job on a node in QEMU and gives its status.
 ///
@@ -36,10 +36,7 @@ const CORES_MAX: u32 = MAX_RANKS as u32;
 /// Wrong use, something that the host lacks, the time limit, or a node that dies: each with its status ([`crate::failure`]).
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if options.nodes > 1 {
-        return Err(Failure::usage(format!(
-            "nodes in QEMU are not joined yet, so a job there has one, not {}; leave --nodes away, or add --host",
-            options.nodes
-        )));
+        return crate::nodes::qemu::run(tree, options);
     }
     let mut job = job_of(&options.job)?;
     let cores = check_cores(options)?;
@@ -97,6 +94,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         more: options.qemu.split_ascii_whitespace().map(str::to_owned).collect(),
         gdb: options.gdb,
         host_cores: host_cores(),
+        card: None,
     };
     let back = options.out.as_deref().map(files::Back::out).into_iter().chain(current).collect();
     boot(tree, options, &qemu, &machine, &folder, (&kernel, &file), back)
@@ -233,6 +231,8 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
         folder: None,
         out: false,
         inject: None,
+        network: None,
+        irq_core: None,
     })
 }
 
@@ -283,7 +283,7 @@ fn memory_needed(options: &JobOptions, cores: u32, ram_disk: u64) -> Outcome<u64
 }
 
 /// The same check that the kernel makes, before anything boots.
-fn check_program(file: &Path, program: &[u8]) -> Outcome<()> {
+pub(crate) fn check_program(file: &Path, program: &[u8]) -> Outcome<()> {
     match lwk_elf::parse(program) {
         Ok(_) => Ok(()),
         Err(error) => Err(Failure::usage(format!("{} cannot run on a node: {error}", file.display()))),

@@ -20,12 +20,12 @@ use crate::qemu::Node;
 use crate::{files, screen};
 
 /// How long firmware and kernel may take, on a busy host, until the ranks start; the job's own limit if that is longer.
-const BOOT_LIMIT: Duration = Duration::from_secs(180);
+pub(crate) const BOOT_LIMIT: Duration = Duration::from_secs(180);
 /// After the time limit: how long the kernel may take to tell where each rank is and to end the job. It takes milliseconds; this is for a
 /// machine that stands still meanwhile.
 pub const GRACE: Duration = Duration::from_secs(60);
 /// How long QEMU may take from closing the serial line to its end.
-const EXIT_LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const EXIT_LIMIT: Duration = Duration::from_secs(60);
 
 /// What to do besides listening, and for how long.
 #[derive(Clone, Debug, Default)]

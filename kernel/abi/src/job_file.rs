@@ -48,6 +48,8 @@ pub const OUT: &str = "out";
 /// The node's place in a job of several: this node from 0, the job's nodes and ranks, and the job's number, with a comma between each. A job of
 /// one node if absent.
 pub const NETWORK: &str = "network";
+/// Core that takes the interrupts of the network card, by its number. If absent: one without ranks if there is one, else the first.
+pub const IRQ_CORE: &str = "irq_core";
 /// For tests. Of the kernel's own end: the boot core fails in this way when the job has been set going (`panic`, `page-fault`,
 /// `stack-overflow` or `invalid-instruction`) or before it has its structure (`early-page-fault`), or the other cores do as soon as they
 /// start (`core-page-fault`). Of what ranks find in their memory: segments are full of an earlier job's bytes before they are cleared

@@ -6,6 +6,9 @@
 /// What a call answers that fails is `-(ERROR_BASE + status)`.
 pub const ERROR_BASE: i64 = 2048;
 
+/// Bytes of a node's memory that its kernel takes for Portals and the network card, when they are first used.
+pub const KERNEL_BYTES: u64 = 24 << 20;
+
 /// Return codes (`PTL_…`).
 pub mod status {
     pub const OK: u32 = 0;

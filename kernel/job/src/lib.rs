@@ -170,6 +170,8 @@ pub struct Job<'a> {
     pub inject: Option<Inject>,
     /// The node's place in a job of several nodes.
     pub network: Option<Network>,
+    /// Core that takes the interrupts of the network card; `None`: the kernel chooses.
+    pub irq_core: Option<u32>,
     file: &'a [u8],
 }
 
@@ -232,6 +234,7 @@ impl<'a> Job<'a> {
         let mut folder = None;
         let mut out = None;
         let mut network_place = None;
+        let mut irq_core = None;
         let mut has_argument = false;
         if file.last().is_some_and(|&last| last != 0) {
             return Err(JobError::Unterminated);
@@ -276,6 +279,7 @@ impl<'a> Job<'a> {
                 key @ job_file::NETWORK => {
                     set(&mut network_place, key, network(value), "node, nodes, ranks and number of the job")?
                 }
+                key @ job_file::IRQ_CORE => set(&mut irq_core, key, core_number(value), "a core's number")?,
                 job_file::ARGUMENT => has_argument = true,
                 // The environment: the only key left.
                 _ => {}
@@ -302,6 +306,7 @@ impl<'a> Job<'a> {
             out: out.unwrap_or(false),
             inject,
             network: network_place,
+            irq_core,
             file,
         })
     }
@@ -323,7 +328,8 @@ const RANK_COUNT: &str = "a number from 1 to 255";
 const _: () = assert!(MAX_RANKS == 255, "RANK_COUNT says 255");
 
 /// Every key of the format.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
+    job_file::IRQ_CORE,
     job_file::RANKS,
     job_file::MEMORY,
     job_file::ARGUMENT,

@@ -141,6 +141,7 @@ fn in_guest(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         gdb: false,
         // A thread for each: they are Linux's, which waits by halting.
         host_cores: CORES,
+        card: None,
     };
     lwk::memory::check_host(MEMORY_MIB)?;
     show!(

@@ -22,6 +22,7 @@ pub fn boots(tree: &Tree, image: &Path, folder: &RunFolder, wanted: &[&str]) -> 
         more: Vec::new(),
         gdb: false,
         host_cores: run::host_cores(),
+        card: None,
     };
     let qemu = emulator::find_qemu(tree, false).map_err(plain)?;
     let mut node = Node::start(&qemu, &machine, folder.file("qemu.log")).map_err(plain)?;

@@ -44,6 +44,8 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
         folder: None,
         out: false,
         inject: None,
+        network: None,
+        irq_core: None,
     };
     let builder = Builder::new(lwk.tree(), true, false)?;
     let program = image::read_program(&lwk.program(&Program::named("test:lines")))?;
@@ -61,6 +63,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
         more: Vec::new(),
         gdb: false,
         host_cores: run::host_cores(),
+        card: None,
     };
     let pair = UnixStream::pair().doing(|| "make a pair of sockets".into())?;
     // The kernel makes it the smallest there is: a few bytes, each in a message of its own.

@@ -207,10 +207,12 @@ fn place_ranks(job: &Job<'_>) -> Result<(Vec<RankPlace>, u64), SetupError> {
              --oversubscribe"
         )));
     }
+    // The interrupt of each node is a thread that needs a core as well: where it has none of its own, ranks that wait give way.
+    let threads = ranks + job.network.map_or(0, |network| network.nodes as usize);
     cores.truncate(ranks);
     let places = topology::places(&cores);
     let own = (first as usize..).take(job.ranks as usize);
-    Ok((own.map(|rank| places[rank % places.len()]).collect(), ranks.div_ceil(count) as u64))
+    Ok((own.map(|rank| places[rank % places.len()]).collect(), threads.div_ceil(count) as u64))
 }
 
 /// Every rank's memory objects, mapped writable at its slot.

@@ -23,6 +23,8 @@ pub struct Features {
     pub machine_check: bool,
     pub gigabyte_pages: bool,
     pub random: bool,
+    /// SSE4.2, for its checksum.
+    pub crc32: bool,
     /// The processor is emulated in software rather than run.
     pub emulated: bool,
     /// CPUID leaf 1, `edx`: what the auxiliary vector tells programs.
@@ -91,6 +93,7 @@ fn detect() -> Features {
         x2apic: has_basic(|f| f.has_x2apic()),
         machine_check: has_basic(|f| f.has_mce()),
         random: has_basic(|f| f.has_rdrand()),
+        crc32: has_basic(|f| f.has_sse42()),
         gigabyte_pages: extended.as_ref().is_some_and(|f| f.has_1gib_pages()),
         emulated: is_emulated(&cpu),
         basic_word: raw_cpuid::native_cpuid::cpuid_count(1, 0).edx,

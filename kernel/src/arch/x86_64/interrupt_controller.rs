@@ -1,12 +1,14 @@
 //! The local interrupt controller (APIC), in x2APIC mode where the processor has it, else through its memory page. The
-//! kernel uses it for inter-processor interrupts only: its timer stays off.
+//! kernel uses it for inter-processor interrupts. Its timer strikes once when it is asked to, for the network; there is no tick.
 
 use core::arch::x86_64::{_mm_lfence, _mm_mfence};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use x86_64::registers::model_specific::Msr;
 
 use lwk_mm::address::PhysAddr;
 
+use super::clock;
 use super::core_block::CoreBlock;
 use super::features::features;
 use super::interrupts::SPURIOUS;
@@ -37,6 +39,9 @@ enum Register {
     LocalInput0 = 0x350,
     LocalInput1 = 0x360,
     Error = 0x370,
+    TimerStart = 0x380,
+    TimerCount = 0x390,
+    TimerDivider = 0x3e0,
 }
 
 /// The local vector table but for [`Register::LocalInput1`], each with the number of the last entry that a controller has which has it
@@ -111,6 +116,34 @@ pub fn id() -> u32 {
 /// Tells the controller that the present interrupt has been handled.
 pub fn end_of_interrupt() {
     write(Register::EndOfInterrupt, 0);
+}
+
+/// The timer's counts a second; 0 before [`measure_timer`]. Relaxed: written on the boot core before any core is asked to use it.
+static TIMER_HZ: AtomicU64 = AtomicU64::new(0);
+/// The timer counts once in 16 of its clock's ticks.
+const DIVIDE_BY_16: u32 = 0b0011;
+/// How long the timer is measured.
+const MEASURE_MICROSECONDS: u64 = 2_000;
+
+/// Measures the timer against the time stamp counter. Once, on the boot core; all cores' timers have one clock.
+pub fn measure_timer() {
+    write(Register::TimerDivider, DIVIDE_BY_16);
+    write(Register::LocalTimer, MASKED);
+    write(Register::TimerStart, u32::MAX);
+    let begun = clock::ticks();
+    clock::delay(MEASURE_MICROSECONDS);
+    let counted = u32::MAX - read(Register::TimerCount);
+    let nanoseconds = clock::nanoseconds(clock::ticks() - begun).max(1);
+    write(Register::TimerStart, 0);
+    TIMER_HZ.store(u64::from(counted.max(1)) * 1_000_000_000 / nanoseconds, Ordering::Relaxed);
+}
+
+/// Has this core's timer interrupt it once, at `vector`, in so many microseconds, or earlier if it cannot count so far; it replaces what was asked before.
+pub fn strike_in(vector: u8, microseconds: u64) {
+    let counts = u128::from(TIMER_HZ.load(Ordering::Relaxed)) * u128::from(microseconds) / 1_000_000;
+    write(Register::TimerDivider, DIVIDE_BY_16);
+    write(Register::LocalTimer, vector.into());
+    write(Register::TimerStart, counts.clamp(1, u32::MAX.into()) as u32);
 }
 
 /// Interrupts another core, which is up, at `vector`, without waiting until it is taken. What this core has stored before is there for the

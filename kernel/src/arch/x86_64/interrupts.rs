@@ -9,6 +9,12 @@ use super::entry;
 pub const WAKE: u8 = 0xf0;
 /// An inter-processor interrupt that stops the ranks of a job that is ending.
 pub const STOP: u8 = 0xf1;
+/// The network card has frames.
+pub const CARD: u8 = 0xe0;
+/// The timer of the core that looks after the network has struck.
+pub const TIMER: u8 = 0xe1;
+/// An inter-processor interrupt: the core that looks after the network has something to do.
+pub const KICK: u8 = 0xe2;
 /// Where the local interrupt controller sends what it took back.
 pub const SPURIOUS: u8 = 0xff;
 

@@ -13,11 +13,13 @@ pub const LOADER_LAST: u64 = 0xffff_feff_ffff_ffff;
 /// Stacks and other memory of single cores are mapped here, with unmapped pages in between: in a top-level entry of their own, between
 /// the boot loader's and the kernel's.
 pub const CORE_AREAS: u64 = 0xffff_ff00_0000_0000;
+/// Registers of devices are mapped from here on, in the same top-level entry.
+pub const DEVICE_AREAS: u64 = CORE_AREAS + (1 << 38);
 /// The kernel's image is linked from here on.
 pub const KERNEL_IMAGE: u64 = 0xffff_ffff_8000_0000;
 
 const _: () = assert!(LINEAR_MAP < LOADER_START && LOADER_START < LOADER_LAST);
-const _: () = assert!(LOADER_LAST < CORE_AREAS && CORE_AREAS < KERNEL_IMAGE);
+const _: () = assert!(LOADER_LAST < CORE_AREAS && CORE_AREAS < DEVICE_AREAS && DEVICE_AREAS < KERNEL_IMAGE);
 
 /// Where the kernel sees physical address `address`: in the linear map, which covers all memory and the first 4 GiB at least.
 pub fn linear(address: PhysAddr) -> *mut u8 {

@@ -3,7 +3,9 @@
 
 pub mod ap_trampoline;
 pub mod back_trace;
+pub mod checksum;
 pub mod clock;
+pub mod configuration_ports;
 pub mod copy;
 pub mod core_block;
 pub mod debug_exit;

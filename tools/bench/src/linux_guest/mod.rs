@@ -81,6 +81,7 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
         more: Vec::new(),
         gdb: false,
         host_cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
+        card: None,
     };
     let linux = Linux { qemu: &qemu, system: &system, init: &init, folder: &folder, limit: options.timeout };
     let mut rounds = Rounds::default();

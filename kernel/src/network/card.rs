@@ -1,0 +1,149 @@
+//! Finding the node's network card, starting it, and leading its interrupt to a core.
+
+use core::fmt;
+
+use lwk_nic::{Nic, Registers, Unusable, VirtioNet};
+use lwk_pci::{Configuration, Function, Interrupts, Message, base_address, message};
+
+use super::configuration::Space;
+use super::region::{self, Cards};
+use crate::arch::interrupts;
+
+/// Why a node has no network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoCard {
+    /// No function of the machine is a card that is known.
+    None,
+    /// The card has no message interrupts.
+    NoInterrupt(Function),
+    Unusable(Function, Unusable),
+    NoMemory,
+    /// The core that is to take its interrupts is not there.
+    NoCore(u32),
+}
+
+impl fmt::Display for NoCard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoCard::None => {
+                write!(
+                    f,
+                    "a job of several nodes needs a network card, and this node has none that is known (virtio-net)"
+                )
+            }
+            NoCard::NoInterrupt(place) => {
+                write!(f, "the network card {place} has no message interrupts (MSI-X or MSI)")
+            }
+            NoCard::Unusable(place, why) => write!(f, "the network card {place} cannot be used: {why}"),
+            NoCard::NoCore(core) => write!(f, "--irq-core names core {core}, which this node has not"),
+            NoCard::NoMemory => write!(f, "the node's memory does not suffice for the network"),
+        }
+    }
+}
+
+/// A card that has been started, its interrupt not led anywhere yet.
+pub struct Card {
+    pub nic: &'static mut dyn Nic,
+    space: Space,
+    function: Function,
+    interrupts: Interrupts,
+}
+
+/// Starts the first card that is known.
+///
+/// # Errors
+/// There is none, or it cannot be used.
+pub fn start(mut space: Space) -> Result<Card, NoCard> {
+    let mut found = None;
+    lwk_pci::enumerate(&space, |function, identity| {
+        if found.is_none() && lwk_nic::is_known(identity) {
+            found = Some(function);
+        }
+    });
+    let function = found.ok_or(NoCard::None)?;
+    let interrupts = message::find(&space, function).ok_or(NoCard::NoInterrupt(function))?;
+    lwk_pci::switch_on(&mut space, function);
+    let mut table = None;
+    if let Interrupts::Table { at, .. } = interrupts {
+        // On before the card is told which message is whose; all are masked.
+        table = Some(table_of(&mut space, function, interrupts).ok_or(NoCard::NoInterrupt(function))?);
+        message::enable_table(&mut space, function, at, true);
+    }
+    let nic = VirtioNet::<Cards>::start(&mut space, function, table.is_some());
+    let nic = nic.map_err(|why| NoCard::Unusable(function, why))?;
+    let nic: &'static mut dyn Nic = region::place(nic).ok_or(NoCard::NoMemory)?;
+    log::debug!(
+        "{} at {function}, address {:02x?}, frames of {} bytes, link {}",
+        nic.name(),
+        nic.address(),
+        nic.frame_bytes(),
+        if nic.is_up() { "up" } else { "down" },
+    );
+    Ok(Card { nic, space, function, interrupts })
+}
+
+/// Words of an entry of the table.
+const ADDRESS_LOW: usize = 0;
+const ADDRESS_HIGH: usize = 4;
+const DATA: usize = 8;
+const CONTROL: usize = 12;
+const MASKED: u32 = 1;
+
+/// The table of messages, all of them masked.
+fn table_of(space: &mut Space, function: Function, interrupts: Interrupts) -> Option<Registers> {
+    let Interrupts::Table { base, offset, entries, .. } = interrupts else { return None };
+    let memory = base_address::memory(space, function, base)?;
+    let bytes = u64::from(entries) * message::ENTRY_BYTES;
+    let fits = u64::from(offset).checked_add(bytes).is_some_and(|end| end <= memory.bytes);
+    let start = fits.then(|| {
+        // SAFETY: the card's own memory, where the firmware has put it.
+        unsafe {
+            <Cards as lwk_nic::Platform>::mmio_phys_to_virt(
+                memory.address + u64::from(offset),
+                bytes as usize,
+            )
+        }
+    })?;
+    // SAFETY: as above; only this file uses the table.
+    let table = unsafe { Registers::new(start, bytes as usize) };
+    for entry in 0..usize::from(entries) {
+        table.word(entry * message::ENTRY_BYTES as usize + CONTROL).write(MASKED);
+    }
+    Some(table)
+}
+
+impl Card {
+    /// Leads the card's interrupt to the core whose controller has the number `apic_id`.
+    ///
+    /// # Errors
+    /// [`NoCard::NoInterrupt`] if the table has gone.
+    pub fn route(&mut self, apic_id: u8) -> Result<(), NoCard> {
+        let to = Message::to_core(apic_id, interrupts::CARD);
+        match self.interrupts {
+            Interrupts::Table { .. } => {
+                let table = table_of(&mut self.space, self.function, self.interrupts);
+                let table = table.ok_or(NoCard::NoInterrupt(self.function))?;
+                table.word(ADDRESS_LOW).write(to.address as u32);
+                table.word(ADDRESS_HIGH).write((to.address >> 32) as u32);
+                table.word(DATA).write(to.data);
+                table.word(CONTROL).write(0);
+            }
+            Interrupts::Registers { at, wide } => {
+                message::enable_registers(&mut self.space, self.function, (at, wide), to);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says which function of the machine is what, for debugging.
+pub fn describe(space: &impl Configuration) {
+    lwk_pci::enumerate(space, |function, identity| {
+        log::trace!(
+            "{function}: {:04x}:{:04x}, class {:04x}",
+            identity.vendor,
+            identity.device,
+            identity.class
+        );
+    });
+}

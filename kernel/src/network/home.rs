@@ -1,0 +1,95 @@
+//! The machine below Portals: memory of the ranks, and the card.
+
+use lwk_abi::address::{SLOT_BYTES, USER_END, slot_of};
+use lwk_frames::NodeId;
+use lwk_mm::Access;
+use lwk_portals::{Memory, Span};
+
+use super::card::Card;
+use crate::arch::checksum;
+use crate::node;
+use crate::rank::Rank;
+use crate::user_memory::{Readable, UserMemory, Writable};
+
+/// What Portals works with, while the lock is held.
+pub struct Home<'a> {
+    pub card: Option<&'a mut Card>,
+    /// Bytes that have been written to or copied between programs' memories.
+    pub copied: &'a mut u64,
+}
+
+/// The rank of this node whose memory an address of rank `rank`'s is, and the address in that one's own slot.
+fn owner(rank: u32, address: u64) -> Option<(&'static Rank, u64)> {
+    let job = node::job()?;
+    if address >= USER_END {
+        return None;
+    }
+    match slot_of(address) {
+        0 => Some((job.rank(rank as usize)?, address)),
+        slot => Some((job.rank(slot as usize - 1)?, address % SLOT_BYTES)),
+    }
+}
+
+/// The owner of a span, and where in its segment that is.
+fn place(span: &Span) -> (&'static Rank, u64) {
+    let (owner, local) = owner(span.rank(), span.start()).expect("a span has been checked, and ranks stay");
+    (owner, local - owner.layout().segment_start)
+}
+
+fn readable(span: &Span) -> UserMemory<'static, Readable> {
+    let (owner, offset) = place(span);
+    owner.segment().readable(offset, span.bytes())
+}
+
+/// Only for spans that have been checked to be writable.
+fn writable(span: &Span) -> UserMemory<'static, Writable> {
+    let (owner, offset) = place(span);
+    owner.segment().writable(offset, span.bytes())
+}
+
+impl Memory for Home<'_> {
+    fn check(&self, rank: u32, address: u64, bytes: u64, writable: bool) -> bool {
+        let access = if writable { Access::RW } else { Access::R };
+        // The job page, which is not in the segment, is no memory for messages.
+        owner(rank, address).is_some_and(|(owner, local)| owner.layout().check(local, bytes, access).is_ok())
+    }
+
+    fn read(&self, from: &Span, into: &mut [u8]) {
+        assert!(from.bytes() == into.len() as u64, "a span is read as a whole");
+        readable(from).copy_to(into);
+    }
+
+    fn write(&mut self, to: &Span, from: &[u8]) {
+        assert!(to.bytes() == from.len() as u64, "a span is written as a whole");
+        *self.copied += from.len() as u64;
+        writable(to).copy_from(from);
+    }
+
+    fn copy(&mut self, to: &Span, from: &Span) {
+        assert!(to.bytes() == from.bytes(), "spans of one length");
+        *self.copied += to.bytes();
+        writable(to).copy_from_user(readable(from));
+    }
+
+    fn publish(&mut self, to: &Span, word: u64) {
+        writable(to).publish(word);
+    }
+
+    fn checksum(&self, seed: u32, from: &Span) -> u32 {
+        readable(from).checksum(seed)
+    }
+
+    fn checksum_of(&self, seed: u32, bytes: &[u8]) -> u32 {
+        // SAFETY: the bytes of a slice are mapped.
+        unsafe { checksum::crc32c(seed, bytes.as_ptr(), bytes.len()) }
+    }
+}
+
+impl lwk_portals::Nic for Home<'_> {
+    fn send(&mut self, _: NodeId, head: &[u8], middle: &[u8], body: Option<&Span>) -> bool {
+        let Some(card) = &mut self.card else { return true };
+        let body = body.and_then(|body| readable(body).place());
+        // SAFETY: memory of a rank, which is in the linear map for ever.
+        unsafe { card.nic.send(head, middle, body) }
+    }
+}

@@ -1,0 +1,284 @@
+//! Messages between nodes: the node's Portals (`lwk-portals`), its card (`lwk-nic`), and the interrupt that joins them (O2G slides: matching and delivery in the receive
+//! interrupt).
+//!
+//! There is one lock. A system call of a rank takes it for the call; the interrupt takes it to receive frames, match them, deliver their payload into ranks' memory
+//! and write their events there. Interrupts are off in the kernel, so a core never waits for itself.
+//!
+//! The card interrupts one core: a spare one if there is one, else the first. That core also looks after time, by one shots of its timer,
+//! and only while somebody is waited for. Another core whose call has set a time limit kicks it, unless its timer is set already.
+
+mod card;
+mod configuration;
+mod home;
+mod region;
+
+use core::alloc::Layout;
+use core::sync::atomic::{Ordering, fence};
+
+use lwk_frames::{Dropped, Identity, NodeId};
+use lwk_portals::{Node, Ranks, Settings};
+
+use crate::acpi_tables::Tables;
+use crate::arch::{clock, interrupt_controller, interrupts};
+use crate::core_local::{self, Core};
+use crate::job::Job;
+use crate::scheduler::Running;
+use card::Card;
+pub use card::NoCard;
+use configuration::Space;
+use home::Home;
+
+/// Frames that are taken in before what they call for is sent.
+const BATCH: usize = 32;
+
+struct Network {
+    node: &'static mut Node,
+    card: Option<Card>,
+    /// The core that the card interrupts.
+    core: &'static Core,
+    /// When that core's timer strikes, in microseconds; [`NEVER`] if it is not set.
+    strikes_at: u64,
+    /// That core has been kicked and has not come yet.
+    kicked: bool,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    copied: u64,
+    card: u64,
+    timer: u64,
+    kicks: u64,
+}
+
+const NEVER: u64 = u64::MAX;
+
+static NETWORK: spin::Mutex<Option<Network>> = spin::Mutex::new(None);
+
+fn now() -> u64 {
+    clock::nanoseconds(clock::ticks()) / 1000
+}
+
+/// Places the ranks of a job on its nodes.
+fn ranks(place: &lwk_job::Network) -> Ranks {
+    Ranks { size: place.size, nodes: place.nodes }
+}
+
+/// The first rank of this node in its job.
+pub fn first_rank(place: Option<&lwk_job::Network>) -> u32 {
+    place.map_or(0, |place| ranks(place).first_of(place.node))
+}
+
+/// Gives a node that is one of several its card and its Portals. Once, on the boot core, before the job's ranks exist.
+///
+/// # Errors
+/// There is no card that can be used, or no memory.
+pub fn start(tables: &Tables, file: &lwk_job::Job<'_>) -> Result<(), NoCard> {
+    let Some(place) = &file.network else { return Ok(()) };
+    if !region::open() {
+        return Err(NoCard::NoMemory);
+    }
+    let space = Space::open(tables.configuration);
+    card::describe(&space);
+    let card = card::start(space)?;
+    let (wall, _) = clock::wall_base();
+    let identity = Identity {
+        node: NodeId(place.node as u16),
+        nodes: place.nodes as u16,
+        job: place.job,
+        // A later life of the node has a later time.
+        epoch: (wall / 1000 + now()).max(1),
+        frame_bytes: card.nic.frame_bytes(),
+    };
+    interrupt_controller::measure_timer();
+    let network = Network::new(Settings { identity, size: place.size }, Some(card));
+    *NETWORK.lock() = Some(network.ok_or(NoCard::NoMemory)?);
+    Ok(())
+}
+
+/// Leads the card's interrupt to a core: one that has no ranks if there is one, else the first; or the one that is asked for. Before ranks run.
+///
+/// # Errors
+/// The card cannot interrupt, or there is no such core.
+pub fn route(job: &Job, wanted: Option<u32>) -> Result<(), NoCard> {
+    let mut guard = NETWORK.lock();
+    let Some(network) = guard.as_mut() else { return Ok(()) };
+    let Some(card) = &mut network.card else { return Ok(()) };
+    let spare = || {
+        (0..core_local::CORES_MAX)
+            .filter_map(core_local::core)
+            .find(|core| job.ranks_of_core(core.index()).next().is_none())
+    };
+    let core = match wanted {
+        Some(wanted) => core_local::core(wanted as usize).ok_or(NoCard::NoCore(wanted))?,
+        None => spare().or_else(|| core_local::core(0)).unwrap_or_else(Core::current),
+    };
+    network.core = core;
+    card.route(core.block().controller_id() as u8)?;
+    log::debug!("core {} takes the network's interrupts", core.index());
+    Ok(())
+}
+
+impl Network {
+    fn new(settings: Settings, card: Option<Card>) -> Option<Network> {
+        let start = region::allocate(Layout::new::<Node>())?.cast::<Node>();
+        // SAFETY: zeroed memory of its size, for which zeros are sound (`bytemuck::Zeroable`), and nobody else's for ever.
+        let node = unsafe { &mut *start.as_ptr() };
+        node.start(&settings);
+        Some(Network {
+            node,
+            card,
+            core: Core::current(),
+            strikes_at: NEVER,
+            kicked: false,
+            counts: Counts::default(),
+        })
+    }
+
+    /// Takes in all frames that have come, sends what is to be sent, and looks after time.
+    fn serve(&mut self) {
+        loop {
+            let mut taken = 0;
+            while taken < BATCH
+                && let Some(frame) = self.card.as_mut().and_then(|card| card.nic.receive())
+            {
+                let mut home = Home { card: self.card.as_mut(), copied: &mut self.counts.copied };
+                self.node.receive(frame.bytes(), now(), &mut home);
+                if let Some(card) = &mut self.card {
+                    card.nic.give_back(frame);
+                }
+                taken += 1;
+            }
+            let mut home = Home { card: self.card.as_mut(), copied: &mut self.counts.copied };
+            self.node.work(now(), &mut home);
+            if taken == 0 {
+                return;
+            }
+        }
+    }
+
+    /// As [`Network::serve`], with the card's interrupts off meanwhile, and on afterwards.
+    fn serve_interrupt(&mut self) {
+        self.interrupt(false);
+        self.serve();
+        self.interrupt(true);
+        // SeqCst: the card has been let interrupt before it is looked whether a frame came meanwhile, which it did not tell of.
+        fence(Ordering::SeqCst);
+        self.serve();
+        self.set_timer();
+    }
+
+    fn interrupt(&mut self, on: bool) {
+        if let Some(card) = &mut self.card {
+            card.nic.interrupt(on);
+        }
+    }
+
+    /// Has this core's timer strike when it is time, if it does not strike earlier anyway. On the core that looks after time.
+    fn set_timer(&mut self) {
+        let now = now();
+        let Some(at) = self.node.deadline(now) else { return };
+        if at < self.strikes_at {
+            self.strikes_at = at;
+            interrupt_controller::strike_in(interrupts::TIMER, at.saturating_sub(now));
+        }
+    }
+
+    /// After a call on `core`: sees to it that time is looked after.
+    fn after_call(&mut self, core: &Core) {
+        if self.card.is_none() {
+            return;
+        }
+        if core.index() == self.core.index() {
+            return self.set_timer();
+        }
+        let earlier = |at| at < self.strikes_at;
+        if !self.kicked && self.node.deadline(now()).is_some_and(earlier) {
+            self.kicked = true;
+            self.counts.kicks += 1;
+            interrupt_controller::interrupt_core(self.core.block(), interrupts::KICK);
+        }
+    }
+}
+
+/// One of the network's interrupts, on the core that takes them.
+pub fn interrupted(vector: u8) {
+    let mut guard = NETWORK.lock();
+    let Some(network) = guard.as_mut() else { return };
+    match vector {
+        interrupts::CARD => network.counts.card += 1,
+        interrupts::TIMER => {
+            network.counts.timer += 1;
+            network.strikes_at = NEVER;
+        }
+        _ => network.kicked = false,
+    }
+    network.serve_interrupt();
+}
+
+/// Looks after the network of a node whose ranks have ended, for those of others; from whichever core.
+pub fn serve_others() {
+    // A core that was stopped in the middle may hold the lock for ever.
+    if let Some(mut guard) = NETWORK.try_lock()
+        && let Some(network) = guard.as_mut()
+    {
+        network.serve();
+    }
+}
+
+/// One of Portals' calls (`lwk_abi::syscall::portals`) of a rank: what it answers. None if the node has no memory for it.
+pub fn call(running: &Running, number: u64, arguments: [u64; 6]) -> Option<i64> {
+    let Running { core, job, rank } = *running;
+    let mut guard = NETWORK.lock();
+    if guard.is_none() {
+        if !region::open() {
+            return None;
+        }
+        // A job of one node: its ranks reach each other.
+        let identity = Identity {
+            node: NodeId(0),
+            nodes: 1,
+            job: 1,
+            epoch: 1,
+            frame_bytes: lwk_frames::FRAME_BYTES_MAX,
+        };
+        *guard = Network::new(Settings { identity, size: job.size() as u32 }, None);
+    }
+    let network = guard.as_mut()?;
+    let mut home = Home { card: network.card.as_mut(), copied: &mut network.counts.copied };
+    let answer = network.node.call(&mut home, rank.number() as u32, number, arguments, now());
+    network.after_call(core);
+    Some(answer)
+}
+
+/// Calls `say` with the network's line of the exit report, if there is a network.
+pub fn report(say: impl FnOnce(core::fmt::Arguments<'_>)) {
+    let guard = NETWORK.lock();
+    let Some(network) = guard.as_ref() else { return };
+    let (bytes, used) = region::usage();
+    let (portals, link) = network.node.counts();
+    let card = network.card.as_ref().map(|card| *card.nic.counts()).unwrap_or_default();
+    say(format_args!(
+        "network core={} region_bytes={bytes} used_bytes={used} messages_sent={} messages_arrived={} malformed={} payload_bytes={} \
+         written_bytes={} head_bytes={} frames_sent={} frames_received={} retransmitted={} timeouts={} dropped={} damaged={} \
+         foreign={} kept={} interrupts={} timer={} kicks={}",
+        network.core.index(),
+        portals.sent,
+        portals.arrived,
+        portals.malformed,
+        portals.bytes,
+        network.counts.copied,
+        card.copied,
+        card.sent,
+        card.received,
+        link.retransmitted,
+        link.timeouts,
+        link.all_dropped(),
+        link.dropped(Dropped::Checksum),
+        link.dropped(Dropped::Foreign),
+        link.held,
+        network.counts.card,
+        network.counts.timer,
+        network.counts.kicks,
+    ));
+}

@@ -1,0 +1,184 @@
+//! Ranks on two nodes put, get and add in each other's memory, and tell how often their cores were interrupted
+//!
+//! Rank r of the first half works in the memory of rank r plus half the job's ranks, which waits for it without a system call.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use lwk_user::abi::syscall::CoreCounters;
+use lwk_user::portals::abi::{
+    ANY, Descriptor, Entry, NONE, Operation, PRIORITY_LIST, ack, atomic, datatype, entry, event, failure,
+    interface, operation,
+};
+use lwk_user::portals::{Interface, Queue, Result};
+use lwk_user::{Env, eprintln, job, println, start, syscall};
+
+/// What is put and got: many frames, and no whole number of them.
+const BYTES: usize = 100_003;
+/// Additions to the peer's word.
+const ADDITIONS: u64 = 100;
+const STEP: u64 = 3;
+/// Match bits.
+const DATA: u64 = 1;
+const WORD: u64 = 2;
+const DONE: u64 = 3;
+
+static WORDS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+lwk_user::entry!(main);
+
+fn main(_: &Env) -> i32 {
+    let (me, half) = (job().rank().0, job().size() / 2);
+    match run(me < half, if me < half { me + half } else { me - half }) {
+        Ok(()) => 0,
+        Err(error) => fail(&format_args!("{error}")),
+    }
+}
+
+fn fail(message: &dyn core::fmt::Display) -> ! {
+    eprintln!("rank {}: {message}", job().rank());
+    start::exit(1)
+}
+
+fn memory() -> Vec<AtomicU8> {
+    (0..BYTES).map(|_| AtomicU8::new(0)).collect()
+}
+
+fn address<T>(memory: &[T]) -> u64 {
+    memory.as_ptr().expose_provenance() as u64
+}
+
+fn pattern(at: usize) -> u8 {
+    (at * 7 + (at >> 8)) as u8
+}
+
+fn check(what: &str, memory: &[AtomicU8]) {
+    // Relaxed: the event that told of its arrival was read with acquire.
+    if let Some(at) = (0..BYTES).find(|at| memory[*at].load(Ordering::Relaxed) != pattern(*at)) {
+        fail(&format_args!("byte {at} of the {what} is wrong"));
+    }
+}
+
+fn run(active: bool, peer: u32) -> Result<()> {
+    let it = Interface::open(interface::MATCHING | interface::LOGICAL)?;
+    let (done, mut queue) = (it.counter()?, it.queue(16)?);
+    let (source, landing) = (memory(), memory());
+    it.table(0, None, 0)?;
+    let open = |bits, start, bytes: usize, counter| Entry {
+        start,
+        bytes: bytes as u64,
+        counter,
+        uid: ANY,
+        options: entry::OP_PUT | entry::OP_GET | entry::EVENT_CT_COMM,
+        node: ANY,
+        process: ANY,
+        bits,
+        ..Entry::default()
+    };
+    // SAFETY: memory of atomics, which lives as long as the interface.
+    unsafe {
+        it.append(0, &open(DATA, address(&landing), BYTES, NONE), PRIORITY_LIST)?;
+        it.append(0, &open(WORD, address(&WORDS), 8, NONE), PRIORITY_LIST)?;
+        // Last: who gets through to it finds the others.
+        it.append(0, &open(DONE, address(&WORDS), 0, done.handle()), PRIORITY_LIST)?;
+    }
+    if active {
+        work(&it, &mut queue, peer, &source, &landing)?;
+    } else {
+        let before = counters().syscalls;
+        done.wait(2);
+        let made = counters().syscalls.saturating_sub(before + 1);
+        check("put", &landing);
+        // Relaxed: as above.
+        let sum = WORDS[0].load(Ordering::Relaxed);
+        if made != 0 || sum != ADDITIONS * STEP {
+            fail(&format_args!("{made} system calls while it waited, and the sum is {sum}"));
+        }
+    }
+    println!("rank {}: {} interrupts", job().rank(), counters().interrupts);
+    Ok(())
+}
+
+/// What the kernel has counted on this core; nothing in a home that does not count.
+fn counters() -> CoreCounters {
+    syscall::core_counters().unwrap_or_default()
+}
+
+fn work(
+    it: &Interface,
+    queue: &mut Queue,
+    peer: u32,
+    source: &[AtomicU8],
+    landing: &[AtomicU8],
+) -> Result<()> {
+    for (at, byte) in source.iter().enumerate() {
+        // Relaxed: the operation that sends it is a system call behind it.
+        byte.store(pattern(at), Ordering::Relaxed);
+    }
+    let mut bind = |start, bytes: usize| {
+        let descriptor = Descriptor {
+            start,
+            bytes: bytes as u64,
+            options: lwk_user::portals::abi::descriptor::EVENT_SEND_DISABLE,
+            queue: queue.handle(),
+            counter: NONE,
+            reserved: 0,
+        };
+        // SAFETY: as for the entries.
+        unsafe { it.bind(&descriptor) }
+    };
+    let (from, into, words) =
+        (bind(address(source), BYTES)?, bind(address(landing), BYTES)?, bind(address(&WORDS), 16)?);
+    let mut operate = |asked: &Operation| {
+        let asked = Operation { node: peer, trigger: NONE, ..*asked };
+        // SAFETY: as for the entries.
+        unsafe { it.operate(&asked)? };
+        Ok(queue.wait())
+    };
+    let put = |bits, bytes| Operation {
+        kind: operation::PUT,
+        put: from.0,
+        get: NONE,
+        ack: ack::FULL,
+        bytes,
+        bits,
+        ..Operation::default()
+    };
+    // Until the peer has come so far.
+    while operate(&put(DONE, 0))?.failure != failure::OK {}
+    let told = operate(&put(DATA, BYTES as u64))?;
+    if (told.kind, told.failure, told.done) != (event::ACK, failure::OK, BYTES as u64) {
+        fail(&format_args!("the put: {told:?}"));
+    }
+    let get =
+        Operation { kind: operation::GET, get: into.0, put: NONE, bits: DATA, ..put(DATA, BYTES as u64) };
+    let told = operate(&get)?;
+    if (told.kind, told.failure, told.done) != (event::REPLY, failure::OK, BYTES as u64) {
+        fail(&format_args!("the get: {told:?}"));
+    }
+    check("get", landing);
+    // Relaxed: as above.
+    WORDS[1].store(STEP, Ordering::Relaxed);
+    let add = Operation {
+        kind: operation::FETCH_ATOMIC,
+        put: words.0,
+        put_offset: 8,
+        get: words.0,
+        atomic: atomic::SUM,
+        datatype: datatype::UINT64,
+        ..put(WORD, 8)
+    };
+    for number in 0..ADDITIONS {
+        let told = operate(&add)?;
+        // Relaxed: as above.
+        let before = WORDS[0].load(Ordering::Relaxed);
+        if told.failure != failure::OK || before != number * STEP {
+            fail(&format_args!("addition {number} found {before}: {told:?}"));
+        }
+    }
+    operate(&put(DONE, 0)).map(drop)
+}

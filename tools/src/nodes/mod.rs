@@ -1,0 +1,112 @@
+//! `cargo lwk run --nodes N`: a job on several nodes, in QEMU ([`qemu`]) or as processes of this machine ([`host`]).
+//!
+//! Promises: as [`crate::session`] and [`crate::host`]. The first node that does not end well ends the others; one that dies is reported by its number.
+
+pub mod host;
+pub mod qemu;
+mod supervise;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lwk_abi::address::MAX_RANKS;
+use lwk_abi::console as kind;
+
+use crate::cli::RunOptions;
+use crate::console::record::Record;
+use crate::failure::{Failure, Outcome};
+
+/// What a job of several nodes cannot have.
+fn refuse(options: &RunOptions) -> Outcome<()> {
+    let (nodes, ranks) = (options.nodes, options.job.ranks);
+    let not_yet = [
+        (options.gdb, "--gdb"),
+        (options.valgrind.is_some(), "--valgrind"),
+        (options.cwd.is_some(), "--cwd"),
+        (options.out.is_some(), "--out"),
+        (options.report && options.host, "--report"),
+        (options.report_json.is_some(), "--report-json"),
+        (options.profile, "--profile"),
+        (options.screen.is_some(), "--screen"),
+        (options.wire.is_some() && options.host, "--wire"),
+    ];
+    if let Some((_, option)) = not_yet.iter().find(|(asked, _)| *asked) {
+        let where_to =
+            if options.host && options.wire.is_some() { "nodes in QEMU" } else { "a job of one node" };
+        return Err(Failure::usage(format!("{option} is for {where_to}; leave it away, or --nodes")));
+    }
+    if nodes > ranks {
+        return Err(Failure::usage(format!(
+            "{nodes} nodes need at least {nodes} ranks, not {ranks}; ask for more with -n"
+        )));
+    }
+    if ranks.div_ceil(nodes) > MAX_RANKS as u32 {
+        return Err(Failure::usage(format!("a node holds at most {MAX_RANKS} ranks; ask for more nodes")));
+    }
+    Ok(())
+}
+
+/// The first rank of a node: ranks are spread in their order, as evenly as it goes (`lwk_portals::Ranks`, which the nodes go by).
+fn first_rank(node: u32, nodes: u32, size: u32) -> u32 {
+    (u64::from(node) * u64::from(size) / u64::from(nodes)) as u32
+}
+
+/// Ranks of a node.
+fn ranks_of(node: u32, nodes: u32, size: u32) -> u32 {
+    first_rank(node + 1, nodes, size) - first_rank(node, nodes, size)
+}
+
+/// A number for a job: any but 0 that no other job has now.
+fn job_number() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64 | 1)
+}
+
+/// A node's record as one of the job: ranks by their number in the job, and the node's name where it speaks of itself.
+fn of_job(record: Record, node: usize, first: u32) -> Record {
+    let number = match record.kind {
+        kind::STDOUT | kind::STDOUT_PART | kind::STDERR | kind::STDERR_PART | kind::FAILURE | kind::FRAME => {
+            record.number + first
+        }
+        _ => record.number,
+    };
+    let text = match record.kind {
+        kind::FAILURE | kind::KERNEL => [format!("node {node}: ").into_bytes(), record.text].concat(),
+        _ => record.text,
+    };
+    Record { kind: record.kind, number, text }
+}
+
+/// Noise for a node's card: bytes at random, or a frame that looks almost right. The same in every run.
+struct Noise {
+    state: u64,
+    frame: Vec<u8>,
+}
+
+impl Noise {
+    fn new() -> Noise {
+        Noise { state: 0x9e37_79b9_7f4a_7c15, frame: vec![0; 10_000] }
+    }
+
+    fn next(&mut self) -> u64 {
+        // Marsaglia's xorshift64.
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        self.state
+    }
+
+    /// The next frame for a node.
+    fn frame(&mut self, node: usize) -> &[u8] {
+        let length = 14 + self.next() as usize % (self.frame.len() - 14);
+        for at in 0..128 {
+            self.frame[at] = self.next() as u8;
+        }
+        if self.next().is_multiple_of(2) {
+            // Of this protocol, from a node of the job to this one, whose address it carries.
+            let bytes = [self.next() as u8 & 31, 0, self.next() as u8 % 4, 0, node as u8, 0];
+            self.frame[..6].copy_from_slice(&lwk_frames::NodeId(node as u16).address());
+            self.frame[12..16].copy_from_slice(&[0x88, 0xb5, 1, 0]);
+            self.frame[16..22].copy_from_slice(&bytes);
+        }
+        &self.frame[..length]
+    }
+}

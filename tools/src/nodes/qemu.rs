@@ -1,0 +1,266 @@
+//! `cargo lwk run --nodes N`: each node is a QEMU of its own, all on one Ethernet ([`crate::switch`]).
+//!
+//! A node says when it has booted and waits until all have: who speaks to a node that is not there yet takes it for gone after a while. When its ranks
+//! have ended it says so and answers for them until those of all nodes have.
+
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use lwk_abi::exit::{DEBUG_EXIT_ENDED, KERNEL_PANIC};
+use lwk_abi::portals::KERNEL_BYTES;
+use serde_json::json;
+
+use super::supervise::{Member, Plan, listen, supervise};
+use super::{Noise, first_rank, job_number, ranks_of, refuse};
+use crate::build::Builder;
+use crate::catalog::Named;
+use crate::cli::{RunOptions, Trouble};
+use crate::console::printer::Printer;
+use crate::emulator::{find_ovmf, find_qemu};
+use crate::failure::{Doing, Failure, Outcome};
+use crate::job::AtEnd;
+use crate::progress::Step;
+use crate::qemu::{Boot, Card, Firmware, Machine, Node};
+use crate::report::Report;
+use crate::run::{ask_runtime, check_program, host_cores, job_of_nodes};
+use crate::session::{BOOT_LIMIT, EXIT_LIMIT};
+use crate::switch::{Faults, PortCounts, Switch};
+use crate::symbols::Symbols;
+use crate::tree::{RunFolder, Tree};
+use crate::{files, image, memory};
+
+/// Most nodes: each is a process with memory of its own.
+const NODES_MAX: u32 = 64;
+
+/// Runs a job on several nodes in QEMU and gives its status.
+///
+/// # Errors
+/// As [`crate::run::run`].
+pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
+    refuse(options)?;
+    let (nodes, size) = (options.nodes, options.job.ranks);
+    if nodes > NODES_MAX {
+        return Err(Failure::usage(format!("at most {NODES_MAX} nodes run in QEMU here, not {nodes}")));
+    }
+    let faults = options.wire.as_deref().map_or(Ok(Faults::default()), Faults::parse);
+    let faults = faults.map_err(|problem| Failure::usage(format!("--wire: {problem}")))?;
+    let cores = check_cores(options)?;
+    let mut job = job_of_nodes(&options.job)?;
+    job.log = options.log.map(|level| level.name());
+    job.report = options.report;
+    job.irq_core = options.irq_core;
+    job.at_end = AtEnd::Wait;
+    ask_runtime(&mut job, options);
+    let given = files::image(&options.job, None)?;
+    let named = Named::find(tree, &options.job.app)?;
+    let builder = Builder::new(tree, options.built, options.verbose)?;
+    let qemu = find_qemu(tree, options.verbose)?;
+    let uefi_code = match options.firmware {
+        Firmware::Bios => None,
+        Firmware::Uefi => Some(find_ovmf(options.verbose)?),
+    };
+    let (image_builder, (file, program, kernel)) = builder.with_image_builder(options.firmware, || {
+        let file = named.build(tree, &builder)?;
+        let program = image::read_program(&file)?;
+        check_program(&file, &program)?;
+        Ok((file, program, builder.kernel()?))
+    })?;
+    let folder = RunFolder::new(tree)?;
+    let given = (!options.job.file.is_empty()).then_some(&given[..]);
+    let number = job_number();
+    let accelerator = options.accel.settle();
+    let ports = nodes as usize + usize::from(options.trouble == Some(Trouble::Flood));
+    let (switch, mut stations) = Switch::start(ports, faults).doing(|| "start the switch".into())?;
+    let station_of_noise = (ports > nodes as usize).then(|| stations.pop()).flatten();
+    let (say, hear) = channel();
+    let (mut members, mut readers) = (Vec::new(), Vec::new());
+    for (node, station) in (0..nodes).zip(stations) {
+        job.ranks = ranks_of(node, nodes, size);
+        job.network = Some(lwk_job::Network { node, nodes, size, job: number });
+        let ram_disk = image::ram_disk(&job, &program, given)?;
+        let disk = folder.file(&format!("disk{node}.img"));
+        {
+            let _step = Step::begin("making a disk image", options.verbose);
+            let ram_disk_file = folder.file("ramdisk.tar");
+            image::write_file(&ram_disk_file, &ram_disk)?;
+            image::write(&image_builder, &kernel.stripped, &ram_disk_file, &disk, &folder.file(""))?;
+        }
+        let given_bytes = given.map_or(0, |given| given.as_flattened().len() as u64);
+        let beside = ram_disk.len() as u64 + given_bytes + (options.job.file_space << 20) + KERNEL_BYTES;
+        let memory_mib = memory::node_mib(job.ranks, options.job.mem, cores, beside).ok_or_else(|| {
+            Failure::usage(format!("--mem {} is more than any machine has", options.job.mem))
+        })?;
+        if node == 0 {
+            memory::check_host(memory_mib * u64::from(nodes))?;
+        }
+        let machine = Machine {
+            boot: Boot::Disk(disk),
+            uefi_code: uefi_code.clone(),
+            cores,
+            memory_mib,
+            accelerator,
+            cpu: options.cpu.clone(),
+            more: options.qemu.split_ascii_whitespace().map(str::to_owned).collect(),
+            gdb: false,
+            // All nodes share them.
+            host_cores: host_cores() / nodes,
+            card: Some(card(options, node, &station)?),
+        };
+        let process = Node::start(&qemu, &machine, folder.file(&format!("qemu{node}.log")))?;
+        if options.verbose {
+            tell!("lwk: node {node} is process {}", process.process());
+        }
+        let console = process.serial.try_clone().doing(|| "listen to a node".into())?;
+        let say = say.clone();
+        readers.push(std::thread::spawn(move || listen(node as usize, console, &say)));
+        members.push(process);
+    }
+    drop(say);
+    let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
+    let of_program = Symbols::of_program(&file, tree.root());
+    let of_kernel = Symbols::of(&kernel.elf, tree.root());
+    let mut printer = Printer::new(&mut out, &mut err, options.tag, of_program, of_kernel);
+    let plan = Plan {
+        limit: Duration::from_secs(options.timeout.unwrap_or(RunOptions::TIMEOUT)),
+        boot_limit: BOOT_LIMIT,
+        gated: true,
+        kills: options.trouble == Some(Trouble::Kill),
+        first: &|node| first_rank(node as u32, nodes, size),
+    };
+    let mut reports = vec![Report::default(); nodes as usize];
+    let over = AtomicBool::new(false);
+    let ended = std::thread::scope(|scope| {
+        if let Some(station) = &station_of_noise {
+            scope.spawn(|| flood(station, nodes as usize, &over));
+        }
+        let ended = supervise(&mut members, &hear, &mut printer, &mut reports, &plan);
+        // Relaxed: a flag and nothing else.
+        over.store(true, Ordering::Relaxed);
+        ended
+    });
+    let ended = ended.and_then(|status| if status == 0 { all_ended_well(&mut members) } else { Ok(status) });
+    drop(members);
+    for reader in readers {
+        // A panic of a reader's has been printed.
+        let _ = reader.join();
+    }
+    printer.finish().doing(|| "write the job's output".into())?;
+    print_reports(options, &reports, &switch.stop());
+    ended
+}
+
+/// Cores of each node: as asked for, else one for each rank of the node that has most.
+fn check_cores(options: &RunOptions) -> Outcome<u32> {
+    let most = options.job.ranks.div_ceil(options.nodes);
+    let cores = options.job.cores.unwrap_or(most);
+    if cores == 0 || cores > crate::run::CORES_MAX {
+        return Err(Failure::usage(format!("a node has 1 to {} cores, not {cores}", crate::run::CORES_MAX)));
+    }
+    if most > cores && !options.job.oversubscribe {
+        return Err(Failure::usage(format!(
+            "{most} ranks of a node do not fit on its {cores} cores; give more --cores, or --oversubscribe to share cores"
+        )));
+    }
+    if let Some(core) = options.irq_core.filter(|core| *core >= cores) {
+        return Err(Failure::usage(format!("--irq-core {core} is none of a node's {cores} cores")));
+    }
+    Ok(cores)
+}
+
+/// A node's card at its end of a wire, which QEMU inherits.
+fn card(options: &RunOptions, node: u32, station: &UnixDatagram) -> Outcome<Card> {
+    rustix::io::fcntl_setfd(station, rustix::io::FdFlags::empty())
+        .map_err(std::io::Error::from)
+        .doing(|| "hand a wire to QEMU".into())?;
+    let address = lwk_frames::NodeId(node as u16).address();
+    Ok(Card { kind: options.nic, wire: station.as_raw_fd(), address })
+}
+
+impl Member for Node {
+    fn process(&self) -> u32 {
+        Node::process(self)
+    }
+
+    fn time_is_up(&mut self) {
+        // A node that cannot be asked is killed after a while.
+        let _ = self.monitor.command("inject-nmi", json!({}));
+    }
+
+    fn begin(&mut self) -> Outcome<()> {
+        tell_by_serial(&mut self.serial)
+    }
+
+    fn release(&mut self) -> Outcome<()> {
+        tell_by_serial(&mut self.serial)
+    }
+
+    fn stop(&mut self) -> Outcome<()> {
+        self.kill();
+        Ok(())
+    }
+
+    fn last_words(&self) -> String {
+        match self.last_message() {
+            Some(message) => format!(" (QEMU says: {message})"),
+            None => " (was it killed?)".into(),
+        }
+    }
+}
+
+/// Tells a node that waits to go on.
+fn tell_by_serial(serial: &mut UnixStream) -> Outcome<()> {
+    serial.write_all(b"\n").doing(|| "tell a node to go on".into())
+}
+
+/// Waits for the end of all nodes, whose ranks have ended well; each must have ended by its own word.
+fn all_ended_well(members: &mut [Node]) -> Outcome<i32> {
+    for (node, member) in members.iter_mut().enumerate() {
+        let status = member.end_within(EXIT_LIMIT)?;
+        let code = status.and_then(|status| status.code());
+        if code != Some((DEBUG_EXIT_ENDED * 2 + 1) as i32) {
+            let how = status.map_or("had to be killed".to_owned(), |status| format!("ended with {status}"));
+            let message = format!("the job ended with status 0, but QEMU of node {node} {how}");
+            return Err(Failure { message, status: KERNEL_PANIC });
+        }
+    }
+    Ok(0)
+}
+
+fn print_reports(options: &RunOptions, reports: &[Report], ports: &[PortCounts]) {
+    if !options.report {
+        return;
+    }
+    for (node, (report, port)) in reports.iter().zip(ports).enumerate() {
+        crate::tell::error(format_args!("node {node}\n{}", report.table()));
+        let PortCounts { frames, overrun, marked } = port;
+        crate::tell::error(format_args!(
+            "switch port={node} from={} to={} lost={} duplicated={} reordered={} corrupted={} flooded={} overrun={overrun} marked={marked}\n",
+            frames.from,
+            frames.to,
+            frames.lost,
+            frames.duplicated,
+            frames.reordered,
+            frames.corrupted,
+            frames.flooded,
+        ));
+    }
+}
+
+/// Puts noise on the Ethernet until the job is over.
+fn flood(station: &UnixDatagram, nodes: usize, over: &AtomicBool) {
+    let mut noise = Noise::new();
+    // The switch may have ended, and then nobody hears.
+    let _ = station.set_nonblocking(true);
+    // Relaxed: a flag and nothing else.
+    while !over.load(Ordering::Relaxed) {
+        for node in (0..nodes).cycle().take(4 * nodes) {
+            // A full wire takes no more for now.
+            let _ = station.send(noise.frame(node));
+        }
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+}
