@@ -7,6 +7,7 @@ use std::process::Command;
 
 use super::Test;
 use lwk::cc;
+use lwk::fortran;
 use lwk::packages::find_command;
 use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::Tree;
@@ -573,10 +574,30 @@ fn cxx(lwk: &Lwk) -> Result<(), String> {
     runs(lwk, &program, "caught 30\n")
 }
 
+/// The prototypes, which are made of the description, say what another implementation's header says: a compiler takes both for the same functions.
+fn same_prototypes(lwk: &Lwk, own: &Path, other: &Path) -> Result<(), String> {
+    let description = fortran::description(lwk.tree()).map_err(|failure| failure.message)?;
+    // Conversions for Fortran are no part of the binary interface.
+    let chapters =
+        description.chapters.iter().filter(|it| !["conversions", "removed"].contains(&it.name.as_str()));
+    let included: String = chapters.map(|it| format!("#include \"margay/{}.h\"\n", it.name)).collect();
+    let source = lwk.folder()?.file("prototypes.c");
+    write(
+        &source,
+        &format!(
+            "#include <mpi.h>\n#define MARGAY_MPI(type, name, arguments) type MPI_##name arguments; type PMPI_##name arguments;\n{included}"
+        ),
+    )?;
+    let mut command = Command::new("gcc");
+    command.args(["-std=c11", "-fsyntax-only", "-I"]).arg(other).arg("-idirafter").arg(own);
+    output(command.arg(&source), 0).map(|_| ())
+}
+
 /// Every constant of this header has the same value in another implementation's, and objects that were compiled against that one link and run.
 fn objects_of_another_header(lwk: &Lwk) -> Result<(), String> {
     let (tree, folder) = (lwk.tree(), lwk.folder()?);
     let (own, other) = (cc::prefix(tree).join("include"), header_folder(tree));
+    same_prototypes(lwk, &own, &other)?;
     let mut names = Vec::new();
     for file in ["handles.h", "constants.h", "tool_types.h"] {
         let file = own.join("margay").join(file);
