@@ -111,6 +111,9 @@ pub enum Kind {
 pub const HANDLES: [&str; 11] =
     ["Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"];
 
+/// The kinds of handles of which there are arrays that wrappers convert.
+const LISTS: [&str; 2] = ["Datatype", "Request"];
+
 /// Kinds that are a word.
 const WORDS: [(&str, Kind); 19] = [
     ("int", Kind::Int),
@@ -217,6 +220,21 @@ impl Function {
         if argument.only_large && !self.large {
             return Err(format!("{} has no form with large counts; mark it `large`", self.name));
         }
+        if !self.by_hand && argument.is_out_of_room() {
+            return Err(format!(
+                "the room that C needs for {0} is missing: {0} out text[MPI_MAX_…]",
+                argument.name
+            ));
+        }
+        if !self.by_hand
+            && argument.is_array()
+            && matches!(argument.kind, Kind::Handle(it) if !LISTS.contains(&it))
+        {
+            return Err(format!(
+                "{} is an array that no wrapper can be made for; mark {} `by-hand`",
+                argument.name, self.name
+            ));
+        }
         self.arguments.push(argument);
         Ok(())
     }
@@ -295,6 +313,11 @@ impl Argument {
     pub fn fortran(&self) -> &str {
         // `index` is a function of C's library.
         if self.name == "indx" { "index" } else { &self.name }
+    }
+
+    /// Whether it is a text that C writes, and nothing says how long it may be.
+    fn is_out_of_room(&self) -> bool {
+        self.kind == Kind::Text && self.direction != Direction::In && self.extents.is_empty()
     }
 
     pub fn is_array(&self) -> bool {
@@ -386,6 +409,11 @@ mod tests {
             ("    buf in int", "Send has two arguments buf"),
             ("    4 in int", "`4` is no name"),
             ("Recv small", "unknown mark `small`; marks are large, "),
+            ("    name out text", "the room that C needs for name is missing"),
+            (
+                "    wins in Win[count]",
+                "wins is an array that no wrapper can be made for; mark Send `by-hand`",
+            ),
             ("Send", "Send is described twice"),
             ("Recv\n    n in int large", "Recv has no form with large counts"),
         ] {

@@ -129,4 +129,18 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn of_whatever_is_read_all_can_be_made() {
+        // Each letter of a description missing, or another.
+        let text = "# Things.\n\nSend large\n    buf in buffer held\n    n in count[*]\n    t out text[9]\n    l inout Request[n]\n    r out index\n";
+        for place in 0..text.len() {
+            for letter in ["", "[", "]", "\n", ",", "1"] {
+                let changed = format!("{}{letter}{}", &text[..place], &text[place + 1..]);
+                let Ok(chapter) = Chapter::parse("things", &changed) else { continue };
+                let description = Description { chapters: vec![chapter], constants: Vec::new() };
+                let _ = (description.headers(), description.included(), description.sources());
+            }
+        }
+    }
 }
