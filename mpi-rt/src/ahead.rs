@@ -9,12 +9,12 @@
 
 use crate::engine::Engine;
 use crate::handle::Handle;
-use crate::region::{Region, content};
 use crate::request::{Keeps, Mode, Operation, Request, SendOperation, State};
 use crate::status::Status;
-use crate::transport::{Ticket, Transport};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use lwk_path::Ticket;
+use lwk_path::region::{Region, content};
 use lwk_user::job;
 
 /// Longer messages wait for their receivers: copying them would take longer than most waits.
@@ -94,21 +94,20 @@ impl Engine {
     #[cold]
     pub(crate) fn send_ahead(&mut self, ticket: Ticket, limit: Limit) -> bool {
         // SAFETY: the ticket is of a send under way.
-        let message = unsafe { self.transport.under_way(ticket) };
-        let (peer, bytes) = (message.peer, message.source.bytes());
+        let message = unsafe { self.paths.under_way(ticket) };
+        let (peer, bytes) = (message.peer.0, message.source.bytes());
         if limit != Limit::None && message.synchronous || !self.ahead.allows(peer, bytes, limit) {
             return false;
         }
-        // SAFETY: as above.
-        if !unsafe { self.transport.may_relocate(ticket) } {
-            return false;
-        }
-        // SAFETY: the buffer of a send under way is readable, and its layout lives.
-        let Ok(content) = (unsafe { content(&message.source) }) else { return false };
-        // SAFETY: the request keeps the copy until the send is done.
-        if !unsafe { self.transport.relocate(ticket, content.as_ptr()) } {
-            return false;
-        }
+        let mut copied = None;
+        let mut copy = || {
+            // SAFETY: the buffer of a send under way is readable, and its layout lives.
+            let content = unsafe { content(&message.source) }.ok()?;
+            Some(copied.insert(content).as_ptr())
+        };
+        // SAFETY: as above; the request keeps the copy until the send is done.
+        let is_relocated = unsafe { self.paths.relocate(ticket, &mut copy) };
+        let (true, Some(content)) = (is_relocated, copied) else { return false };
         let request = self.insert_ahead(Operation::Nothing, State::Underway(ticket), content, peer);
         self.ahead.requests.push_back(request);
         true

@@ -9,12 +9,12 @@ use crate::collective::{Area, Shared};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::transport::seen_from_here;
-use crate::transport::smartmap::peer;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
+use lwk_path::seen_from_here;
+use lwk_place::NodeRank;
 use lwk_ring::Announcement;
 use lwk_user::smartmap::{Peer, remote_address};
 
@@ -80,7 +80,7 @@ impl Birth {
         let mut areas: Vec<&'static Area> = Vec::new();
         areas.try_reserve_exact(self.members.len()).map_err(|_| Error::NO_MEM)?;
         for (address, member) in self.announcement.addresses().zip(self.members.iter()) {
-            let member = peer(*member).ok_or(Error::INTERN)?;
+            let member = Peer::new(NodeRank(*member)).ok_or(Error::INTERN)?;
             if address == REFUSED {
                 return Err(Error::NO_MEM);
             }

@@ -9,10 +9,10 @@ use crate::abi::BUFFER_AUTOMATIC;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::region::{Region, copy_regions};
 use crate::request::{Mode, Operation, Request, SendOperation, State};
 use crate::session;
 use alloc::collections::VecDeque;
+use lwk_path::region::{Region, copy_regions};
 use lwk_user::wait::Poll;
 
 /// What a message needs beside its content: MPI-5.0's `MPI_BSEND_OVERHEAD` allows 512, this takes alignment only.

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::request::{Operation, Request, SendOperation, State};
 use crate::status::Status;
-use crate::transport::{Ticket, Transport};
 use crate::wait::DONE;
+use lwk_path::Ticket;
 
 impl Engine {
     /// Takes an operation back if it has not been matched; it then completes as cancelled. The request must still be completed. Messages whose
@@ -77,7 +77,7 @@ impl Engine {
         if self.has_gone(request) {
             self.underway.retain(|it| *it != request);
         // SAFETY: the ticket is the request's, which is under way.
-        } else if unsafe { self.transport.cancel(ticket) } {
+        } else if unsafe { self.paths.cancel(ticket) } {
             self.underway.retain(|it| *it != request);
             self.set_cancelled(request);
         } else {

@@ -8,13 +8,14 @@ use crate::abi::datatype as number;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Table};
-use crate::region::Region;
 use crate::request::Keeps;
-use crate::transport::SHORT;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 use lwk_datatype::{Basic, Combiner, Contents, Datatype, Form, Pair, Predefined};
+use lwk_path::Fault;
+use lwk_path::SHORT;
+use lwk_path::region::Region;
 
 /// Predefined datatypes have the numbers from [`number::NULL`] up to this many more.
 const PREDEFINED: usize = 256;
@@ -111,6 +112,18 @@ impl From<lwk_datatype::Error> for Error {
     }
 }
 
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Error {
+        match fault {
+            Fault::NoMemory => Error::NO_MEM,
+            Fault::Internal => Error::INTERN,
+            Fault::Truncated => Error::TRUNCATE,
+            Fault::Count => Error::COUNT,
+            Fault::Layout(class) => Error::from_class(class as i32).unwrap_or(Error::INTERN),
+        }
+    }
+}
+
 impl Engine {
     /// The datatype with that handle, committed or not. Cloning it is taking a reference. Errors: `TYPE`.
     pub fn datatype(&self, handle: u64) -> Result<&Datatype> {
@@ -147,7 +160,7 @@ impl Engine {
     fn region_of_items(&self, address: *const u8, count: i64, datatype: u64) -> Result<Region> {
         let datatype = self.datatype_of(count, datatype)?;
         let count = u64::try_from(count).map_err(|_| Error::COUNT)?;
-        Region::items(address, count, datatype.layout()?)
+        Ok(Region::items(address, count, datatype.layout()?)?)
     }
 
     /// What keeps the layout of a region alive, if it has one.

@@ -15,7 +15,7 @@ use crate::error_handler;
 use crate::file::File;
 use crate::generalized::Pending;
 use crate::group::Group;
-use crate::handle::{Handle, Kind, Table};
+use crate::handle::{self, Handle, Kind};
 use crate::light::Light;
 use crate::local::{Lent, RankLocal};
 use crate::object::Object;
@@ -26,23 +26,23 @@ use crate::receive::Waiting;
 use crate::report;
 use crate::request::Request;
 use crate::session;
-use crate::transport::chosen::Chosen;
-use crate::transport::setting;
-use crate::transport::smartmap::peer;
-use crate::transport::{Memory, Transport, seen_from_here};
 use crate::window::Window;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_path::Table;
+use lwk_path::setting;
+use lwk_path::{Memory, seen_from_here};
+use lwk_place::{NodeRank, Peer};
 use lwk_user::barrier::NodeBarrier;
 use lwk_user::smartmap::Symmetric;
 use lwk_user::{job, start, syscall, wait};
 
 /// All that the runtime knows in this rank.
 pub struct Engine {
-    pub(crate) transport: Chosen,
+    pub(crate) paths: Table,
     pub(crate) contexts: Contexts,
     pub(crate) announcements: Announcements,
     /// This rank on its node.
@@ -50,9 +50,9 @@ pub struct Engine {
     /// Ranks on this node.
     pub(crate) size: u32,
     pub(crate) waiting: Waiting,
-    pub(crate) requests: Table<Request>,
+    pub(crate) requests: handle::Table<Request>,
     /// Requests of one block.
-    pub(crate) light: Table<Light>,
+    pub(crate) light: handle::Table<Light>,
     /// Sends for which a peer's ring had no room yet, by peer, in order.
     pub(crate) deferred: Vec<VecDeque<Handle>>,
     pub(crate) deferred_count: usize,
@@ -72,7 +72,7 @@ pub struct Engine {
     pub(crate) channels: Channels,
     pub(crate) generalized: Pending,
     /// Messages that matched probes have taken out.
-    pub(crate) taken: Table<Taken>,
+    pub(crate) taken: handle::Table<Taken>,
     pub(crate) datatypes: Datatypes,
     /// The forms of collectives that the environment names.
     pub(crate) algorithms: Algorithms,
@@ -81,22 +81,22 @@ pub struct Engine {
     /// What freed persistent collectives have left.
     pub(crate) left_posts: Rc<LeftPosts>,
     /// Operations that the program made.
-    pub(crate) operations: Table<Rc<UserOperation>>,
+    pub(crate) operations: handle::Table<Rc<UserOperation>>,
     pub(crate) last_kernel: LastKernel,
-    pub(crate) windows: Table<Window>,
-    pub(crate) files: Table<File>,
+    pub(crate) windows: handle::Table<Window>,
+    pub(crate) files: handle::Table<File>,
     /// Flushes, which now and then make progress.
     pub(crate) flushes: u32,
     /// Whether the world model has been started and not ended.
     pub(crate) has_world_model: bool,
     pub(crate) world: Rc<Communicator>,
     pub(crate) alone: Rc<Communicator>,
-    pub(crate) communicators: Table<Rc<Communicator>>,
+    pub(crate) communicators: handle::Table<Rc<Communicator>>,
     /// Communicators that are being duplicated.
     pub(crate) duplications: Vec<Duplication>,
     /// The empty group.
     pub(crate) no_ranks: Group,
-    pub(crate) groups: Table<Group>,
+    pub(crate) groups: handle::Table<Group>,
 }
 
 enum Life {
@@ -142,7 +142,7 @@ pub(crate) fn sleep() -> Result<()> {
             *life = match core::mem::replace(life, Life::Before) {
                 Life::Before => Life::Before,
                 Life::Running(mut engine) => {
-                    report::at_end(&mut engine.transport);
+                    report::at_end(&mut engine.paths);
                     Life::Asleep(engine)
                 }
                 Life::Asleep(engine) => Life::Asleep(engine),
@@ -254,7 +254,7 @@ fn world_areas(members: &[u32]) -> Result<Box<[&'static Area]>> {
     let mut areas: Vec<&'static Area> = Vec::new();
     areas.try_reserve_exact(members.len()).map_err(|_| Error::NO_MEM)?;
     for member in members {
-        let member = peer(*member).ok_or(Error::INTERN)?;
+        let member = Peer::new(NodeRank(*member)).ok_or(Error::INTERN)?;
         let address = WORLD_AREA.at(member).get();
         // Acquire: pairs with the release store above, in the member.
         wait::spin_until(|| address.load(Ordering::Acquire) != 0);
@@ -279,7 +279,7 @@ impl Engine {
         }
         let (me, size) = (job.node_rank().0, job.node_size());
         error_handler::take_environment().unwrap_or_else(|bad| setting::refuse(&bad));
-        let transport = Chosen::start_up()?;
+        let paths = Table::start_up()?;
         let names = start::variables().map(|(name, _)| name);
         let algorithms = setting::none_but(algorithm::PREFIX, algorithm::VARIABLES, names)
             .and_then(|()| Algorithms::from_environment(start::variable));
@@ -290,14 +290,14 @@ impl Engine {
         let shared = Shared::new(0, &[me], Box::new([Area::renewed(None)]));
         let alone = Communicator::new(Communicator::SELF_CONTEXT, 0, [me].into(), shared);
         Ok(Engine {
-            transport,
+            paths,
             contexts: Contexts::new(me),
             announcements: Announcements::new(),
             me,
             size,
             waiting: Waiting::new(size),
-            requests: Table::new(),
-            light: Table::of(Kind::Light),
+            requests: handle::Table::new(),
+            light: handle::Table::of(Kind::Light),
             deferred: (0..size).map(|_| VecDeque::new()).collect(),
             deferred_count: 0,
             underway: VecDeque::new(),
@@ -308,23 +308,23 @@ impl Engine {
             partitioned: Vec::new(),
             channels: Channels::default(),
             generalized: Pending::default(),
-            taken: Table::of(Kind::Message),
+            taken: handle::Table::of(Kind::Message),
             datatypes: Datatypes::new(),
             algorithms,
             collectives: Vec::new(),
             left_posts: Rc::default(),
-            operations: Table::of(Kind::Operation),
+            operations: handle::Table::of(Kind::Operation),
             last_kernel: LastKernel::new(None),
-            windows: Table::of(Kind::Window),
-            files: Table::of(Kind::File),
+            windows: handle::Table::of(Kind::Window),
+            files: handle::Table::of(Kind::File),
             flushes: 0,
             has_world_model: false,
             world: Rc::new(world),
             alone: Rc::new(alone),
-            communicators: Table::of(Kind::Communicator),
+            communicators: handle::Table::of(Kind::Communicator),
             duplications: Vec::new(),
             no_ranks: Group::new([].into()),
-            groups: Table::of(Kind::Group),
+            groups: handle::Table::of(Kind::Group),
         })
     }
 
@@ -372,7 +372,7 @@ impl Engine {
 
     /// Name of the transport, and the memory it uses in this rank.
     pub fn transport_memory(&self) -> (&'static str, Memory) {
-        let memory = self.transport.memory();
-        (self.transport.name(), Memory { dynamic: memory.dynamic + self.ahead.bytes(), ..memory })
+        let memory = self.paths.memory();
+        (self.paths.name(), Memory { dynamic: memory.dynamic + self.ahead.bytes(), ..memory })
     }
 }

@@ -11,10 +11,10 @@ use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Table};
 use crate::local::RankLocal;
 use crate::object::Object;
-use crate::transport::setting::Bad;
 use alloc::format;
 use alloc::string::String;
 use core::sync::atomic::{AtomicBool, Ordering};
+use lwk_path::setting::Bad;
 use lwk_user::abi::runtime::ERRORS_ON;
 use lwk_user::{eprintln, job, start, syscall};
 

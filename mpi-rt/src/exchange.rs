@@ -5,12 +5,12 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::ReceiveArguments;
-use crate::region::{Region, content};
 use crate::request::{Keeps, Mode, Operation, ReceiveOperation, Request, SendOperation, State};
 use crate::send::SendArguments;
 use crate::status::Status;
 use crate::wait::DONE;
 use lwk_matching::Pattern;
+use lwk_path::region::{Region, content};
 
 impl Engine {
     /// Sends and receives at the same time. Errors: those of both.

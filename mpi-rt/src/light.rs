@@ -9,12 +9,13 @@ use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::region::Region;
 use crate::status::Status;
-use crate::transport::{Arrival, Delivery, Ticket, Transport};
 use crate::wait::NULL;
 use alloc::rc::Rc;
 use lwk_matching::Token;
+use lwk_path::region::Region;
+use lwk_path::{Arrival, Delivery, Ticket};
+use lwk_place::NodeRank;
 
 /// A receive or send of one block.
 pub(crate) struct Light {
@@ -119,7 +120,7 @@ impl Engine {
         let Some(it) = self.light.get_mut(request) else { return true };
         let target = Region::block(it.address, it.bytes);
         // SAFETY: it is the front message; whoever made the request vouches for its buffer.
-        let copied = unsafe { self.transport.deliver(source, arrival, &target) };
+        let copied = unsafe { self.paths.deliver(NodeRank(source), arrival, &target) };
         if copied == Ok(Delivery::Cancelled) {
             return false;
         }
@@ -136,7 +137,7 @@ impl Engine {
                 self.arriving.push(request);
                 return true;
             }
-            Err(error) => it.error = Some(error),
+            Err(error) => it.error = Some(error.into()),
         }
         if it.detached {
             self.light.discard(request);
@@ -150,7 +151,7 @@ impl Engine {
         let it = self.light.get_mut(request)?;
         let Stage::Underway(ticket) = it.state else { unreachable!("a send under way that is not") };
         // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
-        if !unsafe { self.transport.advance(ticket) } {
+        if unsafe { self.paths.advance(ticket) }.is_none() {
             return Some(false);
         }
         it.state = Stage::Complete;

@@ -5,7 +5,6 @@
 //! operations through [`UserFunction`]. Whoever computes, contributions are combined
 //! from the last rank to the first, so that the result is that of the ranks' order.
 
-use crate::copy::copy;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -14,6 +13,7 @@ use core::cell::Cell;
 use lwk_datatype::Predefined;
 pub(crate) use lwk_datatype::op::Kernel;
 use lwk_datatype::op::{Op, combine as combine_rare, kernel};
+use lwk_path::copy::copy;
 
 /// The predefined operation and datatype that were used last, and their kernel. (Fortran's parameterized types are never freed,
 /// nor are predefined ones, so their handles stay theirs.)

@@ -5,8 +5,8 @@
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::region::{Region, copy_part};
 use lwk_datatype::{pack_external, unpack_external};
+use lwk_path::region::{Region, copy_part};
 
 /// A buffer of packed data, and where in it to go on.
 #[derive(Clone, Copy, Debug)]

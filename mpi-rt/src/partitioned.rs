@@ -11,16 +11,16 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::ReceiveArguments;
-use crate::region::{Region, copy_part};
 use crate::request::{Mode, Operation, ReceiveOperation, Request, SendOperation, State};
 use crate::send::SendArguments;
 use crate::status::Status;
-use crate::transport::{Label, seen_from_here};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_matching::Pattern;
+use lwk_path::region::{Region, copy_part};
+use lwk_path::{Label, seen_from_here};
 use lwk_rendezvous::{Partitions, is_ready};
 use lwk_user::NodeRank;
 use lwk_user::smartmap::Peer;
@@ -101,7 +101,7 @@ impl PartitionedReceive {
             let bytes = each.min(self.target.bytes().saturating_sub(start));
             // SAFETY: the sender keeps buffer and datatype until the round is over; who made the receive vouches for its buffer.
             let copied = unsafe { copy_part(&source, start, &self.target, start, bytes) };
-            self.outcome = self.outcome.and(copied);
+            self.outcome = self.outcome.and(copied.map_err(Error::from));
             self.copied[partition] = true;
         }
         if all {

@@ -5,11 +5,11 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::{Message, pattern};
-use crate::region::Region;
 use crate::status::Status;
-use crate::transport::Transport;
 use alloc::rc::Rc;
 use lwk_matching::{Key, Pattern};
+use lwk_path::region::Region;
+use lwk_place::NodeRank;
 use lwk_user::wait::Poll;
 
 /// A message that has been taken out of the queues ([`Engine::improbe`]) and waits for its own receive.
@@ -36,7 +36,7 @@ impl Engine {
         self.look_for(&pattern);
         while let Some((key, message)) = self.waiting.unexpected.find(&pattern) {
             // SAFETY: the message is held, from that peer.
-            if unsafe { self.transport.is_cancelled(key.source, &message.content) } {
+            if !unsafe { self.paths.is_there(NodeRank(key.source), &message.content, false) } {
                 self.drop_cancelled(&pattern);
                 continue;
             }
@@ -52,7 +52,7 @@ impl Engine {
         let Some((key, message)) = self.waiting.take(pattern) else { return };
         let nowhere = Region::block(core::ptr::null(), 0);
         // SAFETY: the message was held, from that peer; no bytes need no memory. What comes of it is known: nothing.
-        let _ = unsafe { self.transport.deliver_held(key.source, message.content, &nowhere) };
+        let _ = unsafe { self.paths.deliver_held(NodeRank(key.source), message.content, &nowhere) };
     }
 
     /// Waits until a matching message has arrived. Errors: as for [`Engine::iprobe`].
@@ -76,7 +76,7 @@ impl Engine {
             let Some(pattern) = pattern(&communicator, source, tag)? else { return Err(Error::INTERN) };
             let (key, message) = self.waiting.unexpected.find(&pattern).ok_or(Error::INTERN)?;
             // SAFETY: the message is held, from that peer. (If it has been cancelled meanwhile, the next look drops it.)
-            if unsafe { self.transport.reserve(key.source, &message.content) } {
+            if unsafe { self.paths.is_there(NodeRank(key.source), &message.content, true) } {
                 let (key, message) = self.waiting.take(&pattern).ok_or(Error::INTERN)?;
                 let handle = self.taken.insert(Taken { key, message, communicator });
                 return Ok(Some(Matched::Message(handle, status)));

@@ -1,12 +1,13 @@
 //! Progress: taking in what has arrived and pushing on what has begun. Every call that waits makes it.
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::Error;
 use crate::handle::Handle;
 use crate::request::{Operation, Request, State};
 use crate::status::Status;
-use crate::transport::{Delivery, Started, Ticket, Transport};
 use core::mem::take;
+use lwk_path::{Delivery, Started, Ticket};
+use lwk_place::NodeRank;
 use lwk_user::wait::give_way;
 
 /// All sends under way are looked at once in so many times, the oldest always.
@@ -26,6 +27,7 @@ impl Engine {
         for peer in (0..self.size).filter(|peer| *peer != but) {
             self.take_in(peer);
         }
+        self.paths.advance_markers();
         if !self.underway.is_empty() || !self.ahead.requests.is_empty() {
             self.advance_sends();
         }
@@ -50,7 +52,7 @@ impl Engine {
     #[inline]
     pub(crate) fn take_in(&mut self, peer: u32) {
         for _ in 0..BATCH {
-            let Some(arrival) = self.transport.front(peer) else { return };
+            let Some(arrival) = self.paths.arrival(NodeRank(peer)) else { return };
             if !self.accept(peer, &arrival) {
                 return;
             }
@@ -88,7 +90,7 @@ impl Engine {
         }
         let Some(ticket) = self.ticket(request) else { unreachable!("a send under way without a request") };
         // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
-        let gone = unsafe { self.transport.advance(ticket) };
+        let gone = unsafe { self.paths.advance(ticket) }.is_some();
         if gone {
             self.complete(request, Status::EMPTY);
         }
@@ -117,7 +119,8 @@ impl Engine {
                 unreachable!("an arriving message without a request")
             };
             // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
-            if let Some(outcome) = unsafe { self.transport.advance_receive(ticket) } {
+            if let Some(outcome) = unsafe { self.paths.advance(ticket) } {
+                let outcome = outcome.map_err(Error::from);
                 self.arriving.remove(index);
                 if !self.complete_light(request, outcome)
                     && let Some(it) = self.requests.get(request)
@@ -168,7 +171,7 @@ impl Engine {
 
     /// Completes a receive with a message that is in its buffer, or will be.
     #[inline]
-    pub(crate) fn settle(&mut self, request: Handle, delivery: Result<Delivery>, status: Status) {
+    pub(crate) fn settle(&mut self, request: Handle, delivery: lwk_path::Result<Delivery>, status: Status) {
         let Ok(Delivery::Underway(ticket)) = delivery else { return self.complete(request, status) };
         let Some(it) = self.requests.get_mut(request) else { return };
         (it.state, it.status) = (State::Arriving(ticket), status);

@@ -15,15 +15,16 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::light::Light;
 use crate::progress::BATCH;
-use crate::region::Region;
 use crate::request::{Operation, ReceiveOperation, Request, State};
 use crate::status::Status;
-use crate::transport::{Arrival, Delivery, Held, Label, Ticket, Transport};
 use crate::wait::POLLS_PER_PROGRESS;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use lwk_matching::{Key, Pattern, Posted, Token, Unexpected};
+use lwk_path::region::Region;
+use lwk_path::{Arrival, CHANGE, Delivery, Held, Label, Parked, Ticket};
+use lwk_place::NodeRank;
 use lwk_user::wait::Poll;
 
 /// Held messages of one peer take at most this many bytes, each counted with [`HELD_OVERHEAD`], while no receive wants them. With
@@ -58,7 +59,7 @@ struct PeerCounts {
 #[derive(Debug)]
 pub(crate) struct Message {
     pub bytes: usize,
-    pub content: Held,
+    pub content: Parked,
 }
 
 impl Waiting {
@@ -129,7 +130,7 @@ impl Waiting {
 impl Message {
     fn held_bytes(&self) -> usize {
         HELD_OVERHEAD
-            + match &self.content {
+            + match &self.content.held {
                 Held::Copy(content) => content.len(),
                 Held::AtSender { .. } | Held::Kept(_) => 0,
             }
@@ -155,10 +156,10 @@ fn received(
     tag: i32,
     bytes: usize,
     target: &Region,
-    copied: Result<Delivery>,
+    copied: lwk_path::Result<Delivery>,
 ) -> Status {
     let truncated = (bytes > target.bytes()).then_some(Error::TRUNCATE);
-    let error = copied.err().or(truncated);
+    let error = copied.err().map(Error::from).or(truncated);
     let bytes = bytes.min(target.bytes()) as u64;
     Status { source: communicator.rank_of(source), tag, error, bytes, cancelled: false, empty: false }
 }
@@ -183,12 +184,12 @@ impl Engine {
             let mut round = 0u32;
             // While nothing of it waits in the queues, the message is the next of its sender or has not come.
             while self.waiting.is_clear(peer) {
-                if let Some(arrival) = self.transport.front(peer) {
+                if let Some(arrival) = self.paths.arrival(NodeRank(peer)) {
                     if arrival.label != label {
                         break;
                     }
                     // SAFETY: it is the front message; the caller vouches for the buffer.
-                    let copied = unsafe { self.transport.deliver(peer, &arrival, &target) };
+                    let copied = unsafe { self.paths.deliver(NodeRank(peer), &arrival, &target) };
                     if copied == Ok(Delivery::Cancelled) {
                         continue;
                     }
@@ -223,8 +224,8 @@ impl Engine {
         let mut poll = Poll::new();
         for round in 1u32.. {
             // SAFETY: the caller's promise; it is the last use after the outcome is known.
-            if let Some(outcome) = unsafe { self.transport.advance_receive(ticket) } {
-                return outcome;
+            if let Some(outcome) = unsafe { self.paths.advance(ticket) } {
+                return outcome.map_err(Error::from);
             }
             if round.is_multiple_of(POLLS_PER_PROGRESS) {
                 self.progress();
@@ -279,11 +280,12 @@ impl Engine {
         let label = Label::new(context, tag);
         if self.waiting.is_clear(peer) {
             // SAFETY: the caller's promise.
-            let received = unsafe { self.transport.receive_block(peer, label, address, bytes, AT_ONCE) };
+            let received =
+                unsafe { self.paths.receive_block(NodeRank(peer), label, address, bytes, AT_ONCE) };
             if let Some(bytes) = received {
                 return Ok(self.light.insert(Light::received(bytes as u64, source, tag)));
             }
-            if let Some(arrival) = self.transport.front(peer)
+            if let Some(arrival) = self.paths.arrival(NodeRank(peer))
                 && arrival.label == label
                 && AT_ONCE.contains(&arrival.bytes)
             {
@@ -367,7 +369,8 @@ impl Engine {
     ) -> bool {
         let bytes = message.bytes;
         // SAFETY: whoever made the request vouches for its buffer until it is complete.
-        let copied = unsafe { self.transport.deliver_held(key.source, message.content, &receive.target) };
+        let copied =
+            unsafe { self.paths.deliver_held(NodeRank(key.source), message.content, &receive.target) };
         if copied == Ok(Delivery::Cancelled) {
             return false;
         }
@@ -382,7 +385,7 @@ impl Engine {
     #[inline(never)]
     fn take_in_posted(&mut self, peer: u32) {
         for _ in 0..BATCH {
-            let Some(arrival) = self.transport.front(peer) else { return };
+            let Some(arrival) = self.paths.arrival(NodeRank(peer)) else { return };
             if !arrival.eager && !AT_ONCE.contains(&arrival.bytes) {
                 return;
             }
@@ -399,11 +402,15 @@ impl Engine {
             self.deliver_posted(request, &key, arrival);
             return true;
         }
-        if !self.waiting.may_hold(peer) && !self.transport.must_take(peer) {
+        if key.context == CHANGE {
+            // What follows comes by another path. A path that tells nonsense is left where it is.
+            return self.paths.follow(NodeRank(peer), arrival).is_ok();
+        }
+        if !self.waiting.may_hold(peer) && !self.paths.must_take(NodeRank(peer)) {
             return false;
         }
         // SAFETY: it is the front message.
-        let Some(content) = (unsafe { self.transport.hold(peer, arrival) }) else { return false };
+        let Some(content) = (unsafe { self.paths.hold(NodeRank(peer), arrival) }) else { return false };
         self.waiting.add(key, Message { bytes: arrival.bytes, content });
         true
     }
@@ -426,7 +433,7 @@ impl Engine {
             unreachable!("a posted receive whose request is another operation");
         };
         // SAFETY: it is the front message; whoever made the request vouches for its buffer.
-        let copied = unsafe { self.transport.deliver(key.source, arrival, &receive.target) };
+        let copied = unsafe { self.paths.deliver(NodeRank(key.source), arrival, &receive.target) };
         if copied == Ok(Delivery::Cancelled) {
             if let State::Posted(token) = it.state {
                 it.state = State::Posted(self.waiting.posted.put_back(receive.pattern, token, request));

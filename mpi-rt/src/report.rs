@@ -5,8 +5,7 @@ use core::fmt;
 use lwk_user::abi::runtime;
 use lwk_user::{job, start, syscall};
 
-use crate::transport::chosen::Chosen;
-use crate::transport::{Memory, Transport};
+use lwk_path::{Memory, Table};
 
 /// Adds a record to the exit report.
 pub(crate) fn tell(text: fmt::Arguments<'_>) {
@@ -16,17 +15,15 @@ pub(crate) fn tell(text: fmt::Arguments<'_>) {
 
 /// Tells the memory of the transport if the run has a report, and the profile if there is one: whenever the runtime goes to sleep, which is once,
 /// except in programs with several sessions.
-pub(crate) fn at_end(transport: &mut Chosen) {
+pub(crate) fn at_end(paths: &mut Table) {
     if start::variable(runtime::REPORT).is_some() {
-        let (job, name) = (job(), transport.name());
-        let Memory { fixed, per_peer, dynamic } = transport.memory();
+        let (job, name) = (job(), paths.name());
+        let Memory { fixed, per_peer, dynamic } = paths.memory();
         let (rank, peers) = (job.rank().0, job.node_size() - 1);
         let total = fixed + per_peer * peers as usize + dynamic;
         tell(format_args!(
             "transport rank={rank} name={name} fixed={fixed} per_peer={per_peer} peers={peers} dynamic={dynamic} total={total}"
         ));
     }
-    if let Chosen::Profiled(profiled) = transport {
-        profiled.tell();
-    }
+    paths.tell_profile(tell);
 }

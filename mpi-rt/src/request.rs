@@ -6,14 +6,14 @@ use crate::communicator::Communicator;
 use crate::generalized::GeneralizedOperation;
 use crate::handle::Handle;
 use crate::partitioned::{PartitionedReceive, PartitionedSend};
-use crate::region::Region;
 use crate::status::Status;
-use crate::transport::{Label, Ticket};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_datatype::Datatype;
 use lwk_matching::{Pattern, Token};
+use lwk_path::region::Region;
+use lwk_path::{Label, Ticket};
 
 /// One operation.
 pub struct Request {

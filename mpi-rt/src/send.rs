@@ -8,10 +8,11 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::light::Light;
-use crate::region::Region;
 use crate::request::{Mode, Operation, Request, SendOperation, State};
-use crate::transport::{Label, Outgoing, Started, Ticket, Transport};
 use crate::wait::{DONE, POLLS_PER_PROGRESS};
+use lwk_path::region::Region;
+use lwk_path::{Label, Outgoing, Started, Ticket};
+use lwk_place::NodeRank;
 use lwk_user::wait::Poll;
 
 // Every non-negative `int` is a tag.
@@ -93,7 +94,7 @@ impl Engine {
         let mut poll = Poll::new();
         for round in 1u32.. {
             // SAFETY: the transport has just given the ticket, and the buffer is the caller's, who waits.
-            if unsafe { self.transport.advance(ticket) } {
+            if unsafe { self.paths.advance(ticket) }.is_some() {
                 break;
             }
             if round.is_multiple_of(POLLS_PER_PROGRESS) {
@@ -116,7 +117,7 @@ impl Engine {
         let synchronous = send.mode == Mode::Synchronous;
         let message = Outgoing { label: send.label, source: send.source, synchronous };
         // SAFETY: the caller's promise.
-        unsafe { self.transport.start(send.peer, &message) }
+        unsafe { self.paths.begin(NodeRank(send.peer), &message) }
     }
 
     /// Begins a send. Errors: as for [`Engine::send`].
@@ -174,7 +175,7 @@ impl Engine {
         let label = Label::new(communicator.context, arguments.tag);
         let source = Region::block(arguments.address, bytes);
         // SAFETY: the caller's promise.
-        match unsafe { self.transport.start(peer, &Outgoing { label, source, synchronous: false }) } {
+        match unsafe { self.paths.begin(NodeRank(peer), &Outgoing { label, source, synchronous: false }) } {
             Started::Full => None,
             Started::Done => Some(DONE),
             Started::Underway(ticket) => {

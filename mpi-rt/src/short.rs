@@ -1,4 +1,4 @@
-//! Short messages: at most [`SHORT`](crate::transport::SHORT) bytes of one block, between two ranks that have room and message at hand, which
+//! Short messages: at most [`SHORT`](lwk_path::SHORT) bytes of one block, between two ranks that have room and message at hand, which
 //! is what programs that care for latency send.
 //!
 //! The faces try these two first, and call the engine only if they say no. Whatever is unusual (a queue in between, a wildcard, a wrong
@@ -10,7 +10,8 @@ use crate::engine::{Engine, briefly};
 use crate::receive::ReceiveArguments;
 use crate::request::Mode;
 use crate::send::SendArguments;
-use crate::transport::{Label, Transport};
+use lwk_path::Label;
+use lwk_place::NodeRank;
 
 /// Sends, if it can be done at once; false if nothing has happened.
 ///
@@ -49,7 +50,7 @@ impl Engine {
         let Some(peer) = communicator.peers().get(arguments.target as usize) else { return false };
         let (peer, label) = (*peer, Label::new(communicator.context, arguments.tag));
         // SAFETY: the caller's promise.
-        unsafe { self.transport.send_short(peer, label, arguments.address, bytes) }
+        unsafe { self.paths.send_short(NodeRank(peer), label, arguments.address, bytes) }
     }
 
     /// # Safety
@@ -67,7 +68,7 @@ impl Engine {
         }
         let label = Label::new(communicator.context, arguments.tag);
         // SAFETY: the caller's promise.
-        unsafe { self.transport.receive_short(peer, label, arguments.address, room) }
+        unsafe { self.paths.receive_short(NodeRank(peer), label, arguments.address, room) }
             .map(|bytes| bytes as u64)
     }
 }

@@ -20,6 +20,12 @@ Exit statuses:
   2         wrong use, or bad input: no such program, not a static ELF file, ...";
 
 /// Builds, boots, runs, tests and measures Margay, a lightweight compute-node kernel.
+/// The names that `--transport` takes.
+fn transports() -> clap::builder::PossibleValuesParser {
+    use lwk_abi::runtime::{TEST_TRANSPORTS, TRANSPORTS};
+    clap::builder::PossibleValuesParser::new(TRANSPORTS.into_iter().chain(TEST_TRANSPORTS))
+}
+
 #[derive(Debug, Parser)]
 #[command(name = "cargo lwk", bin_name = "cargo lwk", version, after_help = STATUSES, subcommand_required = true)]
 #[command(disable_help_subcommand = true, arg_required_else_help = true)]
@@ -170,8 +176,8 @@ pub struct JobOptions {
     /// Set a variable in the environment of every rank; may be given more than once
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<OsString>,
-    /// Move messages between ranks by this transport [default: smartmap]
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(lwk_abi::runtime::TRANSPORTS))]
+    /// Move messages between ranks by this path; the last three are for tests [default: smartmap]
+    #[arg(long, visible_alias = "path", value_name = "NAME", value_parser = transports())]
     pub transport: Option<String>,
     /// Let the ranks read a local file, or a folder with all that is in it, as /NAME [default: its last name]; may be given
     /// more than once

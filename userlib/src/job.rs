@@ -21,6 +21,14 @@ impl fmt::Display for Rank {
     }
 }
 
+impl NodeRank {
+    /// Its place in what has one entry for each rank of the node.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl fmt::Display for NodeRank {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.0.fmt(f)

@@ -6,7 +6,7 @@ use alloc::vec;
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::mpi::Operation;
-use lwk_mpi_rt::transport::Memory;
+use lwk_mpi_rt::path::Memory;
 
 /// Memory of the transport in all ranks together, as it has really started (dissertation, figure 3.5).
 pub fn memory(bench: &Bench) -> Result<Table> {

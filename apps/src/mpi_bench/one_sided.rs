@@ -7,8 +7,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 use lwk_mpi_rt::abi::{COMM_WORLD, datatype, op};
-use lwk_mpi_rt::copy::copy;
 use lwk_mpi_rt::engine::{Engine, with};
+use lwk_mpi_rt::path::copy::copy;
 use lwk_mpi_rt::window::{self, Buffer, LockKind, Place};
 use lwk_mpi_rt::{Handle, Result};
 

@@ -3,9 +3,9 @@
 //! `MARGAY_COLL_BARRIER=paper` and its like in the environment force a form wherever it can do the case ([`Form::limits`]); elsewhere,
 //! and without a name, the form is chosen by size and number of ranks, as measured (README). All ranks must get the same environment.
 
-use crate::transport::setting::Bad;
 use alloc::format;
 use alloc::string::String;
+use lwk_path::setting::Bad;
 
 /// One form of an operation, for lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

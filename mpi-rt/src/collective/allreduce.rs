@@ -10,13 +10,13 @@ use super::run::{CONTRIBUTION, RESULT};
 use super::{Exchange, Reduction, Shared};
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
-use crate::copy::{copy, small};
 use crate::datatypes::dense_bytes;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
 use crate::operation::{Combiner, Kernel};
 use core::ptr::{null, null_mut};
+use lwk_path::copy::{copy, small};
 use lwk_ring::PAIR_BYTES;
 
 impl Engine {

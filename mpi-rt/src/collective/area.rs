@@ -4,11 +4,11 @@ use super::channel::{Channel, Member, SLOTS};
 use super::matching_calls::{Calls, Record};
 use super::oneway::{ONEWAY, ONEWAY_WORDS};
 use super::paper::Structure;
-use crate::transport::seen_from_here;
-use crate::transport::smartmap::peer;
 use alloc::boxed::Box;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_path::seen_from_here;
+use lwk_place::NodeRank;
 use lwk_ring::{DATA_BYTES, Departed, ExchangeLines, Finished, Lines, Pace, PairLine, Slots};
 use lwk_user::smartmap::{CacheLine, Peer};
 
@@ -164,7 +164,7 @@ impl Shared {
 
     /// A member as a peer.
     pub fn peer(&self, rank: u32) -> Option<Peer> {
-        peer(self.members[rank as usize])
+        Peer::new(NodeRank(self.members[rank as usize]))
     }
 
     /// This rank's own.
@@ -176,7 +176,7 @@ impl Shared {
     /// What a member calls `address`, as seen from here.
     #[inline]
     pub fn seen(&self, rank: u32, address: u64) -> *mut u8 {
-        match peer(self.members[rank as usize]) {
+        match Peer::new(NodeRank(self.members[rank as usize])) {
             // This rank's own memory needs no detour through its slot.
             Some(member) if rank != self.rank => seen_from_here(member, address as usize),
             _ => core::ptr::with_exposed_provenance_mut(address as usize),

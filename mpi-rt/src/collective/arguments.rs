@@ -4,9 +4,9 @@ use crate::abi::IN_PLACE;
 use crate::abi::datatype::NULL;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::region::Region;
 use alloc::vec::Vec;
 use lwk_datatype::Datatype;
+use lwk_path::region::Region;
 
 /// One buffer of a collective.
 #[derive(Clone, Copy, Debug)]

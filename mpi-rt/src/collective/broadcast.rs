@@ -9,7 +9,7 @@ use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
-use crate::region::{Region, copy_part};
+use lwk_path::region::{Region, copy_part};
 
 /// From this size on two ranks copy a half each.
 const HALVES_FROM: usize = 64 << 10;
@@ -132,7 +132,8 @@ impl Engine {
                 if halves && source.bytes() == region.bytes() {
                     // SAFETY: the root has posted its buffer and keeps it until all have finished; the callers vouch for both. The root writes
                     // the other half.
-                    return unsafe { copy_part(&source, 0, region, 0, first_half(region.bytes())) };
+                    let copied = unsafe { copy_part(&source, 0, region, 0, first_half(region.bytes())) };
+                    return Ok(copied?);
                 }
                 // SAFETY: as above.
                 unsafe { copy_whole(&source, region) }
@@ -147,7 +148,7 @@ impl Engine {
                 }
                 let half = first_half(region.bytes());
                 // SAFETY: as above, the other way round.
-                unsafe { copy_part(region, half, &target, half, region.bytes() - half) }
+                Ok(unsafe { copy_part(region, half, &target, half, region.bytes() - half) }?)
             });
         }
         if halves {

@@ -6,17 +6,17 @@
 use super::area::SMALL_BYTES;
 use crate::abi::datatype::{INT, NULL, TWO_INT};
 use crate::abi::op::{MAXLOC, MINLOC};
-use crate::copy::{copy, small};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
-use crate::region::{Region, copy_regions};
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::{null, null_mut};
 use lwk_access::are_confused;
 use lwk_datatype::Datatype;
+use lwk_path::copy::{copy, small};
+use lwk_path::region::{Region, copy_regions};
 
 /// Bytes that are folded at a time: well inside the first-level cache.
 pub(super) const BLOCK: usize = 4 << 10;
@@ -91,7 +91,8 @@ impl Items {
             Region::items(to, count as u64, datatype.layout()?)?,
         );
         // SAFETY: the caller's promise; the datatype lives, and addresses are this rank's own view already.
-        unsafe { copy_regions(&source, &target) }.map(drop)
+        unsafe { copy_regions(&source, &target) }?;
+        Ok(())
     }
 }
 

@@ -85,7 +85,7 @@ impl Engine {
         // SAFETY: there is room now; the caller vouches for the content, and a line takes that much.
         unsafe {
             lines(shared.mine()).give(it.number, it.word, |line| {
-                crate::copy::small(content, line.cast(), it.bytes.min(Lines::<N, W>::BYTES));
+                lwk_path::copy::small(content, line.cast(), it.bytes.min(Lines::<N, W>::BYTES));
             });
         }
         Ok(())

@@ -8,11 +8,11 @@ use super::channel::Kind;
 use super::matching_calls::sort;
 use super::rows::{Row, copy_whole};
 use crate::communicator::Communicator;
-use crate::copy::small;
 use crate::datatypes::block_bytes;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::region::Region;
+use lwk_path::copy::small;
+use lwk_path::region::Region;
 use lwk_ring::PAIR_BYTES;
 
 impl Engine {

@@ -12,9 +12,9 @@ use super::rows::{Row, copy_whole};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::region::Region;
-use crate::transport::seen_from_here;
 use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_path::region::Region;
+use lwk_path::seen_from_here;
 use lwk_user::smartmap::Peer;
 
 /// The paper's structure, one in each member's area of a communicator.

@@ -14,11 +14,11 @@ use crate::abi::{IN_PLACE, PROC_NULL, ROOT};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::region::{Region, copy_regions};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use lwk_datatype::Datatype;
+use lwk_path::region::{Region, copy_regions};
 
 /// A region as a peer reads it.
 #[derive(Clone, Copy)]

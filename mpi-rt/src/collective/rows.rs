@@ -10,7 +10,7 @@ use super::{Exchange, Shared};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::region::{Region, copy_regions};
+use lwk_path::region::{Region, copy_regions};
 use lwk_ring::PAIR_BYTES;
 use lwk_user::smartmap::Peer;
 
@@ -75,7 +75,8 @@ pub(super) unsafe fn copy_whole(from: &Region, to: &Region) -> Result<()> {
         return Err(Error::TRUNCATE);
     }
     // SAFETY: the caller's promise.
-    unsafe { copy_regions(from, to).map(drop) }
+    unsafe { copy_regions(from, to)? };
+    Ok(())
 }
 
 impl Engine {

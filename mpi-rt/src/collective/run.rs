@@ -11,12 +11,12 @@ use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::region::{Region, copy_regions};
 use crate::request::{Operation, Request, State};
 use crate::status::Status;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::mem::take;
+use lwk_path::region::{Region, copy_regions};
 use lwk_user::wait::Poll;
 
 /// Words of a post of pieces: addresses of the pieces to be read and to be written and of the partners, and how many of each.
@@ -303,7 +303,8 @@ impl Run {
             return Err(Error::TRUNCATE);
         }
         // SAFETY: the caller's promise; datatypes are kept by the plans.
-        unsafe { copy_regions(from, to).map(drop) }
+        unsafe { copy_regions(from, to)? };
+        Ok(())
     }
 }
 

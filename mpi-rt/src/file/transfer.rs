@@ -8,10 +8,10 @@ use super::representation::{Representation, User};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::region::{Region, copy_part};
 use alloc::vec::Vec;
 use lwk_datatype::{Basic, Datatype, pack_external, unpack_external_part};
 use lwk_epoch::Ticket;
+use lwk_path::region::{Region, copy_part};
 
 pub use crate::window::Buffer;
 

@@ -142,7 +142,7 @@ use crate::collective::Area;
 use crate::engine::{self, with};
 use crate::error::Result;
 use crate::handle::Handle;
-use crate::transport::Memory;
+use lwk_path::Memory;
 
 /// Wildcards, the null process, and the root of an intercommunicator's rooted collective in its own group.
 pub const ANY_SOURCE: i32 = abi::ANY_SOURCE;

@@ -10,10 +10,10 @@ use crate::abi::op::NO_OP;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::region::{Region, copy_part};
 use crate::wait::DONE;
 use lwk_datatype::op::Op;
 use lwk_datatype::{Cursor, Datatype, Predefined};
+use lwk_path::region::{Region, copy_part};
 
 /// An update's input: the origin's buffer, and where what was there goes.
 #[derive(Clone, Copy, Debug)]

@@ -9,11 +9,11 @@ use super::{Flavor, Target};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::transport::seen_from_here;
-use crate::transport::smartmap::peer;
 use alloc::vec::Vec;
 use lwk_datatype::{Cursor, Datatype};
 use lwk_epoch::Attachments;
+use lwk_path::seen_from_here;
+use lwk_place::{NodeRank, Peer};
 use lwk_user::job;
 
 impl Engine {
@@ -101,7 +101,7 @@ impl Target {
 
     /// Where the region ends that has the byte at `address`.
     fn attached_until(&self, address: u64) -> Option<u64> {
-        let peer = peer(self.node_rank)?;
+        let peer = Peer::new(NodeRank(self.node_rank))?;
         let mut piece = &self.control.attachments;
         loop {
             if let Some(end) = piece.end_after(address) {

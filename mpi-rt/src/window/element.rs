@@ -6,12 +6,12 @@
 //! element lock; an element is always treated the one way or the other, since that depends on its type and address only.
 
 use super::shared::Control;
-use crate::copy::copy;
 use crate::error::Result;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use lwk_access::{Word, update};
 use lwk_datatype::op::{Op, combine, reduce};
 use lwk_datatype::{Basic, Predefined, Scalar};
+use lwk_path::copy::copy;
 
 /// Whether others may update the elements at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

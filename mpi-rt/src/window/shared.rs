@@ -2,7 +2,6 @@
 //! and complete (`lwk-epoch`); and memory that the runtime allocates for windows.
 
 use crate::error::{Error, Result};
-use crate::transport::seen_from_here;
 use alloc::alloc::{alloc_zeroed, dealloc};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,6 +9,7 @@ use core::alloc::Layout;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_epoch::{Attachments, ElementLock, PairLine, TargetLock};
+use lwk_path::seen_from_here;
 use lwk_user::smartmap::Peer;
 
 /// One rank's, read and written by all ranks of the window.

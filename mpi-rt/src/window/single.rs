@@ -4,12 +4,12 @@
 use super::element::{How, locked, word_of};
 use super::{Buffer, Place};
 use crate::abi::{datatype as number, op};
-use crate::copy::copy;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use lwk_access::Word;
 use lwk_datatype::{Basic, Group, Predefined};
+use lwk_path::copy::copy;
 
 /// The longest element that is compared: a 128-bit integer.
 const COMPARED_BYTES: usize = 16;

@@ -2,12 +2,12 @@
 //! layout.
 
 use super::{Buffer, Place};
-use crate::copy::copy;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::region::{Region, copy_regions};
 use crate::wait::DONE;
+use lwk_path::copy::copy;
+use lwk_path::region::{Region, copy_regions};
 
 /// The way of the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,6 +83,7 @@ impl Engine {
             return Err(Error::TRUNCATE);
         }
         // SAFETY: both datatypes live; the origin's buffer is the caller's promise, the target's lies in its part of the window.
-        unsafe { copy_regions(&from, &to) }.map(drop)
+        unsafe { copy_regions(&from, &to) }?;
+        Ok(())
     }
 }

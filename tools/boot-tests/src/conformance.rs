@@ -19,6 +19,10 @@ use lwk::tree::Tree;
 const FOLDER: &str = "conformance";
 /// Ranks in the host home.
 const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
+/// Paths for tests, which carry each program's messages as well, in the host home.
+const PATHS: [&str; 2] = ["late", "by-size"];
+/// Ranks with them.
+const PATH_RANKS: u32 = 3;
 /// Ranks on a node, and beside MPICH.
 const FEW: u32 = 2;
 /// Memory of a rank, in MiB.
@@ -87,6 +91,7 @@ fn stem(name: &str) -> &str {
 fn tests_of(name: &str) -> Vec<Test> {
     let mut tests: Vec<Test> = RANKS.map(|ranks| test(name, format!("{ranks}"), true, ranks)).into();
     tests.push(test(name, "node".into(), false, FEW));
+    tests.extend(PATHS.map(|path| over(name, path, PATH_RANKS)));
     if has_mpich() && name.ends_with(".c") {
         let program = name.to_owned();
         tests.push(Test {
@@ -114,11 +119,33 @@ fn test(name: &str, suffix: String, on_host: bool, ranks: u32) -> Test {
     }
 }
 
+/// The same with all messages by a path of the tests.
+fn over(name: &str, path: &'static str, ranks: u32) -> Test {
+    let program = name.to_owned();
+    Test {
+        name: format!("conformance-{}-over-{path}", stem(name)),
+        alone: false,
+        on_host: true,
+        sources: vec![source_of(name)],
+        run: Box::new(move |lwk| {
+            let ended = run_over(lwk, &program, true, ranks, Some(path))?;
+            judge(&ended, &program, ranks)
+        }),
+    }
+}
+
 fn run(lwk: &Lwk, name: &str, on_host: bool, ranks: u32) -> Result<Ended, String> {
+    run_over(lwk, name, on_host, ranks, None)
+}
+
+fn run_over(lwk: &Lwk, name: &str, on_host: bool, ranks: u32, path: Option<&str>) -> Result<Ended, String> {
     let mut options = vec!["-n".to_owned(), ranks.to_string(), "--mem".to_owned(), MEMORY.to_string()];
     options.extend(["--timeout".to_owned(), PATIENCE.to_string()]);
     if on_host {
         options.extend(["--host".to_owned(), "--oversubscribe".to_owned()]);
+    }
+    if let Some(path) = path {
+        options.extend(["--path".to_owned(), path.to_owned()]);
     }
     let program = Program::C(source_of(name));
     lwk.command(&lwk.run_words(&program, &options, &[]), PATIENCE)

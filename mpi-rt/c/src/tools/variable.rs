@@ -1,8 +1,8 @@
 //! The variables: name, description, and how each is read. None is bound to an object.
 
 use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::path::smartmap::{CELLS, EAGER_LIMIT};
 use lwk_mpi_rt::receive::{HELD_BYTES, HELD_OVERHEAD};
-use lwk_mpi_rt::transport::smartmap::{CELLS, EAGER_LIMIT};
 use lwk_user::syscall::core_counters;
 use lwk_user::{clock, start};
 
@@ -143,6 +143,6 @@ pub static PERFORMANCE: [Performance; 8] = [
     },
 ];
 
-fn memory() -> Option<lwk_mpi_rt::transport::Memory> {
+fn memory() -> Option<lwk_mpi_rt::path::Memory> {
     with(|engine| Ok(engine.transport_memory().1)).ok()
 }

@@ -1,4 +1,4 @@
-//! The transports of the dissertation's chapter 3 (L. Chai): every byte is copied twice, into a buffer in shared memory by its
+//! The paths of the dissertation's chapter 3 (L. Chai): every byte is copied twice, into a buffer in shared memory by its
 //! sender and out of it by its receiver. [`basic`] and [`advanced`] are its two designs; what they have in common is here.
 //!
 //! * A message that fits is sent at once, *eagerly*; its send completes.
@@ -6,7 +6,7 @@
 //!   sender hands over packet after packet, while the receiver copies out what has come: copying in and copying out overlap.
 //!
 //! Permissions and data travel in the same FIFOs as envelopes. So that they are never stuck behind messages that no receive
-//! wants, the engine takes in everything from a peer with which a transfer is under way ([`Transport::must_take`]).
+//! wants, the engine takes in everything from a peer with which a transfer is under way ([`Path::must_take`]).
 
 mod advanced;
 mod basic;
@@ -20,22 +20,19 @@ pub use basic::Basic;
 pub use tunables::Tunables;
 
 use super::descriptors::{Descriptors, named};
-use super::{Arrival, Delivery, Held, Memory, Outgoing, Started, Ticket, Transport, UnderWay};
-use crate::error::{Error, Result};
+use super::{Arrival, Delivery, Held, Limits, Memory, NodeRank, Outgoing, Path, Started, Ticket, UnderWay};
 use crate::region::{Region, copy_part, copy_regions};
+use crate::{Fault, Result};
 use alloc::vec::Vec;
 use link::{Link, Plan};
 use loopback::{Begun, Loopback, Own};
+use lwk_place::Peer;
 use lwk_rendezvous::Claim;
-use lwk_user::NodeRank;
-use lwk_user::smartmap::Peer;
 use packet::{CellList, HEADER, Header, Kind};
 use slab::Slab;
 
 /// What the two designs do differently: how messages enter and leave the shared memory.
 pub trait Design: Sized {
-    const NAME: &'static str;
-
     /// How much memory, and where.
     fn plan(tunables: &Tunables) -> Plan;
 
@@ -45,11 +42,11 @@ pub trait Design: Sized {
     /// Starts a message. `number` is that of its send, and `name` names its descriptor, if it needs them; `None` if there is no room.
     ///
     /// # Safety
-    /// As for [`Transport::start`].
-    unsafe fn start(
+    /// As for [`Path::begin`].
+    unsafe fn begin(
         &mut self,
         link: &mut Link,
-        peer: u32,
+        peer: NodeRank,
         message: &Outgoing,
         number: u32,
         name: impl FnOnce() -> u64,
@@ -75,9 +72,15 @@ pub trait Design: Sized {
         target: &Region,
     ) -> (usize, Result<()>);
 
+    /// The longest message that is sent at once, if there is room.
+    fn eager(&self, plan: &Plan) -> usize;
+
     /// Bytes behind header and cells in a packet of that kind.
     fn payload(header: &Header) -> usize;
 }
+
+/// Set in the tickets of receives.
+const RECEIVE: usize = 1 << 32;
 
 /// How a message has entered the shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,7 +109,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    fn new(number: usize, peer: u32, message: &Outgoing) -> Sending {
+    fn new(number: usize, peer: NodeRank, message: &Outgoing) -> Sending {
         let message = UnderWay { peer, source: message.source, synchronous: message.synchronous };
         let number = number as u32;
         Sending { number, message, descriptor: None, position: 0, wanted: None, receive: 0, paused: false }
@@ -119,7 +122,7 @@ impl Sending {
 
 /// A receive under way.
 struct Receiving {
-    peer: u32,
+    peer: NodeRank,
     target: Region,
     /// Bytes copied out, and to copy.
     position: usize,
@@ -137,7 +140,7 @@ enum Kept {
 
 /// A shared-memory transport.
 pub struct Shm<D> {
-    me: u32,
+    me: NodeRank,
     plan: Plan,
     /// By node rank; none to this rank itself.
     links: Vec<Option<Link>>,
@@ -150,13 +153,13 @@ pub struct Shm<D> {
 }
 
 impl<D: Design> Shm<D> {
-    /// Sets up the buffers between all ranks of the node. Every rank must call it once; it waits for the others. Errors: `NO_MEM`.
+    /// Sets up the buffers between all ranks of the node. Every rank must call it once; it waits for the others. Errors: [`Fault::NoMemory`].
     pub fn start_up(tunables: &Tunables) -> Result<Shm<D>> {
         let plan = D::plan(tunables);
         let (links, cells) = link::connect(&plan)?;
         let design = D::new(tunables, cells, links.len())?;
         Ok(Shm {
-            me: lwk_user::job().node_rank().0,
+            me: lwk_user::job().node_rank(),
             plan,
             links,
             loopback: Loopback::new(),
@@ -175,8 +178,8 @@ impl<D: Design> Shm<D> {
     }
 
     /// Deals with control and data at the front of a peer's FIFO; then the front is an envelope, if anything.
-    fn look(&mut self, peer: u32) -> Option<Header> {
-        let link = self.links.get_mut(peer as usize)?.as_mut()?;
+    fn look(&mut self, peer: NodeRank) -> Option<Header> {
+        let link = self.links.get_mut(peer.index())?.as_mut()?;
         if !link.permissions.is_empty() {
             link.give_permissions();
         }
@@ -222,15 +225,15 @@ impl<D: Design> Shm<D> {
     /// bytes.
     ///
     /// # Safety
-    /// As for [`Transport::deliver`].
+    /// As for [`Path::deliver`].
     unsafe fn accept(
         &mut self,
-        peer: u32,
+        peer: NodeRank,
         header: &Header,
         cells: &CellList,
         target: &Region,
     ) -> Result<Delivery> {
-        let link = self.links.get_mut(peer as usize).and_then(Option::as_mut).ok_or(Error::INTERN)?;
+        let link = self.links.get_mut(peer.index()).and_then(Option::as_mut).ok_or(Fault::Internal)?;
         // SAFETY: the peer's request has named it. The design's `push` reads the content, which is the sender's alone, so that it does not matter
         // here where it is.
         let is_cancelled = unsafe {
@@ -255,72 +258,21 @@ impl<D: Design> Shm<D> {
         let number = self.receives.insert(receive);
         link.transfers += 1;
         link.permit(header.own_id, number as u32, wanted);
-        Ok(Delivery::Underway(Ticket(number)))
+        Ok(Delivery::Underway(Ticket(number | RECEIVE)))
     }
 }
 
 impl<D: Design> Shm<D> {
-    /// Takes a message back that this rank has sent to itself; false if a probe has matched it.
-    fn cancel_own(&mut self, send: usize) -> bool {
-        if self.loopback.cancel(send) {
-            return true;
-        }
-        let held = self.kept.iter_mut().map(|(_, kept)| kept);
-        let mut held = held.filter(|kept| matches!(kept, Kept::Own(own) if own.may_cancel(send)));
-        match held.next() {
-            Some(kept) => *kept = Kept::Cancelled,
-            None => return false,
-        }
-        true
-    }
-}
-
-/// A rank of this node that has sent something.
-fn node_peer(peer: u32) -> Result<Peer> {
-    Peer::new(NodeRank(peer)).ok_or(Error::INTERN)
-}
-
-impl<D: Design> Transport for Shm<D> {
-    fn name(&self) -> &'static str {
-        D::NAME
-    }
-
-    unsafe fn start(&mut self, peer: u32, message: &Outgoing) -> Started {
-        let Some(link) = self.links.get_mut(peer as usize).and_then(Option::as_mut) else {
-            // SAFETY: the caller's promise.
-            return match unsafe { self.loopback.start(self.me, message, &mut self.sends) } {
-                Begun::Done => Started::Done,
-                Begun::Underway(number) => Started::Underway(Ticket(number)),
-                Begun::Full => Started::Full,
-            };
-        };
-        let place = self.sends.vacant_entry();
-        let sending = Sending::new(place.key(), peer, message);
-        let (number, mut descriptor) = (sending.number, None);
-        let name = || {
-            let taken = self.descriptors.take(sending.message);
-            descriptor = Some(taken);
-            self.descriptors.name(taken) as u64
-        };
-        // SAFETY: the message's bytes are readable (this function's contract).
-        match unsafe { self.design.start(link, peer, message, number, name) } {
-            None => Started::Full,
-            Some(Entered::Whole) => Started::Done,
-            Some(Entered::Asked(position)) => {
-                let ticket = Ticket(place.key());
-                place.insert(Sending { position, descriptor, ..sending });
-                link.transfers += 1;
-                Started::Underway(ticket)
-            }
-        }
-    }
-
-    unsafe fn advance(&mut self, ticket: Ticket) -> bool {
+    /// Does what this rank can do for a send; true when it is done.
+    ///
+    /// # Safety
+    /// As for [`Path::advance`].
+    unsafe fn advance_send(&mut self, ticket: Ticket) -> bool {
         let Some(peer) = self.sends.get(ticket.0).map(|send| send.message.peer) else { return true };
         // The permission may be at the front.
         self.look(peer);
         let Some(send) = self.sends.get_mut(ticket.0) else { return true };
-        let link = self.links.get_mut(peer as usize).and_then(Option::as_mut);
+        let link = self.links.get_mut(peer.index()).and_then(Option::as_mut);
         if let (Some(link), Some(_), false) = (link, send.wanted, send.paused) {
             // SAFETY: the caller's promise.
             unsafe { self.design.push(link, send) };
@@ -338,6 +290,86 @@ impl<D: Design> Transport for Shm<D> {
         done
     }
 
+    /// The outcome of a receive, when it is done.
+    fn advance_receive(&mut self, number: usize) -> Option<Result<()>> {
+        let Some(peer) = self.receives.get(number).map(|receive| receive.peer) else {
+            return Some(Err(Fault::Internal));
+        };
+        self.look(peer);
+        let receive = self.receives.get(number)?;
+        if receive.position < receive.wanted {
+            return None;
+        }
+        let outcome = receive.outcome;
+        self.receives.remove(number);
+        if let Some(link) = self.links.get_mut(peer.index()).and_then(Option::as_mut) {
+            link.transfers -= 1;
+        }
+        Some(outcome)
+    }
+
+    /// Takes a message back that this rank has sent to itself; false if a probe has matched it.
+    fn cancel_own(&mut self, send: usize) -> bool {
+        if self.loopback.cancel(send) {
+            return true;
+        }
+        let held = self.kept.iter_mut().map(|(_, kept)| kept);
+        let mut held = held.filter(|kept| matches!(kept, Kept::Own(own) if own.may_cancel(send)));
+        match held.next() {
+            Some(kept) => *kept = Kept::Cancelled,
+            None => return false,
+        }
+        true
+    }
+}
+
+/// A rank of this node that has sent something.
+fn node_peer(peer: NodeRank) -> Result<Peer> {
+    Peer::new(peer).ok_or(Fault::Internal)
+}
+
+impl<D: Design> Path for Shm<D> {
+    unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started {
+        let Some(link) = self.links.get_mut(peer.index()).and_then(Option::as_mut) else {
+            // SAFETY: the caller's promise.
+            return match unsafe { self.loopback.begin(self.me, message, &mut self.sends) } {
+                Begun::Done => Started::Done,
+                Begun::Underway(number) => Started::Underway(Ticket(number)),
+                Begun::Full => Started::Full,
+            };
+        };
+        let place = self.sends.vacant_entry();
+        let sending = Sending::new(place.key(), peer, message);
+        let (number, mut descriptor) = (sending.number, None);
+        let name = || {
+            let taken = self.descriptors.take(sending.message);
+            descriptor = Some(taken);
+            self.descriptors.name(taken) as u64
+        };
+        // SAFETY: the message's bytes are readable (this function's contract).
+        match unsafe { self.design.begin(link, peer, message, number, name) } {
+            None => Started::Full,
+            Some(Entered::Whole) => Started::Done,
+            Some(Entered::Asked(position)) => {
+                let ticket = Ticket(place.key());
+                place.insert(Sending { position, descriptor, ..sending });
+                link.transfers += 1;
+                Started::Underway(ticket)
+            }
+        }
+    }
+
+    unsafe fn advance(&mut self, ticket: Ticket) -> Option<Result<()>> {
+        // SAFETY: the ticket is of this path and not void (this function's contract).
+        unsafe {
+            if ticket.0 & RECEIVE == 0 {
+                self.advance_send(ticket).then_some(Ok(()))
+            } else {
+                self.advance_receive(ticket.0 & !RECEIVE)
+            }
+        }
+    }
+
     unsafe fn under_way(&self, ticket: Ticket) -> UnderWay {
         self.sends[ticket.0].message
     }
@@ -350,40 +382,37 @@ impl<D: Design> Transport for Shm<D> {
         };
         if is_cancelled {
             self.sends.remove(ticket.0);
-            if let Some(link) = self.links.get_mut(message.peer as usize).and_then(Option::as_mut) {
+            if let Some(link) = self.links.get_mut(message.peer.index()).and_then(Option::as_mut) {
                 link.transfers -= 1;
             }
         }
         is_cancelled
     }
 
-    unsafe fn may_relocate(&self, _: Ticket) -> bool {
-        true
-    }
-
-    unsafe fn relocate(&mut self, ticket: Ticket, copy: *const u8) -> bool {
+    unsafe fn relocate(&mut self, ticket: Ticket, copy: &mut dyn FnMut() -> Option<*const u8>) -> bool {
+        let Some(copy) = copy() else { return false };
         // Nobody but this rank reads the source.
         let message = &mut self.sends[ticket.0].message;
         message.source = Region::block(copy, message.source.bytes());
         true
     }
 
-    fn front(&mut self, peer: u32) -> Option<Arrival> {
+    fn arrival(&mut self, peer: NodeRank) -> Option<Arrival> {
         if peer == self.me {
-            return self.loopback.front();
+            return self.loopback.arrival();
         }
         let header = self.look(peer)?;
         Some(Arrival { label: header.label, bytes: header.bytes, eager: header.kind != Kind::Request })
     }
 
-    unsafe fn deliver(&mut self, peer: u32, _: &Arrival, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver(&mut self, peer: NodeRank, _: &Arrival, target: &Region) -> Result<Delivery> {
         if peer == self.me {
-            let own = self.loopback.take().ok_or(Error::INTERN)?;
+            let own = self.loopback.take().ok_or(Fault::Internal)?;
             // SAFETY: the target is writable (this function's contract).
             return unsafe { own.deliver(target, &mut self.sends) }.map(|()| Delivery::Done);
         }
-        let link = self.links.get_mut(peer as usize).and_then(Option::as_mut).ok_or(Error::INTERN)?;
-        let header = link.front.take().ok_or(Error::INTERN)?;
+        let link = self.links.get_mut(peer.index()).and_then(Option::as_mut).ok_or(Fault::Internal)?;
+        let header = link.front.take().ok_or(Fault::Internal)?;
         // SAFETY: it is the front packet; the caller vouches for the target.
         unsafe {
             let cells = header.read_cells(&link.consumer);
@@ -398,14 +427,14 @@ impl<D: Design> Transport for Shm<D> {
         }
     }
 
-    unsafe fn hold(&mut self, peer: u32, _: &Arrival) -> Option<Held> {
+    unsafe fn hold(&mut self, peer: NodeRank, _: &Arrival) -> Option<Held> {
         if peer == self.me {
             return match self.loopback.take()?.hold() {
                 Ok(held) => Some(held),
                 Err(own) => Some(Held::Kept(self.kept.insert(Kept::Own(own)))),
             };
         }
-        let link = self.links.get_mut(peer as usize)?.as_mut()?;
+        let link = self.links.get_mut(peer.index())?.as_mut()?;
         let header = link.front?;
         // SAFETY: it is the front packet; a vector's memory is distinct.
         unsafe {
@@ -427,15 +456,15 @@ impl<D: Design> Transport for Shm<D> {
         }
     }
 
-    unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver_held(&mut self, peer: NodeRank, held: Held, target: &Region) -> Result<Delivery> {
         let kept = match held {
             Held::Copy(content) => {
                 let source = Region::block(content.as_ptr(), content.len());
                 // SAFETY: the box holds the message; the caller vouches for the target.
                 return unsafe { copy_regions(&source, target) }.map(|_| Delivery::Done);
             }
-            Held::Kept(number) => self.kept.try_remove(number).ok_or(Error::INTERN)?,
-            Held::AtSender { .. } => return Err(Error::INTERN),
+            Held::Kept(number) => self.kept.try_remove(number).ok_or(Fault::Internal)?,
+            Held::AtSender { .. } => return Err(Fault::Internal),
         };
         // SAFETY: the cells have been kept; the caller vouches for the target.
         unsafe {
@@ -446,63 +475,42 @@ impl<D: Design> Transport for Shm<D> {
                     self.accept(peer, &header, &cells, target)
                 }
                 Kept::Packet(header, cells) => {
-                    let link = self.links.get_mut(peer as usize).and_then(Option::as_mut);
-                    let link = link.ok_or(Error::INTERN)?;
+                    let link = self.links.get_mut(peer.index()).and_then(Option::as_mut);
+                    let link = link.ok_or(Fault::Internal)?;
                     self.design.copy_out(link, &header, &cells, 0, target).1.map(|()| Delivery::Done)
                 }
             }
         }
     }
 
-    unsafe fn is_cancelled(&self, peer: u32, held: &Held) -> bool {
-        let Held::Kept(kept) = held else { return false };
-        match &self.kept[*kept] {
-            Kept::Cancelled => true,
-            Kept::Packet(Header { kind: Kind::Request, name, .. }, _) => node_peer(peer).is_ok_and(|peer| {
-                // SAFETY: a request of the peer has named it.
-                let (descriptor, number) = unsafe { named(peer, *name as usize) };
-                descriptor.is_cancelled(number)
-            }),
-            Kept::Packet(..) | Kept::Own(_) => false,
-        }
-    }
-
-    unsafe fn reserve(&mut self, peer: u32, held: &Held) -> bool {
+    unsafe fn is_there(&mut self, peer: NodeRank, held: &Held, reserve: bool) -> bool {
         let Held::Kept(kept) = held else { return true };
         match &mut self.kept[*kept] {
             Kept::Cancelled => false,
             Kept::Packet(Header { kind: Kind::Request, name, .. }, _) => node_peer(peer).is_ok_and(|peer| {
                 // SAFETY: a request of the peer has named it.
                 let (descriptor, number) = unsafe { named(peer, *name as usize) };
-                descriptor.reserve(number)
+                if reserve { descriptor.reserve(number) } else { !descriptor.is_cancelled(number) }
             }),
             Kept::Packet(..) => true,
             Kept::Own(own) => {
-                own.reserve();
+                if reserve {
+                    own.reserve();
+                }
                 true
             }
         }
     }
 
-    unsafe fn advance_receive(&mut self, ticket: Ticket) -> Option<Result<()>> {
-        let Some(peer) = self.receives.get(ticket.0).map(|receive| receive.peer) else {
-            return Some(Err(Error::INTERN));
-        };
-        self.look(peer);
-        let receive = self.receives.get(ticket.0)?;
-        if receive.position < receive.wanted {
-            return None;
-        }
-        let outcome = receive.outcome;
-        self.receives.remove(ticket.0);
-        if let Some(link) = self.links.get_mut(peer as usize).and_then(Option::as_mut) {
-            link.transfers -= 1;
-        }
-        Some(outcome)
+    fn must_take(&self, peer: NodeRank) -> bool {
+        self.links
+            .get(peer.index())
+            .and_then(Option::as_ref)
+            .is_some_and(|link| link.transfers > 0 || !link.permissions.is_empty())
     }
 
-    fn must_take(&self, peer: u32) -> bool {
-        self.links.get(peer as usize).and_then(Option::as_ref).is_some_and(|link| link.transfers > 0)
+    fn limits(&self) -> Limits {
+        Limits { eager: self.design.eager(&self.plan) }
     }
 
     fn memory(&self) -> Memory {

@@ -1,6 +1,6 @@
 //! Copying messages by [`lwk_access`].
 
-pub(crate) use lwk_access::few as small;
+pub use lwk_access::few as small;
 
 /// From this size on the string instruction is fastest on silicon. Measured by alltoall of two ranks: 64 to 256 KiB for each takes 0.93 of the
 /// time of the loop of vectors, 0.75 at 64 KiB if the owners have just used their buffers; below, no difference.

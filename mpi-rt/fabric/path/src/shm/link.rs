@@ -5,13 +5,14 @@
 //! array, so that polling all peers looks at few lines (3.2.4).
 
 use super::packet::{CellList, Header, Kind};
-use crate::error::{Error, Result};
-use crate::transport::{Label, leak, seen_from_here};
+use crate::{Fault, Result};
+use crate::{Label, leak};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_place::{Peer, peers, seen_by_wire};
 use lwk_shm::{Block, Cells, Consumer, Mark, Producer, Total};
-use lwk_user::smartmap::{CacheLine, Peer, Symmetric, peers};
+use lwk_user::smartmap::{CacheLine, Symmetric};
 use lwk_user::wait;
 
 /// Where a rank's shared memory is, in its own addresses; written by it before any peer reads.
@@ -117,7 +118,7 @@ const fn stride(placing: Placing) -> usize {
 }
 
 /// Makes the shared memory, and connects to that of all peers, by node rank; none for this rank itself. Also this rank's own cells. Every rank of
-/// the node must call it once; it waits for the others. Errors: `NO_MEM`.
+/// the node must call it once; it waits for the others. Errors: [`Fault::NoMemory`].
 pub fn connect(plan: &Plan) -> Result<(Vec<Option<Link>>, Option<Cells<'static>>)> {
     let me = Peer::me().node_rank().0;
     let count = Peer::count() as usize - 1;
@@ -157,12 +158,12 @@ fn attach(plan: &Plan, me: u32, peer: Peer) -> Result<Link> {
     // mapped as long as the job runs. The FIFO's two ends are made once each, by the two ranks it connects.
     unsafe {
         let (blocks, total_in, total_out) = fifo(plan, outward.0, outward.1);
-        let producer = Producer::new(blocks, total_in, total_out).ok_or(Error::INTERN)?;
+        let producer = Producer::new(blocks, total_in, total_out).ok_or(Fault::Internal)?;
         let (blocks, total_in, total_out) = fifo(plan, inward.0, inward.1);
-        let consumer = Consumer::new(blocks, total_in, total_out).ok_or(Error::INTERN)?;
+        let consumer = Consumer::new(blocks, total_in, total_out).ok_or(Fault::Internal)?;
         // Relaxed, both: ordered by the acquire load above.
-        let marks = seen_from_here::<Mark>(peer, published.marks.load(Ordering::Relaxed) as usize);
-        let cells = seen_from_here::<Block>(peer, published.cells.load(Ordering::Relaxed) as usize);
+        let marks = seen_by_wire::<Mark>(peer, published.marks.load(Ordering::Relaxed) as usize);
+        let cells = seen_by_wire::<Block>(peer, published.cells.load(Ordering::Relaxed) as usize);
         let cells = Cells::new(
             core::slice::from_raw_parts(marks, plan.cells),
             core::slice::from_raw_parts(cells, plan.cells * plan.blocks_per_cell),
@@ -184,9 +185,9 @@ unsafe fn fifo(plan: &Plan, owner: Peer, at: usize) -> (&'static [Block], &'stat
         published.totals.load(Ordering::Relaxed) as usize,
     );
     let stride = stride(plan.placing);
-    let blocks = seen_from_here::<Block>(owner, blocks + at * plan.blocks * size_of::<Block>());
-    let total_in = seen_from_here::<Total>(owner, totals + 2 * at * stride);
-    let total_out = seen_from_here::<Total>(owner, totals + (2 * at + 1) * stride);
+    let blocks = seen_by_wire::<Block>(owner, blocks + at * plan.blocks * size_of::<Block>());
+    let total_in = seen_by_wire::<Total>(owner, totals + 2 * at * stride);
+    let total_out = seen_by_wire::<Total>(owner, totals + (2 * at + 1) * stride);
     // SAFETY: the caller's promise; the memory is never given back.
     unsafe { (core::slice::from_raw_parts(blocks, plan.blocks), &*total_in, &*total_out) }
 }

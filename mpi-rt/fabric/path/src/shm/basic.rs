@@ -7,9 +7,9 @@
 use super::link::{Link, Placing, Plan};
 use super::packet::{CellList, HEADER, Header, Kind};
 use super::{Design, Entered, Sending, Tunables, copy_in, read_payload, write_eager};
-use crate::error::Result;
+use crate::Result;
 use crate::region::Region;
-use crate::transport::{Label, Outgoing};
+use crate::{Label, NodeRank, Outgoing};
 use lwk_shm::{BLOCK, Cells};
 
 /// The state of the basic design: none but its sizes.
@@ -18,8 +18,6 @@ pub struct Basic {
 }
 
 impl Design for Basic {
-    const NAME: &'static str = "shm-basic";
-
     fn plan(tunables: &Tunables) -> Plan {
         let blocks = tunables.basic_buffer / BLOCK;
         Plan { placing: Placing::AtSender, blocks, cells: 0, blocks_per_cell: 0 }
@@ -29,10 +27,10 @@ impl Design for Basic {
         Ok(Basic { chunk: tunables.basic_chunk })
     }
 
-    unsafe fn start(
+    unsafe fn begin(
         &mut self,
         link: &mut Link,
-        _: u32,
+        _: NodeRank,
         message: &Outgoing,
         number: u32,
         name: impl FnOnce() -> u64,
@@ -107,6 +105,10 @@ impl Design for Basic {
         }
         // SAFETY: the caller's promise.
         (header.bytes, unsafe { read_payload(link, header.bytes, position, target) })
+    }
+
+    fn eager(&self, plan: &Plan) -> usize {
+        plan.blocks * BLOCK - HEADER
     }
 
     fn payload(header: &Header) -> usize {

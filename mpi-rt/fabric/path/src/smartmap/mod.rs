@@ -1,4 +1,4 @@
-//! The `smartmap` transport: envelopes in rings in the receiver's memory, content copied once.
+//! The `smartmap` path: envelopes in rings in the receiver's memory, content copied once.
 //!
 //! * A message of up to [`EAGER_LIMIT`] bytes travels in the ring's cells, behind its envelope: up to 40 bytes in the cell of the
 //!   envelope itself, so that a small message is one cache line. Its send completes at once.
@@ -12,18 +12,19 @@ mod rendezvous;
 
 use super::descriptors::{Descriptors, named};
 use super::{
-    Arrival, Delivery, Held, Label, Memory, Outgoing, SHORT, Started, Ticket, Transport, UnderWay, leak,
-    seen_from_here,
+    Arrival, Delivery, Held, Label, Limits, Memory, NodeRank, Outgoing, Path, Started, Ticket, UnderWay,
+    leak, seen_from_here,
 };
 use crate::copy::small;
-use crate::error::{Error, Result};
 use crate::region::{Region, copy_part, copy_regions};
+use crate::{Fault, Result};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_place::{Peer, peers, wall};
 use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer};
-use lwk_user::smartmap::{Peer, Symmetric, peers};
-use lwk_user::{NodeRank, wait};
+use lwk_user::smartmap::Symmetric;
+use lwk_user::wait;
 
 /// Cells of a ring: 4 KiB from each peer. Measured: 64 to 256 make no difference to rate or latency.
 pub const CELLS: usize = 64;
@@ -65,6 +66,10 @@ struct Link {
     producer: Producer<'static>,
     consumer: Consumer<'static>,
     peer: Peer,
+    /// Whether all messages to the peer go here, so that the short ways may be used.
+    sends: bool,
+    /// Whether its next message comes here, and whatever comes after it.
+    receives: bool,
 }
 
 /// Cells that an eager message of that many bytes takes.
@@ -73,14 +78,14 @@ fn cells_for(bytes: usize) -> u64 {
     if bytes <= INLINE { 1 } else { 1 + (bytes - INLINE).div_ceil(DATA_BYTES) as u64 }
 }
 
-// Short messages take one cell.
-const _: () = assert!(SHORT == INLINE);
+/// The most bytes of a message that [`Smartmap::send_short`] is asked to send: one cell's.
+pub const SHORT: usize = INLINE;
 
 // The longest eager message fits half a ring, so that two can follow each other.
 const _: () = assert!((EAGER_LIMIT - INLINE).div_ceil(DATA_BYTES) < CELLS / 2);
 
 impl Smartmap {
-    /// Sets up the rings between all ranks of the node. Every rank must call it once; it waits for the others. Errors: `NO_MEM`.
+    /// Sets up the rings between all ranks of the node. Every rank must call it once; it waits for the others. Errors: [`Fault::NoMemory`].
     pub fn start_up() -> Result<Smartmap> {
         let count = Peer::count() as usize;
         let rings: &'static [Cell] = leak(count * CELLS, Cell::new)?;
@@ -92,10 +97,19 @@ impl Smartmap {
         here.rings.store(rings.as_ptr().expose_provenance() as u64, Ordering::Release);
         let me = Peer::me().node_rank().0 as usize;
         let links = peers().map(|peer| {
+            let number = peer.node_rank().index();
+            let (sends, receives) = (false, false);
+            if wall::is_between(peer.node_rank()) {
+                // Nobody comes here: the table has another path.
+                let own = &rings[number * CELLS..][..CELLS];
+                // SAFETY: the ring is new, and neither end is used.
+                let ends =
+                    unsafe { (Producer::new(own, &credits[number])?, Consumer::new(own, &credits[number])?) };
+                return Some(Link { producer: ends.0, consumer: ends.1, peer, sends, receives });
+            }
             let published = PUBLISHED.at(peer).get();
             // Acquire: pairs with the release store above, in the peer.
             wait::spin_until(|| published.rings.load(Ordering::Acquire) != 0);
-            let number = peer.node_rank().0 as usize;
             // Acquire: as above. It orders the load of `credits` after it, for which Relaxed is enough.
             let theirs = published.rings.load(Ordering::Acquire) as usize + me * CELLS * size_of::<Cell>();
             let credit = published.credits.load(Ordering::Relaxed) as usize + me * size_of::<Credit>();
@@ -109,17 +123,19 @@ impl Smartmap {
                     producer: Producer::new(cells, &credits[number])?,
                     consumer: Consumer::new(&rings[number * CELLS..][..CELLS], credit)?,
                     peer,
+                    sends,
+                    receives,
                 })
             }
         });
         let links: Option<Vec<Link>> = links.collect();
-        Ok(Smartmap { links: links.ok_or(Error::INTERN)?, descriptors: Descriptors::new() })
+        Ok(Smartmap { links: links.ok_or(Fault::Internal)?, descriptors: Descriptors::new() })
     }
 
     #[inline(always)]
-    fn link(&mut self, peer: u32) -> &mut Link {
+    fn link(&mut self, peer: NodeRank) -> &mut Link {
         // Peers are checked where they enter the engine; a wrong one here is the engine's own mistake.
-        &mut self.links[peer as usize]
+        &mut self.links[peer.index()]
     }
 
     /// Writes envelope and content into cells; there must be room for `cells`.
@@ -284,15 +300,125 @@ impl Smartmap {
             })
         }
     }
-}
 
-impl Transport for Smartmap {
-    fn name(&self) -> &'static str {
-        "smartmap"
+    /// Whether all messages to the peer go here.
+    #[inline(always)]
+    pub(crate) fn sends_to(&self, peer: NodeRank) -> bool {
+        self.links[peer.index()].sends
     }
 
+    /// Whether its next message comes here, and whatever comes after it.
     #[inline(always)]
-    unsafe fn start(&mut self, peer: u32, message: &Outgoing) -> Started {
+    pub(crate) fn receives_from(&self, peer: NodeRank) -> bool {
+        self.links[peer.index()].receives
+    }
+
+    /// Says what goes here and comes here, for the two above.
+    pub(crate) fn carry(&mut self, peer: NodeRank, sends: bool, receives: bool) {
+        let link = self.link(peer);
+        (link.sends, link.receives) = (sends, receives);
+    }
+
+    /// Sends a message of at most [`SHORT`] bytes that lie in one block, if that can be done at once and completely, as far as is known without a
+    /// look at the peer; false if nothing has happened, and then [`Path::begin`] does it. A way around everything that only longer messages need.
+    ///
+    /// # Safety
+    /// The bytes must be readable.
+    #[inline(always)]
+    pub(crate) unsafe fn send_short(
+        &mut self,
+        peer: NodeRank,
+        label: Label,
+        address: *const u8,
+        bytes: usize,
+    ) -> bool {
+        let link = self.link(peer);
+        if !link.sends {
+            return false;
+        }
+        let producer = &mut link.producer;
+        let Some(room) = producer.room_for_one() else { return false };
+        let data = room.data().cast::<u64>();
+        // SAFETY: the cell takes that many bytes; all the receiver reads of it is written.
+        unsafe {
+            data.write(label.0);
+            data.add(1).write(bytes as u64);
+            small(address, data.add(2).cast(), bytes);
+            producer.publish_one(room);
+        }
+        true
+    }
+
+    /// Receives the next message of a peer if it has this label, came by [`Smartmap::send_short`] and fits `room` bytes at
+    /// `target`; how many it has. `None` if nothing has happened.
+    ///
+    /// # Safety
+    /// `target` must be writable for `room` bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn receive_short(
+        &mut self,
+        peer: NodeRank,
+        label: Label,
+        target: *mut u8,
+        room: usize,
+    ) -> Option<usize> {
+        let link = self.link(peer);
+        if !link.receives {
+            return None;
+        }
+        let consumer = &mut link.consumer;
+        let data = consumer.next_message()?.cast::<u64>();
+        // SAFETY: a message's first cell begins with the envelope; what is short lies behind it, in the same cell.
+        unsafe {
+            let bytes = data.add(1).read() as usize;
+            // A message that is at the sender counts as longer than any buffer.
+            if data.read() != label.0 || bytes > INLINE.min(room) {
+                return None;
+            }
+            small(data.add(2).cast(), target, bytes);
+            consumer.advance(1);
+            Some(bytes)
+        }
+    }
+
+    /// Receives the next message of a peer if it has this label, is one block that is still at the sender, of as many bytes as `sizes` says, and
+    /// fits `room` bytes at `target`; how many it has. `None` if nothing has happened, and then [`Path::deliver`] does it, or if the sender
+    /// had cancelled the message, which is gone.
+    ///
+    /// # Safety
+    /// `target` must be writable for `room` bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn receive_block(
+        &mut self,
+        peer: NodeRank,
+        label: Label,
+        target: *mut u8,
+        room: usize,
+        sizes: RangeInclusive<usize>,
+    ) -> Option<usize> {
+        let link = self.link(peer);
+        if !link.receives {
+            return None;
+        }
+        let data = link.consumer.next_message()?.cast::<u64>();
+        // SAFETY: a message's first cell begins with the envelope; the sender keeps block and descriptor until it is told.
+        unsafe {
+            let length = data.add(1).read();
+            let bytes = (length & !AT_SENDER) as usize;
+            if data.read() != label.0 || length == bytes as u64 || bytes > room || !sizes.contains(&bytes) {
+                return None;
+            }
+            let (source, descriptor) = Smartmap::source(link, bytes);
+            let source = source.contiguous()?;
+            Smartmap::take_envelope(link, descriptor);
+            rendezvous::receive_block(link.peer, source, descriptor, target, bytes).then_some(bytes)
+        }
+    }
+}
+
+impl Path for Smartmap {
+    #[inline(always)]
+    unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started {
         let link = self.link(peer);
         let bytes = message.source.bytes();
         if bytes <= EAGER_LIMIT && !message.synchronous {
@@ -313,7 +439,7 @@ impl Transport for Smartmap {
             self.descriptors.entry(ticket).descriptor.renew();
         }
         let descriptor = self.descriptors.name(ticket);
-        let link = &mut self.links[peer as usize];
+        let link = &mut self.links[peer.index()];
         // SAFETY: there is room for one cell, and all the receiver reads of it is written.
         unsafe {
             link.producer.write(0, |data| {
@@ -328,73 +454,10 @@ impl Transport for Smartmap {
         Started::Underway(ticket)
     }
 
-    #[inline(always)]
-    unsafe fn send_short(&mut self, peer: u32, label: Label, address: *const u8, bytes: usize) -> bool {
-        let producer = &mut self.link(peer).producer;
-        let Some(room) = producer.room_for_one() else { return false };
-        let data = room.data().cast::<u64>();
-        // SAFETY: the cell takes that many bytes; all the receiver reads of it is written.
-        unsafe {
-            data.write(label.0);
-            data.add(1).write(bytes as u64);
-            small(address, data.add(2).cast(), bytes);
-            producer.publish_one(room);
-        }
-        true
-    }
-
-    #[inline(always)]
-    unsafe fn receive_short(
-        &mut self,
-        peer: u32,
-        label: Label,
-        target: *mut u8,
-        room: usize,
-    ) -> Option<usize> {
-        let consumer = &mut self.link(peer).consumer;
-        let data = consumer.next_message()?.cast::<u64>();
-        // SAFETY: a message's first cell begins with the envelope; what is short lies behind it, in the same cell.
-        unsafe {
-            let bytes = data.add(1).read() as usize;
-            // A message that is at the sender counts as longer than any buffer.
-            if data.read() != label.0 || bytes > INLINE.min(room) {
-                return None;
-            }
-            small(data.add(2).cast(), target, bytes);
-            consumer.advance(1);
-            Some(bytes)
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn receive_block(
-        &mut self,
-        peer: u32,
-        label: Label,
-        target: *mut u8,
-        room: usize,
-        sizes: RangeInclusive<usize>,
-    ) -> Option<usize> {
-        let link = self.link(peer);
-        let data = link.consumer.next_message()?.cast::<u64>();
-        // SAFETY: a message's first cell begins with the envelope; the sender keeps block and descriptor until it is told.
-        unsafe {
-            let length = data.add(1).read();
-            let bytes = (length & !AT_SENDER) as usize;
-            if data.read() != label.0 || length == bytes as u64 || bytes > room || !sizes.contains(&bytes) {
-                return None;
-            }
-            let (source, descriptor) = Smartmap::source(link, bytes);
-            let source = source.contiguous()?;
-            Smartmap::take_envelope(link, descriptor);
-            rendezvous::receive_block(link.peer, source, descriptor, target, bytes).then_some(bytes)
-        }
-    }
-
     #[inline]
-    unsafe fn advance(&mut self, ticket: Ticket) -> bool {
+    unsafe fn advance(&mut self, ticket: Ticket) -> Option<Result<()>> {
         // SAFETY: the ticket is in use, and its message's bytes are readable (this function's contract).
-        unsafe { rendezvous::advance(&mut self.descriptors, ticket) }
+        unsafe { rendezvous::advance(&mut self.descriptors, ticket) }.then_some(Ok(()))
     }
 
     unsafe fn under_way(&self, ticket: Ticket) -> UnderWay {
@@ -405,17 +468,14 @@ impl Transport for Smartmap {
         self.descriptors.cancel(ticket)
     }
 
-    unsafe fn may_relocate(&self, ticket: Ticket) -> bool {
+    unsafe fn relocate(&mut self, ticket: Ticket, copy: &mut dyn FnMut() -> Option<*const u8>) -> bool {
         let entry = self.descriptors.entry(ticket);
         entry.descriptor.may_relocate(entry.number)
-    }
-
-    unsafe fn relocate(&mut self, ticket: Ticket, copy: *const u8) -> bool {
-        self.descriptors.relocate(ticket, copy)
+            && copy().is_some_and(|copy| self.descriptors.relocate(ticket, copy))
     }
 
     #[inline(always)]
-    fn front(&mut self, peer: u32) -> Option<Arrival> {
+    fn arrival(&mut self, peer: NodeRank) -> Option<Arrival> {
         let link = self.link(peer);
         if !link.consumer.has_message() {
             return None;
@@ -429,7 +489,7 @@ impl Transport for Smartmap {
     }
 
     #[inline(always)]
-    unsafe fn deliver(&mut self, peer: u32, arrival: &Arrival, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver(&mut self, peer: NodeRank, arrival: &Arrival, target: &Region) -> Result<Delivery> {
         let link = self.link(peer);
         // SAFETY: the caller promises the front message and the target's room.
         unsafe {
@@ -446,7 +506,7 @@ impl Transport for Smartmap {
         Ok(Delivery::Done)
     }
 
-    unsafe fn hold(&mut self, peer: u32, arrival: &Arrival) -> Option<Held> {
+    unsafe fn hold(&mut self, peer: NodeRank, arrival: &Arrival) -> Option<Held> {
         let link = self.link(peer);
         // SAFETY: the caller promises the front message; the copy takes all of it.
         unsafe {
@@ -464,7 +524,7 @@ impl Transport for Smartmap {
         }
     }
 
-    unsafe fn deliver_held(&mut self, peer: u32, held: Held, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver_held(&mut self, peer: NodeRank, held: Held, target: &Region) -> Result<Delivery> {
         match held {
             Held::Copy(content) => {
                 let source = Region::block(content.as_ptr(), content.len());
@@ -478,23 +538,20 @@ impl Transport for Smartmap {
                     return Ok(Delivery::Cancelled);
                 }
             }
-            Held::Kept(_) => return Err(Error::INTERN),
+            Held::Kept(_) => return Err(Fault::Internal),
         }
         Ok(Delivery::Done)
     }
 
-    unsafe fn is_cancelled(&self, peer: u32, held: &Held) -> bool {
-        let Held::AtSender { descriptor, .. } = held else { return false };
-        // SAFETY: a message of the peer has named it.
-        let (descriptor, number) = unsafe { named(self.links[peer as usize].peer, *descriptor) };
-        descriptor.is_cancelled(number)
-    }
-
-    unsafe fn reserve(&mut self, peer: u32, held: &Held) -> bool {
+    unsafe fn is_there(&mut self, peer: NodeRank, held: &Held, reserve: bool) -> bool {
         let Held::AtSender { descriptor, .. } = held else { return true };
         // SAFETY: a message of the peer has named it.
         let (descriptor, number) = unsafe { named(self.link(peer).peer, *descriptor) };
-        descriptor.reserve(number)
+        if reserve { descriptor.reserve(number) } else { !descriptor.is_cancelled(number) }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { eager: EAGER_LIMIT }
     }
 
     fn memory(&self) -> Memory {
@@ -504,9 +561,4 @@ impl Transport for Smartmap {
             dynamic: self.descriptors.bytes(),
         }
     }
-}
-
-/// A node rank that is known to be one.
-pub(crate) fn peer(rank: u32) -> Option<Peer> {
-    Peer::new(NodeRank(rank))
 }

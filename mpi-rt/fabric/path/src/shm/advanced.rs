@@ -11,9 +11,9 @@
 use super::link::{Link, Placing, Plan};
 use super::packet::{CELLS_MAX, CellList, HEADER, Header, Kind};
 use super::{Design, Entered, Sending, Tunables, copy_in, copy_to, read_payload, write_eager};
-use crate::error::{Error, Result};
 use crate::region::Region;
-use crate::transport::{Label, Outgoing};
+use crate::{Fault, Result};
+use crate::{Label, NodeRank, Outgoing};
 use lwk_shm::{BLOCK, CellNumber, Cells, Pool};
 
 /// The state of the advanced design: the pool, with the send queues.
@@ -28,8 +28,6 @@ pub struct Advanced {
 const CONTROL: usize = HEADER + CELLS_MAX * size_of::<CellNumber>();
 
 impl Design for Advanced {
-    const NAME: &'static str = "shm-advanced";
-
     fn plan(tunables: &Tunables) -> Plan {
         Plan {
             placing: Placing::AtReceiver,
@@ -40,17 +38,17 @@ impl Design for Advanced {
     }
 
     fn new(tunables: &Tunables, cells: Option<Cells<'static>>, peers: usize) -> Result<Advanced> {
-        let cells = cells.ok_or(Error::INTERN)?;
+        let cells = cells.ok_or(Fault::Internal)?;
         // SAFETY: the cells are new, and this rank's; this is called once.
         let pool = unsafe { Pool::new(cells, peers) };
         let packets = tunables.packets.min(CELLS_MAX);
         Ok(Advanced { pool, small: tunables.small, packets, reserve: (tunables.cells / 4).max(1) })
     }
 
-    unsafe fn start(
+    unsafe fn begin(
         &mut self,
         link: &mut Link,
-        peer: u32,
+        peer: NodeRank,
         message: &Outgoing,
         number: u32,
         name: impl FnOnce() -> u64,
@@ -112,7 +110,7 @@ impl Design for Advanced {
             // SAFETY: the caller's promise.
             return (header.bytes, unsafe { read_payload(link, header.bytes, position, target) });
         }
-        let Some(pool) = &link.cells else { return (0, Err(Error::INTERN)) };
+        let Some(pool) = &link.cells else { return (0, Err(Fault::Internal)) };
         let (mut done, mut outcome) = (0, Ok(()));
         // A request names the cells of its first bytes only; the others those of all their bytes.
         let brought = header.bytes.min(header.cells * pool.cell_bytes());
@@ -125,11 +123,15 @@ impl Design for Advanced {
                 })
             };
             if !emptied {
-                outcome = Err(Error::INTERN);
+                outcome = Err(Fault::Internal);
             }
             done += part;
         }
         (done, outcome)
+    }
+
+    fn eager(&self, _: &Plan) -> usize {
+        self.small
     }
 
     fn payload(header: &Header) -> usize {
@@ -144,7 +146,7 @@ impl Advanced {
     /// The source is readable.
     unsafe fn load(
         &mut self,
-        peer: u32,
+        peer: NodeRank,
         source: &Region,
         position: usize,
         end: usize,
@@ -155,7 +157,7 @@ impl Advanced {
             let part = self.pool.cell_bytes().min(end - position - loaded);
             // SAFETY: the piece is as long as it says. This rank's own layout is sound, so that copying in cannot fail.
             let cell = unsafe {
-                self.pool.load(peer as usize, part, |to, offset, length| {
+                self.pool.load(peer.index(), part, |to, offset, length| {
                     let _ = copy_in(source, position + loaded + offset, to, length);
                 })
             };

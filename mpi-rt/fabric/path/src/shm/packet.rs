@@ -1,7 +1,7 @@
 //! Packets: what travels in the FIFOs of the shared-memory transports, after the messages of the dissertation's section 3.1.1 and
 //! the control messages of 3.2.2.
 
-use crate::transport::Label;
+use crate::Label;
 use lwk_shm::{BLOCK, CellNumber, Consumer, Producer};
 
 /// What a packet is.

@@ -1,6 +1,6 @@
 //! The sizes of the shared-memory transports, from the environment; the defaults are the dissertation's.
 
-use crate::transport::setting::Bad;
+use crate::setting::Bad;
 use alloc::format;
 use core::ops::RangeInclusive;
 use lwk_shm::BLOCK;

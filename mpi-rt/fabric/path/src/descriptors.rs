@@ -3,12 +3,12 @@
 //!
 //! They are used again and never given back, since peers hold their addresses.
 
-use super::{Ticket, UnderWay, seen_from_here};
+use super::{Ticket, UnderWay};
 use crate::region::Region;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use lwk_place::{Peer, seen_by_wire};
 use lwk_rendezvous::{Descriptor, USES};
-use lwk_user::smartmap::Peer;
 
 /// A name in an envelope is the descriptor's address, as the sender calls it, and above these bits the number of its use.
 const USE_SHIFT: u32 = 48;
@@ -108,7 +108,7 @@ impl Descriptors {
 /// Where the descriptor is that has this name in an envelope of a peer.
 #[inline(always)]
 pub(super) fn address(peer: Peer, name: usize) -> *const Descriptor {
-    seen_from_here::<Descriptor>(peer, name & ((1 << USE_SHIFT) - 1))
+    seen_by_wire::<Descriptor>(peer, name & ((1 << USE_SHIFT) - 1))
 }
 
 /// The number of the use that the name has.

@@ -1,9 +1,9 @@
 //! Messages of a rank to itself: no buffer is shared with anybody, so short ones wait in a copy and long ones where they are.
 
 use super::Sending;
-use crate::error::{Error, Result};
 use crate::region::{Region, copy_part, copy_regions};
-use crate::transport::{Arrival, Held, Label, Outgoing};
+use crate::{Arrival, Held, Label, NodeRank, Outgoing};
+use crate::{Fault, Result};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -52,8 +52,8 @@ impl Loopback {
     /// Begins a send to oneself.
     ///
     /// # Safety
-    /// As for [`crate::transport::Transport::start`].
-    pub unsafe fn start(&mut self, me: u32, message: &Outgoing, sends: &mut Slab<Sending>) -> Begun {
+    /// As for [`crate::Path::begin`].
+    pub unsafe fn begin(&mut self, me: NodeRank, message: &Outgoing, sends: &mut Slab<Sending>) -> Begun {
         if self.queue.len() == MESSAGES {
             return Begun::Full;
         }
@@ -85,7 +85,7 @@ impl Loopback {
     }
 
     /// The next message.
-    pub fn front(&self) -> Option<Arrival> {
+    pub fn arrival(&self) -> Option<Arrival> {
         self.queue.front().map(|own| Arrival {
             label: own.label,
             bytes: own.bytes,
@@ -129,7 +129,7 @@ impl Own {
     /// Copies it, and completes its send.
     ///
     /// # Safety
-    /// As for [`crate::transport::Transport::deliver`].
+    /// As for [`crate::Path::deliver`].
     pub unsafe fn deliver(self, target: &Region, sends: &mut Slab<Sending>) -> Result<()> {
         match self.content {
             // SAFETY: the copy is the message; the caller vouches for the target.
@@ -137,7 +137,7 @@ impl Own {
                 copy_regions(&Region::block(copy.as_ptr(), copy.len()), target).map(drop)
             },
             Content::Send { send, .. } => {
-                let send = sends.get_mut(send).ok_or(Error::INTERN)?;
+                let send = sends.get_mut(send).ok_or(Fault::Internal)?;
                 // SAFETY: the sender keeps the source until it is told; the caller vouches for the target.
                 let copied = unsafe { copy_regions(&send.message.source, target) };
                 send.wanted = Some(send.position);

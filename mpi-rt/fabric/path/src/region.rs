@@ -8,13 +8,12 @@
 //! (`MPI_BOTTOM`), some in the peer's own slot and some in another's.
 
 use crate::copy::copy;
-use crate::error::{Error, Result};
+use crate::{Fault, Result};
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use lwk_datatype::{LayoutView, Memory, Plain, Strided, Transfer};
-use lwk_user::abi::address::{SLOT_SHIFT, remote, slot_of};
-use lwk_user::smartmap::Peer;
+use lwk_place::{Peer, Slot, in_one_slot};
 
 /// Where the bytes of a message lie.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +24,8 @@ pub struct Region {
     bytes: usize,
     /// `None`: one block.
     layout: Option<Layout>,
-    /// What turns an address of the owner's slot 0 into one of this rank's; 0 for this rank's own regions.
-    slot: usize,
+    /// Where the owner's memory is seen.
+    slot: Slot,
 }
 
 /// Items of a committed datatype.
@@ -44,23 +43,23 @@ impl Region {
     /// One block of this rank's memory.
     #[inline(always)]
     pub fn block(address: *const u8, bytes: usize) -> Region {
-        Region { address: address.expose_provenance(), bytes, layout: None, slot: 0 }
+        Region { address: address.expose_provenance(), bytes, layout: None, slot: Slot::OWN }
     }
 
     /// `count` items of a layout in this rank's memory, of which displacement 0 of the first lies at `address`. The region is
-    /// valid as long as the layout's datatype lives. Errors: `COUNT` beyond 63 bits.
+    /// valid as long as the layout's datatype lives. Errors: [`Fault::Count`] beyond 63 bits.
     pub fn items(address: *const u8, count: u64, layout: LayoutView) -> Result<Region> {
         let address = address.expose_provenance();
-        let bytes = usize::try_from(layout.total(count)?).map_err(|_| Error::COUNT)?;
+        let bytes = usize::try_from(layout.total(count)?).map_err(|_| Fault::Count)?;
         if let Some((displacement, bytes)) = layout.contiguous(count) {
             let address = address.wrapping_add_signed(displacement as isize);
-            let bytes = usize::try_from(bytes).map_err(|_| Error::COUNT)?;
-            return Ok(Region { address, bytes, layout: None, slot: 0 });
+            let bytes = usize::try_from(bytes).map_err(|_| Fault::Count)?;
+            return Ok(Region { address, bytes, layout: None, slot: Slot::OWN });
         }
         let words = layout.words();
-        let start = NonZeroUsize::new(words.as_ptr().expose_provenance()).ok_or(Error::INTERN)?;
+        let start = NonZeroUsize::new(words.as_ptr().expose_provenance()).ok_or(Fault::Internal)?;
         let layout = Layout { words: start, length: words.len(), count };
-        Ok(Region { address, bytes, layout: Some(layout), slot: 0 })
+        Ok(Region { address, bytes, layout: Some(layout), slot: Slot::OWN })
     }
 
     /// Bytes of data.
@@ -73,7 +72,7 @@ impl Region {
     #[inline(always)]
     pub fn contiguous(&self) -> Option<*mut u8> {
         match self.layout {
-            None => Some(with_exposed_provenance_mut(in_slot(self.address, self.slot))),
+            None => Some(with_exposed_provenance_mut(self.slot.place(self.address))),
             Some(_) => None,
         }
     }
@@ -93,10 +92,10 @@ impl Region {
     /// The region of `bytes` bytes that `peer` describes by these words.
     #[inline(always)]
     pub fn of_peer(peer: Peer, words: [u64; 4], bytes: usize) -> Region {
-        let slot = remote(0, peer.node_rank().0) as usize;
+        let slot = Slot::of_peer(peer);
         let [address, layout, length, count] = words;
         let layout = NonZeroUsize::new(layout as usize).map(|words| Layout {
-            words: words | if slot_of(layout) == 0 { slot } else { 0 },
+            words: slot.place_not_null(words),
             length: length as usize,
             count,
         });
@@ -109,7 +108,7 @@ impl Region {
         let [address, layout, length, count] = words;
         let layout =
             NonZeroUsize::new(layout as usize).map(|words| Layout { words, length: length as usize, count });
-        Region { address: address as usize, bytes, layout, slot: 0 }
+        Region { address: address as usize, bytes, layout, slot: Slot::OWN }
     }
 
     /// # Safety
@@ -128,19 +127,13 @@ impl Region {
     }
 }
 
-/// An address of slot 0 in another slot; any other means the same in every rank.
-#[inline(always)]
-fn in_slot(address: usize, slot: usize) -> usize {
-    if address >> SLOT_SHIFT == 0 { address | slot } else { address }
-}
-
-/// A copy of a message. Errors: `NO_MEM`, `INTERN`.
+/// A copy of a message. Errors: [`Fault::NoMemory`], [`Fault::Internal`].
 ///
 /// # Safety
 /// The region's blocks are readable, and its datatype lives.
 pub unsafe fn content(of: &Region) -> Result<Vec<u8>> {
     let mut content: Vec<u8> = Vec::new();
-    content.try_reserve_exact(of.bytes).map_err(|_| Error::NO_MEM)?;
+    content.try_reserve_exact(of.bytes).map_err(|_| Fault::NoMemory)?;
     // SAFETY: this function's contract; the vector has room, and holds initialised bytes afterwards.
     unsafe {
         copy_regions(of, &Region::block(content.as_mut_ptr(), of.bytes))?;
@@ -149,7 +142,7 @@ pub unsafe fn content(of: &Region) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Copies a message: as many bytes as both regions have; says how many. Errors: `INTERN` if a peer's layout is damaged.
+/// Copies a message: as many bytes as both regions have; says how many. Errors: [`Fault::Internal`] if a peer's layout is damaged.
 ///
 /// # Safety
 /// The datatypes of both regions live; the source's blocks are readable and the target's writable; they do not overlap, not even
@@ -167,7 +160,7 @@ pub unsafe fn copy_regions(from: &Region, to: &Region) -> Result<usize> {
 }
 
 /// Copies part of a message: `bytes` bytes from byte `from_position` of the source's data on, to byte `to_position` of the
-/// target's. Errors: `TRUNCATE` if either has fewer, `INTERN` if a peer's layout is damaged.
+/// target's. Errors: [`Fault::Truncated`] if either has fewer, [`Fault::Internal`] if a peer's layout is damaged.
 ///
 /// # Safety
 /// As for [`copy_regions`], as far as the part goes.
@@ -185,7 +178,7 @@ pub unsafe fn copy_part(
                 position.checked_add(bytes).is_some_and(|end| end <= region.bytes)
             };
             if !fits(from, from_position) || !fits(to, to_position) {
-                return Err(Error::TRUNCATE);
+                return Err(Fault::Truncated);
             }
             // SAFETY: the caller's promise; both parts lie within their blocks.
             unsafe { copy(source.add(from_position), target.add(to_position), bytes) };
@@ -220,15 +213,15 @@ unsafe fn copy_layouts(
 
 /// The runtime's copy loops between two slots.
 struct Slots {
-    from: usize,
-    to: usize,
+    from: Slot,
+    to: Slot,
 }
 
 impl Memory for Slots {
     #[inline]
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
-        let source = with_exposed_provenance::<u8>(in_slot(from, self.from));
-        let target = with_exposed_provenance_mut::<u8>(in_slot(to, self.to));
+        let source = with_exposed_provenance::<u8>(self.from.place(from));
+        let target = with_exposed_provenance_mut::<u8>(self.to.place(to));
         // SAFETY: the caller's promise, of the same memory under its address in this rank.
         unsafe { copy(source, target, bytes) }
     }
@@ -237,11 +230,10 @@ impl Memory for Slots {
     unsafe fn copy_blocks(&self, to: Strided, from: Strided, block: usize, count: usize) {
         let at =
             |side: Strided, i: usize| side.address.wrapping_add_signed(side.stride.wrapping_mul(i as isize));
-        let one_slot =
-            |side: Strided| side.address >> SLOT_SHIFT == at(side, count.saturating_sub(1)) >> SLOT_SHIFT;
+        let one_slot = |side: Strided| in_one_slot(side.address, at(side, count.saturating_sub(1)));
         if block <= 16 && one_slot(to) && one_slot(from) {
-            let to = Strided { address: in_slot(to.address, self.to), stride: to.stride };
-            let from = Strided { address: in_slot(from.address, self.from), stride: from.stride };
+            let to = Strided { address: self.to.place(to.address), stride: to.stride };
+            let from = Strided { address: self.from.place(from.address), stride: from.stride };
             // SAFETY: the caller's promise; blocks of the common small sizes are words, others small copies.
             return unsafe { Plain.copy_blocks(to, from, block, count) };
         }

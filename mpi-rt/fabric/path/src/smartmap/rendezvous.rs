@@ -5,12 +5,11 @@
 //! a descriptor for each such message and says where it is in the envelope; it polls it, in its own memory, until the receiver has
 //! taken the message and copied it. From [`HELP_FROM`] bytes on the receiver asks for help, and a sender that is waiting copies as well, chunk by chunk.
 
-use super::peer;
 use crate::copy::copy;
-use crate::error::{Error, Result};
+use crate::descriptors::{Descriptors, Entry, address, named};
 use crate::region::{Region, copy_part, copy_regions};
-use crate::transport::descriptors::{Descriptors, Entry, address, named};
-use crate::transport::{Ticket, seen_from_here};
+use crate::{Fault, Result};
+use crate::{Ticket, seen_from_here};
 use lwk_rendezvous::{Claim, Descriptor, Helped, Seen};
 use lwk_ring::{prefetch_to_read, prefetch_to_write};
 use lwk_user::smartmap::Peer;
@@ -51,7 +50,7 @@ pub(super) unsafe fn advance(descriptors: &mut Descriptors, ticket: Ticket) -> b
 /// # Safety
 /// The receiver has asked for help with these words; the message's bytes are readable.
 unsafe fn help(entry: &Entry, target: [u64; 4], length: u64) {
-    let Some(peer) = peer(entry.message.peer) else { return };
+    let Some(peer) = Peer::new(entry.message.peer) else { return };
     let target = Region::of_peer(peer, target, length as usize);
     let (descriptor, source) = (entry.descriptor, &entry.message.source);
     // SAFETY: the receiver has promised `length` bytes of its buffer, and no more than the message has; chunks are taken
@@ -108,7 +107,7 @@ pub(super) fn prefetch_content(peer: Peer, block: usize, bytes: usize) {
 }
 
 /// Receives a matched message, unless its sender has cancelled it: copies as many bytes as source and target have, and tells the sender; false if it
-/// was cancelled. `name` is the descriptor's in the envelope. Errors: `INTERN` if the sender's layout is damaged; the sender is told all
+/// was cancelled. `name` is the descriptor's in the envelope. Errors: [`Fault::Internal`] if the sender's layout is damaged; the sender is told all
 /// the same.
 ///
 /// # Safety
@@ -178,5 +177,5 @@ unsafe fn receive_together(
         helped = descriptor.helped(rest);
         helped != Helped::NotYet
     });
-    if helped == Helped::Failed { Err(Error::INTERN) } else { outcome }
+    if helped == Helped::Failed { Err(Fault::Internal) } else { outcome }
 }

@@ -1,0 +1,115 @@
+//! How the table of paths is filled: `MARGAY_TRANSPORT` in the environment, which `cargo lwk run --path` sets.
+
+use crate::table::{CLASSES, PathId};
+use alloc::format;
+use alloc::string::String;
+use lwk_user::abi::exit::USAGE;
+use lwk_user::abi::runtime::{TEST_TRANSPORTS, TRANSPORT as VARIABLE, TRANSPORTS};
+use lwk_user::{NodeRank, eprintln, job, start, wait};
+
+/// A variable whose value makes no sense: one line that says what would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bad(pub String);
+
+/// How the table is filled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Setting {
+    Smartmap = 0,
+    ShmBasic,
+    ShmAdvanced,
+    // For tests.
+    /// Everything late and in pieces.
+    Late,
+    /// Short messages by one path and longer ones by another, so that the path changes all the time.
+    BySize,
+    /// Half of the ranks count as another node's: no load or store passes between the halves.
+    Halves,
+}
+
+impl Setting {
+    /// All, the default first.
+    pub const ALL: [Setting; TRANSPORTS.len() + TEST_TRANSPORTS.len()] = [
+        Setting::Smartmap,
+        Setting::ShmBasic,
+        Setting::ShmAdvanced,
+        Setting::Late,
+        Setting::BySize,
+        Setting::Halves,
+    ];
+
+    /// The name by which it is chosen.
+    pub fn name(self) -> &'static str {
+        TRANSPORTS.iter().chain(&TEST_TRANSPORTS).nth(self as usize).copied().unwrap_or("")
+    }
+
+    /// The paths to a peer by class of size; whether that counts as another node's.
+    pub(crate) fn carries(self, far: bool) -> [PathId; CLASSES] {
+        match self {
+            Setting::Halves if far => [PathId::ShmBasic; CLASSES],
+            Setting::Smartmap | Setting::Halves => [PathId::Smartmap; CLASSES],
+            Setting::ShmBasic => [PathId::ShmBasic; CLASSES],
+            Setting::ShmAdvanced => [PathId::ShmAdvanced; CLASSES],
+            Setting::Late => [PathId::Late; CLASSES],
+            Setting::BySize => [PathId::Smartmap, PathId::ShmBasic],
+        }
+    }
+}
+
+/// The setting that the environment names, or the default. Errors: a name that there is not.
+pub fn named(find: impl Fn(&str) -> Option<&'static str>) -> Result<Setting, Bad> {
+    let Some(name) = find(VARIABLE) else { return Ok(Setting::Smartmap) };
+    Setting::ALL.into_iter().find(|setting| setting.name() == name).ok_or_else(|| {
+        let names = Setting::ALL.map(Setting::name).join(", ");
+        Bad(format!("{VARIABLE}={name}: there is no such transport; there are {names}"))
+    })
+}
+
+/// Whether every variable that begins with `prefix` is one of `known`. One with a slip in its name would otherwise be without effect, and
+/// nobody would see it.
+pub fn none_but<'a>(
+    prefix: &str,
+    known: &[&str],
+    mut variables: impl Iterator<Item = &'a str>,
+) -> Result<(), Bad> {
+    match variables.find(|name| name.starts_with(prefix) && !known.contains(name)) {
+        Some(name) => Err(Bad(format!("{name}: there is no such variable; there are {}", known.join(", ")))),
+        None => Ok(()),
+    }
+}
+
+/// Ends the job for wrong use. All ranks come to the same result and call it; the first speaks.
+pub fn refuse(Bad(line): &Bad) -> ! {
+    if job().node_rank() == NodeRank(0) {
+        eprintln!("{line}");
+        start::exit(USAGE);
+    }
+    wait::spin_until(|| false);
+    unreachable!("an endless wait has ended")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_with_a_slip_in_its_name_is_told() {
+        let known = ["MARGAY_COLL_BCAST", "MARGAY_COLL_REDUCE"];
+        let among = |names: &[&'static str]| none_but("MARGAY_COLL_", &known, names.iter().copied());
+        assert_eq!(among(&["PATH", "MARGAY_COLL_REDUCE", "MARGAY_SHM_CELL"]), Ok(()));
+        let Err(Bad(line)) = among(&["PATH", "MARGAY_COLL_BCST"]) else { panic!("there is no BCST") };
+        assert_eq!(
+            line,
+            "MARGAY_COLL_BCST: there is no such variable; there are MARGAY_COLL_BCAST, MARGAY_COLL_REDUCE"
+        );
+    }
+
+    #[test]
+    fn transports_are_found_by_name_and_a_wrong_name_tells_the_right_ones() {
+        assert_eq!(named(|_| None), Ok(Setting::Smartmap));
+        for each in Setting::ALL {
+            assert_eq!(named(|name| (name == VARIABLE).then_some(each.name())), Ok(each));
+        }
+        let Bad(line) = named(|_| Some("carrier-pigeon")).unwrap_err();
+        assert!(Setting::ALL.iter().all(|setting| line.contains(setting.name())), "{line}");
+    }
+}
