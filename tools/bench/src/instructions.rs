@@ -33,17 +33,17 @@ struct Row {
     program: Option<&'static str>,
     argument: &'static str,
     functions: &'static [&'static str],
-    /// The figure should be below.
-    target: Option<f64>,
+    /// The figure must be below: 2 % above what it was when it was measured last (22 November 2026), and at least half an instruction.
+    bound: f64,
 }
 
 const fn c(
     what: &'static str,
     argument: &'static str,
     functions: &'static [&'static str],
-    target: Option<f64>,
+    bound: f64,
 ) -> Row {
-    Row { what, face: "C", program: None, argument, functions, target }
+    Row { what, face: "C", program: None, argument, functions, bound }
 }
 
 /// Receives are begun after their messages have come, or before (posted).
@@ -54,24 +54,24 @@ static ROWS: [Row; 7] = [
         program: Some("mpi-bench"),
         argument: "instructions",
         functions: &["lwk_counted_send", "lwk_counted_receive"],
-        target: Some(250.0),
+        bound: 225.1,
     },
-    c("send, 8 B, with its receive", "blocking", &["counted_send", "counted_recv"], Some(250.0)),
-    c("isend, 8 B", "arrived", &["counted_isend"], None),
-    c("irecv and wait, arrived", "arrived", &["counted_irecv", "counted_waitall"], None),
-    c("irecv and wait, posted", "posted", &["counted_irecv", "counted_waitall"], None),
+    c("send, 8 B, with its receive", "blocking", &["counted_send", "counted_recv"], 237.4),
+    c("isend, 8 B", "arrived", &["counted_isend"], 117.6),
+    c("irecv and wait, arrived", "arrived", &["counted_irecv", "counted_waitall"], 271.6),
+    c("irecv and wait, posted", "posted", &["counted_irecv", "counted_waitall"], 800.5),
     Row {
         what: "put, 8 B",
         face: "Rust",
         program: Some("shmem-bench"),
         argument: "instructions",
         functions: &["lwk_counted_put"],
-        target: Some(15.0),
+        bound: 8.5,
     },
-    c("put, 8 B", "put", &["counted_put"], Some(15.0)),
+    c("put, 8 B", "put", &["counted_put"], 13.5),
 ];
 
-/// Counts, prints, and writes the JSON file. Status 0 if all targets are met, else 1.
+/// Counts, prints, and writes the JSON file. Status 0 if all counts are below their bounds, else 1.
 pub fn run(tree: &Tree, options: &BenchInstructionsOptions) -> Outcome<i32> {
     host::find_valgrind(options.verbose)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
@@ -81,21 +81,15 @@ pub fn run(tree: &Tree, options: &BenchInstructionsOptions) -> Outcome<i32> {
         cc::build_programs(tree, &builder, &BTreeSet::from([&source]))?;
     }
     let lwk = Lwk::new(tree)?;
-    show!("{:<32}{:>6}{:>14}{:>10}", "# instructions", "face", "count", "target");
-    let mut all_met = true;
+    show!("{:<32}{:>6}{:>14}{:>10}", "# instructions", "face", "count", "bound");
+    let mut all_below = true;
     let mut rows: Vec<Value> = Vec::new();
     for row in &ROWS {
         let count = row.count(&lwk, tree, &source)?;
-        let (target, verdict) = match row.target {
-            None => ("-".into(), ""),
-            Some(target) if count < target => (format!("{target:.0}"), "  met"),
-            Some(target) => {
-                all_met = false;
-                (format!("{target:.0}"), "  MISSED")
-            }
-        };
-        show!("{:<32}{:>6}{count:>14.1}{target:>10}{verdict}", row.what, row.face);
-        rows.push(json!({ "what": row.what, "face": row.face, "count": count, "target": row.target }));
+        let verdict = if count < row.bound { "" } else { "  ABOVE" };
+        all_below &= count < row.bound;
+        show!("{:<32}{:>6}{count:>14.1}{:>10.1}{verdict}", row.what, row.face, row.bound);
+        rows.push(json!({ "what": row.what, "face": row.face, "count": count, "bound": row.bound }));
     }
     let out = options.out.clone().unwrap_or_else(|| tree.root().join(OUT));
     if let Some(folder) = out.parent() {
@@ -103,7 +97,20 @@ pub fn run(tree: &Tree, options: &BenchInstructionsOptions) -> Outcome<i32> {
             .doing(|| format!("make the folder {}; choose another by --out", folder.display()))?;
     }
     image::write_file(&out, format!("{:#}\n", json!({ "instructions": rows })).as_bytes())?;
-    Ok(if all_met { 0 } else { 1 })
+    Ok(if all_below { 0 } else { 1 })
+}
+
+/// Where valgrind is: counts that are above their bounds.
+pub fn check(lwk: &Lwk) -> Result<(), String> {
+    let mut above = Vec::new();
+    for row in &ROWS {
+        let count = row.count(lwk, lwk.tree(), Path::new(SOURCE)).map_err(|failure| failure.to_string())?;
+        if count >= row.bound {
+            above
+                .push(format!("{} in {}: {count:.1}, and the bound is {:.1}", row.what, row.face, row.bound));
+        }
+    }
+    if above.is_empty() { Ok(()) } else { Err(above.join("\n")) }
 }
 
 impl Row {

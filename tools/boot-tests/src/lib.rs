@@ -44,6 +44,7 @@ use lwk::build::{self, Builder};
 use lwk::cc;
 use lwk::failure::{Failure, Outcome};
 use lwk::foreign;
+use lwk::packages::find_command;
 use lwk::qemu::Firmware;
 use lwk::subcommand::Lwk;
 use lwk::tree::Tree;
@@ -98,6 +99,13 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     });
     tests.push(fortran_names::test());
     tests.push(fortran_calls::test());
+    tests.extend(find_command("valgrind").map(|_| Test {
+        name: "instructions-of-short-ways-are-within-their-bounds".into(),
+        alone: false,
+        on_host: true,
+        sources: vec![lwk_bench::instructions::SOURCE.into()],
+        run: Box::new(lwk_bench::instructions::check),
+    }));
     tests.extend(wrappers::all());
     tests.push(installed::test());
     tests.extend(peers::all());
@@ -125,6 +133,9 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         build_all(tree, options.verbose, &tests)?;
         for line in conformance::left_out(&tests) {
             show!("{line}");
+        }
+        if wanted("instructions") && find_command("valgrind").is_none() {
+            show!("skip  instruction counts: Debian's valgrind is not installed");
         }
         if tests.iter().any(|test| test.name.starts_with("margay-cc")) {
             wrappers::left_out().iter().for_each(|line| show!("{line}"));
