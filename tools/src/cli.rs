@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lwk_job::LogLevel;
 
 use crate::accel;
 use crate::qemu::{CardKind, Firmware};
@@ -334,14 +335,14 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level's name in the job file ([`lwk_abi::job_file::LOG`]).
-    pub fn name(self) -> &'static str {
+    /// As the job file has it.
+    pub fn of_job(self) -> LogLevel {
         match self {
-            Self::Error => "error",
-            Self::Warn => "warn",
-            Self::Info => "info",
-            Self::Debug => "debug",
-            Self::Trace => "trace",
+            Self::Error => LogLevel::Error,
+            Self::Warn => LogLevel::Warn,
+            Self::Info => LogLevel::Info,
+            Self::Debug => LogLevel::Debug,
+            Self::Trace => LogLevel::Trace,
         }
     }
 }

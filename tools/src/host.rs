@@ -29,7 +29,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         return crate::nodes::host::run(tree, options);
     }
     let mut job = job_of(&options.job)?;
-    job.log = options.log.map(|level| level.name());
+    job.log = options.log.map(|level| level.of_job());
     job.report = options.report || options.report_json.is_some();
     ask_runtime(&mut job, options);
     if options.cwd.is_some() && (!options.job.file.is_empty() || options.out.is_some()) {

@@ -1,29 +1,10 @@
-//! The job file ([`lwk_abi::job_file`]) as the host writes it.
+//! A job as the host has it; crate `lwk-job` writes the file of it.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use lwk_abi::job_file as key;
-
-/// What the node does when the job has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtEnd {
-    /// Leaves QEMU.
-    Exit,
-    /// Waits for a byte on the serial line, then leaves QEMU.
-    Wait,
-    /// Stops its cores: real machines.
-    Halt,
-}
-
-/// The console's form on the serial line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConsoleForm {
-    /// Records for the host tool.
-    Framed,
-    /// Text for a person.
-    Plain,
-}
+pub use lwk_job::{Console as ConsoleForm, End as AtEnd};
+use lwk_job::{Inject, LogLevel, Network, Writer};
 
 /// A job as the node is told of it.
 #[derive(Clone, Debug)]
@@ -37,14 +18,14 @@ pub struct Job {
     /// `NAME=VALUE` each.
     pub environment: Vec<OsString>,
     /// Level of kernel messages; the kernel's default if none.
-    pub log: Option<&'static str>,
+    pub log: Option<LogLevel>,
     /// Ranks may share cores.
     pub oversubscribe: bool,
     /// The kernel prints the exit report.
     pub report: bool,
     /// Cores to use at most.
     pub cores: Option<u32>,
-    /// Which cores ranks get ([`key::BIND`]); the kernel's default if none.
+    /// Which cores ranks get ([`lwk_abi::job_file::BIND`]); the kernel's default if none.
     pub bind: Option<String>,
     pub console: ConsoleForm,
     pub at_end: AtEnd,
@@ -55,9 +36,9 @@ pub struct Job {
     /// The host tool fetches the files at the end.
     pub out: bool,
     /// How the kernel is made to fail.
-    pub inject: Option<String>,
+    pub inject: Option<Inject>,
     /// The node's place in a job of several.
-    pub network: Option<lwk_job::Network>,
+    pub network: Option<Network>,
     /// Core that takes the network's interrupts; the kernel's choice if none.
     pub irq_core: Option<u32>,
 }
@@ -66,61 +47,22 @@ impl Job {
     /// The bytes of the job file; what is the kernel's default is left out.
     pub fn encode(&self) -> Vec<u8> {
         let mut file = Vec::new();
-        let mut put = |key: &str, value: &[u8]| {
-            file.extend_from_slice(key.as_bytes());
-            file.push(b'=');
-            file.extend_from_slice(value);
-            file.push(0);
-        };
-        put(key::RANKS, self.ranks.to_string().as_bytes());
-        put(key::MEMORY, self.memory.to_string().as_bytes());
-        for argument in &self.arguments {
-            put(key::ARGUMENT, argument.as_bytes());
-        }
-        for variable in &self.environment {
-            put(key::ENVIRONMENT, variable.as_bytes());
-        }
-        if let Some(level) = self.log {
-            put(key::LOG, level.as_bytes());
-        }
-        if self.oversubscribe {
-            put(key::OVERSUBSCRIBE, b"1");
-        }
-        if self.report {
-            put(key::REPORT, b"1");
-        }
-        if let Some(cores) = self.cores {
-            put(key::CORES, cores.to_string().as_bytes());
-        }
-        if let Some(bind) = &self.bind {
-            put(key::BIND, bind.as_bytes());
-        }
-        if self.console == ConsoleForm::Plain {
-            put(key::CONSOLE, b"plain");
-        }
-        match self.at_end {
-            AtEnd::Exit => {}
-            AtEnd::Wait => put(key::END, b"wait"),
-            AtEnd::Halt => put(key::END, b"halt"),
-        }
-        if self.file_space != key::FILE_SPACE_DEFAULT {
-            put(key::FILE_SPACE, self.file_space.to_string().as_bytes());
-        }
-        if let Some(folder) = &self.folder {
-            put(key::FOLDER, folder);
-        }
-        if self.out {
-            put(key::OUT, b"1");
-        }
-        if let Some(kind) = &self.inject {
-            put(key::INJECT, kind.as_bytes());
-        }
-        if let Some(lwk_job::Network { node, nodes, size, job }) = &self.network {
-            put(key::NETWORK, format!("{node},{nodes},{size},{job}").as_bytes());
-        }
-        if let Some(core) = self.irq_core {
-            put(key::IRQ_CORE, core.to_string().as_bytes());
-        }
+        let mut writer = Writer::new(&mut file, self.ranks, self.memory);
+        self.arguments.iter().for_each(|argument| writer.argument(argument.as_bytes()));
+        self.environment.iter().for_each(|variable| writer.variable(variable.as_bytes()));
+        self.log.into_iter().for_each(|level| writer.log(level));
+        writer.oversubscribe(self.oversubscribe);
+        writer.report(self.report);
+        self.cores.into_iter().for_each(|cores| writer.cores(cores));
+        self.bind.iter().for_each(|bind| writer.bind(bind.as_bytes()));
+        writer.console(self.console);
+        writer.end(self.at_end);
+        writer.file_space(self.file_space);
+        self.folder.iter().for_each(|folder| writer.folder(folder));
+        writer.out(self.out);
+        self.inject.into_iter().for_each(|how| writer.inject(how));
+        self.network.iter().for_each(|place| writer.network(place));
+        self.irq_core.into_iter().for_each(|core| writer.irq_core(core));
         file
     }
 }
@@ -142,7 +84,7 @@ mod tests {
             bind: None,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
-            file_space: key::FILE_SPACE_DEFAULT,
+            file_space: lwk_abi::job_file::FILE_SPACE_DEFAULT,
             folder: None,
             out: false,
             inject: None,
@@ -160,7 +102,7 @@ mod tests {
     #[test]
     fn every_option_has_its_record() {
         let all = Job {
-            log: Some("trace"),
+            log: Some(LogLevel::Trace),
             oversubscribe: true,
             report: true,
             cores: Some(2),
@@ -170,8 +112,6 @@ mod tests {
             file_space: 4096,
             folder: Some(b"/a".to_vec()),
             out: true,
-            network: Some(lwk_job::Network { node: 1, nodes: 2, size: 8, job: 9 }),
-            irq_core: Some(3),
             ..job()
         };
         let file = String::from_utf8(all.encode()).unwrap();
@@ -186,8 +126,6 @@ mod tests {
             "file_space=4096",
             "folder=/a",
             "out=1",
-            "network=1,2,8,9",
-            "irq_core=3",
         ] {
             assert!(file.split('\0').any(|found| found == record), "{record} is not in {file:?}");
         }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use lwk_abi::address::{MAX_RANKS, SEGMENT_BYTES_MIN};
 use lwk_abi::runtime::{PROFILE, REPORT, TRANSPORT};
+use lwk_job::{INJECTIONS, Inject};
 
 use crate::build::{Builder, Kernel};
 use crate::catalog::Named;
@@ -30,6 +31,12 @@ const THREAD_LIMIT: &str = "OMP_THREAD_LIMIT=";
 /// Most cores of a node: one for each rank it can hold.
 pub(crate) const CORES_MAX: u32 = MAX_RANKS as u32;
 
+/// The way to fail with this name. Errors: there is none.
+fn injection(name: &str) -> Outcome<Inject> {
+    let wrong = || Failure::usage(format!("--inject takes {INJECTIONS}, not {name:?}"));
+    Inject::parse(name.as_bytes()).ok_or_else(wrong)
+}
+
 /// Runs a job on a node in QEMU and gives its status.
 ///
 /// # Errors
@@ -40,7 +47,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     }
     let mut job = job_of(&options.job)?;
     let cores = check_cores(options)?;
-    job.log = options.log.map(|level| level.name());
+    job.log = options.log.map(|level| level.of_job());
     job.report = options.report || options.report_json.is_some();
     ask_runtime(&mut job, options);
     let current = options.cwd.as_deref().map(files::Back::current).transpose()?;
@@ -50,7 +57,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     job.at_end = if options.screen.is_some() || job.out { AtEnd::Wait } else { AtEnd::Exit };
     let given = files::image(&options.job, current.as_ref())?;
     options.out.as_deref().map_or(Ok(()), files::check_out)?;
-    job.inject = options.inject.clone();
+    job.inject = options.inject.as_deref().map(injection).transpose()?;
     let named = Named::find(tree, &options.job.app)?;
     memory_needed(&options.job, cores, 0)?;
 
@@ -144,7 +151,7 @@ fn boot(
 /// Writes a disk image for a real machine and says how to use it. Errors: as [`run`], before anything boots.
 pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     let mut job = job_of(&options.job)?;
-    job.log = options.log.map(|level| level.name());
+    job.log = options.log.map(|level| level.of_job());
     job.console = ConsoleForm::Plain;
     job.at_end = AtEnd::Halt;
     let named = Named::find(tree, &options.job.app)?;

@@ -34,7 +34,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         )));
     }
     let mut job = job_of_nodes(&options.job)?;
-    job.log = options.log.map(|level| level.name());
+    job.log = options.log.map(|level| level.of_job());
     let given = files::image(&options.job, None)?;
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;

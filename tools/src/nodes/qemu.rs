@@ -50,7 +50,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let faults = faults.map_err(|problem| Failure::usage(format!("--wire: {problem}")))?;
     let cores = check_cores(options)?;
     let mut job = job_of_nodes(&options.job)?;
-    job.log = options.log.map(|level| level.name());
+    job.log = options.log.map(|level| level.of_job());
     job.report = options.report;
     job.irq_core = options.irq_core;
     job.at_end = AtEnd::Wait;

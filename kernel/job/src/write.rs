@@ -1,0 +1,141 @@
+//! Writing: a record for each thing that is not as the reader takes it anyway.
+
+use lwk_abi::job_file;
+
+use crate::Network;
+use crate::option::{Choice, Console, End, Inject, LogLevel};
+
+/// Writes a job file to whatever takes bytes, a record a call. What is the reader's default is left out.
+///
+/// No text holds a NUL byte: records end with one.
+pub struct Writer<'o, O> {
+    out: &'o mut O,
+}
+
+impl<'o, O: Extend<u8>> Writer<'o, O> {
+    /// A file for a job of so many ranks on the node, 1 to 255, with so many bytes of memory each.
+    pub fn new(out: &'o mut O, ranks: u32, memory: u64) -> Self {
+        let mut file = Writer { out };
+        file.number(job_file::RANKS, ranks.into());
+        file.number(job_file::MEMORY, memory);
+        file
+    }
+
+    /// The next argument of the program, the first of which is its name.
+    pub fn argument(&mut self, argument: &[u8]) {
+        self.record(job_file::ARGUMENT, argument);
+    }
+
+    /// The next `NAME=VALUE` of the environment.
+    pub fn variable(&mut self, variable: &[u8]) {
+        self.record(job_file::ENVIRONMENT, variable);
+    }
+
+    /// Level of kernel messages.
+    pub fn log(&mut self, level: LogLevel) {
+        self.choice(job_file::LOG, level, LogLevel::Warn);
+    }
+
+    /// Whether more ranks than cores may share cores.
+    pub fn oversubscribe(&mut self, on: bool) {
+        self.choice(job_file::OVERSUBSCRIBE, on, false);
+    }
+
+    /// Whether there is an exit report.
+    pub fn report(&mut self, on: bool) {
+        self.choice(job_file::REPORT, on, false);
+    }
+
+    /// Cores to use at most, at least 1.
+    pub fn cores(&mut self, cores: u32) {
+        self.number(job_file::CORES, cores.into());
+    }
+
+    /// Which cores ranks get, as [`crate::Bind::parse`] takes it.
+    pub fn bind(&mut self, binding: &[u8]) {
+        self.record(job_file::BIND, binding);
+    }
+
+    /// The form of console lines.
+    pub fn console(&mut self, form: Console) {
+        self.choice(job_file::CONSOLE, form, Console::Framed);
+    }
+
+    /// What follows the job's end.
+    pub fn end(&mut self, end: End) {
+        self.choice(job_file::END, end, End::Exit);
+    }
+
+    /// Bytes that files may take beside those the job is given.
+    pub fn file_space(&mut self, bytes: u64) {
+        if bytes != job_file::FILE_SPACE_DEFAULT {
+            self.number(job_file::FILE_SPACE, bytes);
+        }
+    }
+
+    /// Folder that the ranks start in, by its whole path.
+    pub fn folder(&mut self, folder: &[u8]) {
+        self.record(job_file::FOLDER, folder);
+    }
+
+    /// Whether the host tool fetches the files at the end.
+    pub fn out(&mut self, on: bool) {
+        self.choice(job_file::OUT, on, false);
+    }
+
+    /// The node's place in a job of several nodes.
+    pub fn network(&mut self, place: &Network) {
+        let Network { node, nodes, size, job } = *place;
+        self.numbers(job_file::NETWORK, [node.into(), nodes.into(), size.into(), job]);
+    }
+
+    /// Core that takes the interrupts of the network card, by its number.
+    pub fn irq_core(&mut self, core: u32) {
+        self.number(job_file::IRQ_CORE, core.into());
+    }
+
+    /// How the kernel is made to fail.
+    pub fn inject(&mut self, how: Inject) {
+        self.record(job_file::INJECT, how.name().as_bytes());
+    }
+
+    fn choice<C: Choice>(&mut self, key: &str, choice: C, default: C) {
+        if choice != default {
+            self.record(key, choice.name().as_bytes());
+        }
+    }
+
+    fn number(&mut self, key: &str, number: u64) {
+        self.numbers(key, [number]);
+    }
+
+    /// Decimal numbers with a comma between each.
+    fn numbers<const N: usize>(&mut self, key: &str, numbers: [u64; N]) {
+        /// Digits of the largest number.
+        const DIGITS: usize = 20;
+        self.out.extend(key.bytes());
+        let mut before = b'=';
+        for number in numbers {
+            let (mut digits, mut first, mut left) = ([0; DIGITS], DIGITS, number);
+            loop {
+                first -= 1;
+                digits[first] = b'0' + (left % 10) as u8;
+                left /= 10;
+                if left == 0 {
+                    break;
+                }
+            }
+            self.out.extend([before]);
+            self.out.extend(digits[first..].iter().copied());
+            before = b',';
+        }
+        self.out.extend([0]);
+    }
+
+    fn record(&mut self, key: &str, value: &[u8]) {
+        self.out.extend(key.bytes());
+        self.out.extend([b'=']);
+        self.out.extend(value.iter().copied());
+        self.out.extend([0]);
+    }
+}
