@@ -382,13 +382,16 @@ contains
     use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
     type(c_ptr) :: memory
     integer, pointer :: numbers(:)
-    integer :: version, subversion, provided
-    logical :: flag
+    integer :: version, subversion, provided, bytes
+    logical :: flag, yes, no
     call MPI_Get_version(version, subversion)
     call check(version == MPI_VERSION .and. subversion == MPI_SUBVERSION, 'MPI_Get_version')
     call MPI_Query_thread(provided)
     call MPI_Is_thread_main(flag)
     call check(provided == MPI_THREAD_SINGLE .and. flag, 'MPI_Is_thread_main')
+    bytes = storage_size(yes) / 8
+    call MPI_Abi_get_fortran_booleans(bytes, yes, no, flag)
+    call check(flag .and. yes .and. .not. no, 'MPI_Abi_get_fortran_booleans')
     call MPI_Initialized(flag)
     call check(flag, 'MPI_Initialized')
     call MPI_Finalized(flag)

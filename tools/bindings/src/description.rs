@@ -264,9 +264,10 @@ impl Function {
         self.in_c(large).filter(|it| !matches!(it.kind, Kind::C(_)))
     }
 
-    /// Whether Fortran's compiler passes buffers of it, and how.
-    pub fn has_buffers(&self) -> bool {
-        self.arguments.iter().any(|it| matches!(it.kind, Kind::Buffer(_)))
+    /// Whether buffers of it come with their shapes, for which a procedure must be C's: then logicals would be C's, too, and it must have none.
+    pub fn has_shapes(&self) -> bool {
+        let has = |wanted: fn(&Kind) -> bool| self.arguments.iter().any(|it| wanted(&it.kind));
+        has(|kind| matches!(kind, Kind::Buffer(_))) && !has(|kind| *kind == Kind::Logical)
     }
 }
 

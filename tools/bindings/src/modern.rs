@@ -119,7 +119,7 @@ fn procedure(function: &Function, prefix: &str, large: bool) -> String {
         names.push("ierror".into());
     }
     let mut text = lines::called(&format!("    subroutine {name}"), names);
-    if function.has_buffers() {
+    if function.has_shapes() {
         text += &format!(" &\n        bind(C, name=\"{}_\")", name.to_lowercase());
     }
     text += "\n      import\n";
@@ -149,7 +149,11 @@ fn declaration(function: &Function, argument: &Argument, large: bool) -> String 
         matches!(kind, Kind::Status | Kind::Weights | Kind::ErrorCodes) && *direction == Direction::Out;
     let intent = if ignorable { "" } else { intent };
     let of = match kind {
-        Kind::Buffer(used) => return buffer(argument, *used),
+        Kind::Buffer(used) if function.has_shapes() => return buffer(argument, *used),
+        Kind::Buffer(_) => {
+            let name = argument.fortran();
+            return format!("!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}\n      type(*) :: {name}(*)");
+        }
         Kind::Function(name, has_large) => {
             let end = if large && *has_large { "_c" } else { "" };
             return format!("procedure(MPI_{name}{end}) :: {}", argument.fortran());
@@ -261,6 +265,13 @@ mod tests {
         );
         assert!(types.contains("  interface operator(/=)\n    procedure Comm_is_not\n"), "{types}");
         assert!(functions.contains("    Win_is = a%MPI_VAL == b%MPI_VAL\n"), "{functions}");
+    }
+
+    #[test]
+    fn a_procedure_with_logicals_is_fortran_s() {
+        let text = of("Booleans\n a out buffer place\n flag out logical\n");
+        assert!(!text.contains("bind(C"), "{text}");
+        assert!(text.contains("      !GCC$ ATTRIBUTES NO_ARG_CHECK :: a\n      type(*) :: a(*)\n"), "{text}");
     }
 
     #[test]

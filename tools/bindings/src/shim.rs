@@ -31,12 +31,11 @@ fn shim(function: &Function, large: bool) -> String {
     let name = function.form(large).to_lowercase();
     let mut text =
         format!("\n{};\n", listed(&format!("void pmpi_{name}_"), wrapper::parameters(function, large)));
-    let with_shapes = function.has_buffers();
+    let with_shapes = function.has_shapes();
     let mut parameters: Vec<_> = function
         .in_fortran(large)
         .map(|it| match it.kind {
-            Kind::Buffer(_) => format!("CFI_cdesc_t *{}", it.name),
-            Kind::Text if with_shapes => format!("CFI_cdesc_t *{}", it.name),
+            Kind::Buffer(_) | Kind::Text if with_shapes => format!("CFI_cdesc_t *{}", it.name),
             _ => wrapper::passed(it, large),
         })
         .collect();
@@ -72,11 +71,11 @@ fn texts(function: &Function, large: bool) -> impl Iterator<Item = &Argument> {
 
 /// The call of the older wrapper.
 fn call(function: &Function, large: bool) -> String {
-    let with_shapes = function.has_buffers();
+    let with_shapes = function.has_shapes();
     let mut values: Vec<_> = function
         .in_fortran(large)
         .map(|it| match it.kind {
-            Kind::Buffer(_) => format!("c_{}.address", it.name),
+            Kind::Buffer(_) if with_shapes => format!("c_{}.address", it.name),
             Kind::Text if with_shapes => format!("{}->base_addr", it.name),
             _ => it.name.clone(),
         })

@@ -10,6 +10,8 @@ use lwk::subcommand::Lwk;
 
 /// A program whose making makes the modules, too.
 const PROGRAM: &str = "conformance/f08_messages.f90";
+/// A program in Fortran 2008.
+const STRICT: &str = "apps/fortran/wave.f90";
 /// Calls, and whether module `mpi_f08` takes them. Declared: `x` (real), `n`, `code`, `large` (of `MPI_COUNT_KIND`), `comm`, `type`, `op`, `request`, `status`.
 const MODERN: [(&str, bool); 22] = [
     ("call MPI_Send(x, 1, MPI_REAL, 0, 1, comm)", true),
@@ -62,7 +64,19 @@ fn check(lwk: &Lwk) -> Result<(), String> {
              type(MPI_Status) :: status\n";
         judge(lwk, "mpi_f08", declared, call, right)?;
     }
-    OLDER.into_iter().try_for_each(|(call, right)| judge(lwk, "mpi", "", call, right))
+    OLDER.into_iter().try_for_each(|(call, right)| judge(lwk, "mpi", "", call, right))?;
+    // A program that keeps to the standard compiles when nothing else is allowed.
+    let output = compiler(lwk).args(["-std=f2008", "-pedantic"]).arg(lwk.tree().root().join(STRICT)).output();
+    let output = output.map_err(|error| format!("margay-fc: {error}"))?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(()) } else { Err(format!("{STRICT} is not Fortran 2008:\n{told}")) }
+}
+
+/// The wrapper of the compiler, which checks and writes nothing.
+fn compiler(lwk: &Lwk) -> Command {
+    let mut command = Command::new(cc::prefix(lwk.tree()).join("bin/margay-fc"));
+    command.arg("-fsyntax-only");
+    command
 }
 
 /// Compiles a program with one call.
@@ -76,8 +90,7 @@ fn judge(lwk: &Lwk, module: &str, declared: &str, call: &str, right: bool) -> Re
     );
     let file = lwk.folder()?.file("it.f90");
     fs::write(&file, program).map_err(|error| format!("{}: {error}", file.display()))?;
-    let compiler = cc::prefix(lwk.tree()).join("bin/margay-fc");
-    let output = Command::new(compiler).args(["-w", "-fsyntax-only"]).arg(&file).output();
+    let output = compiler(lwk).args(["-std=f2018", "-w"]).arg(&file).output();
     let output = output.map_err(|error| format!("margay-fc: {error}"))?;
     match (output.status.success(), right) {
         (true, true) | (false, false) => Ok(()),
