@@ -11,6 +11,7 @@ use lwk_mm::Access;
 use lwk_mm::address::VirtAddr;
 use lwk_mm::layout::{ImageRange, Layout};
 use lwk_personality::Process;
+use lwk_topology::MemoryNodes;
 
 use crate::arch::features::features;
 use crate::arch::{clock, topology};
@@ -20,16 +21,15 @@ use crate::initial_stack;
 use crate::job::Job;
 use crate::memory;
 use crate::rank::{Parts, Rank};
+use crate::segments;
 use crate::user_memory::{FreshFrames, SharedFrames, UserMemory, Writable};
 
-const MIB2: u64 = 2 << 20;
-const GIB: u64 = 1 << 30;
 /// What an earlier job has left in every byte, in tests.
 const STALE: u8 = 0xa5;
 
 /// Creates every rank of `job`, links each into all the others, and fills in their job pages and stacks. Errors: what does not fit, in memory or in a
 /// slot.
-pub fn create_ranks(job: &Job, file: &lwk_job::Job<'static>) -> Result<(), Problem> {
+pub fn create_ranks(job: &Job, file: &lwk_job::Job<'static>, nodes: &MemoryNodes<'_>) -> Result<(), Problem> {
     let bytes = file.memory.next_multiple_of(PAGE_BYTES);
     let image: ArrayVec<ImageRange, { lwk_mm::layout::IMAGE_RANGES_MAX }> = job
         .program()
@@ -44,10 +44,11 @@ pub fn create_ranks(job: &Job, file: &lwk_job::Job<'static>) -> Result<(), Probl
     let layout = Layout::new(&image, bytes).map_err(Problem::Layout)?;
     let free = memory::in_use().free;
     let no_memory = Problem::NoMemory { ranks: job.size(), bytes, free };
-    let segments = allocate_segments(job.size(), &layout).ok_or(no_memory)?;
-    let places = places(job);
+    let segments = segments::allocate(job, &layout, nodes).ok_or(no_memory)?;
+    let places = places(job, nodes);
     for (number, segment) in segments.into_iter().enumerate() {
-        let fresh = Fresh { number, layout: layout.clone(), segment };
+        let segment_node = nodes.of_memory(segment.start().as_u64());
+        let fresh = Fresh { number, layout: layout.clone(), segment, segment_node };
         job.set_rank(create_rank(job, file, fresh, &places)?);
     }
     link_peers(job)
@@ -55,34 +56,13 @@ pub fn create_ranks(job: &Job, file: &lwk_job::Job<'static>) -> Result<(), Probl
 
 /// Places of the ranks, by number.
 type Places = ArrayVec<RankPlace, MAX_RANKS>;
-type Segments = ArrayVec<FreshFrames, MAX_RANKS>;
-
-/// Memory for `count` segments of this layout, at physical addresses that large pages can map: congruent to the virtual ones modulo
-/// 1 GiB where a segment can hold such a page and that wastes too little to matter, else modulo 2 MiB.
-fn allocate_segments(count: usize, layout: &Layout) -> Option<Segments> {
-    let gigabyte = (features().gigabyte_pages && layout.segment_bytes >= 2 * GIB).then_some(GIB);
-    gigabyte.into_iter().chain([MIB2]).find_map(|align| allocate_aligned(count, layout, align))
-}
-
-fn allocate_aligned(count: usize, layout: &Layout, align: u64) -> Option<Segments> {
-    let mut segments = Segments::new();
-    for _ in 0..count {
-        match memory::allocate_segment(layout.segment_bytes, align, layout.segment_start % align) {
-            Some(segment) => segments.push(segment),
-            None => {
-                segments.into_iter().for_each(memory::release_segment);
-                return None;
-            }
-        }
-    }
-    Some(segments)
-}
 
 /// What a rank begins with.
 struct Fresh {
     number: usize,
     layout: Layout,
     segment: FreshFrames,
+    segment_node: Option<usize>,
 }
 
 fn create_rank(
@@ -91,7 +71,7 @@ fn create_rank(
     fresh: Fresh,
     places: &Places,
 ) -> Result<&'static Rank, Problem> {
-    let Fresh { number, layout, mut segment } = fresh;
+    let Fresh { number, layout, mut segment, segment_node } = fresh;
     let stack = initial_stack::build(&layout, &mut segment, job.program(), file)?;
     let mut job_page = memory::allocate_kernel(PAGE_BYTES).ok_or(Problem::NoKernelMemory)?;
     job_page.place(job_page_of(job, number, &layout, &segment, places));
@@ -99,7 +79,21 @@ fn create_rank(
     let space = map(&layout, &segment, &job_page)?;
     let process = place_process(&layout).ok_or(Problem::NoKernelMemory)?;
     let (core, entry) = (job.core_of(number), job.program().entry);
-    let parts = Parts { number, core, layout, segment, job_page, space, entry, stack, process };
+    let memory_node = usize::from(places[number].memory_node);
+    let segment_node = segment_node.unwrap_or(memory_node);
+    let parts = Parts {
+        number,
+        core,
+        layout,
+        segment,
+        memory_node,
+        segment_node,
+        job_page,
+        space,
+        entry,
+        stack,
+        process,
+    };
     memory::place(Rank::new(parts)).map(|rank| &*rank).ok_or(Problem::NoKernelMemory)
 }
 
@@ -153,7 +147,7 @@ fn dense(values: impl Iterator<Item = u32>) -> ArrayVec<u16, MAX_RANKS> {
 }
 
 /// Where each rank runs.
-fn places(job: &Job) -> Places {
+fn places(job: &Job, nodes: &MemoryNodes<'_>) -> Places {
     let shifts = topology::shifts();
     let ranks = || 0..job.size();
     let id = |rank: usize| core_local::core(job.core_of(rank)).map_or(0, |core| core.block().controller_id());
@@ -168,6 +162,7 @@ fn places(job: &Job) -> Places {
         l2: l2[rank],
         l3: l3[rank],
         thread: (id(rank) & ((1 << shifts.core) - 1)) as u16,
+        memory_node: nodes.of_core(id(rank)).unwrap_or(0) as u16,
     };
     ranks().map(place).collect()
 }

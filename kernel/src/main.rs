@@ -41,6 +41,7 @@ mod panic;
 mod rank;
 mod report;
 mod scheduler;
+mod segments;
 mod start_cores;
 mod syscall;
 mod user_memory;
@@ -88,7 +89,8 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
         // The host tool lets all nodes start when they are all there.
         console::wait_for_byte(network::serve_others);
     }
-    if let Err(problem) = node::launch(&job) {
+    let nodes = lwk_topology::MemoryNodes::new(tables.affinity, tables.distances);
+    if let Err(problem) = node::launch(&job, &nodes) {
         node::refuse(format_args!("{problem}"));
     }
     if let Some(kind) = job.file.inject {

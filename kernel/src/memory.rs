@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ptr::NonNull;
 
-use bootloader_api::info::MemoryRegionKind;
+use bootloader_api::info::{MemoryRegion, MemoryRegionKind};
 use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::Access;
 use lwk_mm::address::{PhysAddr, VirtAddr};
@@ -73,12 +73,17 @@ static MEMORY: spin::Mutex<Memory> =
 /// The address space of cores that run no rank, once [`init`] has made it.
 static KERNEL_SPACE: spin::Mutex<Option<AddressSpace>> = spin::Mutex::new(None);
 
+/// Where the linear map ends: behind the last memory that the firmware lists, and behind 4 GiB.
+pub fn linear_end(regions: &[MemoryRegion]) -> u64 {
+    regions.iter().map(|region| region.end).max().unwrap_or(0).max(1 << 32)
+}
+
 /// Takes over the memory that the boot loader left, and the kernel's half of its page tables. Once, on the boot core. Errors: there is too little for
 /// the page tables, or it lies too far up.
 pub fn init(machine: &Machine) -> Result<(), Unusable> {
-    let last = machine.regions.iter().map(|region| region.end).max().unwrap_or(0);
-    if last > LINEAR_BYTES_MAX {
-        return Err(Unusable::TooFar(last));
+    let end = linear_end(machine.regions);
+    if end > LINEAR_BYTES_MAX {
+        return Err(Unusable::TooFar(end));
     }
     let mut memory = MEMORY.lock();
     memory.total = machine.memory_bytes();
@@ -148,6 +153,20 @@ pub fn allocate_kernel(bytes: u64) -> Option<FreshFrames> {
 pub fn allocate_segment(bytes: u64, align: u64, residue: u64) -> Option<FreshFrames> {
     let mut memory = MEMORY.lock();
     let start = memory.free.allocate(bytes, align, residue)?;
+    memory.segments += bytes;
+    // SAFETY: the memory was free and is nobody else's now; the linear map covers it.
+    Some(unsafe { FreshFrames::new(start, bytes) })
+}
+
+/// The same wholly inside one of `windows`, each by its first and its end address.
+pub fn allocate_segment_inside(
+    bytes: u64,
+    align: u64,
+    residue: u64,
+    windows: impl Iterator<Item = (u64, u64)> + Clone,
+) -> Option<FreshFrames> {
+    let mut memory = MEMORY.lock();
+    let start = memory.free.allocate_inside(bytes, align, residue, windows)?;
     memory.segments += bytes;
     // SAFETY: the memory was free and is nobody else's now; the linear map covers it.
     Some(unsafe { FreshFrames::new(start, bytes) })

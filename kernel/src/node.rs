@@ -9,7 +9,7 @@ use lwk_abi::address::MAX_RANKS;
 use lwk_abi::console::{END, KERNEL};
 use lwk_abi::exit;
 use lwk_job::{Bind, End};
-use lwk_topology::Binding;
+use lwk_topology::{Binding, MemoryNodes};
 
 use crate::arch::core_block;
 use crate::arch::debug_exit;
@@ -59,7 +59,7 @@ pub fn running(core: &'static Core) -> Option<Running> {
 }
 
 /// Creates the ranks of a job and sets the cores to work on them. Errors: a program that cannot be run, more ranks than cores, and too little memory.
-pub fn launch(description: &Description) -> Result<(), Problem> {
+pub fn launch(description: &Description, nodes: &MemoryNodes<'_>) -> Result<(), Problem> {
     let file = &description.file;
     let size = file.ranks as usize;
     let program = lwk_elf::parse(description.program).map_err(Problem::Program)?;
@@ -69,7 +69,7 @@ pub fn launch(description: &Description) -> Result<(), Problem> {
     }
     let job: &'static Job = memory::place(Job::new(file, program, bound)).ok_or(Problem::NoKernelMemory)?;
     files::init(description.files, file.file_space, file.folder.unwrap_or(b"/"))?;
-    create_ranks(job, file)?;
+    create_ranks(job, file, nodes)?;
     network::route(job, file.irq_core).map_err(Problem::Network)?;
     // Release: pairs with the acquire in `job`; whoever finds the job finds its ranks.
     JOB.store(core::ptr::from_ref(job).cast_mut(), Ordering::Release);

@@ -36,6 +36,8 @@ pub struct Rank {
     core: usize,
     layout: Layout,
     segment: SharedFrames,
+    memory_node: usize,
+    segment_node: usize,
     job_page: SharedFrames,
     space: AddressSpace,
     /// Where the program's stack starts, below arguments and environment.
@@ -57,6 +59,9 @@ pub struct Parts {
     pub layout: Layout,
     /// The segment, of `layout.segment_bytes`.
     pub segment: SharedFrames,
+    /// Memory node of its core, and of the segment; 0 where the firmware tells of none.
+    pub memory_node: usize,
+    pub segment_node: usize,
     /// The frame of the job page.
     pub job_page: SharedFrames,
     /// What maps both, and the peers.
@@ -70,7 +75,19 @@ pub struct Parts {
 impl Rank {
     /// A rank that has not run.
     pub fn new(parts: Parts) -> Rank {
-        let Parts { number, core, layout, segment, job_page, space, entry, stack, process } = parts;
+        let Parts {
+            number,
+            core,
+            layout,
+            segment,
+            memory_node,
+            segment_node,
+            job_page,
+            space,
+            entry,
+            stack,
+            process,
+        } = parts;
         const EMPTY: Line = Line { bytes: [0; LINE_BYTES], used: 0 };
         let mut extended = ExtendedState::empty();
         extended.reset();
@@ -79,6 +96,8 @@ impl Rank {
             core,
             layout,
             segment,
+            memory_node,
+            segment_node,
             job_page,
             space,
             stack,
@@ -117,6 +136,16 @@ impl Rank {
     /// The segment: its first byte is the layout's `segment_start` to the program.
     pub fn segment(&self) -> &SharedFrames {
         &self.segment
+    }
+
+    /// Memory node of the rank's core.
+    pub fn memory_node(&self) -> usize {
+        self.memory_node
+    }
+
+    /// Memory node of its segment's first byte.
+    pub fn segment_node(&self) -> usize {
+        self.segment_node
     }
 
     /// The frame of the job page.

@@ -26,9 +26,11 @@ pub fn print(job: &Job, ticks_to_first_entry: u64, kernel_bytes: u64) {
     ));
     for rank in job.all_ranks() {
         say(format_args!(
-            "rank rank={} core={} page_table_bytes={} segment_bytes={} status={}",
+            "rank rank={} core={} memory_node={} segment_node={} page_table_bytes={} segment_bytes={} status={}",
             rank.number(),
             rank.core(),
+            rank.memory_node(),
+            rank.segment_node(),
             rank.space().table_bytes(),
             rank.layout().segment_bytes,
             Status(rank.status()),

@@ -13,6 +13,8 @@ use lwk_user::{NodeRank, job};
 pub enum Level {
     Node,
     Package,
+    /// Cores with the same memory near them.
+    Memory,
     LastCache,
     SecondCache,
     Core,
@@ -20,8 +22,15 @@ pub enum Level {
 }
 
 /// From the whole to its parts.
-pub const LEVELS: [Level; 6] =
-    [Level::Node, Level::Package, Level::LastCache, Level::SecondCache, Level::Core, Level::Thread];
+pub const LEVELS: [Level; 7] = [
+    Level::Node,
+    Level::Package,
+    Level::Memory,
+    Level::LastCache,
+    Level::SecondCache,
+    Level::Core,
+    Level::Thread,
+];
 
 /// The key of the info object that names a level.
 pub const RESOURCE_KEY: &[u8] = b"mpi_hw_resource_type";
@@ -34,6 +43,7 @@ impl Level {
         match self {
             Level::Node => "margay://node",
             Level::Package => "margay://package",
+            Level::Memory => "margay://memory",
             Level::LastCache => "margay://l3",
             Level::SecondCache => "margay://l2",
             Level::Core => "margay://core",
@@ -54,6 +64,7 @@ impl Level {
         (match self {
             Level::Node => 0,
             Level::Package => place.package,
+            Level::Memory => place.memory_node,
             Level::LastCache => place.l3,
             Level::SecondCache => place.l2,
             Level::Core => place.physical_core,

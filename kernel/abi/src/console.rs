@@ -36,7 +36,7 @@ pub const PANIC_FRAME: u8 = b'q';
 /// A record of the exit report; number: 0. Text: a word that names the record, then `key=value` words.
 ///
 /// * `node kernel_entry_to_user_us=… kernel_image_bytes=… kernel_memory_bytes=… memory_bytes=… cores=… tsc_hz=…`
-/// * `rank rank=… core=… page_table_bytes=… segment_bytes=… status=…`
+/// * `rank rank=… core=… memory_node=… segment_node=… page_table_bytes=… segment_bytes=… status=…`
 /// * `core core=… syscalls=… faults=… interrupts=… vectors=V:N,V:N,…` (`vectors=-` if there were none)
 /// * `unsupported number=… count=…` (a system call that was answered `-ENOSYS`)
 /// * `runtime-…`: what the program's runtime has said of itself ([`crate::syscall::REPORT`])

@@ -7,7 +7,7 @@ use crate::address::MAX_RANKS;
 /// "MARGAYJP" in little-endian ASCII: what a page begins with that a home has filled in.
 pub const JOB_PAGE_MAGIC: u64 = u64::from_le_bytes(*b"MARGAYJP");
 /// Changes whenever the layout of [`JobPage`] changes.
-pub const JOB_PAGE_VERSION: u32 = 2;
+pub const JOB_PAGE_VERSION: u32 = 3;
 
 /// The ranks of this node share cores: wait loops must yield ([`JobPage::yield_code`]).
 pub const FLAG_OVERSUBSCRIBED: u32 = 1 << 0;
@@ -33,6 +33,8 @@ pub struct RankPlace {
     pub l3: u16,
     /// Hardware thread within the physical core.
     pub thread: u16,
+    /// Memory node: cores of one node have the same memory near them. The rank's segment lies in the nearest one that has memory and room.
+    pub memory_node: u16,
 }
 
 /// The job page. One page of 4 KiB; all fields are native-endian, addresses are slot-0 addresses.

@@ -126,12 +126,23 @@ impl<const N: usize> PhysicalMemory<N> {
     /// A residue lets a segment use the largest pages: its physical address must be congruent to the address
     /// that the program has it at, modulo the page size.
     pub fn allocate(&mut self, bytes: u64, align: u64, residue: u64) -> Option<PhysAddr> {
-        self.place(bytes, align, residue, u64::MAX)
+        self.place(bytes, align, residue, core::iter::once((0, u64::MAX)))
+    }
+
+    /// The same wholly inside one of `windows`: each by its first and its end address.
+    pub fn allocate_inside(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        residue: u64,
+        windows: impl Iterator<Item = (u64, u64)> + Clone,
+    ) -> Option<PhysAddr> {
+        self.place(bytes, align, residue, windows)
     }
 
     /// As [`PhysicalMemory::allocate`] with residue 0, and wholly below the address `limit`.
     pub fn allocate_below(&mut self, bytes: u64, align: u64, limit: u64) -> Option<PhysAddr> {
-        self.place(bytes, align, 0, limit)
+        self.place(bytes, align, 0, core::iter::once((0, limit)))
     }
 
     /// Gives back what [`PhysicalMemory::allocate`] returned for as many `bytes`, or a page-aligned part of it.
@@ -192,7 +203,13 @@ impl<const N: usize> PhysicalMemory<N> {
     }
 
     /// Chooses the best place (module's rule), and takes it.
-    fn place(&mut self, bytes: u64, align: u64, residue: u64, limit: u64) -> Option<PhysAddr> {
+    fn place(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        residue: u64,
+        windows: impl Iterator<Item = (u64, u64)> + Clone,
+    ) -> Option<PhysAddr> {
         if bytes == 0 || !align.is_power_of_two() {
             return None;
         }
@@ -201,13 +218,14 @@ impl<const N: usize> PhysicalMemory<N> {
             return None;
         }
         let bytes = align_up(bytes, PAGE_BYTES)?;
-        let places = self.free.iter().flat_map(|region| {
-            let end = region.end.min(limit);
-            let lowest = lowest_at(region.start, align, residue);
+        let parts = self.free.iter().flat_map(|region| windows.clone().map(move |window| (region, window)));
+        let places = parts.flat_map(|(region, (first, limit))| {
+            let (begin, end) = (region.start.max(first), region.end.min(limit));
+            let lowest = lowest_at(begin, align, residue);
             let highest = end.checked_sub(bytes).and_then(|last| highest_at(last, align, residue));
             [lowest, highest].into_iter().flatten().filter_map(move |start| {
                 let stop = start.checked_add(bytes)?;
-                (start >= region.start && stop <= end).then(|| {
+                (start >= begin && stop <= end).then(|| {
                     let pieces = u8::from(start > region.start) + u8::from(stop < region.end);
                     (pieces, region.bytes(), start)
                 })
@@ -287,6 +305,26 @@ mod tests {
         assert_eq!(memory.allocate_below(0x1000, 0x1000, 0x10_0000), None, "the limit is exclusive");
         assert_eq!(memory.allocate_below(0x1000, 0x1000, 0x10_1000), Some(PhysAddr::new(0x10_0000)));
         assert_eq!(memory.allocate(0x1000, 0x8_0000, 0x3000), Some(PhysAddr::new(0x18_3000)));
+    }
+
+    #[test]
+    fn windows_bound_a_place() {
+        let mut memory = PhysicalMemory::<8>::new();
+        memory.add(0x10_0000, 0x40_0000).unwrap();
+        let inside = |memory: &mut PhysicalMemory<8>, bytes, windows: &[(u64, u64)]| {
+            memory.allocate_inside(bytes, 0x10_0000, 0x8_0000, windows.iter().copied())
+        };
+        assert_eq!(inside(&mut memory, 0x1000, &[]), None, "no window, no place");
+        assert_eq!(inside(&mut memory, 0x1000, &[(0x20_0000, 0x28_0000)]), None, "no place at this residue");
+        assert_eq!(inside(&mut memory, 0x1000, &[(0x50_0000, 0x60_0000)]), None, "no free memory there");
+        let windows = [(0x28_0000, 0x28_0fff), (0x18_0000, 0x18_1000)];
+        assert_eq!(
+            inside(&mut memory, 0x1000, &windows),
+            Some(PhysAddr::new(0x18_0000)),
+            "the one that holds it"
+        );
+        assert_eq!(inside(&mut memory, 0x8_0000, &[(0, u64::MAX)]), Some(PhysAddr::new(0x38_0000)));
+        assert_eq!(memory.free_bytes(), 0x30_0000 - 0x8_1000);
     }
 
     #[test]

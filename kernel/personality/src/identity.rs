@@ -208,13 +208,13 @@ pub fn policy_range(policy: u64, highest: bool) -> Answer {
     }
 }
 
-/// `getcpu(2)`: the rank's core, and memory node 0, each in four bytes where an address is given. Errors: `EFAULT`.
+/// `getcpu(2)`: the rank's core and its memory node, each in four bytes where an address is given. Errors: `EFAULT`.
 pub fn core<M: Machine>(machine: &M, core: u64, node: u64) -> Answer {
     if core != 0 {
         machine.write(core, &machine.facts().core.to_le_bytes())?;
     }
     if node != 0 {
-        machine.write(node, &[0; 4])?;
+        machine.write(node, &machine.facts().memory_node.to_le_bytes())?;
     }
     Ok(0)
 }

@@ -37,6 +37,8 @@ pub struct Facts {
     pub rank: u32,
     /// Core the rank is pinned to.
     pub core: u32,
+    /// Memory node of that core.
+    pub memory_node: u32,
     /// Cores of the node.
     pub cores: u32,
     /// Memory of the node in bytes, and what of it is free.

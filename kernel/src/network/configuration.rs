@@ -3,10 +3,10 @@
 
 use core::ptr::NonNull;
 
+use lwk_acpi::ConfigurationSpace;
 use lwk_nic::Registers;
 use lwk_pci::{Configuration, Function};
 
-use crate::acpi_tables::ConfigurationMemory;
 use crate::arch::configuration_ports;
 use crate::memory;
 
@@ -20,9 +20,9 @@ pub enum Space {
 
 impl Space {
     /// The space of this machine.
-    pub fn open(place: Option<ConfigurationMemory>) -> Space {
-        let open = |place: ConfigurationMemory| {
-            let ConfigurationMemory { address, first_bus, last_bus } = place;
+    pub fn open(place: Option<ConfigurationSpace>) -> Space {
+        let open = |place: ConfigurationSpace| {
+            let ConfigurationSpace { base: address, first_bus, last_bus, .. } = place;
             let start = address.checked_add(u64::from(first_bus) * BUS_BYTES)?;
             let bytes = (u64::from(last_bus.checked_sub(first_bus)?) + 1) * BUS_BYTES;
             // SAFETY: the firmware says that the configuration space is there.

@@ -69,6 +69,7 @@ impl Machine for NodeMachine<'_> {
         Facts {
             rank: self.rank.number() as u32,
             core: self.core.index() as u32,
+            memory_node: self.rank.memory_node() as u32,
             cores: core_local::count() as u32,
             memory_bytes: memory.total,
             free_bytes: memory.free,

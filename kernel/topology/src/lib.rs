@@ -1,4 +1,4 @@
-//! Which hardware the processors of a node share, and in which order ranks get them.
+//! Which hardware the processors of a node share, which memory is near them, and in which order ranks get them.
 //!
 //! A processor here is a hardware thread, named by the number of its interrupt controller (APIC). What processors share follows from that
 //! number: those of one core, cache or package have the same value of some of its upper bits ([`Shifts`]). How many, the processor
@@ -9,9 +9,11 @@
 #[cfg(test)]
 extern crate std;
 
+mod memory_nodes;
 mod order;
 mod shifts;
 
+pub use memory_nodes::MemoryNodes;
 pub use order::{Binding, order};
 pub use shifts::{Answer, Shifts};
 

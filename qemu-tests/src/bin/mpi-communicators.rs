@@ -270,6 +270,7 @@ fn by_hardware() -> Result<()> {
         let together = job().places().iter().filter(|place| match level {
             Level::Node => true,
             Level::Package => place.package == mine.package,
+            Level::Memory => place.memory_node == mine.memory_node,
             Level::LastCache => place.l3 == mine.l3,
             Level::SecondCache => place.l2 == mine.l2,
             Level::Core => place.physical_core == mine.physical_core,

@@ -87,7 +87,8 @@ impl Machine for HostMachine {
     fn facts(&self) -> Facts {
         let page = std::ptr::with_exposed_provenance::<JobPage>(JOB_PAGE as usize);
         // SAFETY: the rank's job page is mapped there, readable and never written.
-        let ticks_a_second = unsafe { (*page).tsc_hz };
+        let (ticks_a_second, memory_node) =
+            unsafe { ((*page).tsc_hz, (*page).places[self.rank.rank as usize].memory_node.into()) };
         let mut system = [0u64; 14];
         // SAFETY: the call writes 112 bytes, which the array has.
         unsafe { Gate::call(libc::SYS_sysinfo, [system.as_mut_ptr() as u64, 0, 0, 0, 0, 0]) };
@@ -95,6 +96,7 @@ impl Machine for HostMachine {
         Facts {
             rank: self.rank.rank,
             core: self.rank.core,
+            memory_node,
             cores: self.rank.cores,
             memory_bytes: system[4].saturating_mul(unit),
             free_bytes: system[5].saturating_mul(unit),

@@ -23,8 +23,7 @@ pub fn places(cores: &[usize]) -> Vec<RankPlace> {
 }
 
 fn read_places(sysfs: &Path, cores: &[usize]) -> Vec<RankPlace> {
-    let (mut packages, mut physical, mut l2, mut l3) =
-        (Dense::default(), Dense::default(), Dense::default(), Dense::default());
+    let [mut packages, mut physical, mut l2, mut l3, mut nodes] = [const { Dense::new() }; 5];
     let mut threads: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
     let mut places: Vec<RankPlace> = Vec::new();
     for &core in cores {
@@ -57,16 +56,28 @@ fn read_places(sysfs: &Path, cores: &[usize]) -> Vec<RankPlace> {
             l2: l2.number(cache("2").unwrap_or_else(alone)),
             l3: l3.number(cache("3").unwrap_or_else(alone)),
             thread: thread as u16,
+            memory_node: nodes.number(memory_node(&folder).unwrap_or_default()),
         });
     }
     places
 }
 
+/// The name of a core's memory node: its folder has a link of that name (ABI/stable/sysfs-devices-system-cpu).
+fn memory_node(core: &Path) -> Option<String> {
+    let names = fs::read_dir(core).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names
+        .into_iter()
+        .find(|name| name.strip_prefix("node").is_some_and(|number| number.parse::<u16>().is_ok()))
+}
+
 /// Dense numbers for names, in the order of their first appearance.
-#[derive(Default)]
 struct Dense(BTreeMap<String, u16>);
 
 impl Dense {
+    const fn new() -> Dense {
+        Dense(BTreeMap::new())
+    }
+
     fn number(&mut self, name: String) -> u16 {
         let next = self.0.len() as u16;
         *self.0.entry(name).or_insert(next)
@@ -91,6 +102,7 @@ mod tests {
                 ("cache/index0/level", "2".into()),
                 ("cache/index0/type", "Unified".into()),
                 ("cache/index0/shared_cpu_list", shared.into()),
+                (&format!("node{package}/cpulist"), shared.into()),
             ] {
                 fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
                 fs::write(folder.join(name), text + "\n").unwrap();
@@ -98,15 +110,19 @@ mod tests {
         }
         let places = read_places(&root, &[0, 1, 2]);
         fs::remove_dir_all(&root).unwrap();
-        let place = |core, package, physical_core, l2, l3, thread| RankPlace {
+        let place = |core, package, physical_core, l2, l3, thread, memory_node| RankPlace {
             core,
             package,
             physical_core,
             l2,
             l3,
             thread,
+            memory_node,
         };
-        assert_eq!(places, [place(0, 0, 0, 0, 0, 0), place(1, 1, 1, 1, 1, 0), place(2, 0, 0, 0, 2, 1)]);
+        assert_eq!(
+            places,
+            [place(0, 0, 0, 0, 0, 0, 0), place(1, 1, 1, 1, 1, 0, 1), place(2, 0, 0, 0, 2, 1, 0)]
+        );
     }
 
     #[test]

@@ -21,6 +21,8 @@ const FILE_PAGES_MAX: usize = 64;
 /// Rank and core on the node.
 pub const RANK: u32 = 2;
 pub const CORE: u32 = 3;
+/// The memory node of the core.
+pub const MEMORY_NODE: u32 = 2;
 /// Bytes of the extended state.
 const FLOAT_BYTES: u64 = 64;
 
@@ -117,6 +119,7 @@ impl Machine for Node {
         Facts {
             rank: RANK,
             core: CORE,
+            memory_node: MEMORY_NODE,
             cores: 4,
             memory_bytes: 1 << 30,
             free_bytes: 1 << 29,

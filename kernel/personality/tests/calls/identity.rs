@@ -5,7 +5,7 @@ use lwk_abi::syscall::errno::{EFAULT, EINVAL, ENOSYS, EPERM, ESRCH};
 use lwk_abi::syscall::linux;
 use lwk_personality::Machine;
 
-use super::home::{CORE, NOWHERE, Program, RANK, error};
+use super::home::{CORE, MEMORY_NODE, NOWHERE, Program, RANK, error};
 
 #[test]
 fn a_process_number_is_the_rank_and_one() {
@@ -64,7 +64,7 @@ fn the_one_core_of_a_rank_is_where_it_stays() {
     assert_eq!(program.call(linux::SCHED_SETAFFINITY, &[0, 0, set]), error(EINVAL));
     let (core, node) = (program.put_words(&[!0]), program.put_words(&[!0]));
     assert_eq!(program.call(linux::GETCPU, &[core, node]), Ok(0));
-    assert_eq!((program.word(core) as u32, program.word(node) as u32), (CORE, 0));
+    assert_eq!((program.word(core) as u32, program.word(node) as u32), (CORE, MEMORY_NODE));
 }
 
 #[test]

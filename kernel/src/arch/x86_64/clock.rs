@@ -4,6 +4,7 @@ use core::arch::x86_64::{_mm_lfence, _rdtsc};
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use lwk_acpi::Timer;
 use raw_cpuid::CpuId;
 
 use super::ports;
@@ -12,15 +13,6 @@ use super::ports;
 static TICKS_A_SECOND: AtomicU64 = AtomicU64::new(0);
 static WALL_BASE_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 static WALL_BASE_TICKS: AtomicU64 = AtomicU64::new(0);
-
-/// ACPI's power management timer, which counts at 3.579545 MHz (ACPI specification 6.5, section 4.8.2.1).
-#[derive(Clone, Copy, Debug)]
-pub struct Timer {
-    /// I/O port of the 32-bit count.
-    pub port: u16,
-    /// Bits of the count that are there.
-    pub mask: u32,
-}
 
 /// The time stamp counter, in ticks of [`ticks_a_second`]; not read before earlier loads are done (Intel SDM volume 2, RDTSC).
 pub fn ticks() -> u64 {

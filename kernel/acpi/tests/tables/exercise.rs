@@ -1,0 +1,31 @@
+//! Reads everything there is in a memory: for the tests and the fuzz target.
+
+use lwk_acpi::{Affinity, Distances, Memory, NODES_MAX, Tables, configuration_spaces, processors, timer};
+
+/// Where the root pointer is.
+const POINTER: u64 = 0x40;
+
+pub fn read_all<'m>(memory: impl Memory<'m>) {
+    let Ok(tables) = Tables::new(memory, POINTER) else { return };
+    if let Some(madt) = tables.find(b"APIC") {
+        assert!(processors(&madt).count() <= madt.bytes().len() / 8);
+    }
+    if let Some(timer) = tables.find(b"FACP").and_then(|fadt| timer(&fadt)) {
+        assert_ne!(timer.port, 0);
+    }
+    if let Some(mcfg) = tables.find(b"MCFG") {
+        assert!(configuration_spaces(&mcfg).all(|space| space.first_bus <= space.last_bus));
+    }
+    let mut domains = vec![0, 1, u32::MAX];
+    if let Some(affinity) = tables.find(b"SRAT").map(Affinity::new) {
+        assert!(affinity.ranges().all(|range| range.start < range.end));
+        domains.extend(affinity.initiators().map(|initiator| initiator.domain));
+        domains.extend(affinity.ranges().map(|range| range.domain));
+    }
+    let distances = Distances::new(tables.find(b"SLIT"), tables.find(b"HMAT"));
+    for from in [0, 1, 7, u32::MAX] {
+        let nearest = distances.nearest(from, &domains);
+        assert!(nearest.len() <= domains.len().min(NODES_MAX));
+        assert!(nearest.iter().all(|domain| domains.contains(domain)));
+    }
+}

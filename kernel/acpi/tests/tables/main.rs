@@ -1,0 +1,7 @@
+//! Tables of machines that exist, and broken ones.
+
+mod broken;
+mod build;
+mod entries;
+mod exercise;
+mod machines;
