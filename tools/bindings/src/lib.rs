@@ -11,6 +11,7 @@ mod header;
 mod lines;
 mod modern;
 mod older;
+mod parse;
 mod shim;
 mod wrapper;
 
