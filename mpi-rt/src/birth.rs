@@ -13,6 +13,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
+use lwk_path::Reach;
 use lwk_path::seen_from_here;
 use lwk_place::NodeRank;
 use lwk_ring::Announcement;
@@ -24,13 +25,17 @@ const REFUSED: u64 = 1;
 /// In place of an announcement: whoever was to make it has no memory for it, or has given out all of its contexts.
 const NO_MEMORY: u64 = 0;
 const NO_CONTEXT: u64 = 1;
+/// The lowest byte of what is told where members are out of reach; above is the context, and no member has an area.
+const BY_MESSAGES: u64 = 2;
+const BY_MESSAGES_BITS: u32 = 8;
 
 /// Announcements of this rank: their memory, and how many members will have read each when it can be used again.
 pub(crate) struct Announcements(Vec<(&'static [AtomicU64], u64)>);
 
 /// A communicator to be, after this rank has left its own area's address.
 pub(crate) struct Birth {
-    announcement: Announcement<'static>,
+    /// None where members are out of reach: then nothing is waited for.
+    announcement: Option<Announcement<'static>>,
     rank: u32,
     members: Rc<[u32]>,
     context: u32,
@@ -72,14 +77,15 @@ impl Announcements {
 impl Birth {
     /// Whether all members have arrived.
     pub fn is_complete(&self) -> bool {
-        self.announcement.all_have_arrived()
+        self.announcement.as_ref().is_none_or(|it| it.all_have_arrived())
     }
 
     /// The members' areas. Errors: `NO_MEM` if a member has none, `INTERN`.
     fn areas(&self) -> Result<Box<[&'static Area]>> {
+        let Some(announcement) = &self.announcement else { return Ok(Box::new([])) };
         let mut areas: Vec<&'static Area> = Vec::new();
         areas.try_reserve_exact(self.members.len()).map_err(|_| Error::NO_MEM)?;
-        for (address, member) in self.announcement.addresses().zip(self.members.iter()) {
+        for (address, member) in announcement.addresses().zip(self.members.iter()) {
             let member = Peer::new(NodeRank(*member)).ok_or(Error::INTERN)?;
             if address == REFUSED {
                 return Err(Error::NO_MEM);
@@ -92,9 +98,20 @@ impl Birth {
 }
 
 impl Engine {
-    /// Announces a communicator of that many members; this rank must be one of them, and all must join it. The number for
+    /// Whether all of these ranks can load and store each other's memory.
+    pub(crate) fn are_in_reach(&self, members: &[u32]) -> bool {
+        members.iter().all(|member| self.paths.reach(NodeRank(*member)) == Reach::Mapped)
+    }
+
+    /// Announces a communicator of those members; this rank must be one of them, and all must join it. The number for
     /// [`Engine::join`], which means the same in every rank; if no context or no memory is free, they learn that by it.
-    pub(crate) fn announce(&mut self, members: usize) -> u64 {
+    pub(crate) fn announce(&mut self, members: &[u32]) -> u64 {
+        if !self.are_in_reach(members) {
+            let context = self.take_context();
+            return context
+                .map_or(NO_CONTEXT, |context| u64::from(context) << BY_MESSAGES_BITS | BY_MESSAGES);
+        }
+        let members = members.len();
         if !has_room(size_of::<u64>() * Announcement::words(members).next_power_of_two()) {
             return NO_MEMORY;
         }
@@ -115,6 +132,11 @@ impl Engine {
     /// is no member.
     pub(crate) fn join(&mut self, announcement: u64, members: Rc<[u32]>) -> Result<Birth> {
         self.contexts.reclaim();
+        if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
+            let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)? as u32;
+            let context = (announcement >> BY_MESSAGES_BITS) as u32;
+            return Ok(Birth { announcement: None, rank, members, context, area: None });
+        }
         let (announcement, rank) = self.announced(announcement, &members)?;
         let context = announcement.name() as u32;
         // For each member an area, a node rank, a rank, beside the communicator itself.
@@ -133,11 +155,14 @@ impl Engine {
             _ => REFUSED,
         };
         announcement.arrive(rank, address);
-        Ok(Birth { announcement, rank: rank as u32, members, context, area })
+        Ok(Birth { announcement: Some(announcement), rank: rank as u32, members, context, area })
     }
 
     /// Tells the other members of an announced communicator that this rank cannot be one.
     pub(crate) fn refuse(&mut self, announcement: u64, members: &[u32]) {
+        if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
+            return;
+        }
         let Ok((announcement, rank)) = self.announced(announcement, members) else { return };
         announcement.arrive(rank, REFUSED);
         // Before the end: then the words may be used for another. Nobody will use this context.
@@ -163,11 +188,14 @@ impl Engine {
     /// The communicator, after [`Birth::is_complete`] has said yes. Errors: `NO_MEM` in all members if one of them has no memory.
     pub(crate) fn complete_birth(&mut self, birth: Birth) -> Result<Communicator> {
         let areas = birth.areas();
-        birth.announcement.end();
+        if let Some(announcement) = &birth.announcement {
+            announcement.end();
+        }
         let Birth { rank, members, context, area, .. } = birth;
         match areas {
             Ok(areas) => {
-                let shared = Shared::new(rank, &members, areas);
+                let shared =
+                    if areas.is_empty() { Shared::none() } else { Shared::new(rank, &members, areas) };
                 Ok(Communicator::new(context, rank, members, shared))
             }
             Err(error) => {

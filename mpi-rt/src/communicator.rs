@@ -143,6 +143,13 @@ impl Communicator {
         Communicator { session, ..self }
     }
 
+    /// Whether some of its members cannot load and store each other's memory, so that it has no shared areas. (An intercommunicator has none of its
+    /// own: see its union.)
+    #[inline]
+    pub(crate) fn is_out_of_reach(&self) -> bool {
+        self.shared.size() == 0
+    }
+
     /// Ranks in it (in its local group).
     #[inline]
     pub fn size(&self) -> u32 {

@@ -202,7 +202,7 @@ impl Engine {
     fn announce_among(&mut self, parent: &Communicator, members: Option<&[u32]>) -> Result<u64> {
         let first = members.and_then(|members| members.first().copied());
         let announcement =
-            if first == Some(self.me) { self.announce(members.map_or(0, <[u32]>::len)) } else { 0 };
+            if first == Some(self.me) { self.announce(members.unwrap_or_default()) } else { 0 };
         let mut announced = 0;
         self.exchange_word(parent, announcement, |rank, word| {
             if Some(parent.members[rank as usize]) == first {
@@ -274,6 +274,14 @@ impl Engine {
         words: &[u32],
         mut each: impl FnMut(u32, &[u32]),
     ) -> Result<()> {
+        if communicator.is_out_of_reach() {
+            let wide: Vec<u64> = words.iter().map(|word| u64::from(*word)).collect();
+            for (rank, told) in self.tell_all(communicator, &wide)?.iter().enumerate() {
+                let told: Vec<u32> = told.iter().map(|word| *word as u32).collect();
+                each(rank as u32, &told);
+            }
+            return Ok(());
+        }
         // A count and the words, at an address that means the same in every rank.
         let mut counted: Vec<u32> = Vec::new();
         counted.try_reserve_exact(words.len() + 1).map_err(|_| Error::NO_MEM)?;

@@ -61,7 +61,7 @@ impl Engine {
                     .receive_words(handle, 0, tag, 1)
                     .map(|words| words.first().copied().unwrap_or(0));
             }
-            let announcement = engine.announce(members.len());
+            let announcement = engine.announce(&members);
             for target in 1..members.len() {
                 engine.send_words(handle, target as i32, tag, &[announcement])?;
             }

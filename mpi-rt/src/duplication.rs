@@ -82,7 +82,7 @@ impl Engine {
         let context = Plane::Duplication.of(parent.context);
         let by_message = Communicator::for_messages(context, parent.rank, members.clone(), members.clone());
         let announcing = parent.rank == 0;
-        let announcement = if announcing { self.announce(members.len()) } else { 0 };
+        let announcement = if announcing { self.announce(&members) } else { 0 };
         let mut part = Part {
             announcement: Rc::new(Cell::new(announcement)),
             messages: Vec::new(),

@@ -32,9 +32,9 @@ use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
-use lwk_path::Table;
 use lwk_path::setting;
 use lwk_path::{Memory, seen_from_here};
+use lwk_path::{PathId, Reach, Table};
 use lwk_place::{NodeRank, Peer};
 use lwk_user::barrier::NodeBarrier;
 use lwk_user::smartmap::Symmetric;
@@ -285,7 +285,11 @@ impl Engine {
             .and_then(|()| Algorithms::from_environment(start::variable));
         let algorithms = algorithms.unwrap_or_else(|bad| setting::refuse(&bad));
         let members: Rc<[u32]> = (0..size).collect();
-        let shared = Shared::new(me, &members, world_areas(&members)?);
+        let in_reach = members.iter().all(|member| paths.reach(NodeRank(*member)) == Reach::Mapped);
+        let shared = match in_reach {
+            true => Shared::new(me, &members, world_areas(&members)?),
+            false => Shared::none(),
+        };
         let world = Communicator::new(Communicator::WORLD_CONTEXT, me, members, shared);
         let shared = Shared::new(0, &[me], Box::new([Area::renewed(None)]));
         let alone = Communicator::new(Communicator::SELF_CONTEXT, 0, [me].into(), shared);
@@ -357,6 +361,12 @@ impl Engine {
     /// Requests of this rank that are not freed.
     pub fn live_requests(&self) -> usize {
         self.requests.len() + self.light.len()
+    }
+
+    /// From now on messages of a class of sizes to a rank of this node go by that path; a pair's messages stay in order. Errors: `INTERN` if the path
+    /// has not been started or does not get there.
+    pub fn change_path(&mut self, peer: NodeRank, class: usize, by: PathId) -> Result<()> {
+        Ok(self.paths.change(peer, class, by)?)
     }
 
     /// The form that a collective operation is set to, by its variable's name ([`crate::collective::algorithm::FORMS`]).

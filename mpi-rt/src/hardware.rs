@@ -5,8 +5,9 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::info::Info;
+use lwk_place::{NodeRank, node_of};
 use lwk_user::abi::job_page::RankPlace;
-use lwk_user::{NodeRank, job};
+use lwk_user::job;
 
 /// A kind of shared hardware.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -75,6 +76,9 @@ impl Level {
 
 /// Where a node rank runs.
 fn color(level: Level, node_rank: u32) -> Result<i32> {
+    if level == Level::Node {
+        return Ok(node_of(NodeRank(node_rank)).0 as i32);
+    }
     job().place(NodeRank(node_rank)).map(|place| level.of(place)).ok_or(Error::INTERN)
 }
 

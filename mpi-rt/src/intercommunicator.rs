@@ -163,7 +163,8 @@ impl Engine {
                 return Err(Error::COMM);
             }
             let union = if is_first {
-                let announcement = engine.announce(ours.len() + theirs.len());
+                let union: Vec<u32> = ours.iter().chain(&theirs).map(|member| *member as u32).collect();
+                let announcement = engine.announce(&union);
                 engine.send_words(handle, rank, tag, &[announcement])?;
                 announcement
             } else {

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_matching::Pattern;
 use lwk_path::region::{Region, copy_part};
-use lwk_path::{Label, seen_from_here};
+use lwk_path::{Label, Reach, seen_from_here};
 use lwk_rendezvous::{Partitions, is_ready};
 use lwk_user::NodeRank;
 use lwk_user::smartmap::Peer;
@@ -133,6 +133,7 @@ impl Engine {
             let nothing = PartitionedSend { channel: None, partitions, round: 0, ready: 0 };
             return Ok(self.requests.insert(Request::persistent(Operation::PartitionedSend(nothing))));
         };
+        self.check_reach(Peer::new(NodeRank(send.peer)).ok_or(Error::RANK)?)?;
         let mut ready = Vec::new();
         ready.try_reserve_exact(partitions).map_err(|_| Error::NO_MEM)?;
         ready.extend((0..partitions).map(|_| AtomicU64::new(0)));
@@ -198,6 +199,12 @@ impl Engine {
         Ok(self.requests.insert(request))
     }
 
+    /// Partitions are copied where they lie. Errors: `UNSUPPORTED_OPERATION` if this rank cannot load what the peer has.
+    fn check_reach(&self, peer: Peer) -> Result<()> {
+        let is_mapped = self.paths.reach(peer.node_rank()) == Reach::Mapped;
+        if is_mapped { Ok(()) } else { Err(Error::UNSUPPORTED_OPERATION) }
+    }
+
     /// Begins to receive where the sender's channel is.
     fn begin_meeting(
         &mut self,
@@ -205,14 +212,15 @@ impl Engine {
         peer: u32,
         arguments: &ReceiveArguments,
     ) -> Result<From> {
+        let peer = Peer::new(NodeRank(peer)).ok_or(Error::RANK)?;
+        self.check_reach(peer)?;
         let address = Box::new(AtomicU64::new(0));
         let context = Plane::Partitioned.of(communicator.context);
-        let pattern = Pattern { context, source: Some(peer), tag: Some(arguments.tag) };
+        let pattern = Pattern { context, source: Some(peer.node_rank().0), tag: Some(arguments.tag) };
         let target = Region::block(address.as_ptr().cast(), 8);
         let receive = ReceiveOperation { pattern, target, communicator };
         let meeting = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
         self.begin_receive(meeting, &receive);
-        let peer = Peer::new(NodeRank(peer)).ok_or(Error::RANK)?;
         Ok(From { peer, source: arguments.source, tag: arguments.tag, meeting, address, channel: None })
     }
 

@@ -190,7 +190,7 @@ impl Engine {
     }
 
     /// Keeps a datatype, if regions of it need its layout.
-    fn keep(&self, datatype: u64, kept: &mut Vec<Datatype>) {
+    pub(super) fn keep(&self, datatype: u64, kept: &mut Vec<Datatype>) {
         if crate::datatypes::dense_bytes(datatype) == 0 {
             kept.extend(self.datatype(datatype).ok().cloned());
         }

@@ -9,21 +9,22 @@ use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
+use alloc::rc::Rc;
 use core::sync::atomic::Ordering;
 
 impl Engine {
     /// Waits until all ranks of the communicator have called it. Errors: `COMM`; `NOT_SAME` where calls do not match and it is seen.
     pub fn barrier_on(&mut self, communicator: Handle) -> Result<()> {
         let communicator = self.communicator(communicator)?.clone();
-        if communicator.inter.is_some() {
-            // SAFETY: a barrier has no buffers.
-            return unsafe { self.run_collective(&Call::Barrier, &communicator) };
-        }
         self.barrier(&communicator)
     }
 
     #[inline]
-    pub(crate) fn barrier(&mut self, communicator: &Communicator) -> Result<()> {
+    pub(crate) fn barrier(&mut self, communicator: &Rc<Communicator>) -> Result<()> {
+        if communicator.shared.size() == 0 {
+            // SAFETY: a barrier has no buffers.
+            return unsafe { self.run_collective(&Call::Barrier, communicator) };
+        }
         let shared = &communicator.shared;
         let (rank, size) = (shared.rank, shared.size());
         let form = match self.algorithms.barrier {

@@ -16,6 +16,7 @@ mod area;
 pub mod arguments;
 mod barrier;
 mod broadcast;
+mod by_messages;
 mod channel;
 mod fold;
 mod matching_calls;
@@ -39,7 +40,7 @@ pub(crate) use run::Run;
 
 use crate::communicator::Communicator;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::wait::POLLS_PER_PROGRESS;
 use algorithm::Alltoall;
@@ -57,7 +58,8 @@ impl Engine {
     #[inline]
     pub unsafe fn collective(&mut self, call: &Call, communicator: Handle) -> Result<()> {
         let it = self.communicator(communicator)?.clone();
-        if it.inter.is_some() {
+        // Of an intercommunicator, or where members are out of reach, there is nothing to share.
+        if it.shared.size() == 0 {
             // SAFETY: the caller's promise.
             return unsafe { self.run_collective(call, &it) };
         }
@@ -140,6 +142,14 @@ impl Engine {
         mut each: impl FnMut(u32, [i32; 2]),
     ) -> Result<()> {
         let shared = &communicator.shared;
+        if communicator.is_out_of_reach() {
+            let told = self.tell_all(communicator, &words.map(|word| word as u32 as u64))?;
+            for (rank, words) in told.iter().enumerate() {
+                let [first, second] = words[..] else { return Err(Error::INTERN) };
+                each(rank as u32, [first as i32, second as i32]);
+            }
+            return Ok(());
+        }
         let check = check(Kind::Exchange, 0, 0);
         let number = self.open(shared, check, &[words[0] as u64, words[1] as u64])?;
         let outcome = self.await_posts(shared, number, check);

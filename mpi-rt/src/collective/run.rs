@@ -2,6 +2,7 @@
 
 use super::area::Shared;
 use super::arguments::Call;
+use super::by_messages::Played;
 use super::channel::{Channel, sort_of};
 use super::fold::{Every, One};
 use super::matching_calls::POLLS_PER_LOOK;
@@ -31,6 +32,8 @@ pub(super) const RESULT: usize = 1;
 /// One collective of this rank under way, or to be started again.
 pub(crate) struct Run {
     plan: Plan,
+    /// In place of the plan where members are out of reach.
+    messages: Option<Box<Played>>,
     /// Of a persistent one, whose starts match each other; others match by the calls on the communicator.
     persistent: Option<Rc<PersistentChannel>>,
     number: u64,
@@ -91,6 +94,7 @@ impl Run {
     fn new(plan: Plan) -> Run {
         Run {
             plan,
+            messages: None,
             persistent: None,
             number: 0,
             word: 0,
@@ -110,6 +114,10 @@ impl Run {
     /// # Safety
     /// The buffers of the plan must be valid, as the call says, until it is complete.
     unsafe fn begin(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            // SAFETY: this function's contract.
+            return unsafe { messages.begin() };
+        }
         let group = self.group();
         if group.persistent.is_none() {
             match group.shared().enter(sort_of(self.plan.check)) {
@@ -148,6 +156,12 @@ impl Run {
     /// # Safety
     /// As for [`Run::begin`].
     unsafe fn advance(&mut self, engine: &mut Engine) -> bool {
+        if let Some(messages) = &mut self.messages {
+            // SAFETY: this function's contract.
+            let complete = unsafe { messages.advance(engine) };
+            self.outcome = messages.outcome;
+            return complete;
+        }
         // SAFETY: the caller's promise.
         let complete = unsafe { self.step(engine) };
         self.idle = if complete { 0 } else { self.idle.wrapping_add(1) };
@@ -313,6 +327,19 @@ const PLACE_BITS: u32 = 21;
 const PLACES: u64 = (1 << PLACE_BITS) - 1;
 
 impl Engine {
+    /// What a collective does: in place by a plan, or by messages where members are out of reach. Errors: those of its arguments;
+    /// `UNSUPPORTED_OPERATION` on an intercommunicator whose members are.
+    fn new_run(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Run> {
+        match &communicator.inter {
+            Some(inter) if inter.union.is_out_of_reach() => Err(Error::UNSUPPORTED_OPERATION),
+            None if communicator.is_out_of_reach() => {
+                let messages = Some(Box::new(self.by_messages(call, communicator)?));
+                Ok(Run { messages, ..Run::new(Plan::new(communicator, 0)) })
+            }
+            _ => Ok(Run::new(self.plan(call, communicator)?)),
+        }
+    }
+
     /// Carries out a collective by a plan. Errors: as for [`Engine::collective`].
     ///
     /// # Safety
@@ -322,7 +349,7 @@ impl Engine {
         call: &Call,
         communicator: &Rc<Communicator>,
     ) -> Result<()> {
-        let mut run = Run::new(self.plan(call, communicator)?);
+        let mut run = self.new_run(call, communicator)?;
         // SAFETY: the caller's promise; this waits until the operation is complete.
         unsafe {
             run.begin();
@@ -341,7 +368,7 @@ impl Engine {
     /// As for [`Engine::collective`], until the request is complete.
     pub unsafe fn begin_collective(&mut self, call: &Call, communicator: Handle) -> Result<Handle> {
         let communicator = self.communicator(communicator)?.clone();
-        let run = Box::new(Run::new(self.plan(call, &communicator)?));
+        let run = Box::new(self.new_run(call, &communicator)?);
         let request = self.requests.insert(Request::new(Operation::Collective(None)));
         // SAFETY: the caller's promise.
         unsafe { self.start_collective(request, run) };
@@ -355,9 +382,11 @@ impl Engine {
     /// As for [`Engine::collective`], whenever the request is active.
     pub unsafe fn collective_init(&mut self, call: &Call, communicator: Handle) -> Result<Handle> {
         let communicator = self.communicator(communicator)?.clone();
-        let mut run = Box::new(Run::new(self.plan(call, &communicator)?));
-        let (group, check) = (run.plan.communicator.clone(), run.plan.check);
-        run.persistent = Some(Rc::new(self.persistent_channel(&group, check)?));
+        let mut run = Box::new(self.new_run(call, &communicator)?);
+        if run.messages.is_none() {
+            let (group, check) = (run.plan.communicator.clone(), run.plan.check);
+            run.persistent = Some(Rc::new(self.persistent_channel(&group, check)?));
+        }
         let operation = Operation::Collective(Some(run));
         Ok(self.requests.insert(Request { persistent: true, ..Request::new(operation) }))
     }

@@ -68,6 +68,9 @@ impl Draft {
 impl Engine {
     fn file_open(&mut self, communicator: Handle, name: &[u8], mode: i32, hints: &Info) -> Result<Handle> {
         let parent = self.intracommunicator(communicator)?.clone();
+        if parent.is_out_of_reach() {
+            return Err(Error::UNSUPPORTED_OPERATION);
+        }
         let draft = Draft::new(name, mode, hints);
         self.agree(&parent, draft.as_ref().map(|_| mode as u64).map_err(|error| *error))?;
         let draft = draft?;

@@ -84,6 +84,9 @@ impl Engine {
         if parent.inter.is_some() {
             return Err(Error::COMM);
         }
+        if parent.is_out_of_reach() {
+            return Err(Error::UNSUPPORTED_OPERATION);
+        }
         let own = part.and_then(|part| Own::new(parent.size(), part));
         let word = own.as_ref().map(Own::address).map_err(|error| *error);
         let words = self.exchange_outcomes(&parent, word)?;

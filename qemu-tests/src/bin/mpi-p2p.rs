@@ -8,6 +8,8 @@ extern crate alloc;
 
 #[path = "../mpi/calls.rs"]
 mod calls;
+#[path = "../mpi/changes.rs"]
+mod changes;
 #[path = "../mpi/errors.rs"]
 mod errors;
 #[path = "../mpi/flood.rs"]
@@ -49,6 +51,7 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             "modes" => messages::modes(world)?,
             "operations" => operations::run(world)?,
             "partitioned" => partitioned::run(world)?,
+            "changes" => changes::run(world)?,
             "posted" => posted::run(world)?,
             "requests" => messages::requests(world)?,
             "probes" => messages::probes(world)?,

@@ -17,8 +17,7 @@ pub use slot::{Slot, in_one_slot, is_own, seen_by_wire, seen_from_here};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Node(pub u32);
 
-/// The node of a rank of this job that is this rank's peer: as the job page has it, or behind the wall the next one.
+/// The node of one of this node's ranks: as the job page has it; those on the far side of a wall count as the next one's.
 pub fn node_of(rank: NodeRank) -> Node {
-    let here = lwk_user::job().node();
-    Node(if wall::is_between(rank) { here + 1 } else { here })
+    Node(lwk_user::job().node() + wall::side_of(rank))
 }

@@ -29,6 +29,12 @@ impl Slot {
         Slot::of(peer.node_rank())
     }
 
+    /// Where an address of slot 0 is seen.
+    #[inline(always)]
+    pub const fn place_own(self, address: usize) -> usize {
+        address | self.0
+    }
+
     /// As [`Slot::place`], of an address that is not null.
     #[inline(always)]
     pub fn place_not_null(self, address: NonZeroUsize) -> NonZeroUsize {

@@ -15,6 +15,13 @@ pub fn build() {
     FIRST_BEHIND.store(job().node_size() / 2, Ordering::Relaxed);
 }
 
+/// On which side of the wall a rank is; 0 if there is none.
+pub fn side_of(rank: NodeRank) -> u32 {
+    // Relaxed: as above.
+    let first = FIRST_BEHIND.load(Ordering::Relaxed);
+    (first != 0 && rank.0 >= first) as u32
+}
+
 /// Whether the wall is between this rank and another.
 #[inline(always)]
 pub fn is_between(rank: NodeRank) -> bool {

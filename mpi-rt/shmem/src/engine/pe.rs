@@ -4,7 +4,7 @@
 //! address, so nothing is looked up (SMARTMAP paper, figures 2 and 3).
 
 use super::fatal::stop;
-use lwk_abi::address::SLOT_SHIFT;
+use lwk_place::{NodeRank, Slot};
 use lwk_user::job;
 
 /// This PE (`shmem_my_pe`).
@@ -25,8 +25,8 @@ pub(crate) fn at<T>(local: *const T, pe: i32) -> *mut T {
     if pe as u32 >= job().node_size() {
         no_such_pe(pe);
     }
-    let remote = local.expose_provenance() | (pe as usize + 1) << SLOT_SHIFT;
-    core::ptr::with_exposed_provenance_mut(remote)
+    let slot = Slot::of(NodeRank(pe as u32));
+    core::ptr::with_exposed_provenance_mut(slot.place_own(local.expose_provenance()))
 }
 
 #[cold]

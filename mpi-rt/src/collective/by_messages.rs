@@ -1,0 +1,425 @@
+//! Collectives by messages, where the members of a communicator cannot load and store each other's memory: the schedules of `lwk-schedule`, carried
+//! out over point to point.
+//!
+//! A round's messages are requests of the engine's own, in a context of their own; the tag is the number of the call, so that operations under way at
+//! once do not meet. What calls that do not match come to is a message too long, or a wait: there is no shared memory in which to see it.
+
+use super::area::Shared;
+use super::arguments::{Call, Numbers, Part, Parts, Reducing};
+use super::fold::{Reduction, Scratch};
+use crate::abi::IN_PLACE;
+use crate::communicator::{Communicator, Plane};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::request::{Mode, Operation, ReceiveOperation, Request, SendOperation};
+use crate::wait::NULL;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::mem::take;
+use core::ops::Range;
+use lwk_datatype::Datatype;
+use lwk_matching::Pattern;
+use lwk_path::Label;
+use lwk_path::region::{Region, copy_regions};
+use lwk_schedule::{Buffer, Place, SCRATCH, Schedule, Step};
+
+/// One collective of this rank.
+pub(super) struct Played {
+    schedule: Schedule,
+    communicator: Rc<Communicator>,
+    tag: i32,
+    round: usize,
+    /// Messages of the round, once it has begun.
+    messages: Option<Vec<Handle>>,
+    buffers: Buffers,
+    pub outcome: Result<()>,
+}
+
+/// What the places of a schedule are.
+#[derive(Default)]
+struct Buffers {
+    /// By [`Buffer::Send`] and [`Buffer::Receive`].
+    whole: [Option<Region>; 2],
+    parts: [Vec<Region>; 2],
+    reduction: Option<Folding>,
+    /// Of an alltoall in place: what the parts held at its beginning.
+    snapshot: Vec<u8>,
+    /// Keeps layouts alive.
+    kept: Vec<Datatype>,
+}
+
+/// Buffers of a reduction.
+struct Folding {
+    reduction: Reduction,
+    datatype: u64,
+    addresses: [*mut u8; 2],
+    scratch: [Scratch; SCRATCH],
+    /// Items of each rank's part, if it has any.
+    parts: Vec<Range<usize>>,
+}
+
+/// A buffer of the caller, as an index.
+fn side(buffer: Buffer) -> Option<usize> {
+    match buffer {
+        Buffer::Send => Some(0),
+        Buffer::Receive => Some(1),
+        Buffer::Scratch(_) => None,
+    }
+}
+
+impl Buffers {
+    fn region(&mut self, engine: &Engine, place: Place) -> Result<Region> {
+        if let Some(side) = side(place.buffer) {
+            let region = match place.part {
+                None => self.whole[side],
+                Some(rank) => self.parts[side].get(rank as usize).copied(),
+            };
+            return region.ok_or(Error::INTERN);
+        }
+        let folding = self.reduction.as_mut().ok_or(Error::INTERN)?;
+        let items = match place.part {
+            None => 0..folding.reduction.count,
+            Some(rank) => folding.parts.get(rank as usize).cloned().ok_or(Error::INTERN)?,
+        };
+        let address = folding.address(place.buffer);
+        let first = folding.reduction.items.at(address, items.start);
+        engine.region(first, items.len() as i64, folding.datatype)
+    }
+}
+
+impl Folding {
+    /// Item 0 of a buffer.
+    fn address(&mut self, buffer: Buffer) -> *mut u8 {
+        match buffer {
+            Buffer::Send => self.addresses[0],
+            Buffer::Receive => self.addresses[1],
+            Buffer::Scratch(number) => self.scratch[number as usize % SCRATCH].address(),
+        }
+    }
+}
+
+impl Played {
+    fn new(communicator: &Rc<Communicator>, schedule: Schedule, buffers: Buffers) -> Played {
+        let number = Shared::next(&communicator.shared.smalls);
+        Played {
+            schedule,
+            communicator: communicator.clone(),
+            tag: (number & i32::MAX as u64) as i32,
+            round: 0,
+            messages: None,
+            buffers,
+            outcome: Ok(()),
+        }
+    }
+
+    /// Begins, for the first time or again.
+    ///
+    /// # Safety
+    /// The call's buffers must be valid, as it says, until it is complete.
+    pub unsafe fn begin(&mut self) {
+        (self.round, self.outcome) = (0, Ok(()));
+        if self.buffers.snapshot.is_empty() {
+            return;
+        }
+        let [sends, receives] = &self.buffers.parts;
+        for (snapshot, part) in sends.iter().zip(receives) {
+            // SAFETY: the snapshot has room for all parts, one after another; this function's contract.
+            let copied = unsafe { copy_regions(part, snapshot) };
+            self.outcome = self.outcome.and(copied.map(drop).map_err(Error::from));
+        }
+    }
+
+    /// Does what can be done now; true when it is complete.
+    ///
+    /// # Safety
+    /// As for [`Played::begin`], which has been called.
+    pub unsafe fn advance(&mut self, engine: &mut Engine) -> bool {
+        while self.round < self.schedule.0.len() {
+            let steps = take(&mut self.schedule.0[self.round]);
+            // SAFETY: this function's contract.
+            let done = unsafe { self.play(engine, &steps) };
+            self.schedule.0[self.round] = steps;
+            if !done {
+                return false;
+            }
+            self.round += 1;
+        }
+        true
+    }
+
+    /// One round; true when it is over. An error is the operation's, which goes on: other ranks wait for what this one sends.
+    ///
+    /// # Safety
+    /// As for [`Played::advance`].
+    unsafe fn play(&mut self, engine: &mut Engine, steps: &[Step]) -> bool {
+        let messages = match self.messages.take() {
+            Some(messages) => messages,
+            None => steps.iter().filter_map(|step| self.message(engine, step)).collect(),
+        };
+        if messages.iter().any(|message| engine.is_complete(*message) == Ok(false)) {
+            self.messages = Some(messages);
+            return false;
+        }
+        for message in messages {
+            // It is complete, so this does not wait.
+            self.outcome = self.outcome.and(engine.wait(message).map(drop));
+        }
+        for step in steps {
+            // SAFETY: this function's contract.
+            let done = unsafe { self.step(engine, step) };
+            self.outcome = self.outcome.and(done);
+        }
+        true
+    }
+
+    /// Begins a message of a round.
+    fn message(&mut self, engine: &mut Engine, step: &Step) -> Option<Handle> {
+        let (peer, place) = match *step {
+            Step::Send { to, from } => (to, from),
+            Step::Receive { from, into } => (from, into),
+            Step::Copy { .. } | Step::Fold { .. } => return None,
+        };
+        let nothing = Region::block(core::ptr::null(), 0);
+        let region = place.map_or(Ok(nothing), |place| self.buffers.region(engine, place));
+        // A peer waits for the message all the same.
+        let region = region.unwrap_or_else(|error| {
+            self.outcome = self.outcome.and(Err(error));
+            nothing
+        });
+        let context = Plane::Collective.of(self.communicator.context);
+        let peer = *self.communicator.members.get(peer as usize)?;
+        if matches!(step, Step::Send { .. }) {
+            let (label, source) = (Label::new(context, self.tag), region);
+            let send = SendOperation {
+                peer,
+                label,
+                source,
+                mode: Mode::Standard,
+                communicator: NULL,
+                buffered: None,
+            };
+            let request = engine.requests.insert(Request::new(Operation::Send(send)));
+            engine.begin_send(request, &send);
+            return Some(request);
+        }
+        let pattern = Pattern { context, source: Some(peer), tag: Some(self.tag) };
+        let receive = ReceiveOperation { pattern, target: region, communicator: self.communicator.clone() };
+        let request = engine.requests.insert(Request::new(Operation::Receive(receive.clone())));
+        engine.begin_receive(request, &receive);
+        Some(request)
+    }
+
+    /// A step of this rank's own.
+    ///
+    /// # Safety
+    /// As for [`Played::advance`].
+    unsafe fn step(&mut self, engine: &mut Engine, step: &Step) -> Result<()> {
+        match *step {
+            Step::Copy { from, into } => {
+                let (from, into) = (self.buffers.region(engine, from)?, self.buffers.region(engine, into)?);
+                if from.bytes() > into.bytes() {
+                    return Err(Error::TRUNCATE);
+                }
+                // In place there is nothing to do.
+                if from.words() != into.words() {
+                    // SAFETY: this function's contract: the call's buffers do not overlap, and scratch is this operation's own.
+                    unsafe { copy_regions(&from, &into)? };
+                }
+            }
+            Step::Fold { left, into } => {
+                let folding = self.buffers.reduction.as_mut().ok_or(Error::INTERN)?;
+                let (left, into) = (folding.address(left.buffer), folding.address(into.buffer));
+                let Reduction { count, operation, .. } = &folding.reduction;
+                // SAFETY: both hold the reduction's items, and are distinct.
+                unsafe { operation.apply(engine, left, into, *count) };
+            }
+            Step::Send { .. } | Step::Receive { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Works out a collective by messages. Errors: those of its arguments; `UNSUPPORTED_OPERATION` for neighbourhoods.
+    pub(super) fn by_messages(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Played> {
+        let (me, ranks) = (communicator.rank, communicator.size());
+        let mut it = Buffers::default();
+        let schedule = match *call {
+            Call::Barrier => lwk_schedule::dissemination(me, ranks),
+            Call::Broadcast { ref buffer, root } => {
+                let root = communicator.root(root)?;
+                it.whole[1] = Some(self.part(buffer, &mut it.kept)?);
+                lwk_schedule::binomial_tree(me, ranks, root)
+            }
+            Call::Gather { ref send, ref receive, root } => {
+                let root = communicator.root(root)?;
+                if me == root {
+                    it.parts[1] = self.parts(receive, ranks as usize, &mut it.kept)?;
+                }
+                it.whole[0] = Some(self.part_or_in_place(send, &it.parts[1], me, &mut it.kept)?);
+                lwk_schedule::gather(me, ranks, root)
+            }
+            Call::Scatter { ref send, ref receive, root } => {
+                let root = communicator.root(root)?;
+                if me == root {
+                    it.parts[0] = self.parts(send, ranks as usize, &mut it.kept)?;
+                }
+                it.whole[1] = Some(self.part_or_in_place(receive, &it.parts[0], me, &mut it.kept)?);
+                lwk_schedule::scatter(me, ranks, root)
+            }
+            Call::Allgather { ref send, ref receive } => {
+                it.parts[1] = self.parts(receive, ranks as usize, &mut it.kept)?;
+                it.whole[0] = Some(self.part_or_in_place(send, &it.parts[1], me, &mut it.kept)?);
+                lwk_schedule::ring(me, ranks)
+            }
+            Call::Alltoall { ref send, ref receive } => {
+                it.parts[1] = self.parts(receive, ranks as usize, &mut it.kept)?;
+                self.parts_to_send(send, &mut it, ranks)?;
+                lwk_schedule::pairwise(me, ranks)
+            }
+            Call::Reduce { ref reducing, root } => {
+                let root = communicator.root(root)?;
+                self.folding(reducing, reducing.count, me == root, &mut it)?;
+                lwk_schedule::reduce(me, ranks, root)
+            }
+            Call::Allreduce { ref reducing } => {
+                self.folding(reducing, reducing.count, true, &mut it)?;
+                lwk_schedule::recursive_doubling(me, ranks)
+            }
+            Call::Scan { ref reducing } => {
+                self.folding(reducing, reducing.count, true, &mut it)?;
+                lwk_schedule::scan(me, ranks)
+            }
+            Call::Exscan { ref reducing } => {
+                self.folding(reducing, reducing.count, true, &mut it)?;
+                lwk_schedule::exscan(me, ranks)
+            }
+            Call::ReduceScatter { ref reducing, blocks } => {
+                self.folding_parts(reducing, Some(blocks), communicator, &mut it)?;
+                lwk_schedule::reduce_scatter(me, ranks)
+            }
+            Call::ReduceScatterBlock { ref reducing } => {
+                self.folding_parts(reducing, None, communicator, &mut it)?;
+                lwk_schedule::reduce_scatter(me, ranks)
+            }
+            Call::NeighbourAllgather { .. } | Call::NeighbourAlltoall { .. } => {
+                return Err(Error::UNSUPPORTED_OPERATION);
+            }
+        };
+        Ok(Played::new(communicator, schedule, it))
+    }
+
+    /// A buffer that in place is this rank's part of the other. Errors: `BUFFER` where there is none; those of the arguments.
+    fn part_or_in_place(
+        &self,
+        own: &Part,
+        parts: &[Region],
+        me: u32,
+        kept: &mut Vec<Datatype>,
+    ) -> Result<Region> {
+        if own.is_in_place() {
+            return parts.get(me as usize).copied().ok_or(Error::BUFFER);
+        }
+        self.part(own, kept)
+    }
+
+    /// The parts that an alltoall sends: in place, a snapshot of those that it receives. Errors: `NO_MEM`; those of the arguments.
+    fn parts_to_send(&self, send: &Parts, it: &mut Buffers, ranks: u32) -> Result<()> {
+        if !send.is_in_place() {
+            it.parts[0] = self.parts(send, ranks as usize, &mut it.kept)?;
+            return Ok(());
+        }
+        let bytes: usize = it.parts[1].iter().map(Region::bytes).sum();
+        it.snapshot.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
+        it.snapshot.resize(bytes, 0);
+        let mut end = 0;
+        for index in 0..it.parts[1].len() {
+            let bytes = it.parts[1][index].bytes();
+            it.parts[0].push(Region::block(it.snapshot.as_mut_ptr().wrapping_add(end), bytes));
+            end += bytes;
+        }
+        Ok(())
+    }
+
+    /// The buffers of a reduction of `count` items; whether this rank receives. Errors: as for [`Engine::plan`].
+    fn folding(&self, reducing: &Reducing, count: i64, receives: bool, it: &mut Buffers) -> Result<()> {
+        let Reducing { receive, datatype, operation, .. } = *reducing;
+        let reduction = self.reduction(count, datatype, operation)?;
+        let in_place = reducing.send.addr() == IN_PLACE;
+        if in_place && !receives {
+            return Err(Error::BUFFER);
+        }
+        let send = if in_place { receive } else { reducing.send.cast_mut() };
+        self.check_buffer(send, count, datatype)?;
+        it.whole[0] = Some(self.region(send, count, datatype)?);
+        if receives {
+            self.check_buffer(receive, count, datatype)?;
+            it.whole[1] = Some(self.region(receive, count, datatype)?);
+        }
+        let scratch = || Scratch::new(&reduction.items, reduction.count);
+        let scratch = [scratch()?, scratch()?, scratch()?];
+        self.keep(datatype, &mut it.kept);
+        let addresses = [send, receive];
+        it.reduction = Some(Folding { reduction, datatype, addresses, scratch, parts: Vec::new() });
+        Ok(())
+    }
+
+    /// The same where each rank receives a part. Errors: as for [`Engine::plan`].
+    fn folding_parts(
+        &self,
+        reducing: &Reducing,
+        blocks: Option<Numbers>,
+        communicator: &Communicator,
+        it: &mut Buffers,
+    ) -> Result<()> {
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        let mut count = 0i64;
+        for rank in 0..communicator.size() as usize {
+            let block = blocks.map_or(Ok(reducing.count), |blocks| blocks.get(rank))?;
+            if block < 0 {
+                return Err(Error::COUNT);
+            }
+            let end = count.checked_add(block).ok_or(Error::VALUE_TOO_LARGE)?;
+            parts.push(count as usize..end as usize);
+            count = end;
+        }
+        let own = parts[communicator.rank as usize].len() as i64;
+        let in_place = reducing.send.addr() == IN_PLACE;
+        let send = if in_place { reducing.receive.cast_const() } else { reducing.send };
+        self.folding(&Reducing { send, ..*reducing }, count, false, it)?;
+        self.check_buffer(reducing.receive, own, reducing.datatype)?;
+        it.whole[1] = Some(self.region(reducing.receive, own, reducing.datatype)?);
+        if let Some(folding) = &mut it.reduction {
+            folding.parts = parts;
+        }
+        Ok(())
+    }
+
+    /// Tells all ranks some words of each, by messages; the lists by rank. All ranks must call it.
+    pub(crate) fn tell_all(&mut self, communicator: &Communicator, words: &[u64]) -> Result<Vec<Vec<u64>>> {
+        let (me, members) = (communicator.rank as usize, communicator.members.clone());
+        let tag = (Shared::next(&communicator.shared.smalls) & i32::MAX as u64) as i32;
+        let context = Plane::Collective.of(communicator.context);
+        let others: Vec<i32> =
+            (0..members.len()).filter(|rank| *rank != me).map(|rank| rank as i32).collect();
+        let by_message = Communicator::for_messages(context, communicator.rank, members.clone(), members);
+        self.with_messages(by_message, |engine, handle| {
+            for rank in &others {
+                engine.send_words(handle, *rank, tag, &[words.len() as u64])?;
+                engine.send_words(handle, *rank, tag, words)?;
+            }
+            let mut told = Vec::new();
+            for rank in 0..=others.len() {
+                if rank == me {
+                    told.push(words.to_vec());
+                    continue;
+                }
+                let length = engine.receive_words(handle, rank as i32, tag, 1)?;
+                let length = length.first().copied().unwrap_or(0) as usize;
+                told.push(engine.receive_words(handle, rank as i32, tag, length)?);
+            }
+            Ok(told)
+        })
+    }
+}
