@@ -168,6 +168,12 @@ impl Network {
         self.set_timer();
     }
 
+    /// Whether somebody has been waited for long enough.
+    fn is_overdue(&self) -> bool {
+        let now = now();
+        self.card.is_some() && self.node.deadline(now).is_some_and(|at| at <= now)
+    }
+
     fn interrupt(&mut self, on: bool) {
         if let Some(card) = &mut self.card {
             card.nic.interrupt(on);
@@ -245,6 +251,10 @@ pub fn call(running: &Running, number: u64, arguments: [u64; 6]) -> Option<i64> 
         *guard = Network::new(Settings { identity, size: job.size() as u32 }, None);
     }
     let network = guard.as_mut()?;
+    // Before the call takes frames for lost: their answers may be here, and the core of the interrupt late.
+    if network.is_overdue() {
+        network.serve();
+    }
     let mut home = Home { card: network.card.as_mut(), copied: &mut network.counts.copied };
     let answer = network.node.call(&mut home, rank.number() as u32, number, arguments, now());
     network.after_call(core);

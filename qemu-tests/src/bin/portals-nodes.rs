@@ -119,7 +119,7 @@ fn work(
         // Relaxed: the operation that sends it is a system call behind it.
         byte.store(pattern(at), Ordering::Relaxed);
     }
-    let mut bind = |start, bytes: usize| {
+    let bind = |start, bytes: usize| {
         let descriptor = Descriptor {
             start,
             bytes: bytes as u64,
@@ -155,7 +155,7 @@ fn work(
         fail(&format_args!("the put: {told:?}"));
     }
     let get =
-        Operation { kind: operation::GET, get: into.0, put: NONE, bits: DATA, ..put(DATA, BYTES as u64) };
+        Operation { kind: operation::GET, put: NONE, get: into.0, ack: ack::NONE, ..put(DATA, BYTES as u64) };
     let told = operate(&get)?;
     if (told.kind, told.failure, told.done) != (event::REPLY, failure::OK, BYTES as u64) {
         fail(&format_args!("the get: {told:?}"));
@@ -168,6 +168,7 @@ fn work(
         put: words.0,
         put_offset: 8,
         get: words.0,
+        ack: ack::NONE,
         atomic: atomic::SUM,
         datatype: datatype::UINT64,
         ..put(WORD, 8)

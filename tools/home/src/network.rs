@@ -107,6 +107,8 @@ struct Shared {
     /// once too often, or waits for [`LINGER_US`].
     wakes_at: AtomicU64,
     node: UnsafeCell<Node>,
+    /// A frame that has come; as the node, only under the lock.
+    frame: UnsafeCell<[u8; FRAME_BYTES_MAX + 1]>,
 }
 
 /// The network of a node, for its process and all its ranks.
@@ -179,12 +181,12 @@ impl Network {
 
     /// Descriptors that ranks need.
     pub fn descriptors(&self) -> Vec<RawFd> {
-        self.sends.iter().copied().chain([self.bell]).collect()
+        self.sends.iter().copied().chain(self.receives).chain([self.bell]).collect()
     }
 
     fn shared(&self) -> &Shared {
-        // SAFETY: zeroed memory of the right size that is never unmapped: an open lock, a number, and a node, for which zeros are sound
-        // (`bytemuck::Zeroable`); the node is in a cell.
+        // SAFETY: zeroed memory of the right size that is never unmapped: an open lock, a number, a node, for which zeros are sound
+        // (`bytemuck::Zeroable`), and bytes; node and bytes are in cells.
         unsafe { self.shared.as_ref() }
     }
 
@@ -195,11 +197,31 @@ impl Network {
         work(unsafe { &mut *shared.node.get() }, &mut Home { network: self })
     }
 
+    /// Takes frames in that have come, at most [`BATCH`]; how many. The caller has the lock.
+    fn take_frames(&self, node: &mut Node, home: &mut Home<'_>, now: u64) -> usize {
+        let Some(receives) = self.receives else { return 0 };
+        // SAFETY: the lock is held (`Network::with` has made the references given here), and this is the only use of the buffer.
+        let buffer = unsafe { &mut *self.shared().frame.get() };
+        let mut taken = 0;
+        while taken < BATCH
+            && let Some(length) = receive(receives, buffer)
+        {
+            node.receive(&buffer[..length], now, home);
+            taken += 1;
+        }
+        taken
+    }
+
     /// A system call of one of Portals' (`lwk_abi::syscall::portals`), by node rank: what it answers.
     pub fn call(&self, rank: u32, number: u64, arguments: [u64; 6]) -> i64 {
         let now = monotonic_ns() / 1000;
-        let (answer, deadline) =
-            self.with(|node, home| (node.call(home, rank, number, arguments, now), node.deadline(now)));
+        let (answer, deadline) = self.with(|node, home| {
+            // Before the call takes frames for lost: their answers may be here, and the thread of the interrupt without a core.
+            if node.deadline(now).is_some_and(|at| at <= now) {
+                self.take_frames(node, home, now);
+            }
+            (node.call(home, rank, number, arguments, now), node.deadline(now))
+        });
         let wakes_at = self.shared().wakes_at.load(Ordering::Relaxed);
         if self.receives.is_some() && deadline.is_some_and(|at| at.saturating_add(LINGER_US) < wakes_at) {
             let one = 1u64;
@@ -212,18 +234,11 @@ impl Network {
     /// The interrupt of a job of several nodes: takes frames in and looks after time, until the process ends.
     pub fn interrupts(&self) {
         let Some(receives) = self.receives else { return };
-        let mut buffer = vec![0; FRAME_BYTES_MAX + 1];
         let mut active_until = 0;
         loop {
             let now = monotonic_ns() / 1000;
             let deadline = self.with(|node, home| {
-                let mut taken = 0;
-                while taken < BATCH
-                    && let Some(length) = receive(receives, &mut buffer)
-                {
-                    node.receive(&buffer[..length], now, home);
-                    taken += 1;
-                }
+                let taken = self.take_frames(node, home, now);
                 node.work(now, home);
                 if taken > 0 {
                     active_until = now + 50 * LINGER_US;
@@ -256,9 +271,10 @@ fn wires(job: &Job<'_>) -> io::Result<(Option<RawFd>, Vec<RawFd>)> {
 
 /// Receives a frame, if there is one. A longer one than any frame is cut, but one byte too long, by which it is known.
 fn receive(socket: RawFd, buffer: &mut [u8]) -> Option<usize> {
+    let arguments =
+        [socket as u64, buffer.as_mut_ptr() as u64, buffer.len() as u64, libc::MSG_DONTWAIT as u64, 0, 0];
     // SAFETY: the call writes into the buffer.
-    let length = unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_DONTWAIT) };
-    usize::try_from(length).ok()
+    usize::try_from(unsafe { Gate::call(libc::SYS_recvfrom, arguments) }).ok()
 }
 
 /// Waits for a frame, the bell, or time to pass, in microseconds.
