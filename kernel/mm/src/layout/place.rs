@@ -1,0 +1,90 @@
+//! What is at an address, for failure reports.
+
+use core::fmt;
+
+use lwk_abi::address::{JOB_PAGE, NULL_END, PAGE_BYTES, SLOT_BYTES, USER_END, slot_of};
+
+use super::Layout;
+use crate::address::VirtAddr;
+
+/// What is at an address, for failure reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The pages around address 0.
+    Null,
+    /// The job page.
+    JobPage,
+    /// Executable memory of the image.
+    Code,
+    /// Constants of the image.
+    ReadOnly,
+    /// Variables of the image.
+    Data,
+    /// Pages of the segment that belong to no range of the image.
+    ImageGap,
+    /// The heap.
+    Heap,
+    /// The unmapped pages below the stack.
+    StackGuard,
+    /// The stack.
+    Stack,
+    /// An address of slot 0 that is none of the above.
+    OutsideSegment,
+    /// The slot of a node rank; whether it is in use the layout does not know.
+    PeerSlot(u32),
+    /// The kernel's half of the addresses.
+    Kernel,
+    /// Not an address at all: bits 47 to 63 differ.
+    NonCanonical,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Place::Null => "the null page",
+            Place::JobPage => "the job page",
+            Place::Code => "code",
+            Place::ReadOnly => "read-only data",
+            Place::Data => "data",
+            Place::ImageGap => "an unmapped gap of the program image",
+            Place::Heap => "the heap",
+            Place::StackGuard => "the stack guard",
+            Place::Stack => "the stack",
+            Place::OutsideSegment => "outside the segment",
+            Place::PeerSlot(rank) => return write!(f, "the slot of node rank {rank}"),
+            Place::Kernel => "kernel memory",
+            Place::NonCanonical => "a non-canonical address",
+        })
+    }
+}
+
+impl Layout {
+    /// What is at `address`, any 64-bit value.
+    #[must_use]
+    pub fn describe(&self, address: u64) -> Place {
+        if VirtAddr::try_new(address).is_err() {
+            return Place::NonCanonical;
+        }
+        if address >= USER_END {
+            return Place::Kernel;
+        }
+        if address >= SLOT_BYTES {
+            // At most 254: user addresses have 255 slots above the first.
+            return Place::PeerSlot((slot_of(address) - 1) as u32);
+        }
+        match address {
+            _ if address < NULL_END => Place::Null,
+            _ if (JOB_PAGE..JOB_PAGE + PAGE_BYTES).contains(&address) => Place::JobPage,
+            _ if address < self.segment_start || address >= self.stack_end => Place::OutsideSegment,
+            _ if address >= self.stack_start => Place::Stack,
+            _ if address >= self.heap_end => Place::StackGuard,
+            _ if address >= self.heap_start => Place::Heap,
+            _ => match self.region_at(address) {
+                Some(region) if region.access.execute => Place::Code,
+                Some(region) if region.access.write => Place::Data,
+                Some(_) => Place::ReadOnly,
+                None => Place::ImageGap,
+            },
+        }
+    }
+}
