@@ -4,9 +4,9 @@
 use core::fmt::{self, Write};
 
 use lwk_abi::console::{
-    END, FAILURE, FRAME, HEADER_END, HEADER_START, KERNEL, PANIC, PANIC_FRAME, REPORT, START, STDERR_PART,
-    STDOUT_PART,
+    END, FAILURE, FRAME, KERNEL, PANIC, PANIC_FRAME, REPORT, START, STDERR_PART, STDOUT_PART,
 };
+use lwk_console::{Header, one_line};
 
 use crate::arch::clock;
 use crate::arch::serial::{self, Serial};
@@ -123,9 +123,8 @@ impl Console {
         // Last, because the host tool may act on it: by then the screen shows it.
         if let Some(serial) = self.serial.as_mut().filter(|_| !self.plain) {
             let out = &mut Output::Serial(serial);
-            out.send(&[HEADER_START, kind]);
-            out.print(format_args!("{number}"));
-            out.send(&[HEADER_END]);
+            // Ranks, cores, levels, statuses and pages: all fit.
+            out.send(Header::new(kind, number as u32).bytes());
             text(out);
             out.send(b"\n");
         }
@@ -175,12 +174,10 @@ impl Output<'_> {
 impl Write for Output<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         // A record is one line: a line feed in a message (a panic's, say) must not end it.
-        let framed = matches!(self, Output::Serial(_));
-        for (index, piece) in text.split('\n').enumerate() {
-            if index > 0 {
-                self.send(if framed { b" " } else { b"\n" });
-            }
-            self.send(piece.as_bytes());
+        if matches!(self, Output::Serial(_)) {
+            one_line(text.as_bytes()).for_each(|piece| self.send(piece));
+        } else {
+            self.send(text.as_bytes());
         }
         Ok(())
     }

@@ -4,17 +4,14 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use lwk_abi::console::{HEADER_END, HEADER_START, LINE_BYTES};
+use lwk_abi::console::LINE_BYTES;
+use lwk_console::{Header, one_line};
 
 /// Writes one record of `lwk_abi::console` in one piece. Line feeds in `text` would end it early and are replaced by spaces. Errors: those of
 /// `out`.
 pub fn record(out: &mut impl Write, kind: u8, number: u32, text: &[u8]) -> io::Result<()> {
-    let mut line = Vec::with_capacity(text.len() + 16);
-    line.push(HEADER_START);
-    line.push(kind);
-    write!(line, "{number}")?;
-    line.push(HEADER_END);
-    line.extend(text.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte }));
+    let mut line = Header::new(kind, number).bytes().to_vec();
+    one_line(text).for_each(|piece| line.extend_from_slice(piece));
     line.push(b'\n');
     out.write_all(&line)
 }
@@ -83,9 +80,8 @@ impl Report {
     /// Adds one record of `lwk_abi::console`, or nothing if it does not fit as a whole. `text` has no line feed.
     pub fn add(&mut self, kind: u8, number: u32, text: impl fmt::Display) {
         let start = self.used;
-        let (open, close) = (char::from(HEADER_START), char::from(HEADER_END));
-        let line = format_args!("{open}{}{number}{close}{text}\n", char::from(kind));
-        if fmt::write(self, line).is_err() {
+        let header = self.push(Header::new(kind, number).bytes());
+        if header.and_then(|()| fmt::write(self, format_args!("{text}\n"))).is_err() {
             self.used = start;
         }
     }
@@ -96,12 +92,18 @@ impl Report {
     }
 }
 
-impl fmt::Write for Report {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = self.used + text.len();
-        self.bytes.get_mut(self.used..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+impl Report {
+    fn push(&mut self, bytes: &[u8]) -> fmt::Result {
+        let end = self.used + bytes.len();
+        self.bytes.get_mut(self.used..end).ok_or(fmt::Error)?.copy_from_slice(bytes);
         self.used = end;
         Ok(())
+    }
+}
+
+impl fmt::Write for Report {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.push(text.as_bytes())
     }
 }
 

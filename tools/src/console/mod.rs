@@ -1,3 +1,6 @@
 //! The node's console as the host sees it: records off the serial line, then lines for the user.
+
 pub mod printer;
-pub mod record;
+
+/// Records off the serial line.
+pub use lwk_console as record;

@@ -5,6 +5,9 @@
 //! is kept only as far as a message about a silent node needs it. The text of a record is bytes up to the line feed;
 //! it may hold any byte but that one, [`HEADER_START`] included.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use lwk_abi::console::{HEADER_END, HEADER_START, LINE_BYTES};
 
 /// Longest text kept of one record, in bytes. The kernel cuts at [`LINE_BYTES`]; the rest is room for other lines.
@@ -98,7 +101,7 @@ impl Parser {
                     }
                     return None;
                 }
-                match std::mem::replace(&mut self.state, State::Noise) {
+                match core::mem::replace(&mut self.state, State::Noise) {
                     State::Text(record) => Some(record),
                     _ => None,
                 }
@@ -107,7 +110,7 @@ impl Parser {
     }
 
     fn leave_header(&mut self) {
-        if let State::Header(header) = std::mem::replace(&mut self.state, State::Noise) {
+        if let State::Header(header) = core::mem::replace(&mut self.state, State::Noise) {
             self.add_noise(&header);
         }
     }
@@ -126,14 +129,16 @@ fn read_header(header: &[u8]) -> Option<(u8, u32)> {
     if !kind.is_ascii_alphabetic() || digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let number = core::str::from_utf8(digits).ok()?.parse().ok()?;
     Some((kind, number))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Header, one_line};
     use proptest::prelude::*;
+    use std::vec;
 
     fn parse(bytes: &[u8]) -> Vec<Record> {
         let mut records = Vec::new();
@@ -196,6 +201,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            kind in prop::sample::select(&b"koOeEfbpqrdsx"[..]),
+            number in any::<u32>(),
+            text in proptest::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let mut line = Header::new(kind, number).bytes().to_vec();
+            one_line(&text).for_each(|piece| line.extend_from_slice(piece));
+            let text = line[Header::new(kind, number).bytes().len()..].to_vec();
+            line.push(b'\n');
+            prop_assert_eq!(parse(&line), [Record { kind, number, text }]);
+        }
+
         #[test]
         fn no_bytes_make_it_panic_and_pieces_make_no_difference(
             bytes in proptest::collection::vec(prop_oneof![
