@@ -145,6 +145,8 @@ pub struct InstallOptions {
 pub struct Launched {
     /// The program's name for itself; that of its file, if none.
     pub name: Option<OsString>,
+    /// By its file, without `mpiexec`.
+    pub alone: bool,
 }
 
 /// Words for another program: a compiler, or one of this command's own parts.

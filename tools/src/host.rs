@@ -37,7 +37,11 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
             "on this machine --cwd is for its own files, and --file and --out are for the job's; leave the one or the others away",
         ));
     }
-    let surroundings = Surroundings { folder: options.cwd.clone(), input: options.launched.is_some() };
+    let surroundings = Surroundings {
+        folder: options.cwd.clone(),
+        input: options.launched.is_some(),
+        alone: options.launched.as_ref().is_some_and(|launched| launched.alone),
+    };
     if let Some(folder) = options.cwd.as_deref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::usage(format!(
             "the current folder cannot be {}: there is no such folder",

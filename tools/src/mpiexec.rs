@@ -223,7 +223,7 @@ pub fn run(tree: &Tree, name: &str, words: &[OsString]) -> Outcome<i32> {
     line.extend([find(program, &folder), "--".into()]);
     line.extend(arguments.iter().cloned());
     let mut options = options(line)?;
-    options.launched = Some(Launched { name: Some(program.clone()) });
+    options.launched = Some(Launched { name: Some(program.clone()), alone: false });
     if asked.node { run::run(tree, &options) } else { host::run(tree, &options) }
 }
 
@@ -242,7 +242,7 @@ pub fn alone(tree: &Tree, words: &[OsString]) -> Outcome<i32> {
     line.extend([program.clone(), "--".into()]);
     line.extend(arguments.iter().skip(1).cloned());
     let mut options = options(line)?;
-    options.launched = Some(Launched { name: arguments.first().cloned() });
+    options.launched = Some(Launched { name: arguments.first().cloned(), alone: true });
     host::run(tree, &options)
 }
 

@@ -43,16 +43,19 @@ pub struct Surroundings {
     pub folder: Option<PathBuf>,
     /// Rank 0 has this process's standard input.
     pub input: bool,
+    /// The program was started by its file: a status is its answer to its caller, and nothing to report.
+    pub alone: bool,
 }
 
 impl Surroundings {
-    /// As two arguments of the node's process: what files are, and a descriptor for standard input that stays open in it.
-    fn arguments(&self) -> io::Result<[OsString; 2]> {
+    /// As three arguments of the node's process: what files are, a descriptor for standard input that stays open in it, and whether the program
+    /// is alone.
+    fn arguments(&self) -> io::Result<[OsString; 3]> {
         let files = if self.folder.is_some() { OWN_FILES } else { NO_FILES };
         // The copy stays open in the node's process, and in this one until it ends.
         let input = if self.input { nix::unistd::dup(io::stdin()).ok() } else { None };
         let input = input.map_or(-1, IntoRawFd::into_raw_fd);
-        Ok([files.into(), input.to_string().into()])
+        Ok([files.into(), input.to_string().into(), u8::from(self.alone).to_string().into()])
     }
 }
 
@@ -70,9 +73,10 @@ pub fn become_node() -> Option<ExitCode> {
     let (program, mode, files) = (arguments.next()?, arguments.next()?, arguments.next()?);
     let (own_files, input) = (arguments.next()? == OsStr::new(OWN_FILES), arguments.next()?);
     let input = input.to_str()?.parse().ok().filter(|fd| *fd >= 0);
+    let alone = arguments.next()? == OsStr::new("1");
     let valgrind = Valgrind::from_arguments(arguments);
     let (program, hold, files) = (Path::new(&program), mode == OsStr::new(HOLD), Path::new(&files));
-    Some(node::main(&Orders { program, hold, files, own_files, input, valgrind: valgrind.as_ref() }))
+    Some(node::main(&Orders { program, hold, files, own_files, input, alone, valgrind: valgrind.as_ref() }))
 }
 
 /// A node of the host home. Dropping it ends its job.

@@ -50,6 +50,8 @@ pub struct Orders<'a> {
     pub own_files: bool,
     /// Rank 0's standard input.
     pub input: Option<RawFd>,
+    /// The one rank's status is nothing to report.
+    pub alone: bool,
     pub valgrind: Option<&'a Valgrind>,
 }
 
@@ -189,7 +191,7 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<i32, Failure> {
             .spawn(|| network.interrupts())
             .map_err(|error| SetupError::host(format!("cannot start the network: {error}")))?;
     }
-    let mut supervisor = Supervisor::new(ranks, board, console);
+    let mut supervisor = Supervisor::new(ranks, board, console, orders.alone);
     let status = supervisor.watch(control.as_fd(), &ended, reports)?;
     if job.report {
         supervisor.exit_report(&setup, started_ns)?;

@@ -57,20 +57,28 @@ pub struct Supervisor<'a> {
     status: i32,
     /// The ranks are being killed; what they die of now is our doing.
     ending: bool,
+    /// A status is nothing to report.
+    alone: bool,
     buffer: Vec<u8>,
     /// [`killed_for_memory`] when the ranks began.
     killed_before: u64,
 }
 
 impl<'a> Supervisor<'a> {
-    /// Watches these ranks, by node rank, and writes records to `console`.
-    pub fn new(ranks: Vec<Child>, board: &'static Board, console: &'a mut File) -> Supervisor<'a> {
+    /// Watches these ranks, by node rank, and writes records to `console`; if the program is `alone`, none of its exit status.
+    pub fn new(
+        ranks: Vec<Child>,
+        board: &'static Board,
+        console: &'a mut File,
+        alone: bool,
+    ) -> Supervisor<'a> {
         Supervisor {
             ranks,
             board,
             console,
             status: 0,
             ending: false,
+            alone,
             buffer: vec![0; READ_BYTES],
             killed_before: killed_for_memory(),
         }
@@ -228,6 +236,7 @@ impl<'a> Supervisor<'a> {
                 Reason::OutOfMemory
             }
             Some(signal) => Reason::Signal(signal),
+            None if said && self.alone => return Ok(()),
             None if said => Reason::Exit(status),
             // It did not get as far as the program, and has said why.
             None => return Ok(()),
