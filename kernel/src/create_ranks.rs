@@ -2,14 +2,14 @@
 //! stacks (`docs/architecture.md`, "The machine as a job sees it"; SMARTMAP paper, figure 1).
 
 use arrayvec::ArrayVec;
-use lwk_abi::address::{JOB_PAGE, MAX_RANKS, PAGE_BYTES};
+use lwk_abi::address::{JOB_PAGE, MAX_RANKS, PAGE_BYTES, SEGMENT_LIMIT};
 use lwk_abi::job_page::{
     FLAG_EMULATED, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
 };
 use lwk_elf::Program;
 use lwk_mm::Access;
 use lwk_mm::address::VirtAddr;
-use lwk_mm::layout::{ImageRange, Layout};
+use lwk_mm::layout::{ImageRange, Layout, LayoutError};
 use lwk_personality::Process;
 use lwk_topology::MemoryNodes;
 
@@ -21,16 +21,22 @@ use crate::initial_stack;
 use crate::job::Job;
 use crate::memory;
 use crate::rank::{Parts, Rank};
-use crate::segments;
+use crate::segments::{self, Segments};
 use crate::user_memory::{FreshFrames, SharedFrames, UserMemory, Writable};
 
 /// What an earlier job has left in every byte, in tests.
 const STALE: u8 = 0xa5;
+/// Of a large page, which segments are made of.
+const MIB2: u64 = 2 << 20;
 
 /// Creates every rank of `job`, links each into all the others, and fills in their job pages and stacks. Errors: what does not fit, in memory or in a
-/// slot.
-pub fn create_ranks(job: &Job, file: &lwk_job::Job<'static>, nodes: &MemoryNodes<'_>) -> Result<(), Problem> {
-    let bytes = file.memory.next_multiple_of(PAGE_BYTES);
+/// slot. `file_space`: bytes that files may take, which are left for them where the ranks share what is free.
+pub fn create_ranks(
+    job: &Job,
+    file: &lwk_job::Job<'static>,
+    nodes: &MemoryNodes<'_>,
+    file_space: u64,
+) -> Result<(), Problem> {
     let image: ArrayVec<ImageRange, { lwk_mm::layout::IMAGE_RANGES_MAX }> = job
         .program()
         .segments
@@ -41,10 +47,10 @@ pub fn create_ranks(job: &Job, file: &lwk_job::Job<'static>, nodes: &MemoryNodes
             access: segment.access,
         })
         .collect();
-    let layout = Layout::new(&image, bytes).map_err(Problem::Layout)?;
-    let free = memory::in_use().free;
-    let no_memory = Problem::NoMemory { ranks: job.size(), bytes, free };
-    let segments = segments::allocate(job, &layout, nodes).ok_or(no_memory)?;
+    let (layout, segments) = match file.memory {
+        Some(bytes) => told_segments(job, &image, nodes, bytes.next_multiple_of(PAGE_BYTES))?,
+        None => shared_segments(job, &image, nodes, file_space)?,
+    };
     let places = places(job, nodes);
     for (number, segment) in segments.into_iter().enumerate() {
         let segment_node = nodes.of_memory(segment.start().as_u64());
@@ -56,6 +62,58 @@ pub fn create_ranks(job: &Job, file: &lwk_job::Job<'static>, nodes: &MemoryNodes
 
 /// Places of the ranks, by number.
 type Places = ArrayVec<RankPlace, MAX_RANKS>;
+
+/// Segments of `bytes` bytes each, whole pages, for a program with this image. Errors: `Layout`, `NoMemory`.
+fn told_segments(
+    job: &Job,
+    image: &[ImageRange],
+    nodes: &MemoryNodes<'_>,
+    bytes: u64,
+) -> Result<(Layout, Segments), Problem> {
+    let layout = Layout::new(image, bytes).map_err(Problem::Layout)?;
+    let free = memory::in_use().free;
+    let segments = segments::allocate(job, &layout, nodes);
+    Ok((layout, segments.ok_or(Problem::NoMemory { ranks: job.size(), bytes, free })?))
+}
+
+/// Segments that share all that is free, but for what the kernel needs beside them. Errors: as for [`told_segments`].
+fn shared_segments(
+    job: &Job,
+    image: &[ImageRange],
+    nodes: &MemoryNodes<'_>,
+    file_space: u64,
+) -> Result<(Layout, Segments), Problem> {
+    let free = memory::in_use().free;
+    let held = memory::hold_back(kernel_needs(job.size(), file_space));
+    let first = image.first().map_or(0, |range| range.start);
+    let mut bytes = memory::share(job.size(), MIB2).min(SEGMENT_LIMIT.saturating_sub(first) & !(MIB2 - 1));
+    let mut made = told_segments(job, image, nodes, bytes);
+    // Where each lies near its core, a little may be lost at the borders of the memory nodes.
+    while matches!(made, Err(Problem::NoMemory { .. })) && bytes > 0 {
+        bytes = (bytes - bytes / 16).saturating_sub(MIB2) & !(MIB2 - 1);
+        made = told_segments(job, image, nodes, bytes);
+    }
+    if let Some(held) = held {
+        memory::give_back(held);
+    }
+    made.map_err(|problem| match problem {
+        // It is the node that has too little.
+        Problem::Layout(LayoutError::TooSmall { needed }) => {
+            Problem::NoMemory { ranks: job.size(), bytes: needed, free }
+        }
+        other => other,
+    })
+}
+
+/// Bytes that the kernel needs for `ranks` ranks beside their segments, and files that take `file_space`.
+fn kernel_needs(ranks: usize, file_space: u64) -> u64 {
+    /// Tables of a rank with up to 8 GiB, its job page, and what is lost by rounding to pages.
+    const TABLES_BYTES: u64 = 128 << 10;
+    /// A table for each GiB of all segments.
+    const TABLES_PART: u64 = (1 << 30) / PAGE_BYTES;
+    let rank = (size_of::<Rank>() + size_of::<spin::Mutex<Process>>()) as u64 + TABLES_BYTES;
+    ranks as u64 * rank + memory::in_use().free / TABLES_PART + file_space
+}
 
 /// What a rank begins with.
 struct Fresh {

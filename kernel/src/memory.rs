@@ -20,6 +20,8 @@ use crate::user_memory::FreshFrames;
 const REGIONS: usize = 512;
 /// Below this address the firmware's and the first processors' own data lie; the kernel leaves it alone but for one page.
 const LOW_MEMORY_END: u64 = 1 << 20;
+/// The kernel's own memory lies below this, so that a starting core can load a frame of it as its root; segments go to the other end.
+const KERNEL_END: u64 = 1 << 32;
 
 /// The machine's memory does not suffice for the kernel itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,11 +138,10 @@ pub fn allocate_table(level: PageTableLevel) -> Option<TableFrame> {
 /// Zeroed, page-aligned, contiguous memory for the kernel, below 4 GiB; `bytes` is rounded up to pages. None if nothing free fits. It is not
 /// given back.
 pub fn allocate_kernel(bytes: u64) -> Option<FreshFrames> {
-    // Below 4 GiB, so that a starting core can load the frame as its root; segments go to the other end.
     let bytes = bytes.next_multiple_of(PAGE_BYTES);
     let start = {
         let mut memory = MEMORY.lock();
-        memory.free.allocate_below(bytes, PAGE_BYTES, 1 << 32)
+        memory.free.allocate_below(bytes, PAGE_BYTES, KERNEL_END)
     }?;
     // SAFETY: the memory was free and is nobody else's now; the linear map covers it.
     let mut frames = unsafe { FreshFrames::new(start, bytes) };
@@ -170,6 +171,37 @@ pub fn allocate_segment_inside(
     memory.segments += bytes;
     // SAFETY: the memory was free and is nobody else's now; the linear map covers it.
     Some(unsafe { FreshFrames::new(start, bytes) })
+}
+
+/// The most bytes that each of `count` segments can have, a multiple of `align`, if they take all that is free.
+pub fn share(count: usize, align: u64) -> u64 {
+    MEMORY.lock().free.share(count as u64, align)
+}
+
+/// Takes `bytes`, or as much of them as there is in one piece, of the memory that the kernel can use itself, until [`give_back`]: segments that take all that is
+/// free leave it that.
+pub fn hold_back(bytes: u64) -> Option<Held> {
+    let mut bytes = bytes.next_multiple_of(PAGE_BYTES);
+    let mut memory = MEMORY.lock();
+    while bytes >= PAGE_BYTES {
+        if let Some(start) = memory.free.allocate_below(bytes, PAGE_BYTES, KERNEL_END) {
+            return Some(Held { start, bytes });
+        }
+        bytes = bytes / 2 & !(PAGE_BYTES - 1);
+    }
+    None
+}
+
+/// Memory that is [held back](hold_back).
+pub struct Held {
+    start: PhysAddr,
+    bytes: u64,
+}
+
+/// Ends it.
+pub fn give_back(held: Held) {
+    // What cannot be listed stays taken: nobody misses it.
+    let _ = MEMORY.lock().free.release(held.start, held.bytes);
 }
 
 /// Gives back a segment from [`allocate_segment`]. One whose pieces cannot be listed stays taken.

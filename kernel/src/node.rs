@@ -8,6 +8,7 @@ use arrayvec::ArrayVec;
 use lwk_abi::address::MAX_RANKS;
 use lwk_abi::console::{END, KERNEL};
 use lwk_abi::exit;
+use lwk_abi::job_file::FILE_SPACE_MIN;
 use lwk_job::{Bind, End};
 use lwk_topology::{Binding, MemoryNodes};
 
@@ -68,13 +69,22 @@ pub fn launch(description: &Description, nodes: &MemoryNodes<'_>) -> Result<(), 
         return Err(Problem::TooManyRanks { ranks: size, cores: bound.len() });
     }
     let job: &'static Job = memory::place(Job::new(file, program, bound)).ok_or(Problem::NoKernelMemory)?;
-    files::init(description.files, file.file_space, file.folder.unwrap_or(b"/"))?;
-    create_ranks(job, file, nodes)?;
+    let file_space = file.file_space.unwrap_or_else(default_file_space);
+    files::init(description.files, file_space, file.folder.unwrap_or(b"/"))?;
+    create_ranks(job, file, nodes, file_space)?;
     network::route(job, file.irq_core).map_err(Problem::Network)?;
     // Release: pairs with the acquire in `job`; whoever finds the job finds its ranks.
     JOB.store(core::ptr::from_ref(job).cast_mut(), Ordering::Release);
     job.interrupt_cores(Core::current(), interrupts::WAKE);
     Ok(())
+}
+
+/// Bytes that files may take in a job that does not say: a part of what is free.
+fn default_file_space() -> u64 {
+    /// One in so many, and the most, since files lie in the kernel's memory.
+    const PART: u64 = 8;
+    const MOST: u64 = 1 << 30;
+    (memory::in_use().free / PART).clamp(FILE_SPACE_MIN, MOST)
 }
 
 /// The cores of the node in the order in which ranks get them. Errors: a core that is named and not there, or named twice.

@@ -163,9 +163,9 @@ pub struct JobOptions {
     /// Ranks of the job
     #[arg(short = 'n', long = "ranks", value_name = "N", default_value_t = 1)]
     pub ranks: u32,
-    /// Memory of each rank, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 128)]
-    pub mem: u64,
+    /// Memory of each rank, in MiB [default: the ranks share what the node or this machine has free; a node in QEMU has 128 MiB for each]
+    #[arg(long, value_name = "MIB")]
+    pub mem: Option<u64>,
     /// Cores to use [default: as many as ranks]
     #[arg(long, value_name = "N")]
     pub cores: Option<u32>,
@@ -186,9 +186,9 @@ pub struct JobOptions {
     /// more than once
     #[arg(long, value_name = "LOCAL[=NAME]")]
     pub file: Vec<String>,
-    /// Memory that files may take beside those given, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = lwk_abi::job_file::FILE_SPACE_DEFAULT >> 20, value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
-    pub file_space: u64,
+    /// Memory that files may take beside those given, in MiB [default: what is free on this machine, with --host; an eighth of a node's]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
+    pub file_space: Option<u64>,
     /// A bundled program (see `cargo lwk list`), or the path of any static ELF file
     #[arg(value_name = "APP")]
     pub app: String,
@@ -217,6 +217,9 @@ pub struct RunOptions {
     /// in loss=0.01,seed=7
     #[arg(long, value_name = "WHAT")]
     pub wire: Option<String>,
+    /// Memory of the node, in MiB [default: what the job needs]
+    #[arg(long, value_name = "MIB", conflicts_with = "host", value_parser = clap::value_parser!(u64).range(64..=16_777_216))]
+    pub node_mem: Option<u64>,
     /// How QEMU runs the node's cores
     #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
     pub accel: accel::Choice,

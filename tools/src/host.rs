@@ -57,7 +57,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     };
     let tools = Tools { hold: options.gdb, valgrind: valgrind(options)?, plug: None };
     let started_ns = files::now_ns();
-    let volume = Volume::with_image(&given, options.job.file_space << 20);
+    let volume = Volume::with_image(&given, options.job.file_space.map(|mib| mib << 20));
     let volume = volume.doing(|| "make the job's file system".into())?;
     let home = Home::start(&program, &job.encode(), &tools, &volume, &surroundings);
     let mut home = home.doing(|| "start the host home".into())?;

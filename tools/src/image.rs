@@ -71,7 +71,7 @@ mod tests {
     fn the_ram_disk_is_an_archive_of_job_and_program() {
         let job = Job {
             ranks: 1,
-            memory: 4096,
+            memory: Some(4096),
             arguments: vec!["x".into()],
             environment: Vec::new(),
             log: None,
@@ -81,7 +81,7 @@ mod tests {
             bind: None,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
-            file_space: job_file::FILE_SPACE_DEFAULT,
+            file_space: None,
             folder: None,
             out: false,
             inject: None,

@@ -11,8 +11,8 @@ use lwk_job::{Inject, LogLevel, Network, Writer};
 pub struct Job {
     /// Ranks on the node, 1 to 255.
     pub ranks: u32,
-    /// Bytes of memory for each rank.
-    pub memory: u64,
+    /// Bytes of memory for each rank; if none, they share what is free.
+    pub memory: Option<u64>,
     /// Arguments of the program, `argv[0]` first. No argument holds a NUL byte: the operating system sees to that.
     pub arguments: Vec<OsString>,
     /// `NAME=VALUE` each.
@@ -29,8 +29,8 @@ pub struct Job {
     pub bind: Option<String>,
     pub console: ConsoleForm,
     pub at_end: AtEnd,
-    /// Bytes that files may take beside those the job is given.
-    pub file_space: u64,
+    /// Bytes that files may take beside those the job is given; if none, a part of what is free.
+    pub file_space: Option<u64>,
     /// Folder that the ranks start in, by its whole path on the node; the root, if none.
     pub folder: Option<Vec<u8>>,
     /// The host tool fetches the files at the end.
@@ -57,7 +57,9 @@ impl Job {
         self.bind.iter().for_each(|bind| writer.bind(bind.as_bytes()));
         writer.console(self.console);
         writer.end(self.at_end);
-        writer.file_space(self.file_space);
+        if let Some(bytes) = self.file_space {
+            writer.file_space(bytes);
+        }
         self.folder.iter().for_each(|folder| writer.folder(folder));
         writer.out(self.out);
         self.inject.into_iter().for_each(|how| writer.inject(how));
@@ -74,7 +76,7 @@ mod tests {
     fn job() -> Job {
         Job {
             ranks: 4,
-            memory: 1 << 21,
+            memory: Some(1 << 21),
             arguments: vec!["ring".into(), "a b=c\nd".into(), "".into()],
             environment: vec!["K=V=W".into()],
             log: None,
@@ -84,7 +86,7 @@ mod tests {
             bind: None,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
-            file_space: lwk_abi::job_file::FILE_SPACE_DEFAULT,
+            file_space: None,
             folder: None,
             out: false,
             inject: None,
@@ -109,7 +111,7 @@ mod tests {
             bind: Some("compact".into()),
             console: ConsoleForm::Plain,
             at_end: AtEnd::Wait,
-            file_space: 4096,
+            file_space: Some(4096),
             folder: Some(b"/a".to_vec()),
             out: true,
             ..job()

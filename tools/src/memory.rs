@@ -1,5 +1,7 @@
 //! How much memory a node gets, and whether the host has it.
 
+use lwk_abi::job_file::FILE_SPACE_MIN;
+
 use crate::failure::{Failure, Outcome};
 
 /// Memory of a node beside its ranks' and the RAM disk, in MiB: the boot loader, the kernel and its tables.
@@ -17,6 +19,16 @@ const Q35_LOW: u64 = 2048;
 /// MiB of a segment from which the kernel maps it with pages of 1 GiB, if their alignment can be had.
 const HUGE_FROM: u64 = 2048;
 const GIB: u64 = 1024;
+
+/// MiB for each rank of a node that is not told otherwise. Its kernel shares out what the node has free, and clears it: more would cost every
+/// start time and this machine memory.
+pub const DEFAULT_MIB: u64 = 128;
+
+/// MiB that files may take in a node that is not told otherwise, whose ranks have `mib` each: what its kernel keeps back for them, an eighth of what is
+/// free, but no less than [`FILE_SPACE_MIN`].
+pub fn default_file_mib(ranks: u32, mib: u64) -> u64 {
+    (u64::from(ranks).saturating_mul(mib) / 7).clamp(FILE_SPACE_MIN >> 20, 1024)
+}
 
 /// MiB of memory for a node with `ranks` ranks of `mib` each, `cores` cores and a RAM disk of `ramdisk` bytes.
 ///
@@ -45,7 +57,7 @@ pub fn check_host(mib: u64) -> Outcome<()> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "the node needs {mib} MiB of memory, and this machine has {} MiB to give; ask for fewer ranks or a smaller --mem",
+        "the node needs {mib} MiB of memory, and this machine has {} MiB to give; ask for fewer ranks or a smaller --mem or --node-mem",
         available.saturating_sub(QEMU_MIB)
     )))
 }
@@ -53,6 +65,14 @@ pub fn check_host(mib: u64) -> Outcome<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_get_what_the_kernel_keeps_back_for_them() {
+        assert_eq!(
+            (default_file_mib(1, 16), default_file_mib(4, 512), default_file_mib(255, 512)),
+            (32, 292, 1024)
+        );
+    }
 
     #[test]
     fn small_nodes_get_what_they_use() {

@@ -68,6 +68,7 @@ const OPTIONS: &[Known] = &[
     (&["l", "prepend-rank", "tag-output", "tag"], 0, Run("--tag")),
     (&["node"], 0, Node),
     (&["mem"], 1, Run("--mem")),
+    (&["node-mem"], 1, Run("--node-mem")),
     (&["cores"], 1, Run("--cores")),
     (&["file"], 1, Run("--file")),
     (&["file-space"], 1, Run("--file-space")),
@@ -152,7 +153,7 @@ const HELP: &[(&str, &str)] = &[
         "--node",
         "boot a node in QEMU and run there; files come and go by --cwd DIR, --file, --out and --file-space (margay-run(1))",
     ),
-    ("--mem MIB, --cores N", "memory of each rank; cores to use"),
+    ("--mem MIB, --node-mem MIB, --cores N", "memory of each rank; of the node with --node; cores to use"),
     (
         "--transport NAME, --profile, --report, --report-json FILE, --valgrind, --accel HOW",
         "as for `margay run`",

@@ -59,7 +59,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     options.out.as_deref().map_or(Ok(()), files::check_out)?;
     job.inject = options.inject.as_deref().map(injection).transpose()?;
     let named = Named::find(tree, &options.job.app)?;
-    memory_needed(&options.job, cores, 0)?;
+    memory_needed(options, cores, 0)?;
 
     let verbose = options.verbose;
     let builder = Builder::new(tree, options.built, verbose)?;
@@ -89,7 +89,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     }
     // What is given is in the RAM disk and in the file system.
     let given_bytes = given.as_flattened().len() as u64;
-    let memory_mib = memory_needed(&options.job, cores, ram_disk.len() as u64 + given_bytes)?;
+    let memory_mib = memory_needed(options, cores, ram_disk.len() as u64 + given_bytes)?;
     let accelerator = options.accel.settle();
     let machine = Machine {
         boot: Boot::Disk(disk),
@@ -193,14 +193,13 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
     if options.ranks == 0 {
         return Err(Failure::usage("a job needs at least one rank; give -n 1 or more"));
     }
-    let memory = options.mem.checked_mul(1 << 20).filter(|bytes| *bytes >= SEGMENT_BYTES_MIN);
-    let memory = memory.ok_or_else(|| {
-        Failure::usage(format!(
-            "--mem {} is not possible; a rank has {} MiB or more",
-            options.mem,
-            SEGMENT_BYTES_MIN >> 20
-        ))
-    })?;
+    let bytes_of = |mib: u64| {
+        mib.checked_mul(1 << 20).filter(|bytes| *bytes >= SEGMENT_BYTES_MIN).ok_or_else(|| {
+            let least = SEGMENT_BYTES_MIN >> 20;
+            Failure::usage(format!("--mem {mib} is not possible; a rank has {least} MiB or more"))
+        })
+    };
+    let memory = options.mem.map(bytes_of).transpose()?;
     for variable in &options.env {
         if variable.as_bytes().iter().position(|byte| *byte == b'=').is_none_or(|at| at == 0) {
             return Err(Failure::usage(format!("--env takes NAME=VALUE, not {}", variable.display())));
@@ -234,7 +233,7 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
         bind: options.bind.clone(),
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
-        file_space: options.file_space << 20,
+        file_space: options.file_space.map(|mib| mib << 20),
         folder: None,
         out: false,
         inject: None,
@@ -281,10 +280,16 @@ fn check_cores(options: &RunOptions) -> Outcome<u32> {
 }
 
 /// MiB of the node; a failure if the host does not have them.
-fn memory_needed(options: &JobOptions, cores: u32, ram_disk: u64) -> Outcome<u64> {
-    let beside = ram_disk.saturating_add(options.file_space << 20);
-    let mib = memory::node_mib(options.ranks, options.mem, cores, beside)
-        .ok_or_else(|| Failure::usage(format!("--mem {} is more than any machine has", options.mem)))?;
+fn memory_needed(options: &RunOptions, cores: u32, ram_disk: u64) -> Outcome<u64> {
+    let job = &options.job;
+    let of_rank = job.mem.unwrap_or(memory::DEFAULT_MIB);
+    let files = job.file_space.unwrap_or_else(|| memory::default_file_mib(job.ranks, of_rank));
+    let beside = ram_disk.saturating_add(files << 20);
+    let mib = match options.node_mem {
+        Some(mib) => mib,
+        None => memory::node_mib(job.ranks, of_rank, cores, beside)
+            .ok_or_else(|| Failure::usage(format!("--mem {of_rank} is more than any machine has")))?,
+    };
     memory::check_host(mib)?;
     Ok(mib)
 }

@@ -15,7 +15,7 @@ pub const FILES: &str = "files";
 
 /// Ranks on this node, 1 to 255. Required.
 pub const RANKS: &str = "ranks";
-/// Bytes of memory for each rank, at least 1; rounded up to pages. Required.
+/// Bytes of memory for each rank, at least 1; rounded up to pages. If absent, the ranks share what is free.
 pub const MEMORY: &str = "mem";
 /// One argument of the program; repeats, in order; the first is `argv[0]`. Required.
 pub const ARGUMENT: &str = "arg";
@@ -37,10 +37,10 @@ pub const CONSOLE: &str = "console";
 /// What the node does when the job has ended: `exit` (default, the debug-exit device), `wait` (for a byte on the serial
 /// line, then as `exit`; used to look at the screen) or `halt` (real machines).
 pub const END: &str = "end";
-/// Bytes that files may take beside those the job is given, rounded up to pages. [`FILE_SPACE_DEFAULT`] if absent.
+/// Bytes that files may take beside those the job is given, rounded up to pages. If absent, a part of what is free, [`FILE_SPACE_MIN`] or more.
 pub const FILE_SPACE: &str = "file_space";
-/// Bytes of [`FILE_SPACE`] that a job has without it: 32 MiB.
-pub const FILE_SPACE_DEFAULT: u64 = 32 << 20;
+/// The least bytes that files may take where [`FILE_SPACE`] is absent: 32 MiB.
+pub const FILE_SPACE_MIN: u64 = 32 << 20;
 /// Folder that the ranks start in, by its whole path on the node; the root if absent.
 pub const FOLDER: &str = "folder";
 /// `1`: at the end the host tool fetches the files ([`crate::console::FILES`]); `0` (default): it does not.

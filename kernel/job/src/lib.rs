@@ -40,8 +40,8 @@ pub struct Network {
 pub struct Job<'a> {
     /// Ranks on this node, 1 to 255.
     pub ranks: u32,
-    /// Bytes of memory for each rank, at least 1; not rounded.
-    pub memory: u64,
+    /// Bytes of memory for each rank, at least 1; not rounded. `None`: the ranks share what is free.
+    pub memory: Option<u64>,
     /// Level of kernel messages.
     pub log: LogLevel,
     /// More ranks than cores may share cores.
@@ -56,8 +56,8 @@ pub struct Job<'a> {
     pub console: Console,
     /// What follows the job's end.
     pub end: End,
-    /// Bytes that files may take beside those the job is given, at least 1; not rounded.
-    pub file_space: u64,
+    /// Bytes that files may take beside those the job is given, at least 1; not rounded. `None`: a part of what is free.
+    pub file_space: Option<u64>,
     /// Folder that the ranks start in, by its whole path; `None`: the root.
     pub folder: Option<&'a [u8]>,
     /// The host tool fetches the files at the end.

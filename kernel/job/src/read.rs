@@ -80,7 +80,7 @@ impl<'a> Job<'a> {
         Ok(Job {
             // Fits: at most MAX_RANKS.
             ranks: ranks.ok_or(JobError::Missing { key: job_file::RANKS })? as u32,
-            memory: memory.ok_or(JobError::Missing { key: job_file::MEMORY })?,
+            memory,
             log: log.unwrap_or(LogLevel::Warn),
             oversubscribe: oversubscribe.unwrap_or(false),
             report: report.unwrap_or(false),
@@ -89,7 +89,7 @@ impl<'a> Job<'a> {
             bind: bind.unwrap_or(Bind::Scatter),
             console: console.unwrap_or(Console::Framed),
             end: end.unwrap_or(End::Exit),
-            file_space: file_space.unwrap_or(job_file::FILE_SPACE_DEFAULT),
+            file_space,
             folder,
             out: out.unwrap_or(false),
             inject,

@@ -20,7 +20,7 @@ fn bad_value(result: Result<(), JobError>, wanted: &str) {
 #[test]
 fn the_least_job_has_the_defaults() {
     let job = Job::parse(LEAST).expect("a job");
-    assert_eq!((job.ranks, job.memory, job.log), (4, 1 << 20, LogLevel::Warn));
+    assert_eq!((job.ranks, job.memory, job.log), (4, Some(1 << 20), LogLevel::Warn));
     assert_eq!((job.oversubscribe, job.report, job.cores), (false, false, None));
     assert_eq!((job.console, job.end, job.bind), (Console::Framed, End::Exit, Bind::Scatter));
     assert_eq!(job.arguments().collect::<Vec<_>>(), [b"hello"]);
@@ -33,10 +33,10 @@ fn every_key_is_read() {
         b"env=A=1\0log=trace\0arg=x\0oversubscribe=1\0report=1\0cores=64\0console=plain\0end=wait\0\
                  env=B=\0arg=\0file_space=4096\0folder=/a b\0out=1\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0";
     let job = Job::parse(file).expect("a job");
-    assert_eq!((job.ranks, job.memory, job.log), (255, u64::MAX, LogLevel::Trace));
+    assert_eq!((job.ranks, job.memory, job.log), (255, Some(u64::MAX), LogLevel::Trace));
     assert_eq!((job.oversubscribe, job.report, job.cores), (true, true, Some(64)));
     assert_eq!((job.console, job.end), (Console::Plain, End::Wait));
-    assert_eq!((job.file_space, job.folder, job.out), (4096, Some(&b"/a b"[..]), true));
+    assert_eq!((job.file_space, job.folder, job.out), (Some(4096), Some(&b"/a b"[..]), true));
     let arguments: Vec<&[u8]> = job.arguments().collect();
     assert_eq!(arguments, [&b"x"[..], b"", b"\xff a=b\nc"]);
     assert_eq!(job.environment().collect::<Vec<_>>(), [&b"A=1"[..], b"B="]);
@@ -56,7 +56,8 @@ fn a_node_of_several_knows_its_place() {
 fn wrong_files_are_refused_with_their_reason() {
     assert_eq!(Job::parse(b""), Err(JobError::Missing { key: "arg" }));
     assert_eq!(Job::parse(b"arg=a\0mem=1\0"), Err(JobError::Missing { key: "ranks" }));
-    assert_eq!(Job::parse(b"arg=a\0ranks=1\0"), Err(JobError::Missing { key: "mem" }));
+    let least = Job::parse(b"arg=a\0ranks=1\0").expect("the rest has defaults");
+    assert_eq!((least.memory, least.file_space), (None, None));
     assert_eq!(with(b"env=A=1"), Err(JobError::Unterminated));
     assert_eq!(with(b"env\0"), Err(JobError::NoValue { offset: LEAST.len() }));
     assert_eq!(with(b"\0"), Err(JobError::NoValue { offset: LEAST.len() }));

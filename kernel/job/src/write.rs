@@ -13,11 +13,13 @@ pub struct Writer<'o, O> {
 }
 
 impl<'o, O: Extend<u8>> Writer<'o, O> {
-    /// A file for a job of so many ranks on the node, 1 to 255, with so many bytes of memory each.
-    pub fn new(out: &'o mut O, ranks: u32, memory: u64) -> Self {
+    /// A file for a job of so many ranks on the node, 1 to 255, with so many bytes of memory each; if none are said, they share what is free.
+    pub fn new(out: &'o mut O, ranks: u32, memory: Option<u64>) -> Self {
         let mut file = Writer { out };
         file.number(job_file::RANKS, ranks.into());
-        file.number(job_file::MEMORY, memory);
+        if let Some(memory) = memory {
+            file.number(job_file::MEMORY, memory);
+        }
         file
     }
 
@@ -68,9 +70,7 @@ impl<'o, O: Extend<u8>> Writer<'o, O> {
 
     /// Bytes that files may take beside those the job is given.
     pub fn file_space(&mut self, bytes: u64) {
-        if bytes != job_file::FILE_SPACE_DEFAULT {
-            self.number(job_file::FILE_SPACE, bytes);
-        }
+        self.number(job_file::FILE_SPACE, bytes);
     }
 
     /// Folder that the ranks start in, by its whole path.

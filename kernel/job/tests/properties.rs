@@ -44,26 +44,26 @@ proptest! {
         records.push(moved);
         let mut file = records.concat();
         let job = Job::parse(&file).expect("a right file");
-        prop_assert_eq!((job.ranks, job.memory, job.cores, job.report), (ranks, memory, cores, report));
+        prop_assert_eq!((job.ranks, job.memory, job.cores, job.report), (ranks, Some(memory), cores, report));
         prop_assert!(job.arguments().eq(arguments.iter().map(Vec::as_slice)));
         prop_assert!(job.environment().eq(environment.iter().map(Vec::as_slice)));
         prop_assert!(Job::parse(&file[..file.len() - 1]).is_err(), "a cut file");
 
         let mut again = Vec::new();
-        let mut writer = Writer::new(&mut again, ranks, memory);
+        let mut writer = Writer::new(&mut again, ranks, Some(memory));
         cores.into_iter().for_each(|cores| writer.cores(cores));
         writer.report(report);
         arguments.iter().for_each(|argument| writer.argument(argument));
         environment.iter().for_each(|variable| writer.variable(variable));
         let written = Job::parse(&again).expect("what the writer writes");
-        prop_assert_eq!((written.ranks, written.memory, written.cores, written.report), (ranks, memory, cores, report));
+        prop_assert_eq!((written.ranks, written.memory, written.cores, written.report), (ranks, Some(memory), cores, report));
         prop_assert!(written.arguments().eq(job.arguments()) && written.environment().eq(job.environment()));
 
         let (place, value) = damage;
         let place = place.index(file.len());
         file[place] = value;
         if let Ok(job) = Job::parse(&file) {
-            prop_assert!((1..=255).contains(&job.ranks) && job.memory > 0 && job.arguments().count() > 0);
+            prop_assert!((1..=255).contains(&job.ranks) && job.memory != Some(0) && job.arguments().count() > 0);
         }
     }
 }
@@ -87,7 +87,7 @@ fn every_choice_is_read_back() {
         let console = if index % 2 == 0 { Console::Framed } else { Console::Plain };
         let on = index % 2 == 0;
         let mut file = Vec::new();
-        let mut writer = Writer::new(&mut file, 255, u64::MAX);
+        let mut writer = Writer::new(&mut file, 255, Some(u64::MAX));
         writer.argument(b"a=\nb");
         writer.log(level);
         writer.end(end);
@@ -102,9 +102,9 @@ fn every_choice_is_read_back() {
         writer.network(&place);
         writer.irq_core(index as u32);
         let job = Job::parse(&file).expect("what the writer writes");
-        assert_eq!((job.ranks, job.memory, job.log, job.end), (255, u64::MAX, level, end));
+        assert_eq!((job.ranks, job.memory, job.log, job.end), (255, Some(u64::MAX), level, end));
         assert_eq!((job.console, job.inject, job.oversubscribe, job.out), (console, Some(way), on, !on));
-        assert_eq!((job.file_space, job.folder), (index as u64 + 1, Some(&b"/a b"[..])));
+        assert_eq!((job.file_space, job.folder), (Some(index as u64 + 1), Some(&b"/a b"[..])));
         assert_eq!((job.network, job.irq_core), (Some(place), Some(index as u32)));
     }
 }

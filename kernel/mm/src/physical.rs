@@ -145,6 +145,24 @@ impl<const N: usize> PhysicalMemory<N> {
         self.place(bytes, align, 0, core::iter::once((0, limit)))
     }
 
+    /// The most bytes, a multiple of `align` (a power of two, a page at least), of which [`PhysicalMemory::allocate`] can give `count` pieces, one after the
+    /// other, each at a multiple of `align`; 0 if there are none so large as that.
+    #[must_use]
+    pub fn share(&self, count: u64, align: u64) -> u64 {
+        let units = |region: &PhysRegion| {
+            let start = lowest_at(region.start, align, 0).unwrap_or(region.end);
+            align_down(region.end, align).saturating_sub(start) / align
+        };
+        let fit = |most: u64| count <= self.free.iter().map(|region| units(region) / most).sum();
+        // The largest size that fits, in units: below `too_many`, and `fits` or above.
+        let (mut fits, mut too_many) = (0, self.free.iter().map(units).max().unwrap_or(0) + 1);
+        while fits + 1 < too_many {
+            let middle = fits + (too_many - fits) / 2;
+            if fit(middle) { fits = middle } else { too_many = middle }
+        }
+        fits * align
+    }
+
     /// Gives back what [`PhysicalMemory::allocate`] returned for as many `bytes`, or a page-aligned part of it.
     ///
     /// # Errors
@@ -325,6 +343,22 @@ mod tests {
         );
         assert_eq!(inside(&mut memory, 0x8_0000, &[(0, u64::MAX)]), Some(PhysAddr::new(0x38_0000)));
         assert_eq!(memory.free_bytes(), 0x30_0000 - 0x8_1000);
+    }
+
+    #[test]
+    fn what_is_free_is_shared_out() {
+        const UNIT: u64 = 0x20_0000;
+        let mut memory = PhysicalMemory::<16>::new();
+        assert_eq!(memory.share(3, UNIT), 0);
+        memory.add(UNIT - 0x1000, 8 * UNIT + 0x5000).unwrap();
+        memory.add(16 * UNIT, 21 * UNIT).unwrap();
+        // 7 and 5 units: one piece of 7, two of 5, three of 3, four of 2, twelve of 1.
+        for (count, units) in [(1, 7), (2, 5), (3, 3), (4, 2), (5, 2), (6, 1), (12, 1), (13, 0)] {
+            assert_eq!(memory.share(count, UNIT), units * UNIT, "{count} pieces");
+            let mut left = memory.clone();
+            let taken = (0..count).filter(|_| left.allocate(units * UNIT, UNIT, 0).is_some()).count() as u64;
+            assert_eq!(taken, if units == 0 { 0 } else { count });
+        }
     }
 
     #[test]

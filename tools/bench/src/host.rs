@@ -89,7 +89,7 @@ fn verdict(figure: f64, target: f64) -> &'static str {
 fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
     let job = Job {
         ranks,
-        memory: MEMORY,
+        memory: Some(MEMORY),
         arguments: vec![program.into()],
         environment: Vec::new(),
         log: None,
@@ -99,7 +99,7 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         bind: None,
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
-        file_space: FILE_PAGES as u64 * 4096,
+        file_space: Some(FILE_PAGES as u64 * 4096),
         folder: None,
         out: false,
         inject: None,

@@ -45,7 +45,7 @@ struct Case {
     /// Instead of `ranks`: one test for each of these numbers, which is appended to the name.
     #[serde(default)]
     on: Vec<u32>,
-    /// `--mem`, MiB; small by default, so that boots are quick.
+    /// `--mem`, MiB; small by default, so that boots are quick; 0 for none.
     #[serde(default = "small")]
     mem: u64,
     /// Further options of `cargo lwk run`.
@@ -154,7 +154,10 @@ fn run(lwk: &Lwk, case: &Case, on_host: bool) -> Result<(), String> {
     let words = match (&case.program, &case.command) {
         (Some(program), _) => {
             let mut options = case.options.clone();
-            options.extend(["-n".into(), case.ranks.to_string(), "--mem".into(), case.mem.to_string()]);
+            options.extend(["-n".into(), case.ranks.to_string()]);
+            if case.mem != 0 {
+                options.extend(["--mem".into(), case.mem.to_string()]);
+            }
             options.extend(["--timeout".into(), case.seconds().to_string()]);
             if on_host {
                 options.push("--host".into());

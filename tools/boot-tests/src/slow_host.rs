@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::os::unix::net::UnixStream;
 
-use lwk_abi::job_file::FILE_SPACE_DEFAULT;
 use rustix::net::sockopt::set_socket_send_buffer_size;
 
 use super::serial_line::{self, Reader};
@@ -30,7 +29,7 @@ pub fn loses_no_last_words(lwk: &Lwk) -> Result<(), String> {
 fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
     let job = Job {
         ranks: 2,
-        memory: 16 << 20,
+        memory: Some(16 << 20),
         arguments: vec![OsString::from("lines")],
         environment: Vec::new(),
         log: None,
@@ -40,7 +39,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
         bind: None,
         console: ConsoleForm::Plain,
         at_end: AtEnd::Exit,
-        file_space: FILE_SPACE_DEFAULT,
+        file_space: None,
         folder: None,
         out: false,
         inject: None,

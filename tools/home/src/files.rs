@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use lwk_abi::job_file::FILE_SPACE_MIN;
 use lwk_files::{Errno, Files, PAGE_BYTES, Page, Pages};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
@@ -19,6 +20,7 @@ use nix::sys::resource::{Resource, getrlimit};
 use nix::unistd::ftruncate;
 
 use crate::arch::Gate;
+use crate::memory::available_bytes;
 
 /// Lets others run while a lock is waited for, without libc.
 pub struct Yield;
@@ -84,11 +86,20 @@ impl Volume {
         Ok(volume)
     }
 
-    /// A file system with this image, as `lwk-files` has made it, that can grow by `space` bytes.
+    /// A file system with this image, as `lwk-files` has made it, that can grow by `space` bytes; if none are said, by what this machine has free.
     ///
     /// # Errors
     /// As [`Volume::new`].
-    pub fn with_image(image: &[Page], space: u64) -> io::Result<Volume> {
+    pub fn with_image(image: &[Page], space: Option<u64>) -> io::Result<Volume> {
+        let space = match space {
+            Some(space) => space,
+            None => {
+                let free = available_bytes().unwrap_or(0).max(FILE_SPACE_MIN);
+                // Room for the image and the first page is a matter of the limit, too.
+                let (most, _) = getrlimit(Resource::RLIMIT_FSIZE)?;
+                free.min(most.saturating_sub((image.len() as u64 + 1) * PAGE_BYTES as u64))
+            }
+        };
         let pages = space.div_ceil(PAGE_BYTES as u64).saturating_add(image.len() as u64);
         let volume = Volume::new(u32::try_from(pages).unwrap_or(u32::MAX))?;
         volume.pages(|pages| {

@@ -72,7 +72,7 @@ impl Pages {
 }
 
 /// Bytes of the huge pages that are reserved and free.
-fn reserved_bytes() -> u64 {
+pub fn reserved_bytes() -> u64 {
     let free =
         fs::read_to_string("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages").unwrap_or_default();
     free.trim().parse::<u64>().unwrap_or(0).saturating_mul(HUGE_BYTES)

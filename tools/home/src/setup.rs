@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use lwk_abi::address::{MAX_RANKS, PAGE_BYTES};
+use lwk_abi::address::{MAX_RANKS, PAGE_BYTES, SEGMENT_LIMIT};
 use lwk_abi::exit;
 use lwk_abi::job_page::{
     FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
@@ -18,13 +18,17 @@ use nix::errno::Errno;
 
 use crate::arch::Gate;
 use crate::clock::{Calibration, TimeBase};
+use crate::memory::default_bytes;
 use crate::network;
-use crate::pages::Pages;
+use crate::pages::{Pages, reserved_bytes};
 use crate::segment::{self, Segment};
 use crate::topology;
 
 /// Exit status for what the host lacks (`EX_UNAVAILABLE` of BSD's `sysexits`).
 pub const HOST_LACKS: i32 = 69;
+
+/// The most memory of a rank that is not told otherwise, if a tool takes part, in bytes.
+const TOOL_BYTES: u64 = 512 << 20;
 
 /// Why a job cannot start: one line that says what to do, and the status of the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +110,10 @@ impl Setup {
         })?;
         let parsed = lwk_elf::parse(&content)
             .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
-        let layout = Layout::new(&ranges(&parsed), job.memory)
+        // Under valgrind there is less room for a segment.
+        let most = if has_tool { TOOL_BYTES } else { SEGMENT_LIMIT / 2 };
+        let memory = job.memory.unwrap_or_else(|| default_bytes(job.ranks, reserved_bytes(), most));
+        let layout = Layout::new(&ranges(&parsed), memory)
             .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
         let (places, sharing) = place_ranks(job)?;
         let pages = Pages::find(&layout, job.ranks);

@@ -46,7 +46,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     for node in 0..nodes {
         job.ranks = ranks_of(node, nodes, size);
         job.network = Some(lwk_job::Network { node, nodes, size, job: number });
-        let volume = Volume::with_image(&given, options.job.file_space << 20);
+        let volume = Volume::with_image(&given, options.job.file_space.map(|mib| mib << 20));
         let volume = volume.doing(|| "make a node's file system".into())?;
         let plug = Plug { wires: wires.clone(), node: node as usize };
         let tools = Tools { plug: Some(plug), ..Tools::default() };

@@ -27,6 +27,7 @@ fn refuse(options: &RunOptions) -> Outcome<()> {
         (options.report_json.is_some(), "--report-json"),
         (options.profile, "--profile"),
         (options.screen.is_some(), "--screen"),
+        (options.node_mem.is_some(), "--node-mem"),
         (options.wire.is_some() && options.host, "--wire"),
     ];
     if let Some((_, option)) = not_yet.iter().find(|(asked, _)| *asked) {

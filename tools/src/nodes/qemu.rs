@@ -78,6 +78,8 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let station_of_noise = (ports > nodes as usize).then(|| stations.pop()).flatten();
     let (say, hear) = channel();
     let (mut members, mut readers) = (Vec::new(), Vec::new());
+    // Nodes may have different numbers of ranks, and all ranks have as much memory.
+    job.memory = job.memory.or(Some(memory::DEFAULT_MIB << 20));
     for (node, station) in (0..nodes).zip(stations) {
         job.ranks = ranks_of(node, nodes, size);
         job.network = Some(lwk_job::Network { node, nodes, size, job: number });
@@ -90,10 +92,11 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
             image::write(&image_builder, &kernel.stripped, &ram_disk_file, &disk, &folder.file(""))?;
         }
         let given_bytes = given.map_or(0, |given| given.as_flattened().len() as u64);
-        let beside = ram_disk.len() as u64 + given_bytes + (options.job.file_space << 20) + KERNEL_BYTES;
-        let memory_mib = memory::node_mib(job.ranks, options.job.mem, cores, beside).ok_or_else(|| {
-            Failure::usage(format!("--mem {} is more than any machine has", options.job.mem))
-        })?;
+        let of_rank = options.job.mem.unwrap_or(memory::DEFAULT_MIB);
+        let files = options.job.file_space.unwrap_or_else(|| memory::default_file_mib(job.ranks, of_rank));
+        let beside = ram_disk.len() as u64 + given_bytes + (files << 20) + KERNEL_BYTES;
+        let memory_mib = memory::node_mib(job.ranks, of_rank, cores, beside)
+            .ok_or_else(|| Failure::usage(format!("--mem {of_rank} is more than any machine has")))?;
         if node == 0 {
             memory::check_host(memory_mib * u64::from(nodes))?;
         }

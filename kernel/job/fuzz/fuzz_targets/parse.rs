@@ -6,7 +6,7 @@ use lwk_job::Job;
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     match Job::parse(file) {
         Ok(job) => {
-            assert!((1..=255).contains(&job.ranks) && job.memory > 0 && job.cores != Some(0));
+            assert!((1..=255).contains(&job.ranks) && job.memory != Some(0) && job.cores != Some(0));
             assert!(job.arguments().count() > 0);
             let whole = file.as_ptr_range();
             for value in job.arguments().chain(job.environment()) {
