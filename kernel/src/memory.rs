@@ -187,7 +187,7 @@ pub fn hold_back(bytes: u64) -> Option<Held> {
         if let Some(start) = memory.free.allocate_below(bytes, PAGE_BYTES, KERNEL_END) {
             return Some(Held { start, bytes });
         }
-        bytes = bytes / 2 & !(PAGE_BYTES - 1);
+        bytes = (bytes / 2) & !(PAGE_BYTES - 1);
     }
     None
 }

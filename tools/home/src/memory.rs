@@ -18,7 +18,7 @@ pub fn available_bytes() -> Option<u64> {
 /// Bytes for each of `ranks` ranks that are not told otherwise: they share what this machine has free, or the huge pages that are reserved on it; 128 MiB at
 /// least, which is taken as it is touched. `most` is the most that there can be.
 pub fn default_bytes(ranks: u32, reserved: u64, most: u64) -> u64 {
-    let whole = |bytes: u64| bytes / u64::from(ranks) & !(HUGE_BYTES - 1);
+    let whole = |bytes: u64| (bytes / u64::from(ranks)) & !(HUGE_BYTES - 1);
     let shared = if whole(reserved) >= LEAST { reserved } else { available_bytes().unwrap_or(0) };
     whole(shared).max(LEAST).min(most).min(allowed(ranks))
 }
