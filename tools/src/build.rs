@@ -72,6 +72,15 @@ pub fn library_options<'c>(command: &'c mut Command, tree: &Tree, target: &str) 
 /// The package of `libmpi.a`, MPI and OpenSHMEM for C.
 pub const MPI_LIBRARY: &str = "lwk-mpi-c";
 
+/// How programs that `libmpi.a` is linked into are linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// At a fixed address: 2.6 to 2.8 % fewer instructions a short message than [`Form::Any`].
+    Fixed,
+    /// In any way, position-independent executables among them.
+    Any,
+}
+
 /// The step of building the image builder.
 const BOOT_LOADER: &str = "building the boot loader";
 
@@ -79,6 +88,8 @@ const BOOT_LOADER: &str = "building the boot loader";
 pub const KERNEL_TARGET: &str = "x86_64-lwk.json";
 /// Target file of programs, in the tree's root.
 pub const USER_TARGET: &str = "x86_64-lwk-user.json";
+/// As [`USER_TARGET`], for [`Form::Any`].
+const PIE_TARGET: &str = "x86_64-lwk-user-pie.json";
 
 impl Builder {
     /// A builder that finds or installs the tools first; with `built`, one that only checks that all is there.
@@ -121,14 +132,21 @@ impl Builder {
         self.run(guest_options(&mut command, &self.tree, USER_TARGET), "a program")
     }
 
-    /// Builds `libmpi.a` and gives its file.
-    pub fn mpi_library(&self) -> Outcome<PathBuf> {
-        let file = self.tree.program("libmpi.a");
+    /// Builds `libmpi.a` for programs of that form and gives its file.
+    pub fn mpi_library(&self, form: Form) -> Outcome<PathBuf> {
+        let (file, target, what) = match form {
+            Form::Fixed => (self.tree.program("libmpi.a"), USER_TARGET, "building libmpi.a"),
+            Form::Any => (
+                self.tree.guest_target().join("x86_64-lwk-user-pie/release/libmpi.a"),
+                PIE_TARGET,
+                "building libmpi.a for position-independent programs",
+            ),
+        };
         if let Some(toolchain) = &self.toolchain {
-            let _step = Step::begin("building libmpi.a", self.verbose);
+            let _step = Step::begin(what, self.verbose);
             let mut command = toolchain.cargo(&self.tree);
             command.args(["build", "--package", MPI_LIBRARY]);
-            self.run(library_options(&mut command, &self.tree, USER_TARGET), "libmpi.a")?;
+            self.run(library_options(&mut command, &self.tree, target), "libmpi.a")?;
         }
         self.check(&file)?;
         Ok(file)

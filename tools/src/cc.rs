@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::SystemTime;
 
-use crate::build::Builder;
+use crate::build::{Builder, Form};
 use crate::delegate;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::fortran;
@@ -92,6 +92,15 @@ impl Language {
 /// The program of these tools that is installed as `margay`.
 const OWN_PROGRAM: &str = "lwk";
 
+/// MPI and OpenSHMEM. The wrappers have the linker look in `lib/fixed` first for programs at a fixed address, in `lib/pie` for those that are
+/// position-independent, and in `lib` then. An installation's in `lib` is for any program, a tree's for those at a fixed address: one library is
+/// enough to build for most work there.
+const LIBRARY: &str = "libmpi.a";
+const FIXED: &str = "fixed";
+const PIE: &str = "pie";
+/// Compilers' options for position-independent executables.
+const PIE_OPTIONS: [&str; 2] = ["-static-pie", "-pie"];
+
 /// `libsma.a` is a linker script: OpenSHMEM is in `libmpi.a`, which every program is linked with anyway, so that a program can use both.
 const LIBSMA: &[u8] = b"/* OpenSHMEM is in libmpi.a. */\nINPUT(-lmpi)\n";
 
@@ -117,7 +126,13 @@ pub fn run(tree: &Tree, language: Language, words: &[OsString]) -> Outcome<i32> 
     let prefix = prefix(tree);
     if !tree.is_installed() {
         find_compiler(language, Libc::chosen(words))?;
-        install(tree, &Builder::new(tree, false, false)?, &prefix)?;
+        let builder = Builder::new(tree, false, false)?;
+        install(tree, &builder, &prefix)?;
+        if words.iter().any(|word| PIE_OPTIONS.iter().any(|option| word == option)) {
+            let (pie, bin) = (prefix.join("lib").join(PIE), prefix.join("bin"));
+            fs::create_dir_all(&pie).doing(|| format!("make the folder {}", pie.display()))?;
+            loader::copy(&builder.mpi_library(Form::Any)?, &pie.join(LIBRARY), &bin)?;
+        }
     }
     let status = Command::new(prefix.join("bin").join(language.wrapper())).args(words).status();
     let status = status.doing(|| format!("run {}", language.wrapper()))?;
@@ -246,9 +261,10 @@ fn build_program(tree: &Tree, prefix: &Path, source: &Path, newest_of_all: Syste
     fs::rename(&fresh, &output).doing(|| format!("write {}", output.display()))
 }
 
-/// Builds the libraries and lays them with headers and wrappers in `folder`. What is up to date stays as it is.
+/// Builds the libraries and lays them with headers and wrappers in `folder`, those for any kind of program too if that is an installation. What is up to
+/// date stays as it is.
 pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
-    let library = builder.mpi_library()?;
+    let fixed = builder.mpi_library(Form::Fixed)?;
     let folder = &std::path::absolute(folder).doing(|| format!("find the folder {}", folder.display()))?;
     let (bin, include, lib) = (folder.join("bin"), folder.join("include"), folder.join("lib"));
     for folder in [&bin, &include, &lib] {
@@ -261,7 +277,14 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
         replace(&include.join("margay").join(name), text.as_bytes())?;
     }
     copy_tree(&tree.root().join("mpi-rt/shmem/c/include"), &include)?;
-    loader::copy(&library, &lib.join("libmpi.a"), &bin)?;
+    if *folder == prefix(tree) {
+        loader::copy(&fixed, &lib.join(LIBRARY), &bin)?;
+    } else {
+        let apart = lib.join(FIXED);
+        fs::create_dir_all(&apart).doing(|| format!("make the folder {}", apart.display()))?;
+        loader::copy(&fixed, &apart.join(LIBRARY), &bin)?;
+        loader::copy(&builder.mpi_library(Form::Any)?, &lib.join(LIBRARY), &bin)?;
+    }
     replace(&lib.join("libsma.a"), LIBSMA)?;
     let script = source.join("margay-cc");
     let script = fs::read_to_string(&script).doing(|| format!("read {}", script.display()))?;

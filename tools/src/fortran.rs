@@ -108,7 +108,7 @@ fn compile_c(sources: &[PathBuf], by_hand: &Path, include: &Path, to: &Path) -> 
     let compile = |source: &PathBuf| {
         let object = to.join(source.with_extension("o").file_name().unwrap_or_default());
         let mut command = Command::new("gcc");
-        command.args(["-std=c11", "-O2", "-fno-pie", "-ffunction-sections", "-c"]).arg(option("-I", include));
+        command.args(["-std=c11", "-O2", "-fPIE", "-ffunction-sections", "-c"]).arg(option("-I", include));
         run_tool(command.arg(option("-I", by_hand)).arg(source).arg("-o").arg(&object))?;
         Ok(object)
     };
@@ -136,7 +136,7 @@ fn compile_module(
     let object = to.join(format!("{name}.o"));
     let mut command = Command::new("gfortran");
     command
-        .args(["-w", "-O2", "-fno-pie", "-ffunction-sections"])
+        .args(["-w", "-O2", "-fPIE", "-ffunction-sections"])
         .arg(option("-I", folders[1]))
         .arg(option("-J", to));
     if has_functions {

@@ -65,8 +65,26 @@ const SCRIPT: &[(&str, i32, &str)] = &[
         "a of 1\nme says hi\n",
     ),
     ("echo hi | MARGAY_WORD=c mpiexec -envnone -n 1 ./it me", 0, "none of 1\n"),
-    ("echo alone | MARGAY_WORD=b ./it me 5", 5, "b of 1\n*"),
+    ("echo alone | MARGAY_WORD=b ./it me 5", 5, "b of 1\n"),
     ("mpiexec -n 2 ./it-cxx; oshrun -np 2 ./it-shmem; ./it-shmem", 0, "in C++\nPE 1\nPE 0\n"),
+    (
+        "mpicc -static-pie -O2 it.c -o it-pie && od -An -tu2 -j16 -N2 it-pie && mpiexec -n 2 ./it-pie && mpiexec --node -n 2 ./it-pie",
+        0,
+        "     3\n",
+    ),
+    ("echo alone | MARGAY_WORD=b ./it-pie me 6", 6, "b of 1\n"),
+    (
+        "gcc -static-pie -O2 -I\"$PREFIX/include\" it.c -L\"$PREFIX/lib\" -lmpi -o it-pie && mpiexec -n 2 ./it-pie",
+        0,
+        "",
+    ),
+    (
+        "mpicc -show x.c -o x",
+        0,
+        "gcc \"-I*/a prefix/include\" x.c -o x -static*\"-L*/a prefix/lib\" -lmpi -lm\n",
+    ),
+    ("mpicc -static-pie --libc musl it.c", 2, "mpicc: -static-pie needs glibc*\n"),
+    ("mpicxx -pie it.cpp -o it-pie && mpiexec -n 2 ./it-pie", 0, "in C++\n"),
     (
         "mpiexec --bind-to core --mca btl self -n 2 ./it",
         0,
