@@ -6,6 +6,7 @@
 //! its own.
 
 use crate::abi::BUFFER_AUTOMATIC;
+use crate::buffer::check_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -82,7 +83,7 @@ impl Engine {
     }
 
     /// Gives the runtime a buffer for buffered sends, or leave to take memory of its own if the address is
-    /// [`BUFFER_AUTOMATIC`]. Errors: `BUFFER` if the owner has one already, `ARG` for a negative size, `COMM`, `SESSION`.
+    /// [`BUFFER_AUTOMATIC`]. Errors: `BUFFER` if the owner has one already or there is none at the address, `ARG` for a negative size, `COMM`, `SESSION`.
     ///
     /// # Safety
     /// The buffer is the runtime's until it is detached.
@@ -97,6 +98,9 @@ impl Engine {
             return Err(Error::BUFFER);
         }
         let bytes = usize::try_from(bytes).map_err(|_| Error::ARG)?;
+        if address.addr() != BUFFER_AUTOMATIC {
+            check_bytes(address, bytes)?;
+        }
         self.attached.push(Attached::new(owner, address, bytes));
         Ok(())
     }

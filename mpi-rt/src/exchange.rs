@@ -39,7 +39,7 @@ impl Engine {
         send: &SendArguments,
         receive: &ReceiveArguments,
     ) -> Result<Status> {
-        let source = self.region(send.address, send.count, send.datatype)?;
+        let source = self.buffer(send.address, send.count, send.datatype)?;
         // SAFETY: the caller vouches for the buffer; the copy lives until this returns.
         unsafe {
             let content = content(&source)?;
@@ -99,7 +99,7 @@ impl Engine {
 
     /// A receive from nobody, which is complete (`MPI_MESSAGE_NO_PROC`). Errors: `COUNT`, `TYPE`.
     pub fn receive_from_nobody(&mut self, address: *mut u8, count: i64, datatype: u64) -> Result<Handle> {
-        self.region(address, count, datatype)?;
+        self.buffer(address, count, datatype)?;
         Ok(self.requests.insert(Request::nothing(Status::PROC_NULL)))
     }
 
@@ -120,7 +120,7 @@ impl Engine {
         datatype: u64,
         message: Handle,
     ) -> Result<Handle> {
-        let target = self.region(address, count, datatype)?;
+        let target = self.buffer(address, count, datatype)?;
         let taken = self.taken.remove(message).ok_or(Error::REQUEST)?;
         let pattern =
             Pattern { context: taken.key.context, source: Some(taken.key.source), tag: Some(taken.key.tag) };

@@ -14,6 +14,7 @@ pub mod abi;
 mod ahead;
 pub mod attribute;
 mod birth;
+mod buffer;
 pub mod buffered;
 mod cancel;
 pub mod collective;

@@ -3,6 +3,7 @@
 //! Positions and sizes are bytes. Packed data of this runtime is the bytes of the type map in order, without a header, so that it
 //! can be sent as `MPI_PACKED` and received with the type.
 
+use crate::buffer::check_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use lwk_datatype::{pack_external, unpack_external};
@@ -29,14 +30,15 @@ impl Packed {
 }
 
 impl Engine {
-    /// Appends `count` items at `address` to packed data; the new position. Errors: `COUNT`, `TYPE`, `ARG`, `TRUNCATE` if there is
+    /// Appends `count` items at `address` to packed data; the new position. Errors: `COUNT`, `TYPE`, `BUFFER`, `ARG`, `TRUNCATE` if there is
     /// too little room.
     ///
     /// # Safety
     /// The items must be readable and the packed buffer writable; they do not overlap.
     pub unsafe fn pack(&self, address: *const u8, count: i64, datatype: u64, into: &Packed) -> Result<i64> {
-        let source = self.region(address, count, datatype)?;
+        let source = self.buffer(address, count, datatype)?;
         let (target, room) = into.rest()?;
+        check_bytes(target, source.bytes())?;
         // SAFETY: the caller's promise; lengths are checked.
         unsafe { copy_part(&source, 0, &Region::block(target, room), 0, source.bytes())? };
         Ok(into.position + source.bytes() as i64)
@@ -47,8 +49,9 @@ impl Engine {
     /// # Safety
     /// The packed buffer must be readable and the items writable; they do not overlap.
     pub unsafe fn unpack(&self, from: &Packed, address: *mut u8, count: i64, datatype: u64) -> Result<i64> {
-        let target = self.region(address, count, datatype)?;
+        let target = self.buffer(address, count, datatype)?;
         let (source, room) = from.rest()?;
+        check_bytes(source, target.bytes())?;
         // SAFETY: the caller's promise; lengths are checked.
         unsafe { copy_part(&Region::block(source, room), 0, &target, 0, target.bytes())? };
         Ok(from.position + target.bytes() as i64)
@@ -70,8 +73,10 @@ impl Engine {
         datatype: u64,
         into: &Packed,
     ) -> Result<i64> {
+        let bytes = self.buffer(address, count, datatype)?.bytes();
         let datatype = self.datatype_of(count, datatype)?;
         let (target, room) = into.rest()?;
+        check_bytes(target, bytes)?;
         let (base, out) = (address.expose_provenance(), target.expose_provenance());
         // SAFETY: the caller's promise; the room is checked.
         let packed = unsafe { pack_external(datatype, base, count, out, room as u64)? };
@@ -89,8 +94,10 @@ impl Engine {
         count: i64,
         datatype: u64,
     ) -> Result<i64> {
+        let bytes = self.buffer(address, count, datatype)?.bytes();
         let datatype = self.datatype_of(count, datatype)?;
         let (source, room) = from.rest()?;
+        check_bytes(source, bytes)?;
         let (base, data) = (address.expose_provenance(), source.expose_provenance());
         // SAFETY: the caller's promise; the room is checked.
         let read = unsafe { unpack_external(datatype, base, count, data, room as u64)? };

@@ -173,7 +173,7 @@ impl Engine {
             return Err(Error::TAG);
         }
         let all = ReceiveArguments { count: whole(arguments.count, partitions)?, ..*arguments };
-        let target = self.region(all.address, all.count, all.datatype)?;
+        let target = self.buffer(all.address, all.count, all.datatype)?;
         let communicator = Rc::clone(self.communicator(arguments.communicator)?);
         let from = match communicator.source(arguments.source)? {
             Place::Any => return Err(Error::RANK),

@@ -8,6 +8,7 @@
 //! could satisfy, that peer's messages are held without a limit.
 
 use crate::abi::ANY_TAG;
+use crate::buffer::is_none;
 use crate::communicator::{Communicator, Place};
 use crate::datatypes::block_bytes;
 use crate::engine::Engine;
@@ -173,7 +174,7 @@ impl Engine {
     #[inline(never)]
     pub unsafe fn receive(&mut self, arguments: &ReceiveArguments) -> Result<Status> {
         let communicator = self.communicator(arguments.communicator)?;
-        let target = self.region(arguments.address, arguments.count, arguments.datatype)?;
+        let target = self.buffer(arguments.address, arguments.count, arguments.datatype)?;
         if arguments.tag < 0 && arguments.tag != ANY_TAG {
             return Err(Error::TAG);
         }
@@ -258,7 +259,7 @@ impl Engine {
     unsafe fn irecv_more(&mut self, arguments: &ReceiveArguments) -> Result<Handle> {
         let &ReceiveArguments { address, count, source, tag, .. } = arguments;
         // Empty blocks are rare, and unknown types count as such.
-        let light = block_bytes(count, arguments.datatype).filter(|_| tag >= 0);
+        let light = block_bytes(count, arguments.datatype).filter(|_| tag >= 0 && !is_none(address));
         let communicator = self.communicator(arguments.communicator)?;
         let peer = communicator.peers().get(source as usize).copied();
         let (Some(bytes), Some(peer)) = (light, peer) else {
@@ -333,7 +334,7 @@ impl Engine {
     /// The operation that the arguments describe; `None` if it comes from nobody.
     pub(crate) fn check_receive(&self, arguments: &ReceiveArguments) -> Result<Option<ReceiveOperation>> {
         let communicator = self.communicator(arguments.communicator)?;
-        let target = self.region(arguments.address, arguments.count, arguments.datatype)?;
+        let target = self.buffer(arguments.address, arguments.count, arguments.datatype)?;
         let pattern = match pattern(communicator, arguments.source, arguments.tag)? {
             Some(pattern) => pattern,
             None => return Ok(None),

@@ -2,6 +2,7 @@
 
 use crate::abi::{ANY_TAG, TAG_UB};
 use crate::ahead::Limit;
+use crate::buffer::is_none;
 use crate::communicator::Place;
 use crate::datatypes::{block_bytes, dense_bytes};
 use crate::engine::Engine;
@@ -167,7 +168,7 @@ impl Engine {
     #[inline(always)]
     unsafe fn isend_block(&mut self, arguments: &SendArguments) -> Option<Handle> {
         let bytes = block_bytes(arguments.count, arguments.datatype)?;
-        if arguments.tag < 0 || self.deferred_count > 0 {
+        if is_none(arguments.address) || arguments.tag < 0 || self.deferred_count > 0 {
             return None;
         }
         let communicator = self.communicator(arguments.communicator).ok()?;
@@ -227,7 +228,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn check_send(&self, arguments: &SendArguments, mode: Mode) -> Result<Option<SendOperation>> {
         let communicator = self.communicator(arguments.communicator)?;
-        let source = self.region(arguments.address, arguments.count, arguments.datatype)?;
+        let source = self.buffer(arguments.address, arguments.count, arguments.datatype)?;
         if arguments.tag < 0 {
             return Err(Error::TAG);
         }

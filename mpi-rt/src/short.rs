@@ -5,6 +5,7 @@
 //! argument, a peer without room, a callback further out) they leave to it, untouched, and so are short enough to be compiled into each call
 //! without a frame of their own (measured: README.md). They check as much as the long way does, and find no error themselves.
 
+use crate::buffer::is_none;
 use crate::datatypes::short_bytes;
 use crate::engine::{Engine, briefly};
 use crate::receive::ReceiveArguments;
@@ -43,7 +44,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) unsafe fn send_short(&mut self, arguments: &SendArguments) -> bool {
         let Some(bytes) = short_bytes(arguments.count, arguments.datatype) else { return false };
-        if arguments.tag < 0 || self.deferred_count > 0 {
+        if arguments.tag < 0 || self.deferred_count > 0 || is_none(arguments.address) {
             return false;
         }
         let Ok(communicator) = self.communicator(arguments.communicator) else { return false };
@@ -58,7 +59,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) unsafe fn receive_short(&mut self, arguments: &ReceiveArguments) -> Option<u64> {
         let room = short_bytes(arguments.count, arguments.datatype)?;
-        if arguments.tag < 0 {
+        if arguments.tag < 0 || is_none(arguments.address) {
             return None;
         }
         let communicator = self.communicator(arguments.communicator).ok()?;

@@ -1,5 +1,5 @@
 /* Buffers that are none: a null pointer where there are items to be read or written, and MPI_IN_PLACE where a call does not take it, are errors of class
-   MPI_ERR_BUFFER in every collective; without items any buffer will do, and MPI_DATATYPE_NULL, in all kinds of communication. And what other
+   MPI_ERR_BUFFER in every call; without items any buffer will do, and MPI_DATATYPE_NULL, in all kinds of communication. And what other
    libraries reduce beyond the standard's table. */
 #include "../../conformance/forms.h"
 
@@ -78,8 +78,141 @@ static void bottom(void)
     OK(MPI_Bcast(MPI_BOTTOM, 1, here, 0, comm));
     OK(MPI_Gather(MPI_BOTTOM, 1, here, out_, 1, MPI_INT, 0, comm));
     CHECK(rank_ != 0 || out_[size_ - 1] == 41);
+    OK(MPI_Sendrecv(MPI_BOTTOM, 1, here, rank_, 1, out_, 1, MPI_INT, rank_, 1, comm, MPI_STATUS_IGNORE));
+    CHECK(out_[0] == 41);
+    out_[0] = 40;
+    OK(MPI_Sendrecv(out_, 1, MPI_INT, rank_, 1, MPI_BOTTOM, 1, here, rank_, 1, comm, MPI_STATUS_IGNORE));
+    CHECK(value == 40);
+    FAILS(MPI_ERR_BUFFER, MPI_Send(MPI_IN_PLACE, 1, here, rank_, 1, comm));
     FAILS(MPI_ERR_BUFFER, MPI_Bcast(MPI_IN_PLACE, 1, here, 0, comm));
     OK(MPI_Type_free(&here));
+}
+
+/* With small counts and with large ones. */
+#define NONE(name, ...)                                                                \
+    do {                                                                               \
+        FAILS(MPI_ERR_BUFFER, MPI_##name(__VA_ARGS__));                                \
+        FAILS(MPI_ERR_BUFFER, MPI_##name##_c(__VA_ARGS__));                            \
+    } while (0)
+
+/* Messages to and from oneself: none is sent, and none is lost. */
+static void messages(void *bad)
+{
+    const MPI_Datatype t = MPI_INT;
+    const MPI_Comm self = MPI_COMM_SELF;
+    MPI_Request r;
+    MPI_Message message;
+    MPI_Status status;
+    MPI_Datatype pairs;
+    OK(MPI_Type_vector(2, 1, 2, t, &pairs));
+    OK(MPI_Type_commit(&pairs));
+    int long_ones[] = {1, 5000};
+    for (int i = 0; i < 2; i++) {
+        int n = long_ones[i];
+        NONE(Send, bad, n, t, 0, 1, self);
+        NONE(Bsend, bad, n, t, 0, 1, self);
+        NONE(Ssend, bad, n, t, 0, 1, self);
+        NONE(Rsend, bad, n, t, 0, 1, self);
+        NONE(Isend, bad, n, t, 0, 1, self, &r);
+        NONE(Ibsend, bad, n, t, 0, 1, self, &r);
+        NONE(Issend, bad, n, t, 0, 1, self, &r);
+        NONE(Irsend, bad, n, t, 0, 1, self, &r);
+        NONE(Send_init, bad, n, t, 0, 1, self, &r);
+        NONE(Bsend_init, bad, n, t, 0, 1, self, &r);
+        NONE(Ssend_init, bad, n, t, 0, 1, self, &r);
+        NONE(Rsend_init, bad, n, t, 0, 1, self, &r);
+        NONE(Recv, bad, n, t, 0, 1, self, &status);
+        NONE(Recv, bad, n, t, MPI_ANY_SOURCE, MPI_ANY_TAG, self, &status);
+        NONE(Irecv, bad, n, t, 0, 1, self, &r);
+        NONE(Irecv, bad, n, t, MPI_ANY_SOURCE, MPI_ANY_TAG, self, &r);
+        NONE(Recv_init, bad, n, t, 0, 1, self, &r);
+        NONE(Sendrecv, bad, n, t, 0, 1, out_, 64, t, 0, 1, self, &status);
+        NONE(Sendrecv, in_, 1, t, 0, 1, bad, n, t, 0, 1, self, &status);
+        NONE(Isendrecv, bad, n, t, 0, 1, out_, 64, t, 0, 1, self, &r);
+        NONE(Isendrecv, in_, 1, t, 0, 1, bad, n, t, 0, 1, self, &r);
+        NONE(Sendrecv_replace, bad, n, t, 0, 1, 0, 1, self, &status);
+        NONE(Isendrecv_replace, bad, n, t, 0, 1, 0, 1, self, &r);
+    }
+    NONE(Send, bad, 1, pairs, 0, 1, self);
+    NONE(Irecv, bad, 1, pairs, 0, 1, self, &r);
+    FAILS(MPI_ERR_BUFFER, MPI_Psend_init(bad, 2, 1, t, 0, 1, self, MPI_INFO_NULL, &r));
+    FAILS(MPI_ERR_BUFFER, MPI_Precv_init(bad, 2, 1, t, 0, 1, self, MPI_INFO_NULL, &r));
+    FAILS(MPI_ERR_BUFFER, MPI_Buffer_attach(bad, 100));
+    int there, position = 0;
+    MPI_Count large = 0;
+    MPI_Aint address = 0;
+    OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, self, &there, &status));
+    CHECK(!there);
+    /* A message that is refused room stays. */
+    in_[0] = 17;
+    OK(MPI_Isend(in_, 1, t, 0, 2, self, &r));
+    OK(MPI_Mprobe(0, 2, self, &message, &status));
+    FAILS(MPI_ERR_BUFFER, MPI_Mrecv(bad, 1, t, &message, &status));
+    OK(MPI_Mrecv(out_, 1, t, &message, &status));
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    CHECK(out_[0] == 17);
+    char bytes[64];
+    FAILS(MPI_ERR_BUFFER, MPI_Pack(bad, 1, t, bytes, 64, &position, self));
+    FAILS(MPI_ERR_BUFFER, MPI_Pack(in_, 1, t, bad, 64, &position, self));
+    FAILS(MPI_ERR_BUFFER, MPI_Unpack(bad, 64, &position, out_, 1, t, self));
+    FAILS(MPI_ERR_BUFFER, MPI_Unpack(bytes, 64, &position, bad, 1, t, self));
+    FAILS(MPI_ERR_BUFFER, MPI_Pack_c(bad, 1, t, bytes, 64, &large, self));
+    FAILS(MPI_ERR_BUFFER, MPI_Pack_external("external32", bad, 1, t, bytes, 64, &address));
+    FAILS(MPI_ERR_BUFFER, MPI_Pack_external("external32", in_, 1, t, bad, 64, &address));
+    FAILS(MPI_ERR_BUFFER, MPI_Unpack_external("external32", bad, 64, &address, out_, 1, t));
+    FAILS(MPI_ERR_BUFFER, MPI_Unpack_external("external32", bytes, 64, &address, bad, 1, t));
+    OK(MPI_Type_free(&pairs));
+}
+
+/* Accesses to windows, and to files. */
+static void accesses(void *bad)
+{
+    const MPI_Datatype t = MPI_INT;
+    MPI_Win win;
+    MPI_Request r;
+    FAILS(MPI_ERR_ARG, MPI_Win_create(NULL, 8, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win));
+    OK(MPI_Win_create(out_, sizeof out_, sizeof(int), MPI_INFO_NULL, MPI_COMM_SELF, &win));
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+    for (int n = 1; n <= 2; n++) {
+        NONE(Put, bad, n, t, 0, 0, n, t, win);
+        NONE(Get, bad, n, t, 0, 0, n, t, win);
+        NONE(Rput, bad, n, t, 0, 0, n, t, win, &r);
+        NONE(Rget, bad, n, t, 0, 0, n, t, win, &r);
+        NONE(Accumulate, bad, n, t, 0, 0, n, t, MPI_SUM, win);
+        NONE(Raccumulate, bad, n, t, 0, 0, n, t, MPI_SUM, win, &r);
+        NONE(Get_accumulate, bad, n, t, in_, n, t, 0, 0, n, t, MPI_SUM, win);
+        NONE(Get_accumulate, in_, n, t, bad, n, t, 0, 0, n, t, MPI_SUM, win);
+        NONE(Get_accumulate, NULL, 0, t, bad, n, t, 0, 0, n, t, MPI_NO_OP, win);
+        NONE(Rget_accumulate, in_, n, t, bad, n, t, 0, 0, n, t, MPI_SUM, win, &r);
+        OK(MPI_Get_accumulate(bad, n, t, in_, n, t, 0, 0, n, t, MPI_NO_OP, win));
+    }
+    const MPI_Datatype types[] = {MPI_INT, MPI_LONG, MPI_SHORT, MPI_CHAR};
+    for (int i = 0; i < 4; i++) {
+        FAILS(MPI_ERR_BUFFER, MPI_Fetch_and_op(bad, in_, types[i], 0, 0, MPI_SUM, win));
+        FAILS(MPI_ERR_BUFFER, MPI_Fetch_and_op(in_, bad, types[i], 0, 0, MPI_SUM, win));
+        FAILS(MPI_ERR_BUFFER, MPI_Fetch_and_op(bad, bad, types[i], 0, 0, MPI_NO_OP, win));
+        OK(MPI_Fetch_and_op(bad, in_, types[i], 0, 0, MPI_NO_OP, win));
+        FAILS(MPI_ERR_BUFFER, MPI_Compare_and_swap(bad, in_, in_ + 8, types[i], 0, 0, win));
+        FAILS(MPI_ERR_BUFFER, MPI_Compare_and_swap(in_, bad, in_ + 8, types[i], 0, 0, win));
+        FAILS(MPI_ERR_BUFFER, MPI_Compare_and_swap(in_, in_, bad, types[i], 0, 0, win));
+    }
+    OK(MPI_Win_unlock(0, win));
+    OK(MPI_Win_free(&win));
+    MPI_File file;
+    char name[40];
+    snprintf(name, sizeof name, "/tmp/nothing-%d", rank_);
+    OK(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+    OK(MPI_File_write(file, in_, 8, t, MPI_STATUS_IGNORE));
+    NONE(File_write, file, bad, 1, t, MPI_STATUS_IGNORE);
+    NONE(File_write_at, file, 0, bad, 1, t, MPI_STATUS_IGNORE);
+    NONE(File_write_all, file, bad, 1, t, MPI_STATUS_IGNORE);
+    NONE(File_read_at, file, 0, bad, 1, t, MPI_STATUS_IGNORE);
+    NONE(File_read_at_all, file, 0, bad, 1, t, MPI_STATUS_IGNORE);
+    NONE(File_read_shared, file, bad, 1, t, MPI_STATUS_IGNORE);
+    NONE(File_iread_at, file, 0, bad, 1, t, &r);
+    NONE(File_iwrite, file, bad, 1, t, &r);
+    OK(MPI_File_close(&file));
 }
 
 #define ALL_FORMS(name, begin, small, large) FORMS(name, begin, small, large, (void)0, 1)
@@ -178,6 +311,10 @@ static void beyond(void)
     OK(MPI_Barrier(comm));
     OK(MPI_Win_lock_all(0, win));
     OK(MPI_Fetch_and_op(&low, &old, MPI_CHAR, 0, 0, MPI_MAX, win));
+    signed char expected = 99, fresh = 7;
+    OK(MPI_Compare_and_swap(&fresh, &expected, &old, MPI_CHAR, rank_, 0, win));
+    expected = old;
+    OK(MPI_Compare_and_swap(&fresh, &expected, &old, MPI_CHARACTER, rank_, 0, win));
     OK(MPI_Win_unlock_all(win));
     OK(MPI_Win_free(&win));
     const MPI_Datatype types[] = {MPI_AINT, MPI_OFFSET, MPI_COUNT};
@@ -206,6 +343,10 @@ int main(int argc, char **argv)
     collectives(NULL);
     collectives(MPI_IN_PLACE);
     contributions();
+    messages(NULL);
+    messages(MPI_IN_PLACE);
+    accesses(NULL);
+    accesses(MPI_IN_PLACE);
     bottom();
     empty();
     beyond();

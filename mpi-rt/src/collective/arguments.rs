@@ -205,33 +205,4 @@ impl Engine {
             width => Ok(width as i64),
         }
     }
-
-    /// Refuses a buffer of `count` items that begins in the first page, which is never mapped: a null pointer, or `MPI_IN_PLACE` where
-    /// the call does not take it. Errors: `BUFFER`.
-    #[inline(always)]
-    pub(crate) fn check_buffer(&self, address: *const u8, count: i64, datatype: u64) -> Result<()> {
-        if address.addr() >= FIRST_PAGE || count <= 0 {
-            return Ok(());
-        }
-        self.check_low_buffer(address, datatype)
-    }
-
-    #[cold]
-    fn check_low_buffer(&self, address: *const u8, datatype: u64) -> Result<()> {
-        if crate::datatypes::dense_bytes(datatype) != 0 {
-            return Err(Error::BUFFER);
-        }
-        // From MPI_BOTTOM a datatype leads to absolute addresses. One that is wrong is another error, which the caller finds.
-        let Ok(datatype) = self.datatype(datatype) else { return Ok(()) };
-        let lowest = (address.addr() as i64).wrapping_add(datatype.true_lb());
-        let is_low = (0..FIRST_PAGE as i64).contains(&lowest);
-        if datatype.size() > 0 && (is_low || address.addr() == IN_PLACE) {
-            Err(Error::BUFFER)
-        } else {
-            Ok(())
-        }
-    }
 }
-
-/// Bytes at address 0 that are never mapped, at least.
-const FIRST_PAGE: usize = 4096;

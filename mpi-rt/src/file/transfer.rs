@@ -30,7 +30,7 @@ pub(super) struct Moved {
 impl Engine {
     /// Bytes that a buffer's data takes in a file. Errors: `COUNT`, `TYPE`, `VALUE_TOO_LARGE`; those of a program's representation.
     pub(super) fn size_in_file(&mut self, representation: &Representation, buffer: &Buffer) -> Result<u64> {
-        let region = self.region(buffer.address, buffer.count, buffer.datatype)?;
+        let region = self.buffer(buffer.address, buffer.count, buffer.datatype)?;
         match representation {
             Representation::Native | Representation::Internal => Ok(region.bytes() as u64),
             Representation::External32 => {
@@ -57,7 +57,7 @@ impl Engine {
         position: u64,
         bytes: u64,
     ) -> Result<Moved> {
-        let region = self.region(buffer.address, buffer.count, buffer.datatype)?;
+        let region = self.buffer(buffer.address, buffer.count, buffer.datatype)?;
         match &open.view.representation {
             Representation::User(user) if user.converter.converts(direction) => {
                 // SAFETY: the caller's promise.

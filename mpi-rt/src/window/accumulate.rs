@@ -7,6 +7,7 @@ use super::element::{How, Run, locked, plain, update_run, word_of};
 use super::locate::Items;
 use super::{Buffer, Place};
 use crate::abi::op::NO_OP;
+use crate::buffer::is_none;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -121,7 +122,10 @@ impl Engine {
         let like = origin.result.unwrap_or(origin.buffer);
         let same =
             op == Op::NoOp || (origin.buffer.datatype == like.datatype && origin.buffer.count == like.count);
+        let nowhere = (op != Op::NoOp && is_none(origin.buffer.address))
+            || origin.result.is_some_and(|result| is_none(result.address));
         if same
+            && !nowhere
             && let Some(block) = self.direct(like.count, like.datatype, place, window)
             && let Some(element) = Predefined::from_handle(like.datatype as usize)
             && op.allows(element)
@@ -153,6 +157,7 @@ impl Engine {
             if buffer.count > 0 && datatype.size() > 0 && datatype.element_for(op)? != element {
                 return Err(Error::TYPE);
             }
+            self.check_buffer(buffer.address, buffer.count, buffer.datatype)?;
             Side::new(self, datatype, buffer.address, buffer.count)
         };
         let from = if op == Op::NoOp { None } else { Some(side(&origin.buffer)?) };

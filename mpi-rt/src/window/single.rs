@@ -4,6 +4,7 @@
 use super::element::{How, locked, word_of};
 use super::{Buffer, Place};
 use crate::abi::{datatype as number, op};
+use crate::buffer::is_none;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -65,7 +66,8 @@ impl Engine {
             return false;
         }
         let Some(block) = self.direct(1, place.datatype, place, window) else { return false };
-        if block.target.alone || !block.address.addr().is_multiple_of(bytes) {
+        let nowhere = (is_none(origin) && operation != op::NO_OP) || result.is_some_and(|it| is_none(it));
+        if nowhere || block.target.alone || !block.address.addr().is_multiple_of(bytes) {
             return false;
         }
         // SAFETY: the caller's promise; the block is an aligned word in the target's memory.
@@ -107,6 +109,9 @@ impl Engine {
                 None => return Ok(()),
             },
         };
+        if is_none(origin) || is_none(compare) || is_none(result) {
+            return Err(Error::BUFFER);
+        }
         let word = word_of(basic.into(), address.addr()).filter(|_| how == How::Atomic);
         // SAFETY: the caller's promise for elements of that size; the target's lies in its memory, and is aligned where it is a word.
         unsafe {
@@ -170,13 +175,15 @@ unsafe fn combine_word<W: Word>(
     true
 }
 
-/// The type, if the standard allows comparing it.
+/// The type, if it can be compared: by the standard, or as other libraries have it.
 #[inline]
 fn comparable(datatype: u64) -> Option<Basic> {
     use Group::*;
     match Predefined::from_handle(datatype as usize)? {
         Predefined::Basic(basic)
-            if matches!(basic.group(), CInteger | FortranInteger | Logical | MultiLanguage | Byte) =>
+            if matches!(basic.group(), CInteger | FortranInteger | Logical | MultiLanguage | Byte)
+                // As reductions do (`Op::allows`).
+                || matches!(basic, Basic::Char | Basic::Character) =>
         {
             Some(basic)
         }

@@ -2,6 +2,7 @@
 //! layout.
 
 use super::{Buffer, Place};
+use crate::buffer::is_none;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -17,14 +18,16 @@ enum Way {
 }
 
 impl Engine {
-    /// Stores the origin's buffer at the target. Errors: `WIN`, `RANK`, `COUNT`, `TYPE`, `DISP`; `RMA_SYNC` outside an epoch; `RMA_RANGE` beyond
+    /// Stores the origin's buffer at the target. Errors: `WIN`, `RANK`, `COUNT`, `TYPE`, `BUFFER`, `DISP`; `RMA_SYNC` outside an epoch; `RMA_RANGE` beyond
     /// the target's memory; `TRUNCATE` if the target's items have less room.
     ///
     /// # Safety
     /// The origin's buffer must be readable; it and the target's must not overlap.
     #[inline(always)]
     pub unsafe fn put(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<()> {
-        if let Some(block) = self.direct(origin.count, origin.datatype, place, window) {
+        if !is_none(origin.address)
+            && let Some(block) = self.direct(origin.count, origin.datatype, place, window)
+        {
             // SAFETY: as many bytes of the origin's, readable (the caller), and of the target's, which lie in its part of the window.
             unsafe { copy(origin.address, block.address, block.bytes) };
             return Ok(());
@@ -40,7 +43,9 @@ impl Engine {
     /// The origin's buffer must be writable; it and the target's must not overlap.
     #[inline(always)]
     pub unsafe fn get(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<()> {
-        if let Some(block) = self.direct(origin.count, origin.datatype, place, window) {
+        if !is_none(origin.address)
+            && let Some(block) = self.direct(origin.count, origin.datatype, place, window)
+        {
             // SAFETY: as in `put`, the other way.
             unsafe { copy(block.address, origin.address, block.bytes) };
             return Ok(());
@@ -76,7 +81,7 @@ impl Engine {
     #[inline(never)]
     unsafe fn transfer(&mut self, origin: &Buffer, place: &Place, window: Handle, way: Way) -> Result<()> {
         let Some(items) = self.locate(place, window)? else { return Ok(()) };
-        let here = self.region(origin.address, origin.count, origin.datatype)?;
+        let here = self.buffer(origin.address, origin.count, origin.datatype)?;
         let there = Region::items(items.address, items.count as u64, items.datatype.layout()?)?;
         let (from, to) = if way == Way::ToTarget { (here, there) } else { (there, here) };
         if from.bytes() > to.bytes() {
