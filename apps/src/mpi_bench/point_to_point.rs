@@ -47,7 +47,8 @@ pub fn latency(bench: &Bench) -> Result<Table> {
     let mut rows = Vec::new();
     let mut wrong = 0;
     for bytes in bench.sizes(0, 4 << 20) {
-        let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
+        let (mut send, mut receive) = (Lines::new(bytes), Lines::new(bytes));
+        send.copy_from_slice(&filled(bench.rank, bytes));
         if !pair.idle {
             ping_pong(bench, &pair, &send, &mut receive, 1)?;
             wrong += mismatches(&receive, pair.partner as u32);
@@ -91,8 +92,8 @@ pub fn bandwidth(bench: &Bench) -> Result<Table> {
     let mut rows = Vec::new();
     let mut wrong = 0;
     for bytes in bench.sizes(1, 4 << 20) {
-        let send = filled(bench.rank, bytes);
-        let mut receive = vec![0u8; bytes];
+        let (mut send, mut receive) = (Lines::new(bytes), Lines::new(bytes));
+        send.copy_from_slice(&filled(bench.rank, bytes));
         if !pair.idle {
             windows(bench, &pair, &send, &mut receive, 1)?;
             wrong += if pair.first { 0 } else { mismatches(&receive, pair.partner as u32) };
@@ -201,6 +202,38 @@ fn copies(source: &[u8], count: u32) -> Result<()> {
         core::hint::black_box(&mut target);
     }
     Ok(())
+}
+
+/// Bytes of memory that begin with a cache line: where the heap happens to put a buffer changes what a copy of it takes by a third.
+pub struct Lines {
+    memory: Vec<u8>,
+    begin: usize,
+    bytes: usize,
+}
+
+impl Lines {
+    const LINE: usize = 64;
+
+    /// So many zeros.
+    pub fn new(bytes: usize) -> Lines {
+        let memory = vec![0u8; bytes + Self::LINE];
+        let begin = memory.as_ptr().align_offset(Self::LINE);
+        Lines { memory, begin, bytes }
+    }
+}
+
+impl core::ops::Deref for Lines {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.memory[self.begin..][..self.bytes]
+    }
+}
+
+impl core::ops::DerefMut for Lines {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.begin..][..self.bytes]
+    }
 }
 
 /// What `rank` sends as a message of so many bytes: see [`mismatches`].
