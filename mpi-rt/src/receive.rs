@@ -133,7 +133,7 @@ impl Message {
         HELD_OVERHEAD
             + match &self.content.held {
                 Held::Copy(content) => content.len(),
-                Held::AtSender { .. } | Held::Kept(_) => 0,
+                Held::AtSender { .. } | Held::Cancelled | Held::Kept(_) => 0,
             }
     }
 }

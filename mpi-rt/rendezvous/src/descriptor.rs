@@ -8,12 +8,14 @@
 //! Who has the message is decided by one word. The receiver takes it by one exchange before it reads a byte ([`Descriptor::claim`]). Until then the
 //! sender may take it back ([`Descriptor::cancel`]), or put a copy of the content elsewhere and have its buffer free ([`Descriptor::relocate`]);
 //! each succeeds only if the receiver has not been there before. A message that a probe has matched ([`Descriptor::reserve`]) can still be
-//! relocated, but not cancelled.
+//! relocated, but not cancelled. Where a message has a [`Passage`], that decides first, and the word in the descriptor only if the receiver holds the
+//! message unreceived ([`Descriptor::hold`]).
 //!
 //! A descriptor is used again and again; each use has a number, which the envelope carries and which stands in every state. So what the
 //! last use has left is never mistaken for news, and the sender need not reset a word in a line that the receiver has written last. After
 //! cancelling, the sender keeps the descriptor from other uses until the receiver has met the envelope ([`Descriptor::is_given_up`]).
 
+use crate::gate::{CANCELLED, HELD, Passage, RELOCATED, RESERVED, RESERVED_RELOCATED, Word, state};
 use crate::line::Line;
 use crate::primitive::{AtomicU64, Ordering};
 
@@ -26,42 +28,20 @@ const HELP: u64 = 1;
 /// The content has been copied.
 const DONE: u64 = 2;
 
-/// Who has the message: the receiver, or it has met the envelope of one that was cancelled. While the word has another use's number, the message is
-/// where the envelope says and nobody has matched it.
-const CLAIMED: u64 = 3;
-/// Not matched; the content is where `elsewhere` says.
-const RELOCATED: u64 = 4;
-/// Matched by a probe, not claimed.
-const RESERVED: u64 = 5;
-/// Both.
-const RESERVED_RELOCATED: u64 = 6;
-/// The sender has taken the message back.
-const CANCELLED: u64 = 7;
-
-const CODE_BITS: u32 = 3;
-
 /// Set in `helped`: the sender could not copy a chunk.
 const FAILED: u64 = 1 << 63;
 
-/// A state of a use.
-#[inline(always)]
-fn state(number: u64, code: u64) -> u64 {
-    number << CODE_BITS | code
-}
-
-/// The code of a state, if it is one of this use.
-#[inline(always)]
-fn code(state: u64, number: u64) -> Option<u64> {
-    (state >> CODE_BITS == number).then_some(state & ((1 << CODE_BITS) - 1))
-}
-
-/// What relocating makes of a code, if that can be done.
-fn relocated(code: Option<u64>) -> Option<u64> {
+/// What relocating makes of a code, if that can be done; `unmatched` is that of a message that nobody has matched.
+fn relocated(code: Option<u64>, unmatched: Option<u64>) -> Option<u64> {
     match code {
-        None => Some(RELOCATED),
         Some(RESERVED) => Some(RESERVED_RELOCATED),
-        _ => None,
+        code => (code == unmatched).then_some(RELOCATED),
     }
+}
+
+/// The code in a descriptor of a message that nobody has matched.
+fn unmatched(gate: Option<Passage>) -> Option<u64> {
+    gate.map(|_| HELD)
 }
 
 /// What the receiver has said.
@@ -114,11 +94,10 @@ struct Told {
     length: AtomicU64,
 }
 
-/// A line that the sender touches only for long messages, and when it takes something back: otherwise it stays with the receiver, for whom claiming
-/// then costs no transfer (measured: on the line that the sender polls it made half round trips of 1 KiB a third longer).
+/// A line that the sender touches only for long messages, and when it takes something back: otherwise it stays with the receiver.
 struct Taken {
     /// Who has the message.
-    message: AtomicU64,
+    message: Word,
     /// Written by the sender: where the content is when it has been relocated.
     elsewhere: AtomicU64,
     /// Chunks taken.
@@ -131,7 +110,7 @@ impl Descriptor {
         let zero = || AtomicU64::new(0);
         let target = core::array::from_fn(|_| zero());
         let told = Told { state: zero(), target, length: zero() };
-        let taken = Taken { message: zero(), elsewhere: zero(), chunks: zero() };
+        let taken = Taken { message: Word::new(), elsewhere: zero(), chunks: zero() };
         Descriptor { told: Line(told), taken: Line(taken), helped: Line(zero()) }
     }
 
@@ -161,29 +140,38 @@ impl Descriptor {
         Seen::Help { target, length: told.length.load(Ordering::Relaxed) }
     }
 
-    /// Receiver, once, before it reads the content: takes the message.
+    /// Receiver, once, before it reads the content: takes the message, if it has no gate or is held.
     #[inline(always)]
     pub fn claim(&self, number: u64) -> Claim {
-        let taken = &self.taken.0;
-        // Acquire: pairs with the release in `change`, from `relocate`: the copy is there, and the address of it.
-        let before = taken.message.swap(state(number, CLAIMED), Ordering::Acquire);
-        match code(before, number) {
+        match self.taken.0.message.claim(number) {
             Some(CANCELLED) => Claim::Cancelled,
-            // Relaxed: ordered by the exchange.
-            Some(RELOCATED | RESERVED_RELOCATED) => Claim::Elsewhere(taken.elsewhere.load(Ordering::Relaxed)),
+            Some(RELOCATED | RESERVED_RELOCATED) => Claim::Elsewhere(self.elsewhere()),
             _ => Claim::InPlace,
         }
     }
 
+    /// Where the content of a relocated message is.
+    pub(crate) fn elsewhere(&self) -> u64 {
+        // Relaxed: ordered by the exchange that found the message relocated.
+        self.taken.0.elsewhere.load(Ordering::Relaxed)
+    }
+
+    /// Receiver: takes a message out of the ring without receiving it. The sender can cancel or relocate it again, until it is claimed by the
+    /// descriptor. What it is claimed as now is where the content is, or nothing.
+    pub fn hold(&self, number: u64, gate: Passage) -> Claim {
+        // Before the gate is passed: a sender that finds that must find this.
+        self.taken.0.message.set(number, HELD);
+        gate.claim(self)
+    }
+
     /// Receiver: whether the sender has taken a message back that has not been claimed.
     pub fn is_cancelled(&self, number: u64) -> bool {
-        // Relaxed: nothing is read on the strength of it.
-        self.taken.0.message.load(Ordering::Relaxed) == state(number, CANCELLED)
+        self.taken.0.message.is(number, CANCELLED)
     }
 
     /// Receiver: a probe has matched the message, which is claimed later; false if the sender has cancelled.
     pub fn reserve(&self, number: u64) -> bool {
-        self.change(number, |code| match code {
+        self.taken.0.message.change(number, |code| match code {
             Some(CANCELLED) => None,
             Some(RELOCATED | RESERVED_RELOCATED) => Some(RESERVED_RELOCATED),
             _ => Some(RESERVED),
@@ -191,43 +179,34 @@ impl Descriptor {
     }
 
     /// Sender: takes the message back; false if it has been matched or relocated. Afterwards the receiver reads neither content nor layout.
-    pub fn cancel(&self, number: u64) -> bool {
-        self.change(number, |code| code.is_none().then_some(CANCELLED))
+    pub fn cancel(&self, number: u64, gate: Option<Passage>) -> bool {
+        gate.is_some_and(|gate| gate.close(CANCELLED))
+            || self.taken.0.message.change(number, |code| (code == unmatched(gate)).then_some(CANCELLED))
     }
 
-    /// Sender, after cancelling: whether the receiver has met the envelope, so that the descriptor may be used again.
-    pub fn is_given_up(&self, number: u64) -> bool {
-        // Relaxed: the exchange in `claim` was the receiver's only access in this use.
-        self.taken.0.message.load(Ordering::Relaxed) != state(number, CANCELLED)
+    /// Sender, after cancelling: whether the receiver has met the envelope. Then the descriptor may be used again, and is made ready for it.
+    pub fn is_given_up(&self, number: u64, gate: Option<Passage>) -> bool {
+        let is_given_up = !gate.is_some_and(Passage::is_cancelled) && !self.is_cancelled(number);
+        if is_given_up && gate.is_some() {
+            // What `hold` has left of a message that was cancelled at its gate: when the number comes again, it would be taken for news.
+            self.taken.0.message.set(0, 0);
+        }
+        is_given_up
     }
 
     /// Sender: the content is, from now on, in one block at this address, where it stays until the message has been copied; false if
     /// the receiver is copying or has copied, or it was relocated before. Afterwards the receiver reads nothing of the place in the envelope.
-    pub fn relocate(&self, number: u64, address: u64) -> bool {
-        // Relaxed: `change` publishes it. The receiver reads it only if that succeeds.
+    pub fn relocate(&self, number: u64, address: u64, gate: Option<Passage>) -> bool {
+        // Relaxed: closing the gate or changing the word publishes it. The receiver reads it only if that succeeds.
         self.taken.0.elsewhere.store(address, Ordering::Relaxed);
-        self.change(number, relocated)
+        gate.is_some_and(|gate| gate.close(RELOCATED))
+            || self.taken.0.message.change(number, |code| relocated(code, unmatched(gate)))
     }
 
     /// Sender: whether that would succeed now.
-    pub fn may_relocate(&self, number: u64) -> bool {
-        // Relaxed: a hint.
-        relocated(code(self.taken.0.message.load(Ordering::Relaxed), number)).is_some()
-    }
-
-    /// Puts in place of the state's code what `next` makes of it, `None` being that of an earlier use; false if it makes nothing.
-    fn change(&self, number: u64, next: impl Fn(Option<u64>) -> Option<u64>) -> bool {
-        let word = &self.taken.0.message;
-        // Relaxed: only what the exchange finds counts.
-        let mut before = word.load(Ordering::Relaxed);
-        while let Some(after) = next(code(before, number)) {
-            // Release: pairs with the exchange in `claim`. (`reserve` passes on what `relocate` has released.)
-            match word.compare_exchange(before, state(number, after), Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => return true,
-                Err(found) => before = found,
-            }
-        }
-        false
+    pub fn may_relocate(&self, number: u64, gate: Option<Passage>) -> bool {
+        gate.is_some_and(Passage::is_untouched)
+            || self.taken.0.message.may_change(number, |code| relocated(code, unmatched(gate)))
     }
 
     /// Receiver: copies `length` bytes to a place that these words describe to the sender, and wants help.

@@ -1,7 +1,7 @@
 //! The protocols under the model checker: loom fails these if content can be read while it is written, or copied twice.
 
 use crate::primitive::{AtomicU64, Memory, Ordering, check, wait};
-use crate::{Claim, Descriptor, Helped, Partitions, Seen, is_ready};
+use crate::{Claim, Descriptor, Gate, Helped, Partitions, Passage, Seen, is_ready};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -10,6 +10,8 @@ const CHUNKS: usize = 2;
 /// Two ranks' buffers, and what stands for the ring: the number of the last use that has been handed over.
 struct Message {
     descriptor: Descriptor,
+    /// Of both uses.
+    gate: Gate,
     source: [Memory; CHUNKS],
     target: [Memory; CHUNKS],
     handed: AtomicU64,
@@ -19,7 +21,13 @@ impl Message {
     fn new() -> Arc<Message> {
         let memory = || core::array::from_fn(|_| Memory::new());
         let (source, target) = (memory(), memory());
-        Arc::new(Message { descriptor: Descriptor::new(), source, target, handed: AtomicU64::new(0) })
+        let (descriptor, gate, handed) = (Descriptor::new(), Gate::new(), AtomicU64::new(0));
+        Arc::new(Message { descriptor, gate, source, target, handed })
+    }
+
+    /// Where the message of a use comes through.
+    fn passage(&self, number: u64) -> Passage<'_> {
+        Passage::new(&self.gate, number - 1)
     }
 
     fn hand_over(&self, number: u64) {
@@ -55,7 +63,12 @@ fn a_buffer_is_free_when_it_has_been_copied_whichever_use_it_is() {
 
 /// What the receiver does with a message: takes it, and copies it to `target` from where it is. Whether there was one.
 fn receive(message: &Message, number: u64) -> bool {
-    match message.descriptor.claim(number) {
+    copy_claimed(message, number, message.descriptor.claim(number))
+}
+
+/// The same with what it has claimed.
+fn copy_claimed(message: &Message, number: u64, claim: Claim) -> bool {
+    match claim {
         Claim::InPlace => message.target[0].store(message.source[0].load()),
         // The copy lies in the second memory of the sender.
         Claim::Elsewhere(address) => {
@@ -89,11 +102,11 @@ fn a_message_is_received_or_cancelled_and_never_both() {
         for number in 1..=2 {
             message.source[0].store(number * 7);
             message.hand_over(number);
-            if message.descriptor.cancel(number) {
+            if message.descriptor.cancel(number, None) {
                 cancelled += 1;
                 // The buffer is the program's again, at once; the descriptor when the receiver has been there.
                 message.source[0].store(0);
-                wait(|| message.descriptor.is_given_up(number));
+                wait(|| message.descriptor.is_given_up(number, None));
             } else {
                 wait(|| message.descriptor.look(number) == Seen::Done);
             }
@@ -118,7 +131,7 @@ fn a_buffer_whose_content_has_been_relocated_is_free_at_once() {
             message.source[0].store(number * 7);
             message.hand_over(number);
             message.source[1].store(number * 7);
-            if message.descriptor.relocate(number, number * 100) {
+            if message.descriptor.relocate(number, number * 100, None) {
                 message.source[0].store(0);
             }
             wait(|| message.descriptor.look(number) == Seen::Done);
@@ -142,11 +155,11 @@ fn a_message_that_a_probe_has_matched_can_be_relocated_but_not_cancelled() {
         });
         message.source.iter().for_each(|it| it.store(7));
         message.hand_over(1);
-        let relocated = message.descriptor.relocate(1, 100);
+        let relocated = message.descriptor.relocate(1, 100, None);
         if relocated {
             message.source[0].store(0);
         }
-        let cancelled = !relocated && message.descriptor.cancel(1);
+        let cancelled = !relocated && message.descriptor.cancel(1, None);
         if cancelled {
             message.source[0].store(0);
         } else {
@@ -169,12 +182,102 @@ fn a_cancel_after_a_matched_probe_is_too_late() {
         });
         message.source[0].store(7);
         message.hand_over(1);
-        let cancelled = message.descriptor.cancel(1);
+        let cancelled = message.descriptor.cancel(1, None);
         if cancelled {
             message.source[0].store(0);
         }
         assert_eq!(receiver.join().unwrap(), !cancelled);
     });
+}
+
+/// How a receiver comes to a message behind a gate.
+#[derive(Clone, Copy)]
+enum Way {
+    Straight,
+    Held,
+    Probed,
+}
+
+const WAYS: [Way; 3] = [Way::Straight, Way::Held, Way::Probed];
+
+/// The same of a message that comes through its gate.
+fn receive_at_gate(message: &Message, number: u64, way: Way) -> bool {
+    let (descriptor, passage) = (&message.descriptor, message.passage(number));
+    if let Way::Straight = way {
+        return copy_claimed(message, number, passage.claim(descriptor));
+    }
+    let held = descriptor.hold(number, passage);
+    if held == Claim::Cancelled {
+        return false;
+    }
+    let matched = matches!(way, Way::Held) || descriptor.reserve(number);
+    match (descriptor.claim(number), held) {
+        (Claim::InPlace, held) => copy_claimed(message, number, held),
+        (Claim::Cancelled, Claim::InPlace) if matches!(way, Way::Held) || !matched => false,
+        (Claim::Elsewhere(address), Claim::InPlace) => {
+            copy_claimed(message, number, Claim::Elsewhere(address))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_message_behind_a_gate_is_received_or_cancelled_and_never_both() {
+    for way in WAYS {
+        check(move || {
+            let message = Message::new();
+            let other = message.clone();
+            let receiver = thread::spawn(move || {
+                let receives = |number: &u64| {
+                    other.arrives(*number);
+                    let got = receive_at_gate(&other, *number, way);
+                    assert!(!got || other.target[0].load() == number * 7);
+                    got
+                };
+                (1..=2).filter(receives).count()
+            });
+            let mut cancelled = 0;
+            for number in 1..=2 {
+                message.source[0].store(number * 7);
+                message.hand_over(number);
+                let gate = Some(message.passage(number));
+                if message.descriptor.cancel(number, gate) {
+                    cancelled += 1;
+                    // The buffer is the program's again, at once; the descriptor when the receiver has been there.
+                    message.source[0].store(0);
+                    wait(|| message.descriptor.is_given_up(number, gate));
+                } else {
+                    wait(|| message.descriptor.look(number) == Seen::Done);
+                }
+            }
+            assert_eq!(receiver.join().unwrap() + cancelled, 2);
+        });
+    }
+}
+
+#[test]
+fn a_buffer_whose_content_has_been_relocated_behind_a_gate_is_free_at_once() {
+    for way in WAYS {
+        check(move || {
+            let message = Message::new();
+            let other = message.clone();
+            let receiver = thread::spawn(move || {
+                other.arrives(1);
+                assert!(receive_at_gate(&other, 1, way));
+                assert_eq!(other.target[0].load(), 7);
+            });
+            message.source[0].store(7);
+            message.hand_over(1);
+            message.source[1].store(7);
+            if message.descriptor.relocate(1, 100, Some(message.passage(1))) {
+                message.source[0].store(0);
+            }
+            wait(|| message.descriptor.look(1) == Seen::Done);
+            // Now neither is read any more.
+            message.source.iter().for_each(|it| it.store(0));
+            receiver.join().unwrap();
+        });
+    }
 }
 
 /// Copies chunks until none is left, telling how many so far.

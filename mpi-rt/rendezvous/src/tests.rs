@@ -1,5 +1,5 @@
 use crate::primitive::AtomicU64;
-use crate::{Claim, Descriptor, Helped, Partitions, Seen, is_ready};
+use crate::{Claim, Descriptor, Gate, Helped, Partitions, Passage, Seen, is_ready};
 
 #[test]
 fn what_another_use_has_left_is_nothing() {
@@ -15,16 +15,60 @@ fn what_another_use_has_left_is_nothing() {
 #[test]
 fn a_message_is_taken_once_wherever_it_is() {
     let descriptor = Descriptor::new();
-    assert!(descriptor.reserve(1) && !descriptor.cancel(1) && descriptor.relocate(1, 70));
+    assert!(descriptor.reserve(1) && !descriptor.cancel(1, None) && descriptor.relocate(1, 70, None));
     assert_eq!(descriptor.claim(1), Claim::Elsewhere(70));
-    assert!(!descriptor.cancel(1) && !descriptor.relocate(1, 72) && descriptor.look(1) == Seen::Nothing);
+    assert!(!descriptor.cancel(1, None) && !descriptor.relocate(1, 72, None));
+    assert_eq!(descriptor.look(1), Seen::Nothing);
     descriptor.finish(1);
-    assert!(descriptor.cancel(2) && descriptor.is_cancelled(2) && !descriptor.is_given_up(2));
-    assert!(!descriptor.reserve(2) && !descriptor.relocate(2, 73));
+    assert!(descriptor.cancel(2, None) && descriptor.is_cancelled(2) && !descriptor.is_given_up(2, None));
+    assert!(!descriptor.reserve(2) && !descriptor.relocate(2, 73, None));
     assert_eq!(descriptor.claim(2), Claim::Cancelled);
-    assert!(descriptor.may_relocate(3) && !descriptor.may_relocate(2));
-    assert!(descriptor.is_given_up(2) && !descriptor.is_cancelled(2));
+    assert!(descriptor.may_relocate(3, None) && !descriptor.may_relocate(2, None));
+    assert!(descriptor.is_given_up(2, None) && !descriptor.is_cancelled(2));
     assert_eq!(descriptor.claim(3), Claim::InPlace);
+}
+
+#[test]
+fn a_gate_is_passed_once() {
+    let (descriptor, gate) = (Descriptor::new(), Gate::new());
+    let at = |position| Some(Passage::new(&gate, position));
+    assert_eq!(Passage::new(&gate, 0).claim(&descriptor), Claim::InPlace);
+    assert!(!descriptor.cancel(1, at(0)) && !descriptor.relocate(1, 70, at(0)));
+    assert!(descriptor.may_relocate(2, at(64)) && descriptor.relocate(2, 71, at(64)));
+    assert!(!descriptor.cancel(2, at(64)) && !descriptor.may_relocate(2, at(64)));
+    assert_eq!(Passage::new(&gate, 64).claim(&descriptor), Claim::Elsewhere(71));
+    assert!(descriptor.cancel(3, at(128)) && !descriptor.is_given_up(3, at(128)));
+    assert_eq!(Passage::new(&gate, 128).claim(&descriptor), Claim::Cancelled);
+    assert!(descriptor.is_given_up(3, at(128)));
+}
+
+#[test]
+fn a_held_message_is_the_senders_again_until_it_is_claimed() {
+    let (descriptor, gate) = (Descriptor::new(), Gate::new());
+    let at = |position| Passage::new(&gate, position);
+    assert_eq!(descriptor.hold(1, at(0)), Claim::InPlace);
+    assert!(descriptor.may_relocate(1, Some(at(0))) && descriptor.relocate(1, 70, Some(at(0))));
+    assert!(descriptor.reserve(1) && !descriptor.cancel(1, Some(at(0))));
+    assert_eq!(descriptor.claim(1), Claim::Elsewhere(70));
+    assert_eq!(descriptor.hold(2, at(64)), Claim::InPlace);
+    assert!(descriptor.cancel(2, Some(at(64))) && descriptor.is_cancelled(2));
+    assert!(!descriptor.reserve(2) && !descriptor.is_given_up(2, Some(at(64))));
+    assert_eq!(descriptor.claim(2), Claim::Cancelled);
+    assert!(descriptor.is_given_up(2, Some(at(64))));
+    assert!(descriptor.relocate(3, 71, Some(at(128))));
+    assert_eq!(descriptor.hold(3, at(128)), Claim::Elsewhere(71));
+}
+
+/// Numbers come again.
+#[test]
+fn what_holding_a_cancelled_message_has_left_is_nothing() {
+    let (descriptor, gate) = (Descriptor::new(), Gate::new());
+    assert!(descriptor.cancel(1, Some(Passage::new(&gate, 0))));
+    assert_eq!(descriptor.hold(1, Passage::new(&gate, 0)), Claim::Cancelled);
+    assert!(descriptor.is_given_up(1, Some(Passage::new(&gate, 0))));
+    let again = Passage::new(&gate, 64);
+    assert_eq!(again.claim(&descriptor), Claim::InPlace);
+    assert!(!descriptor.cancel(1, Some(again)) && !descriptor.relocate(1, 70, Some(again)));
 }
 
 #[test]

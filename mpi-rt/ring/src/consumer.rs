@@ -39,13 +39,10 @@ impl<'a> Consumer<'a> {
         None
     }
 
-    /// Lets `look` look at the data of the cell that is `cells` cells behind the next message's first, if a message begins there and has arrived.
+    /// Position of the next message: cells before it since the beginning.
     #[inline(always)]
-    pub fn look_ahead<R>(&self, cells: u64, look: impl FnOnce(*const [u64; DATA_WORDS]) -> R) -> Option<R> {
-        let position = self.head + cells;
-        let cell = cell_at(self.cells, position);
-        // Acquire: as for the next message. Its credit has not been returned, so that nobody writes there.
-        (cell.sequence.load(Ordering::Acquire) == position + 1).then(|| cell.data.with(look))
+    pub fn position(&self) -> u64 {
+        self.head
     }
 
     /// Whether a message has arrived.

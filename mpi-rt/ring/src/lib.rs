@@ -35,7 +35,7 @@ use lwk_primitive::machine as primitive;
 use lwk_primitive::model as primitive;
 
 pub use announcement::Announcement;
-pub use arch::{prefetch_to_read, prefetch_to_write};
+pub use arch::prefetch_to_write;
 pub use cell::{Cell, Credit, DATA_BYTES, DATA_WORDS};
 pub use consumer::Consumer;
 pub use exchange::{ExchangeLines, PAIR_BYTES, PairLine};

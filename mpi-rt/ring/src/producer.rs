@@ -45,6 +45,12 @@ impl<'a> Producer<'a> {
         self.tail + cells <= self.limit || self.look_for_credit(cells)
     }
 
+    /// Position of the next message: cells before it since the beginning.
+    #[inline(always)]
+    pub fn position(&self) -> u64 {
+        self.tail
+    }
+
     #[cold]
     fn look_for_credit(&mut self, cells: u64) -> bool {
         // Acquire: pairs with the release store in `Consumer::advance`; the consumer has read what was in the cells.

@@ -8,7 +8,7 @@ use crate::region::Region;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use lwk_place::{Peer, seen_by_wire};
-use lwk_rendezvous::{Descriptor, USES};
+use lwk_rendezvous::{Descriptor, Passage, USES};
 
 /// A name in an envelope is the descriptor's address, as the sender calls it, and above these bits the number of its use.
 const USE_SHIFT: u32 = 48;
@@ -29,6 +29,8 @@ pub(super) struct Entry {
     pub message: UnderWay,
     /// The number of this use.
     pub number: u64,
+    /// Where the receiver takes the message first, if its transport has gates.
+    gate: Option<Passage<'static>>,
 }
 
 impl Descriptors {
@@ -36,26 +38,29 @@ impl Descriptors {
         Descriptors { all: Vec::new(), free: Vec::new(), given_up: Vec::new() }
     }
 
-    /// A descriptor for a message.
+    /// A descriptor for a message, which comes through that gate.
     #[inline(always)]
-    pub fn take(&mut self, message: UnderWay) -> Ticket {
-        let Some(index) = self.free.pop() else { return self.take_another(message) };
+    pub fn take(&mut self, message: UnderWay, gate: Option<Passage<'static>>) -> Ticket {
+        let Some(index) = self.free.pop() else { return self.take_another(message, gate) };
         let entry = &mut self.all[index];
-        (entry.message, entry.number) = (message, (entry.number + 1) % USES);
+        (entry.message, entry.number, entry.gate) = (message, (entry.number + 1) % USES, gate);
         Ticket(index)
     }
 
     /// One that a cancelled message has left, or a new one.
     #[cold]
-    fn take_another(&mut self, message: UnderWay) -> Ticket {
+    fn take_another(&mut self, message: UnderWay, gate: Option<Passage<'static>>) -> Ticket {
         let all = &self.all;
-        let is_left = |index: &usize| all[*index].descriptor.is_given_up(all[*index].number);
+        let is_left = |index: &usize| {
+            let entry = &all[*index];
+            entry.descriptor.is_given_up(entry.number, entry.gate)
+        };
         if let Some(place) = self.given_up.iter().position(is_left) {
             self.free.push(self.given_up.swap_remove(place));
-            return self.take(message);
+            return self.take(message, gate);
         }
         let descriptor: &'static Descriptor = Box::leak(Box::new(Descriptor::new()));
-        self.all.push(Entry { descriptor, message, number: 1 });
+        self.all.push(Entry { descriptor, message, number: 1, gate });
         Ticket(self.all.len() - 1)
     }
 
@@ -81,17 +86,24 @@ impl Descriptors {
     /// Takes the message back; the ticket is void then. False if it has been matched.
     pub fn cancel(&mut self, ticket: Ticket) -> bool {
         let entry = self.entry(ticket);
-        let is_cancelled = entry.descriptor.cancel(entry.number);
+        let is_cancelled = entry.descriptor.cancel(entry.number, entry.gate);
         if is_cancelled {
             self.given_up.push(ticket.0);
         }
         is_cancelled
     }
 
+    /// Whether [`Descriptors::relocate`] would succeed now.
+    pub fn may_relocate(&self, ticket: Ticket) -> bool {
+        let entry = self.entry(ticket);
+        entry.descriptor.may_relocate(entry.number, entry.gate)
+    }
+
     /// The content is, from now on, in one block of this rank's memory, of which the address is given; false if the receiver is copying.
     pub fn relocate(&mut self, ticket: Ticket, copy: *const u8) -> bool {
         let entry = &mut self.all[ticket.0];
-        let is_relocated = entry.descriptor.relocate(entry.number, copy.expose_provenance() as u64);
+        let address = copy.expose_provenance() as u64;
+        let is_relocated = entry.descriptor.relocate(entry.number, address, entry.gate);
         if is_relocated {
             // Where a sender that helps copies from.
             entry.message.source = Region::block(copy, entry.message.source.bytes());

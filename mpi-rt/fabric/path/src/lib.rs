@@ -112,6 +112,8 @@ pub enum Held {
     /// It is still at the sender: its region there, and the descriptor that tells the sender when it is done (its address, as this
     /// rank or the sender calls it: the transport's choice).
     AtSender { source: Region, descriptor: usize },
+    /// There is none: the sender has cancelled the message.
+    Cancelled,
     /// The path keeps it under a number of its own.
     Kept(usize),
 }

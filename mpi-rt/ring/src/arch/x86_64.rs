@@ -4,7 +4,7 @@ use core::arch::asm;
 
 /// Asks for a line, to read it.
 #[inline(always)]
-pub fn prefetch_to_read<T>(line: *const T) {
+pub(crate) fn prefetch_to_read<T>(line: *const T) {
     // SAFETY: a prefetch does not access memory as the language knows it, and does not fault whatever the address.
     unsafe { asm!("prefetcht0 [{}]", in(reg) line, options(nostack, preserves_flags, readonly)) }
 }

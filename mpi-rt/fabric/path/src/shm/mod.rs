@@ -342,7 +342,7 @@ impl<D: Design> Path for Shm<D> {
         let sending = Sending::new(place.key(), peer, message);
         let (number, mut descriptor) = (sending.number, None);
         let name = || {
-            let taken = self.descriptors.take(sending.message);
+            let taken = self.descriptors.take(sending.message, None);
             descriptor = Some(taken);
             self.descriptors.name(taken) as u64
         };
@@ -464,7 +464,7 @@ impl<D: Design> Path for Shm<D> {
                 return unsafe { copy_regions(&source, target) }.map(|_| Delivery::Done);
             }
             Held::Kept(number) => self.kept.try_remove(number).ok_or(Fault::Internal)?,
-            Held::AtSender { .. } => return Err(Fault::Internal),
+            Held::AtSender { .. } | Held::Cancelled => return Err(Fault::Internal),
         };
         // SAFETY: the cells have been kept; the caller vouches for the target.
         unsafe {

@@ -22,6 +22,7 @@ use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_place::{Peer, peers, wall};
+use lwk_rendezvous::{Gate, Passage};
 use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer};
 use lwk_user::smartmap::Symmetric;
 use lwk_user::wait;
@@ -36,23 +37,24 @@ pub const EAGER_LIMIT: usize = 256;
 /// Bytes of content in the cell of the envelope: what two words of envelope leave.
 const INLINE: usize = DATA_BYTES - 16;
 
-/// The line of a completion is asked for so many messages before, and again for the ones in between: a far line takes longer than a short copy.
-const LATER: u64 = 2;
-
 /// Set in the envelope's length word: the content is at the sender.
 const AT_SENDER: u64 = 1 << 63;
 
-/// Where a rank's rings and credit words are, in its own addresses; written by it before any peer reads.
+/// Where a rank's rings, credit words and gates are, in its own addresses; written by it before any peer reads.
 struct Published {
     rings: AtomicU64,
     credits: AtomicU64,
+    gates: AtomicU64,
 }
 
 // SAFETY: atomics only; the numbers are slot-0 addresses that readers translate.
 unsafe impl lwk_user::smartmap::Shared for Published {}
 
-static PUBLISHED: Symmetric<Published> =
-    Symmetric::new(Published { rings: AtomicU64::new(0), credits: AtomicU64::new(0) });
+static PUBLISHED: Symmetric<Published> = Symmetric::new(Published {
+    rings: AtomicU64::new(0),
+    credits: AtomicU64::new(0),
+    gates: AtomicU64::new(0),
+});
 
 /// The transport's state in this rank.
 pub struct Smartmap {
@@ -70,6 +72,21 @@ struct Link {
     sends: bool,
     /// Whether its next message comes here, and whatever comes after it.
     receives: bool,
+    /// Of messages to the peer, in its memory.
+    out: &'static [Gate; CELLS],
+    /// Of messages from the peer.
+    into: &'static [Gate; CELLS],
+}
+
+const _: () = assert!(size_of::<Link>() == 128 && CELLS.is_power_of_two());
+
+impl Link {
+    /// The gate of the next message from the peer.
+    #[inline(always)]
+    fn gate(&self) -> Passage<'static> {
+        let position = self.consumer.position();
+        Passage::new(&self.into[position as usize % CELLS], position)
+    }
 }
 
 /// Cells that an eager message of that many bytes takes.
@@ -90,10 +107,12 @@ impl Smartmap {
         let count = Peer::count() as usize;
         let rings: &'static [Cell] = leak(count * CELLS, Cell::new)?;
         let credits: &'static [Credit] = leak(count, Credit::new)?;
+        let gates: &'static [[Gate; CELLS]] = leak(count, || [const { Gate::new() }; CELLS])?;
         let here = PUBLISHED.here();
         // Relaxed: published by the release store below.
         here.credits.store(credits.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
-        // Release: pairs with the acquire load below; the rings are initialised, and `credits` is stored.
+        here.gates.store(gates.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
+        // Release: pairs with the acquire load below; the rings are initialised, and `credits` and `gates` are stored.
         here.rings.store(rings.as_ptr().expose_provenance() as u64, Ordering::Release);
         let me = Peer::me().node_rank().0 as usize;
         let links = peers().map(|peer| {
@@ -105,15 +124,17 @@ impl Smartmap {
                 // SAFETY: the ring is new, and neither end is used.
                 let ends =
                     unsafe { (Producer::new(own, &credits[number])?, Consumer::new(own, &credits[number])?) };
-                return Some(Link { producer: ends.0, consumer: ends.1, peer, sends, receives });
+                let (producer, consumer, into) = (ends.0, ends.1, &gates[number]);
+                return Some(Link { producer, consumer, peer, sends, receives, out: into, into });
             }
             let published = PUBLISHED.at(peer).get();
             // Acquire: pairs with the release store above, in the peer.
             wait::spin_until(|| published.rings.load(Ordering::Acquire) != 0);
-            // Acquire: as above. It orders the load of `credits` after it, for which Relaxed is enough.
+            // Acquire: as above. It orders the loads of `credits` and `gates` after it, for which Relaxed is enough.
             let theirs = published.rings.load(Ordering::Acquire) as usize + me * CELLS * size_of::<Cell>();
             let credit = published.credits.load(Ordering::Relaxed) as usize + me * size_of::<Credit>();
-            // SAFETY: the peer has published an array with one ring, and one credit word, for every rank; it leaks both, and
+            let out = published.gates.load(Ordering::Relaxed) as usize + me * size_of::<[Gate; CELLS]>();
+            // SAFETY: the peer has published an array with one ring, one credit word and gates for every rank; it leaks all, and
             // its memory stays mapped as long as the job runs. Each ring's only producer is the rank it is for.
             unsafe {
                 let cells = seen_from_here::<Cell>(peer, theirs);
@@ -125,6 +146,8 @@ impl Smartmap {
                     peer,
                     sends,
                     receives,
+                    out: &*seen_from_here::<[Gate; CELLS]>(peer, out),
+                    into: &gates[number],
                 })
             }
         });
@@ -255,34 +278,28 @@ impl Smartmap {
         outcome
     }
 
-    /// Takes the front message, whose descriptor is known, out of the ring, and asks for the line in which its completion will be told.
+    /// Takes the front message, whose descriptor is known, out of the ring, and asks for the line in which its completion will be told. What is
+    /// returned is its gate, which the caller passes.
     ///
     /// # Safety
     /// The front message of the link is there and in one cell.
     #[inline(always)]
-    unsafe fn take_envelope(link: &mut Link, descriptor: usize) {
+    unsafe fn take_envelope(link: &mut Link, descriptor: usize) -> Passage<'static> {
+        let gate = link.gate();
         // SAFETY: the caller's promise; the next message's cell holds these words.
         unsafe {
             link.consumer.advance(1);
             rendezvous::prefetch(link.peer, descriptor);
-            // Those of later messages as well. (Their cells are left to the sender unless the sender is ahead.)
-            if link.consumer.is_behind() {
-                for later in 0..LATER {
-                    let Some([_, length, name, block, layout, ..]) =
-                        link.consumer.look_ahead(later, |it| *it)
-                    else {
-                        break;
-                    };
-                    if length & AT_SENDER != 0 {
-                        rendezvous::prefetch(link.peer, name as usize);
-                        if later == 0 && layout == 0 {
-                            let bytes = (length & !AT_SENDER) as usize;
-                            rendezvous::prefetch_content(link.peer, block as usize, bytes);
-                        }
-                    }
+            // The next message's as well: its copy may be too short to hide the transfer. (Its cell is left to the sender
+            // unless the sender is ahead.)
+            if link.consumer.is_behind() && link.consumer.has_message() {
+                let [length, next] = link.consumer.read(0, |data| [(*data)[1], (*data)[2]]);
+                if length & AT_SENDER != 0 {
+                    rendezvous::prefetch(link.peer, next as usize);
                 }
             }
         }
+        gate
     }
 
     /// Where the content of the front message is, which is not eager, and its descriptor.
@@ -410,8 +427,8 @@ impl Smartmap {
             }
             let (source, descriptor) = Smartmap::source(link, bytes);
             let source = source.contiguous()?;
-            Smartmap::take_envelope(link, descriptor);
-            rendezvous::receive_block(link.peer, source, descriptor, target, bytes).then_some(bytes)
+            let gate = Smartmap::take_envelope(link, descriptor);
+            rendezvous::receive_block(link.peer, source, descriptor, target, bytes, gate).then_some(bytes)
         }
     }
 }
@@ -433,8 +450,11 @@ impl Path for Smartmap {
         if !link.producer.has_room(1) {
             return Started::Full;
         }
+        let position = link.producer.position();
+        let gate = Passage::new(&link.out[position as usize % CELLS], position);
         let synchronous = message.synchronous;
-        let ticket = self.descriptors.take(UnderWay { peer, source: message.source, synchronous });
+        let ticket =
+            self.descriptors.take(UnderWay { peer, source: message.source, synchronous }, Some(gate));
         if bytes >= rendezvous::HELP_FROM {
             self.descriptors.entry(ticket).descriptor.renew();
         }
@@ -469,8 +489,7 @@ impl Path for Smartmap {
     }
 
     unsafe fn relocate(&mut self, ticket: Ticket, copy: &mut dyn FnMut() -> Option<*const u8>) -> bool {
-        let entry = self.descriptors.entry(ticket);
-        entry.descriptor.may_relocate(entry.number)
+        self.descriptors.may_relocate(ticket)
             && copy().is_some_and(|copy| self.descriptors.relocate(ticket, copy))
     }
 
@@ -497,8 +516,8 @@ impl Path for Smartmap {
                 Smartmap::read_eager(link, arrival.bytes, target)?;
             } else {
                 let (source, descriptor) = Smartmap::source(link, arrival.bytes);
-                Smartmap::take_envelope(link, descriptor);
-                if !rendezvous::receive(link.peer, &source, descriptor, target)? {
+                let gate = Smartmap::take_envelope(link, descriptor);
+                if !rendezvous::receive(link.peer, &source, descriptor, target, Some(gate))? {
                     return Ok(Delivery::Cancelled);
                 }
             }
@@ -512,8 +531,10 @@ impl Path for Smartmap {
         unsafe {
             if !arrival.eager {
                 let (source, descriptor) = Smartmap::source(link, arrival.bytes);
+                let gate = link.gate();
                 link.consumer.advance(1);
-                return Some(Held::AtSender { source, descriptor });
+                let source = rendezvous::hold(link.peer, source, descriptor, gate);
+                return Some(source.map_or(Held::Cancelled, |source| Held::AtSender { source, descriptor }));
             }
             let mut content = Vec::new();
             content.try_reserve_exact(arrival.bytes).ok()?;
@@ -534,17 +555,18 @@ impl Path for Smartmap {
             Held::AtSender { source, descriptor } => {
                 let peer = self.link(peer).peer;
                 // SAFETY: the sender keeps buffer and descriptor until it is told that the message is copied.
-                if !unsafe { rendezvous::receive(peer, &source, descriptor, target)? } {
+                if !unsafe { rendezvous::receive(peer, &source, descriptor, target, None)? } {
                     return Ok(Delivery::Cancelled);
                 }
             }
+            Held::Cancelled => return Ok(Delivery::Cancelled),
             Held::Kept(_) => return Err(Fault::Internal),
         }
         Ok(Delivery::Done)
     }
 
     unsafe fn is_there(&mut self, peer: NodeRank, held: &Held, reserve: bool) -> bool {
-        let Held::AtSender { descriptor, .. } = held else { return true };
+        let Held::AtSender { descriptor, .. } = held else { return !matches!(held, Held::Cancelled) };
         // SAFETY: a message of the peer has named it.
         let (descriptor, number) = unsafe { named(self.link(peer).peer, *descriptor) };
         if reserve { descriptor.reserve(number) } else { !descriptor.is_cancelled(number) }
@@ -557,7 +579,9 @@ impl Path for Smartmap {
     fn memory(&self) -> Memory {
         Memory {
             fixed: size_of::<Smartmap>() + size_of::<Published>(),
-            per_peer: CELLS * size_of::<Cell>() + size_of::<Credit>() + size_of::<Link>(),
+            per_peer: CELLS * (size_of::<Cell>() + size_of::<Gate>())
+                + size_of::<Credit>()
+                + size_of::<Link>(),
             dynamic: self.descriptors.bytes(),
         }
     }

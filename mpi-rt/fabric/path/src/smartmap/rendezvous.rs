@@ -10,18 +10,13 @@ use crate::descriptors::{Descriptors, Entry, address, named};
 use crate::region::{Region, copy_part, copy_regions};
 use crate::{Fault, Result};
 use crate::{Ticket, seen_from_here};
-use lwk_rendezvous::{Claim, Descriptor, Helped, Seen};
-use lwk_ring::{prefetch_to_read, prefetch_to_write};
+use lwk_rendezvous::{Claim, Descriptor, Helped, Passage, Seen};
+use lwk_ring::prefetch_to_write;
 use lwk_user::smartmap::Peer;
 use lwk_user::wait;
 
 /// Content from this size on is copied by both cores (measured: halves lose below 16 KiB, gain from 64 KiB).
 pub(super) const HELP_FROM: usize = 64 << 10;
-/// Lines of the next message that are asked for early: about as many as a core has under way. Windows of 2 KiB gain 0.3 and of 16 KiB 0.6, of 1 KiB
-/// they lose 0.2 (far cores).
-const PREFETCHED_LINES: usize = 16;
-const PREFETCHED_FROM: usize = 2 << 10;
-const LINE: usize = 64;
 /// Bytes of a chunk that one core takes at a time (measured).
 const CHUNK: usize = 32 << 10;
 
@@ -89,47 +84,70 @@ unsafe fn copy_chunks(
     }
 }
 
-/// Asks for the line in which the receiver takes a message and says that it has copied it, so that it is there by then.
+/// Asks for the line in which the receiver will say that it has copied a message, so that it is there when it has.
 #[inline(always)]
 pub(super) fn prefetch(peer: Peer, name: usize) {
     prefetch_to_write(address(peer, name));
 }
 
-/// Asks for the first lines of the next message, one block at what its sender calls `block`: taking a message holds back all loads behind.
-#[inline(always)]
-pub(super) fn prefetch_content(peer: Peer, block: usize, bytes: usize) {
-    if bytes >= PREFETCHED_FROM {
-        let block = seen_from_here::<u8>(peer, block);
-        for line in 0..PREFETCHED_LINES {
-            prefetch_to_read(block.wrapping_add(line * LINE));
-        }
-    }
-}
-
 /// Receives a matched message, unless its sender has cancelled it: copies as many bytes as source and target have, and tells the sender; false if it
-/// was cancelled. `name` is the descriptor's in the envelope. Errors: [`Fault::Internal`] if the sender's layout is damaged; the sender is told all
-/// the same.
+/// was cancelled. `name` is the descriptor's in the envelope; the gate is the message's unless it was held. Errors: [`Fault::Internal`] if the
+/// sender's layout is damaged; the sender is told all the same.
 ///
 /// # Safety
 /// The source must be that of a message from `peer` that has not been received; `target` must be writable for the bytes to copy,
 /// its datatype live.
-pub(super) unsafe fn receive(peer: Peer, source: &Region, name: usize, target: &Region) -> Result<bool> {
+pub(super) unsafe fn receive(
+    peer: Peer,
+    source: &Region,
+    name: usize,
+    target: &Region,
+    gate: Option<Passage>,
+) -> Result<bool> {
     let length = source.bytes().min(target.bytes());
     // SAFETY: a message of the peer names the descriptor; it keeps the content, wherever it is, until it is told.
     unsafe {
         let (descriptor, number) = named(peer, name);
-        let source = match descriptor.claim(number) {
-            Claim::InPlace => *source,
-            Claim::Elsewhere(address) => Region::of_peer(peer, [address, 0, 0, 0], source.bytes()),
+        let claim = match gate {
+            Some(gate) => gate.claim(descriptor),
+            None => descriptor.claim(number),
+        };
+        let moved;
+        let source = match claim {
+            Claim::InPlace => source,
+            Claim::Elsewhere(address) => {
+                moved = moved_to(peer, address, source.bytes());
+                &moved
+            }
             Claim::Cancelled => return Ok(false),
         };
         let outcome = if length >= HELP_FROM {
-            receive_together(descriptor, number, &source, target, length)
+            receive_together(descriptor, number, source, target, length)
         } else {
-            copy_regions(&source, target).map(drop)
+            copy_regions(source, target).map(drop)
         };
         descriptor.finish(number);
         outcome.map(|()| true)
+    }
+}
+
+/// Where the content is that a peer has moved to what it calls `address`.
+#[cold]
+fn moved_to(peer: Peer, address: u64, bytes: usize) -> Region {
+    Region::of_peer(peer, [address, 0, 0, 0], bytes)
+}
+
+/// Takes a message out of the ring that stays at its sender: where its content is, or nothing if the sender has cancelled it.
+///
+/// # Safety
+/// A message of the peer that has not been received has this source, names the descriptor and comes through that gate.
+pub(super) unsafe fn hold(peer: Peer, source: Region, name: usize, gate: Passage) -> Option<Region> {
+    // SAFETY: this function's contract.
+    let (descriptor, number) = unsafe { named(peer, name) };
+    match descriptor.hold(number, gate) {
+        Claim::InPlace => Some(source),
+        Claim::Elsewhere(address) => Some(moved_to(peer, address, source.bytes())),
+        Claim::Cancelled => None,
     }
 }
 
@@ -144,11 +162,12 @@ pub(super) unsafe fn receive_block(
     name: usize,
     target: *mut u8,
     bytes: usize,
+    gate: Passage,
 ) -> bool {
     // SAFETY: as for `receive`.
     unsafe {
         let (descriptor, number) = named(peer, name);
-        let source = match descriptor.claim(number) {
+        let source = match gate.claim(descriptor) {
             Claim::InPlace => source,
             Claim::Elsewhere(address) => seen_from_here(peer, address as usize),
             Claim::Cancelled => return false,
