@@ -32,7 +32,13 @@ macro_rules! elements {
 
             #[inline(always)]
             fn each(a: Self::Chunk, b: Self::Chunk, combine: impl Fn(Self, Self) -> Self) -> Self::Chunk {
-                core::array::from_fn(|lane| combine(a[lane], b[lane]))
+                // A loop and no iterator: what the compiler leaves in a function of its own is not compiled for this processor's vectors.
+                let (mut result, mut lane) = (a, 0);
+                while lane < CHUNK / size_of::<Self>() {
+                    result[lane] = combine(a[lane], b[lane]);
+                    lane += 1;
+                }
+                result
             }
         }
     )*};

@@ -7,7 +7,28 @@ use core::arch::asm;
 /// A `long double`: ten bytes of value, six of padding.
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
-pub struct LongDouble([u8; 16]);
+pub struct LongDouble {
+    /// With its leading one.
+    significand: u64,
+    /// Sign and 15 bits of exponent, below the padding.
+    exponent: u64,
+}
+
+/// Where the unit stores a result. Its parts are read as they were stored: reading all at once would wait until the store has reached the cache.
+#[repr(C, align(16))]
+struct Stored {
+    significand: u64,
+    exponent: u16,
+}
+
+impl Stored {
+    const EMPTY: Stored = Stored { significand: 0, exponent: 0 };
+
+    #[inline(always)]
+    fn value(self) -> LongDouble {
+        LongDouble { significand: self.significand, exponent: self.exponent.into() }
+    }
+}
 
 macro_rules! operation {
     ($($name:ident: $instruction:literal;)*) => {
@@ -15,7 +36,7 @@ macro_rules! operation {
             /// One x87 instruction on two values.
             #[inline(always)]
             pub(crate) fn $name(self, other: LongDouble) -> LongDouble {
-                let mut result = LongDouble([0; 16]);
+                let mut result = Stored::EMPTY;
                 // SAFETY: the instructions read ten bytes of the operands and write ten bytes of the result, all variables
                 // here; the x87 stack is empty between Rust statements and is left so.
                 unsafe {
@@ -32,7 +53,7 @@ macro_rules! operation {
                         options(nostack),
                     );
                 }
-                result
+                result.value()
             }
         )*
     };
@@ -90,17 +111,14 @@ impl LongDouble {
     /// Whether it is not a number.
     #[inline(always)]
     pub fn is_nan(self) -> bool {
-        // The value is a sign, 15 bits of exponent and 64 of significand with its leading one.
-        let [a, b, c, d, e, f, g, h, i, j, ..] = self.0;
-        let significand = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        u16::from_le_bytes([i, j]) & 0x7fff == 0x7fff && significand << 1 != 0
+        self.exponent & 0x7fff == 0x7fff && self.significand << 1 != 0
     }
 }
 
 impl From<f64> for LongDouble {
     #[inline]
     fn from(value: f64) -> LongDouble {
-        let mut result = LongDouble([0; 16]);
+        let mut result = Stored::EMPTY;
         // SAFETY: as for the operations; ten bytes are written.
         unsafe {
             asm!(
@@ -113,14 +131,14 @@ impl From<f64> for LongDouble {
                 options(nostack),
             );
         }
-        result
+        result.value()
     }
 }
 
 /// Equality of bits, whatever the padding holds.
 impl PartialEq for LongDouble {
     fn eq(&self, other: &LongDouble) -> bool {
-        self.0[..10] == other.0[..10]
+        (self.significand, self.exponent as u16) == (other.significand, other.exponent as u16)
     }
 }
 
@@ -147,6 +165,23 @@ mod tests {
         // 2^63 + 1 does not fit a double: subtracting 2^63 again must give 1.
         let large = of(9_223_372_036_854_775_808.0);
         assert_eq!(large.sum(of(1.0)).sum(large.product(of(-1.0))).to_double(), 1.0);
+    }
+
+    /// Significands that differ in every one of the 64 bits, in sums that need all of them.
+    #[test]
+    fn every_bit_of_the_significand_counts() {
+        let one = LongDouble { significand: 1 << 63, exponent: 0x3fff };
+        for bit in 0..63 {
+            // 2^-63, the last bit of 1, and so on up to 2^-1.
+            let small = LongDouble { significand: 1 << 63, exponent: 0x3fff - 63 + bit };
+            let sum = LongDouble { significand: 1 << 63 | 1 << bit, exponent: 0x3fff };
+            assert_eq!((one.sum(small), sum.difference(small), sum.product(one)), (sum, one, sum));
+            assert!(sum.is_above(one) && !one.is_above(sum));
+        }
+        let dense = LongDouble { significand: 0xdead_beef_0123_4567, exponent: 0x3fff };
+        let inverse = LongDouble { significand: !0, exponent: 0x3fff };
+        assert_eq!(dense.sum(inverse).difference(inverse), dense);
+        assert_eq!(dense.product(one), dense);
     }
 
     #[test]
