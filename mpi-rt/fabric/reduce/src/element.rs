@@ -1,8 +1,9 @@
 //! Types of elements: any bytes are a value of each.
 
 use crate::LongDouble;
+use crate::half::F16;
 use crate::kernel::CHUNK;
-use crate::soft::{F16, F128};
+use crate::soft::F128;
 
 /// A type that is reduced.
 pub trait Element: Copy + 'static {

@@ -26,6 +26,27 @@ pub fn kernel_of<T: Element, O: Operation<T>>() -> Kernel {
     }
 }
 
+/// The plain loop, as a program has it: what kernels are measured against. It leaves `twin` alone.
+///
+/// # Safety
+/// That of [`Kernel`].
+pub unsafe fn plain_loop<T: Element, O: Operation<T>>(
+    left: *const u8,
+    right: *const u8,
+    out: *mut u8,
+    _twin: *mut u8,
+    count: usize,
+) {
+    let (left, right, out) = (left.cast::<T>(), right.cast::<T>(), out.cast::<T>());
+    for at in 0..count {
+        // SAFETY: below `count` (a kernel's contract).
+        unsafe {
+            let result = O::combine(left.add(at).read_unaligned(), right.add(at).read_unaligned());
+            out.add(at).write_unaligned(result);
+        }
+    }
+}
+
 /// # Safety
 /// That of [`Kernel`].
 unsafe fn narrow<T: Element, O: Operation<T>>(

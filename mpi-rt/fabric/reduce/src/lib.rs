@@ -10,6 +10,7 @@
 
 mod arch;
 mod element;
+mod half;
 mod kernel;
 mod operator;
 mod soft;
@@ -21,4 +22,4 @@ pub use kernel::{Kernel, kernel_of};
 pub use operator::{
     And, LogicalAnd, LogicalOr, LogicalXor, Max, MaxNumber, Min, MinNumber, Operation, Or, Product, Sum, Xor,
 };
-pub use table::{Number, Operator, kernel};
+pub use table::{Number, Operator, kernel, plain};

@@ -2,7 +2,8 @@
 
 use crate::LongDouble;
 use crate::element::{Complex, Element};
-use crate::soft::{F16, F128};
+use crate::half::F16;
+use crate::soft::F128;
 
 /// An operator on elements of a type.
 pub trait Operation<T: Element>: 'static {

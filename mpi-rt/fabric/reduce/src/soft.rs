@@ -1,53 +1,68 @@
-//! Formats of real numbers that neither Rust nor the processor has, computed in software, exactly rounded. Slow: no program is known that needs
-//! them fast.
+//! binary128, which neither Rust nor the processor has: computed in software, exactly rounded.
 
 use rustc_apfloat::Float;
-use rustc_apfloat::ieee::{Half, Quad};
+use rustc_apfloat::ieee::Quad;
 
-macro_rules! software {
-    ($(#[$doc:meta])* $name:ident, $bits:ty, $float:ty) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy)]
-        #[repr(transparent)]
-        pub struct $name($bits);
+/// binary128.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct F128(u128);
 
-        impl $name {
-            fn value(self) -> $float {
-                <$float>::from_bits(u128::from(self.0))
-            }
+const SIGN: u128 = 1 << 127;
+/// Infinity; what is not a number is above.
+const INFINITE: u128 = 0x7fff << 112;
 
-            fn of(value: $float) -> $name {
-                $name(value.to_bits() as $bits)
-            }
+impl F128 {
+    fn value(self) -> Quad {
+        Quad::from_bits(self.0)
+    }
 
-            pub(crate) fn sum(self, other: Self) -> Self {
-                $name::of((self.value() + other.value()).value)
-            }
+    fn of(value: Quad) -> F128 {
+        F128(value.to_bits())
+    }
 
-            pub(crate) fn difference(self, other: Self) -> Self {
-                $name::of((self.value() - other.value()).value)
-            }
+    pub(crate) fn sum(self, other: Self) -> Self {
+        F128::of((self.value() + other.value()).value)
+    }
 
-            pub(crate) fn product(self, other: Self) -> Self {
-                $name::of((self.value() * other.value()).value)
-            }
+    pub(crate) fn difference(self, other: Self) -> Self {
+        F128::of((self.value() - other.value()).value)
+    }
 
-            pub(crate) fn is_above(self, other: Self) -> bool {
-                self.value() > other.value()
-            }
+    pub(crate) fn product(self, other: Self) -> Self {
+        F128::of((self.value() * other.value()).value)
+    }
 
-            pub(crate) fn is_nan(self) -> bool {
-                self.value().is_nan()
-            }
-        }
-    };
+    /// A number whose order among integers is its own among reals.
+    #[inline(always)]
+    fn rank(self) -> i128 {
+        let magnitude = (self.0 & !SIGN) as i128;
+        if self.0 & SIGN == 0 { magnitude } else { -magnitude }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_above(self, other: Self) -> bool {
+        !self.is_nan() & !other.is_nan() & (self.rank() > other.rank())
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_nan(self) -> bool {
+        self.0 & !SIGN > INFINITE
+    }
 }
 
-software!(
-    /// binary16.
-    F16, u16, Half
-);
-software!(
-    /// binary128.
-    F128, u128, Quad
-);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_that_of_the_reals() {
+        let magnitudes =
+            [0, 1, 0x1234 << 64, 0x3fff << 112, (0x3fff << 112) + 1, INFINITE, INFINITE + 1, !SIGN];
+        let all = || magnitudes.into_iter().flat_map(|it| [it, it | SIGN]).map(F128);
+        for (a, b) in all().flat_map(|a| all().map(move |b| (a, b))) {
+            assert_eq!(a.is_above(b), a.value() > b.value(), "{:#x} {:#x}", a.0, b.0);
+            assert_eq!(a.is_nan(), a.value().is_nan());
+        }
+    }
+}

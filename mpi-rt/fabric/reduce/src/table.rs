@@ -2,9 +2,10 @@
 
 use crate::LongDouble;
 use crate::element::Complex;
-use crate::kernel::{Kernel, kernel_of};
+use crate::half::F16;
+use crate::kernel::{Kernel, kernel_of, plain_loop};
 use crate::operator::*;
-use crate::soft::{F16, F128};
+use crate::soft::F128;
 
 /// Operators: see the types of their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,57 +50,75 @@ pub enum Number {
 }
 
 macro_rules! among {
-    ($type:ty, $operator:expr, [$($name:ident),*]) => {
+    ($of:ident, $type:ty, $operator:expr, [$($name:ident),*]) => {
         match $operator {
-            $(Operator::$name => kernel_of::<$type, $name>(),)*
+            $(Operator::$name => among!(@$of $type, $name),)*
             #[allow(unreachable_patterns)]
             _ => return None,
         }
     };
+    (@kernel $type:ty, $name:ident) => { kernel_of::<$type, $name>() };
+    (@plain $type:ty, $name:ident) => { plain_loop::<$type, $name> };
 }
 
 macro_rules! integer {
-    ($type:ty, $operator:expr) => {
-        among!($type, $operator, [Sum, Product, Min, Max, And, Or, Xor, LogicalAnd, LogicalOr, LogicalXor])
+    ($of:ident, $type:ty, $operator:expr) => {
+        among!(
+            $of,
+            $type,
+            $operator,
+            [Sum, Product, Min, Max, And, Or, Xor, LogicalAnd, LogicalOr, LogicalXor]
+        )
     };
 }
 
 macro_rules! real {
-    ($type:ty, $operator:expr) => {
-        among!($type, $operator, [Sum, Product, Min, Max])
+    ($of:ident, $type:ty, $operator:expr) => {
+        among!($of, $type, $operator, [Sum, Product, Min, Max])
     };
 }
 
 macro_rules! complex {
-    ($part:ty, $operator:expr) => {
-        among!(Complex<$part>, $operator, [Sum, Product])
+    ($of:ident, $part:ty, $operator:expr) => {
+        among!($of, Complex<$part>, $operator, [Sum, Product])
+    };
+}
+
+macro_rules! table {
+    ($of:ident, $operator:expr, $number:expr) => {
+        match $number {
+            Number::I8 => integer!($of, i8, $operator),
+            Number::I16 => integer!($of, i16, $operator),
+            Number::I32 => integer!($of, i32, $operator),
+            Number::I64 => integer!($of, i64, $operator),
+            Number::I128 => integer!($of, i128, $operator),
+            Number::U8 => integer!($of, u8, $operator),
+            Number::U16 => integer!($of, u16, $operator),
+            Number::U32 => integer!($of, u32, $operator),
+            Number::U64 => integer!($of, u64, $operator),
+            Number::U128 => integer!($of, u128, $operator),
+            Number::F16 => real!($of, F16, $operator),
+            Number::F32 => real!($of, f32, $operator),
+            Number::F64 => real!($of, f64, $operator),
+            Number::F80 => real!($of, LongDouble, $operator),
+            Number::F128 => real!($of, F128, $operator),
+            Number::C16 => complex!($of, F16, $operator),
+            Number::C32 => complex!($of, f32, $operator),
+            Number::C64 => complex!($of, f64, $operator),
+            Number::C80 => complex!($of, LongDouble, $operator),
+            Number::C128 => complex!($of, F128, $operator),
+        }
     };
 }
 
 /// The kernel of an operator on a type; `None` if it is not defined there.
 pub fn kernel(operator: Operator, number: Number) -> Option<Kernel> {
-    Some(match number {
-        Number::I8 => integer!(i8, operator),
-        Number::I16 => integer!(i16, operator),
-        Number::I32 => integer!(i32, operator),
-        Number::I64 => integer!(i64, operator),
-        Number::I128 => integer!(i128, operator),
-        Number::U8 => integer!(u8, operator),
-        Number::U16 => integer!(u16, operator),
-        Number::U32 => integer!(u32, operator),
-        Number::U64 => integer!(u64, operator),
-        Number::U128 => integer!(u128, operator),
-        Number::F16 => real!(F16, operator),
-        Number::F32 => real!(f32, operator),
-        Number::F64 => real!(f64, operator),
-        Number::F80 => real!(LongDouble, operator),
-        Number::F128 => real!(F128, operator),
-        Number::C16 => complex!(F16, operator),
-        Number::C32 => complex!(f32, operator),
-        Number::C64 => complex!(f64, operator),
-        Number::C80 => complex!(LongDouble, operator),
-        Number::C128 => complex!(F128, operator),
-    })
+    Some(table!(kernel, operator, number))
+}
+
+/// The plain loop of the same, as a program would have it; it takes no second target.
+pub fn plain(operator: Operator, number: Number) -> Option<Kernel> {
+    Some(table!(plain, operator, number))
 }
 
 #[cfg(test)]
