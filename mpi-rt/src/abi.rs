@@ -141,6 +141,12 @@ pub mod datatype {
     pub const DOUBLE: u64 = 0x214;
     pub const C_DOUBLE_COMPLEX: u64 = 0x216;
     pub const CXX_DOUBLE_COMPLEX: u64 = 0x217;
+    pub const LONG_DOUBLE: u64 = 0x220;
+    pub const C_LONG_DOUBLE_COMPLEX: u64 = 0x224;
+    pub const REAL2: u64 = 0x2ca;
+    pub const REAL16: u64 = 0x2e2;
+    pub const COMPLEX4: u64 = 0x2d3;
+    pub const COMPLEX32: u64 = 0x2eb;
     pub const LOGICAL: u64 = 0x218;
     pub const INTEGER: u64 = 0x219;
     pub const REAL: u64 = 0x21a;

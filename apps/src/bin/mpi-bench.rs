@@ -27,7 +27,7 @@ use lwk_mpi_rt::mpi::Mpi;
 use lwk_user::abi::runtime::TRANSPORTS;
 use lwk_user::{Env, job, println};
 
-const USAGE: &str = "mpi-bench TEST|all|list|transports|algorithms|instructions [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
+const USAGE: &str = "mpi-bench TEST|all|list|transports|algorithms|instructions|reductions [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
 
 /// A test: its name, the least ranks it needs, and the program.
 type Test = (&'static str, u32, fn(&Bench) -> lwk_mpi_rt::Result<Table>);
@@ -188,6 +188,10 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             let mpi = Mpi::init()?;
             bench::instructions::run(&Bench::new(&mpi, options)?)?;
             return Ok(0);
+        }
+        Some("reductions") => {
+            let mpi = Mpi::init()?;
+            return Ok(bench::reductions::run(&Bench::new(&mpi, options)?, as_json)?.into());
         }
         Some("all") => tests().filter(|test| test.1 <= job().size()).copied().collect(),
         Some(name) => match tests().find(|test| test.0 == name) {

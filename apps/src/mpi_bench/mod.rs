@@ -11,6 +11,7 @@ pub mod one_sided;
 pub mod patterns;
 pub mod point_to_point;
 pub mod reducing;
+pub mod reductions;
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
