@@ -255,6 +255,24 @@ fn a_message_behind_a_gate_is_received_or_cancelled_and_never_both() {
     }
 }
 
+/// The wait for a cancelled send depends on nobody: a receiver that does not come for what it holds cannot keep it.
+#[test]
+fn what_the_receiver_holds_can_be_cancelled_at_any_time() {
+    check(|| {
+        let message = Message::new();
+        let other = message.clone();
+        let receiver = thread::spawn(move || {
+            other.arrives(1);
+            other.descriptor.hold(1, other.passage(1)) == Claim::Cancelled
+        });
+        message.hand_over(1);
+        let gate = Some(message.passage(1));
+        assert!(message.descriptor.cancel(1, gate));
+        let at_the_gate = receiver.join().unwrap();
+        assert!(at_the_gate || message.descriptor.is_cancelled(1));
+    });
+}
+
 #[test]
 fn a_buffer_whose_content_has_been_relocated_behind_a_gate_is_free_at_once() {
     for way in WAYS {
