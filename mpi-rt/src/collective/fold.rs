@@ -17,6 +17,7 @@ use lwk_access::are_confused;
 use lwk_datatype::Datatype;
 use lwk_path::copy::{copy, small};
 use lwk_path::region::{Region, copy_regions};
+use lwk_user::abi::address::SLOT_SHIFT;
 
 /// Bytes that are folded at a time: well inside the first-level cache.
 pub(super) const BLOCK: usize = 4 << 10;
@@ -236,6 +237,18 @@ impl Engine {
         if operation.is_users() {
             // SAFETY: the caller's promise; of the program's operations each fold that has a part has all contributions.
             return unsafe { self.fold_whole(reduction, ranks, part, source, targets) };
+        }
+        if ranks.len() == 1
+            && let Some([out, twin]) = targets.pair()
+            && twin.is_null()
+            // Else it may be the same memory, seen in another slot.
+            && (source(ranks.start).addr() ^ out.addr()).trailing_zeros() < SLOT_SHIFT
+        {
+            let from = source(ranks.start);
+            // SAFETY: the caller's promise: what are not the same items do not overlap.
+            return unsafe {
+                items.copy(items.at(from, part.start), items.at_mut(out, part.start), part.len())
+            };
         }
         if ranks.len() == 2
             && let Some([out, twin]) = targets.pair()

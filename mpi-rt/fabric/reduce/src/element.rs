@@ -9,6 +9,10 @@ use crate::soft::F128;
 pub trait Element: Copy + 'static {
     /// So many elements as a kernel takes at a time.
     #[doc(hidden)]
+    const LANES: usize;
+
+    /// As many elements.
+    #[doc(hidden)]
     type Chunk: Copy;
 
     /// Combines two chunks.
@@ -27,15 +31,17 @@ pub struct Complex<T> {
 }
 
 macro_rules! elements {
-    ($($type:ty),* $(,)?) => {$(
+    ($lanes:expr; $($type:ty),* $(,)?) => {$(
         impl Element for $type {
-            type Chunk = [$type; CHUNK / size_of::<$type>()];
+            const LANES: usize = $lanes(size_of::<$type>());
+
+            type Chunk = [$type; Self::LANES];
 
             #[inline(always)]
             fn each(a: Self::Chunk, b: Self::Chunk, combine: impl Fn(Self, Self) -> Self) -> Self::Chunk {
                 // A loop and no iterator: what the compiler leaves in a function of its own is not compiled for this processor's vectors.
                 let (mut result, mut lane) = (a, 0);
-                while lane < CHUNK / size_of::<Self>() {
+                while lane < Self::LANES {
                     result[lane] = combine(a[lane], b[lane]);
                     lane += 1;
                 }
@@ -45,7 +51,22 @@ macro_rules! elements {
     )*};
 }
 
+/// Elements of that size in a chunk.
+const fn many(bytes: usize) -> usize {
+    CHUNK / bytes
+}
+
+/// One at a time: for these the processor has no vectors, and chunks would only be copied.
+const fn one(_: usize) -> usize {
+    1
+}
+
 elements! {
-    i8, i16, i32, i64, i128, u8, u16, u32, u64, u128, F16, f32, f64, LongDouble, F128,
-    Complex<F16>, Complex<f32>, Complex<f64>, Complex<LongDouble>, Complex<F128>,
+    many;
+    i8, i16, i32, i64, i128, u8, u16, u32, u64, u128, F16, f32, f64, Complex<F16>, Complex<f32>, Complex<f64>,
+}
+
+elements! {
+    one;
+    LongDouble, F128, Complex<LongDouble>, Complex<F128>,
 }

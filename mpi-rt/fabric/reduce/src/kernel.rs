@@ -26,24 +26,24 @@ pub fn kernel_of<T: Element, O: Operation<T>>() -> Kernel {
     }
 }
 
-/// The plain loop, as a program has it: what kernels are measured against. It leaves `twin` alone.
+/// The plain loop, `out[i] = left[i] op out[i]`, as a program has it: what kernels are measured against. Its second operand is always `out`.
 ///
 /// # Safety
 /// That of [`Kernel`].
 pub unsafe fn plain_loop<T: Element, O: Operation<T>>(
     left: *const u8,
-    right: *const u8,
+    _right: *const u8,
     out: *mut u8,
     _twin: *mut u8,
     count: usize,
 ) {
-    let (left, right, out) = (left.cast::<T>(), right.cast::<T>(), out.cast::<T>());
+    let (left, out) = (left.cast::<T>(), out.cast::<T>());
     for at in 0..count {
         // SAFETY: below `count` (a kernel's contract).
         unsafe {
-            let result = O::combine(left.add(at).read_unaligned(), right.add(at).read_unaligned());
-            out.add(at).write_unaligned(result);
-        }
+            out.add(at)
+                .write_unaligned(O::combine(left.add(at).read_unaligned(), out.add(at).read_unaligned()))
+        };
     }
 }
 
@@ -100,7 +100,7 @@ unsafe fn combine<T: Element, O: Operation<T>>(
 ) {
     let (left, right, out) = (left.cast::<T>(), right.cast::<T>(), out.cast::<T>());
     let (twin, doubled) = (twin.cast::<T>(), !twin.is_null());
-    let lanes = CHUNK / size_of::<T>();
+    let lanes = T::LANES;
     let whole = count / lanes * lanes;
     // SAFETY: all below `count` (a kernel's contract); unaligned accesses, since users' buffers may be unaligned.
     unsafe {

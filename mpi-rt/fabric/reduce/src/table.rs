@@ -116,7 +116,7 @@ pub fn kernel(operator: Operator, number: Number) -> Option<Kernel> {
     Some(table!(kernel, operator, number))
 }
 
-/// The plain loop of the same, as a program would have it; it takes no second target.
+/// The plain loop of the same, as a program would have it: the second operand is the target, and there is no other target.
 pub fn plain(operator: Operator, number: Number) -> Option<Kernel> {
     Some(table!(plain, operator, number))
 }
