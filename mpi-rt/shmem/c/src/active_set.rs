@@ -26,7 +26,8 @@ unsafe extern "C" fn broadcast<T: Copy>(
     size: c_int,
     _sync: *mut c_long,
 ) {
-    // SAFETY: the C caller's promise is that of the engine, here and below.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements, equal or disjoint, ready in all PEs of
+    // the set (the standard, section 9.9).
     unsafe { engine::broadcast_active(dest, source, count, root, ActiveSet { start, log_stride, size }) }
 }
 
@@ -36,7 +37,8 @@ macro_rules! blocks {
             unsafe extern "C" fn $name<T: Copy>(
                 dest: *mut T, source: *const T, count: usize, start: c_int, log_stride: c_int, size: c_int, _sync: *mut c_long,
             ) {
-                // SAFETY: as above.
+                // SAFETY: symmetric, disjoint `dest` and `source` hold the blocks of `count` elements, ready
+                // in all PEs of the set (the standard, section 9.9).
                 unsafe { engine::$of(dest, source, count, ActiveSet { start, log_stride, size }) }
             }
         )*
@@ -60,7 +62,8 @@ unsafe extern "C" fn alltoalls<T: Copy>(
     size: c_int,
     _sync: *mut c_long,
 ) {
-    // SAFETY: as above.
+    // SAFETY: all named elements are symmetric and disjoint, and ready in all PEs of the set (the standard,
+    // section 9.9).
     unsafe { engine::alltoalls_active(dest, source, dst, sst, count, ActiveSet { start, log_stride, size }) }
 }
 
@@ -88,7 +91,8 @@ unsafe extern "C" fn to_all<T: Element, O: Operation<T>>(
     _sync: *mut c_long,
 ) {
     let count = usize::try_from(count).unwrap_or(0);
-    // SAFETY: as above.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements, equal or disjoint, ready in all PEs of
+    // the set (the standard, section 9.9).
     unsafe { engine::to_all::<T, O>(dest, source, count, ActiveSet { start, log_stride, size }) }
 }
 

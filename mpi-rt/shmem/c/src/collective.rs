@@ -24,22 +24,26 @@ unsafe extern "C" fn broadcast<T: Copy>(
     count: usize,
     root: c_int,
 ) -> c_int {
-    // SAFETY: the C caller's promise is that of the engine, here and below.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements, equal or disjoint, ready in all members
+    // (the standard, section 9.9).
     unsafe { engine::broadcast(team.number(), dest, source, count, root) }
 }
 
 unsafe extern "C" fn collect<T: Copy>(team: Team, dest: *mut T, source: *const T, count: usize) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: symmetric `source` holds this PE's `count` elements, `dest` those of all, disjoint, ready in
+    // all members (the standard, section 9.9).
     unsafe { engine::collect(team.number(), dest, source, count) }
 }
 
 unsafe extern "C" fn fcollect<T: Copy>(team: Team, dest: *mut T, source: *const T, count: usize) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: symmetric `source` holds `count` elements, `dest` as many from each member, disjoint, ready in
+    // all members (the standard, section 9.9).
     unsafe { engine::fcollect(team.number(), dest, source, count) }
 }
 
 unsafe extern "C" fn alltoall<T: Copy>(team: Team, dest: *mut T, source: *const T, count: usize) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: symmetric, disjoint `dest` and `source` hold `count` elements for each member, ready in all
+    // members (the standard, section 9.9).
     unsafe { engine::alltoall(team.number(), dest, source, count) }
 }
 
@@ -51,7 +55,8 @@ unsafe extern "C" fn alltoalls<T: Copy>(
     sst: isize,
     count: usize,
 ) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: all named elements are symmetric and disjoint, and ready in all members (the standard, section
+    // 9.9).
     unsafe { engine::alltoalls(team.number(), dest, source, dst, sst, count) }
 }
 
@@ -79,7 +84,8 @@ unsafe extern "C" fn reduce<T: Element, O: Operation<T>>(
     source: *const T,
     count: usize,
 ) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements, equal or disjoint, ready in all members
+    // (the standard, section 9.9).
     unsafe { engine::reduce::<T, O>(team.number(), dest, source, count) }
 }
 

@@ -152,7 +152,8 @@ macro_rules! with_and_without_context {
         pub mod plain {
             $(
                 pub unsafe extern "C" fn $name<T: $bound>($($argument: $type,)* pe: core::ffi::c_int) $(-> $result)? {
-                    // SAFETY: the C caller's promise is that of the engine.
+                    // SAFETY: symmetric objects and buffers hold the elements that the arguments name, and
+                    // are aligned for atomics (the standard, sections 9.6 to 9.8).
                     unsafe { lwk_shmem::engine::$name($($argument,)* pe) }
                 }
             )*
@@ -162,7 +163,8 @@ macro_rules! with_and_without_context {
                 pub unsafe extern "C" fn $name<T: $bound>(
                     ctx: crate::handle::Ctx, $($argument: $type,)* pe: core::ffi::c_int,
                 ) $(-> $result)? {
-                    // SAFETY: the C caller's promise is that of the engine.
+                    // SAFETY: symmetric objects and buffers hold the elements that the arguments name, and
+                    // are aligned for atomics (the standard, sections 9.6 to 9.8).
                     unsafe { lwk_shmem::engine::$name($($argument,)* ctx.pe(pe)) }
                 }
             )*

@@ -63,7 +63,7 @@ unsafe extern "C" fn init_thread(requested: c_int, provided: *mut c_int) -> c_in
     set_up(|settings| match engine::init_thread(settings, requested) {
         Ok(level) => {
             if !provided.is_null() {
-                // SAFETY: not null, and the C caller vouches for the rest.
+                // SAFETY: not null, so `provided` is an `int` to write (the standard, SHMEM_INIT_THREAD).
                 unsafe { provided.write(level) };
             }
             0
@@ -75,7 +75,7 @@ export!("shmem_init_thread", init_thread);
 
 unsafe extern "C" fn query_thread(provided: *mut c_int) {
     if !provided.is_null() {
-        // SAFETY: not null, and the C caller vouches for the rest.
+        // SAFETY: not null, so `provided` is an `int` to write (the standard, SHMEM_QUERY_THREAD).
         unsafe { provided.write(engine::query_thread()) };
     }
 }
@@ -114,7 +114,7 @@ unsafe extern "C" fn info_get_version(major: *mut c_int, minor: *mut c_int) {
     let version = engine::version();
     for (place, value) in [(major, version.0), (minor, version.1)] {
         if !place.is_null() {
-            // SAFETY: not null, and the C caller vouches for the rest.
+            // SAFETY: not null, so `place` is an `int` to write (the standard, SHMEM_INFO_GET_VERSION).
             unsafe { place.write(value) };
         }
     }
@@ -124,8 +124,8 @@ export!("shmem_info_get_version", info_get_version);
 unsafe extern "C" fn info_get_name(name: *mut u8) {
     let text = engine::vendor_name();
     if !name.is_null() {
-        // SAFETY: not null, and the C caller vouches for room for `SHMEM_MAX_NAME_LEN` bytes, which the engine's name with its
-        // closing NUL does not exceed.
+        // SAFETY: not null, so `name` is writable for `SHMEM_MAX_NAME_LEN` bytes (the standard,
+        // SHMEM_INFO_GET_NAME), which the engine's name with its closing NUL does not exceed.
         unsafe {
             name.copy_from_nonoverlapping(text.as_ptr(), text.len());
             name.add(text.len()).write(0);

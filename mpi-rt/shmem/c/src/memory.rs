@@ -22,7 +22,7 @@ export!("shmem_align", align);
 export!("shmemalign", align);
 
 unsafe extern "C" fn realloc(object: *mut u8, bytes: usize) -> *mut u8 {
-    // SAFETY: the C caller's promise is that of the engine.
+    // SAFETY: no PE uses the object during this collective call (the standard, section 9.3).
     unsafe { engine::realloc(object, bytes) }
 }
 export!("shmem_realloc", realloc);

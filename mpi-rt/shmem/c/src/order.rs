@@ -26,19 +26,22 @@ extern "C" fn ctx_quiet(ctx: Ctx) {
 export!("shmem_ctx_quiet", ctx_quiet);
 
 unsafe extern "C" fn set_lock(lock: *mut i64) {
-    // SAFETY: the C caller's promise is that of the engine, here and below.
+    // SAFETY: `lock` is a symmetric, aligned `long`, zero at first, for the lock routines only (the standard,
+    // section 9.12).
     unsafe { engine::set_lock(lock) }
 }
 export!("shmem_set_lock", set_lock);
 
 unsafe extern "C" fn clear_lock(lock: *mut i64) {
-    // SAFETY: as above.
+    // SAFETY: `lock` is a symmetric, aligned `long`, zero at first, for the lock routines only (the standard,
+    // section 9.12).
     unsafe { engine::clear_lock(lock) }
 }
 export!("shmem_clear_lock", clear_lock);
 
 unsafe extern "C" fn test_lock(lock: *mut i64) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: `lock` is a symmetric, aligned `long`, zero at first, for the lock routines only (the standard,
+    // section 9.12).
     unsafe { engine::test_lock(lock) }
 }
 export!("shmem_test_lock", test_lock);

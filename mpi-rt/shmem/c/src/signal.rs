@@ -30,13 +30,15 @@ sizes!(sized);
 sized!("mem", u8);
 
 unsafe extern "C" fn signal_fetch(signal_address: *const u64) -> u64 {
-    // SAFETY: the C caller's promise is that of the engine, here and below.
+    // SAFETY: `signal_address` is a symmetric, aligned signal that is changed by atomics only (the standard,
+    // section 9.8).
     unsafe { engine::signal_fetch(signal_address) }
 }
 export!("shmem_signal_fetch", signal_fetch);
 
 unsafe extern "C" fn signal_wait_until(signal_address: *mut u64, comparison: c_int, value: u64) -> u64 {
-    // SAFETY: as above.
+    // SAFETY: `signal_address` is this PE's aligned signal, changed by atomics only (the standard, section
+    // 9.8).
     unsafe { engine::signal_wait_until(signal_address, comparison, value) }
 }
 export!("shmem_signal_wait_until", signal_wait_until);

@@ -22,7 +22,8 @@ export!("shmem_team_translate_pe", team_translate_pe);
 
 unsafe extern "C" fn team_get_config(team: Team, mask: c_long, config: *mut TeamConfig) -> c_int {
     let mut unused = TeamConfig::default();
-    // SAFETY: null, or a configuration: the C caller's promise.
+    // SAFETY: null, or a configuration to write that nobody else uses during the call (the standard,
+    // SHMEM_TEAM_GET_CONFIG).
     let config = unsafe { config.as_mut() }.unwrap_or(&mut unused);
     engine::team_get_config(team.number(), mask, config)
 }
@@ -38,10 +39,11 @@ unsafe extern "C" fn team_split_strided(
     new_team: *mut Team,
 ) -> c_int {
     let mut team = TEAM_INVALID;
-    // SAFETY: null, or a configuration: the C caller's promise.
+    // SAFETY: null, or a configuration that nobody changes during the call (the standard,
+    // SHMEM_TEAM_SPLIT_STRIDED).
     let config = unsafe { config.as_ref() };
     let code = engine::team_split_strided(parent.number(), start, stride, size, config, mask, &mut team);
-    // SAFETY: a variable of the C caller's.
+    // SAFETY: `new_team` is a handle's place to write (the standard, SHMEM_TEAM_SPLIT_STRIDED).
     unsafe { new_team.write(Team::from_number(team)) };
     code
 }
@@ -58,11 +60,12 @@ unsafe extern "C" fn team_split_2d(
     y_team: *mut Team,
 ) -> c_int {
     let (mut x, mut y) = (TEAM_INVALID, TEAM_INVALID);
-    // SAFETY: null, or configurations: the C caller's promise.
+    // SAFETY: null, or configurations that nobody changes during the call (the standard,
+    // SHMEM_TEAM_SPLIT_2D).
     let (x_config, y_config) = unsafe { (x_config.as_ref(), y_config.as_ref()) };
     let code =
         engine::team_split_2d(parent.number(), xrange, x_config, x_mask, &mut x, y_config, y_mask, &mut y);
-    // SAFETY: variables of the C caller's.
+    // SAFETY: `x_team` and `y_team` are handles' places to write (the standard, SHMEM_TEAM_SPLIT_2D).
     unsafe {
         x_team.write(Team::from_number(x));
         y_team.write(Team::from_number(y));
@@ -84,14 +87,14 @@ export!("shmem_team_sync", team_sync);
 unsafe extern "C" fn team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
     let mut number = CTX_INVALID;
     let code = engine::team_create_ctx(team.number(), options, &mut number);
-    // SAFETY: a variable of the C caller's.
+    // SAFETY: `ctx` is a handle's place to write (the standard, SHMEM_TEAM_CREATE_CTX).
     unsafe { ctx.write(Ctx::from_number(number)) };
     code
 }
 export!("shmem_team_create_ctx", team_create_ctx);
 
 unsafe extern "C" fn ctx_create(options: c_long, ctx: *mut Ctx) -> c_int {
-    // SAFETY: the C caller's promise is the same.
+    // SAFETY: `ctx` is a handle's place to write (the standard, SHMEM_CTX_CREATE).
     unsafe { team_create_ctx(Team::from_number(engine::TEAM_WORLD), options, ctx) }
 }
 export!("shmem_ctx_create", ctx_create);
@@ -104,7 +107,7 @@ export!("shmem_ctx_destroy", ctx_destroy);
 unsafe extern "C" fn ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int {
     let mut number = TEAM_INVALID;
     let code = engine::ctx_get_team(ctx.number(), &mut number);
-    // SAFETY: a variable of the C caller's.
+    // SAFETY: `team` is a handle's place to write (the standard, SHMEM_CTX_GET_TEAM).
     unsafe { team.write(Team::from_number(number)) };
     code
 }

@@ -6,18 +6,21 @@ use core::ffi::c_int;
 use lwk_shmem::engine::{self, CMP_NE, WaitWord};
 
 unsafe extern "C" fn wait_until<T: WaitWord>(object: *mut T, comparison: c_int, value: T) {
-    // SAFETY: the C caller's promise is that of the engine, here and below.
+    // SAFETY: `object` is this PE's, aligned, and changed by atomics or puts of its size only (the standard,
+    // section 9.10).
     unsafe { engine::wait_until(object, comparison, value) };
 }
 
 unsafe extern "C" fn test<T: WaitWord>(object: *mut T, comparison: c_int, value: T) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: `object` is this PE's, aligned, and changed by atomics or puts of its size only (the standard,
+    // section 9.10).
     unsafe { engine::test(object, comparison, value) }.into()
 }
 
 /// The old form: until the object is no longer `value`.
 unsafe extern "C" fn wait<T: WaitWord>(object: *mut T, value: T) {
-    // SAFETY: as above.
+    // SAFETY: `object` is this PE's, aligned, and changed by atomics or puts of its size only (the standard,
+    // section 9.10).
     unsafe { engine::wait_until(object, CMP_NE, value) };
 }
 
@@ -33,7 +36,8 @@ macro_rules! several {
         unsafe extern "C" fn $name<T: WaitWord>(
             objects: *mut T, count: usize, $($indices: *mut usize,)? status: *const c_int, comparison: c_int, $value: $type,
         ) $(-> $result)? {
-            // SAFETY: as above.
+            // SAFETY: `count` aligned objects of this PE, a status for each or none, room for `count`
+            // indices, and values for a vector (the standard, section 9.10).
             unsafe { engine::$name(objects, count, $($indices,)? status, comparison, $value) $(as $result)? }
         }
     };

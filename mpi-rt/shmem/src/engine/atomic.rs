@@ -74,7 +74,8 @@ integers!(i32, u32, i64, u64);
 /// `source` must be a symmetric, aligned object that all PEs use by atomics only while they use it at once.
 #[inline]
 pub unsafe fn atomic_fetch<T: AtomicWord>(source: *const T, pe: i32) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: `source` is symmetric, aligned and used at once by atomics only (this function's contract);
+    // `Bits` has its size and alignment.
     T::from_word(unsafe { T::Bits::load(at(source, pe).cast()) })
 }
 
@@ -84,7 +85,8 @@ pub unsafe fn atomic_fetch<T: AtomicWord>(source: *const T, pe: i32) -> T {
 /// As for [`atomic_fetch`].
 #[inline]
 pub unsafe fn atomic_set<T: AtomicWord>(dest: *mut T, value: T, pe: i32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract);
+    // `Bits` has its size and alignment.
     unsafe { T::Bits::store(at(dest, pe).cast(), value.into_word()) }
 }
 
@@ -94,7 +96,8 @@ pub unsafe fn atomic_set<T: AtomicWord>(dest: *mut T, value: T, pe: i32) {
 /// As for [`atomic_fetch`].
 #[inline]
 pub unsafe fn atomic_swap<T: AtomicWord>(dest: *mut T, value: T, pe: i32) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract);
+    // `Bits` has its size and alignment.
     T::from_word(unsafe { T::Bits::swap(at(dest, pe).cast(), value.into_word()) })
 }
 
@@ -104,7 +107,7 @@ pub unsafe fn atomic_swap<T: AtomicWord>(dest: *mut T, value: T, pe: i32) -> T {
 /// As for [`atomic_fetch`].
 #[inline]
 pub unsafe fn atomic_compare_swap<T: AtomicInteger>(dest: *mut T, cond: T, value: T, pe: i32) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract).
     unsafe { T::compare_exchange(at(dest, pe), cond, value) }
 }
 
@@ -114,7 +117,7 @@ pub unsafe fn atomic_compare_swap<T: AtomicInteger>(dest: *mut T, cond: T, value
 /// As for [`atomic_fetch`].
 #[inline]
 pub unsafe fn atomic_fetch_inc<T: AtomicInteger>(dest: *mut T, pe: i32) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract).
     unsafe { T::add(at(dest, pe), T::ONE) }
 }
 
@@ -124,7 +127,7 @@ pub unsafe fn atomic_fetch_inc<T: AtomicInteger>(dest: *mut T, pe: i32) -> T {
 /// As for [`atomic_fetch`].
 #[inline]
 pub unsafe fn atomic_inc<T: AtomicInteger>(dest: *mut T, pe: i32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract).
     unsafe { T::add(at(dest, pe), T::ONE) };
 }
 
@@ -137,7 +140,8 @@ macro_rules! operations {
             /// As for [`atomic_fetch`].
             #[inline]
             pub unsafe fn $fetching<T: AtomicInteger>(dest: *mut T, value: T, pe: i32) -> T {
-                // SAFETY: the caller's promise.
+                // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's
+                // contract).
                 unsafe { T::$operation(at(dest, pe), value) }
             }
 
@@ -147,7 +151,8 @@ macro_rules! operations {
             /// As for [`atomic_fetch`].
             #[inline]
             pub unsafe fn $plain<T: AtomicInteger>(dest: *mut T, value: T, pe: i32) {
-                // SAFETY: the caller's promise.
+                // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's
+                // contract).
                 unsafe { T::$operation(at(dest, pe), value) };
             }
         )*
@@ -167,10 +172,11 @@ macro_rules! non_blocking {
             /// The non-blocking form: the old value is at `fetch` when the call returns.
             ///
             /// # Safety
-            /// As for the blocking form; `fetch` must be writable.
+            /// As for the blocking form; `fetch` must be writable and aligned.
             #[inline]
             pub unsafe fn $name<T: $kind>(fetch: *mut T, $($argument: $type,)* pe: i32) {
-                // SAFETY: the caller's promise.
+                // SAFETY: `fetch` is writable and aligned; the symmetric object is aligned and used at once
+                // by atomics only (this function's contract).
                 unsafe { fetch.write($of($($argument,)* pe)) }
             }
         )*

@@ -13,10 +13,12 @@ const STRING_FROM: usize = 32 << 10;
 /// Eight bytes, the size of most flags and counters, are one load and one store where the caller is; everything else is a call.
 ///
 /// # Safety
-/// `source` must be readable and `target` writable for `bytes` bytes; the ranges must not overlap.
+/// `source` must be readable and `target` writable for `bytes` bytes; the ranges must not overlap. Unless
+/// `bytes` is 1, 2, 4 or 8, nobody else may write either or read `target` meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn transfer(source: *const u8, target: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise, for exactly `bytes` bytes.
+    // SAFETY: `source` is readable and `target` writable for `bytes` bytes, disjoint (this function's
+    // contract); a word is eight bytes.
     unsafe {
         if bytes == 8 {
             word::copy_8(source, target);
@@ -29,11 +31,12 @@ pub(crate) unsafe fn transfer(source: *const u8, target: *mut u8, bytes: usize) 
 /// Copies `count` elements. What moves eight bytes is one load and one store, as in [`transfer`].
 ///
 /// # Safety
-/// `source` must be readable and `target` writable for `count` elements; the ranges must not overlap.
+/// As for [`transfer`], for the bytes of `count` elements.
 #[inline(always)]
 pub(crate) unsafe fn transfer_elements<T: Copy>(source: *const T, target: *mut T, count: usize) {
     let (source, target) = (source.cast(), target.cast());
-    // SAFETY: the caller's promise: in the first arm the elements are eight bytes.
+    // SAFETY: `source` is readable and `target` writable for `count` elements, disjoint (this function's
+    // contract); in the first arm they are eight bytes.
     unsafe {
         if 8usize.is_multiple_of(size_of::<T>()) && count == 8 / size_of::<T>() {
             word::copy_8(source, target);
@@ -68,7 +71,8 @@ fn too_many(count: usize, bytes: usize) -> ! {
 /// As for [`transfer`].
 #[inline(never)]
 unsafe fn any(source: *const u8, target: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise, in each arm for exactly `bytes` bytes.
+    // SAFETY: `source` is readable and `target` writable for `bytes` bytes, disjoint (this function's
+    // contract); each arm moves exactly `bytes`.
     unsafe {
         match bytes {
             4 => word::copy_4(source, target),
@@ -82,11 +86,12 @@ unsafe fn any(source: *const u8, target: *mut u8, bytes: usize) {
 /// Stores one value: with one instruction if it is a word.
 ///
 /// # Safety
-/// `target` must be writable for a value of that type.
+/// `target` must be writable for a value of that type, which must have no padding.
 #[inline(always)]
 pub(crate) unsafe fn store<T: Copy>(target: *mut T, value: T) {
     let at = target.cast();
-    // SAFETY: the caller's promise; a value has the bytes of the word of its size, which is all the word is used for.
+    // SAFETY: `target` is writable for a value (this function's contract). Without padding, a value has the
+    // bytes of the word of its size, which is all the word is used for.
     unsafe {
         match size_of::<T>() {
             8 => word::store_8(at, transmute_copy(&value)),
@@ -101,11 +106,12 @@ pub(crate) unsafe fn store<T: Copy>(target: *mut T, value: T) {
 /// Loads one value: with one instruction if it is a word.
 ///
 /// # Safety
-/// At `source` must be a value of that type.
+/// `source` must be readable for a value of that type, and hold a valid one.
 #[inline(always)]
 pub(crate) unsafe fn load<T: Copy>(source: *const T) -> T {
     let at = source.cast();
-    // SAFETY: the caller's promise: the bytes at `source` are a value of the type.
+    // SAFETY: `source` is readable for `size_of::<T>()` bytes, which are a value of the type (this function's
+    // contract).
     unsafe {
         match size_of::<T>() {
             8 => transmute_copy(&word::load_8(at)),

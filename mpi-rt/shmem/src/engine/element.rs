@@ -26,7 +26,8 @@ impl Reduction {
     /// `target[i] = a[i] op b[i]` for `count` elements, at any alignment.
     ///
     /// # Safety
-    /// `a` and `b` must be readable and `target` writable for `count` elements; `target` is `a`, or overlaps neither.
+    /// `a` and `b` must be readable and `target` writable for `count` elements; `target` is `a`, or overlaps
+    /// neither. Nobody else writes `a` or `b` or uses `target` meanwhile.
     #[inline]
     pub(crate) unsafe fn combine(self, target: *mut u8, a: *const u8, b: *const u8, count: usize) {
         // SAFETY: this function's contract is a kernel's, with one target.

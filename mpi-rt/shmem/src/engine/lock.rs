@@ -20,19 +20,23 @@ fn home(lock: *const i64) -> u32 {
 /// Finds the lock's word in a PE.
 ///
 /// # Safety
-/// `lock` must be a symmetric, aligned `long`, zero at first, and used by the lock routines only.
+/// `lock` must be a symmetric, aligned `long`, zero at first, used by the lock routines only, and live as
+/// long as what is returned is used.
 unsafe fn words(lock: *mut i64) -> impl Fn(u32) -> &'static LockWord {
-    // SAFETY: the caller's promise; a word is two atomics, and the memory is there as long as the job runs.
+    // SAFETY: `lock` is symmetric and aligned as a `LockWord`, zero at first and live (this function's
+    // contract); `LockWord` is two atomics.
     move |pe| unsafe { &*at(lock.cast::<LockWord>(), pe as i32) }
 }
 
 /// Waits for the lock (`shmem_set_lock`). One that every other PE has exited with, or before it could be had, ends the job.
 ///
 /// # Safety
-/// `lock` must be a symmetric, aligned `long`, zero at first, and used by the lock routines only.
+/// `lock` must be a symmetric, aligned `long`, zero at first, used by the lock routines only, and live until
+/// no PE has or awaits the lock.
 pub unsafe fn set_lock(lock: *mut i64) {
     let wait = |free: &dyn Fn() -> bool| await_peers("shmem_set_lock", free);
-    // SAFETY: the caller's promise.
+    // SAFETY: `lock` is a symmetric, aligned, live `long` for the lock routines only (this function's
+    // contract).
     let taken = queue_lock::acquire(my_pe() as u32, home(lock), unsafe { words(lock) }, wait);
     taken.unwrap_or_else(|misuse| misused("shmem_set_lock", lock, misuse));
 }
@@ -43,7 +47,8 @@ pub unsafe fn set_lock(lock: *mut i64) {
 /// As for [`set_lock`].
 pub unsafe fn clear_lock(lock: *mut i64) {
     quiet();
-    // SAFETY: the caller's promise.
+    // SAFETY: `lock` is a symmetric, aligned, live `long` for the lock routines only (this function's
+    // contract).
     let given = queue_lock::release(my_pe() as u32, home(lock), unsafe { words(lock) });
     given.unwrap_or_else(|misuse| misused("shmem_clear_lock", lock, misuse));
 }
@@ -53,7 +58,8 @@ pub unsafe fn clear_lock(lock: *mut i64) {
 /// # Safety
 /// As for [`set_lock`].
 pub unsafe fn test_lock(lock: *mut i64) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `lock` is a symmetric, aligned, live `long` for the lock routines only (this function's
+    // contract).
     match queue_lock::try_acquire(my_pe() as u32, home(lock), unsafe { words(lock) }) {
         Ok(taken) => {
             if !taken {

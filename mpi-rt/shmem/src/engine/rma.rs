@@ -9,22 +9,26 @@ use super::pe::at;
 /// Copies `bytes` bytes from this PE's `source` to PE `pe`'s `dest` (`shmem_putmem`).
 ///
 /// # Safety
-/// `dest` must be symmetric, both for `bytes` bytes; nobody may use either against the standard's rules.
+/// `dest` must be symmetric and writable, `source` readable, both for `bytes` bytes and disjoint. Unless
+/// `bytes` is 1, 2, 4 or 8, nobody else may write either or read `dest` meanwhile.
 #[inline]
 pub unsafe fn putmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
     let target = at(dest, pe);
-    // SAFETY: the caller's promise; the peer's memory is mapped and writable as long as the job runs.
+    // SAFETY: `source` is readable and the peer's `dest` writable for `bytes` bytes, disjoint (this
+    // function's contract).
     unsafe { transfer(source, target, bytes) }
 }
 
 /// Copies `bytes` bytes from PE `pe`'s `source` to this PE's `dest` (`shmem_getmem`).
 ///
 /// # Safety
-/// `source` must be symmetric, both for `bytes` bytes; nobody may use either against the standard's rules.
+/// `source` must be symmetric and readable, `dest` writable, both for `bytes` bytes and disjoint. Unless
+/// `bytes` is 1, 2, 4 or 8, nobody else may write either or read `dest` meanwhile.
 #[inline]
 pub unsafe fn getmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
     let source = at(source, pe);
-    // SAFETY: the caller's promise.
+    // SAFETY: the peer's `source` is readable and `dest` writable for `bytes` bytes, disjoint (this
+    // function's contract).
     unsafe { transfer(source, dest, bytes) }
 }
 
@@ -35,7 +39,8 @@ pub unsafe fn getmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
 #[inline]
 pub unsafe fn put<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32) {
     let target = at(dest, pe);
-    // SAFETY: as in `putmem`.
+    // SAFETY: `source` is readable and the peer's `dest` writable for `count` elements, disjoint (this
+    // function's contract).
     unsafe { transfer_elements(source, target, count) }
 }
 
@@ -46,17 +51,19 @@ pub unsafe fn put<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32
 #[inline]
 pub unsafe fn get<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32) {
     let source = at(source, pe);
-    // SAFETY: the caller's promise.
+    // SAFETY: the peer's `source` is readable and `dest` writable for `count` elements, disjoint (this
+    // function's contract).
     unsafe { transfer_elements(source, dest, count) }
 }
 
 /// Stores one value at PE `pe`'s `dest` (`shmem_TYPE_p`).
 ///
 /// # Safety
-/// As for [`put`] of one element.
+/// As for [`put`] of one element, of a type without padding.
 #[inline]
 pub unsafe fn p<T: Copy>(dest: *mut T, value: T, pe: i32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the peer's `dest` is writable for one element, and `T` has no padding (this function's
+    // contract).
     unsafe { store(at(dest, pe), value) }
 }
 
@@ -66,7 +73,7 @@ pub unsafe fn p<T: Copy>(dest: *mut T, value: T, pe: i32) {
 /// As for [`get`] of one element, which must be a valid value.
 #[inline]
 pub unsafe fn g<T: Copy>(source: *const T, pe: i32) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: the peer's `source` is readable for one element, a valid value (this function's contract).
     unsafe { load(at(source, pe)) }
 }
 
@@ -84,7 +91,8 @@ macro_rules! non_blocking {
                 count: usize,
                 pe: i32,
             ) {
-                // SAFETY: the caller's promise is the same.
+                // SAFETY: one end is symmetric, both hold `count` elements or bytes and are disjoint, as the
+                // blocking form's contract demands (this function's contract).
                 unsafe { $of(dest, source, count, pe) }
             }
         )*

@@ -16,7 +16,7 @@ pub const SIGNAL_ADD: i32 = 1;
 /// neither [`SIGNAL_SET`] nor [`SIGNAL_ADD`] ends the job with a line.
 ///
 /// # Safety
-/// As for [`putmem`] and for [`atomic_set`].
+/// As for [`putmem`] with the bytes, and for [`atomic_set`] with `signal_address`.
 #[inline]
 pub unsafe fn putmem_signal(
     dest: *mut u8,
@@ -27,7 +27,8 @@ pub unsafe fn putmem_signal(
     operation: i32,
     pe: i32,
 ) {
-    // SAFETY: the caller's promise. The update is a release, so whoever sees it sees the bytes.
+    // SAFETY: `dest` and `source` hold `bytes` bytes, and `signal_address` is symmetric, aligned and used by
+    // atomics only (this function's contract). The update is a release, so whoever sees it sees the bytes.
     unsafe {
         putmem(dest, source, bytes, pe);
         match operation {
@@ -41,7 +42,7 @@ pub unsafe fn putmem_signal(
 /// As [`putmem_signal`], for `count` elements (`shmem_TYPE_put_signal`, and its non-blocking form).
 ///
 /// # Safety
-/// As for [`putmem_signal`].
+/// As for [`putmem_signal`], for `count` elements.
 #[inline]
 pub unsafe fn put_signal<T: Copy>(
     dest: *mut T,
@@ -53,7 +54,8 @@ pub unsafe fn put_signal<T: Copy>(
     pe: i32,
 ) {
     let bytes = bytes_of::<T>(count);
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` hold `count` elements, and `signal_address` is symmetric, aligned and used
+    // by atomics only (this function's contract).
     unsafe {
         putmem_signal(dest.cast(), source.cast(), bytes, signal_address, signal, operation, pe);
     }
@@ -65,7 +67,8 @@ pub unsafe fn put_signal<T: Copy>(
 /// As for [`atomic_fetch`].
 #[inline]
 pub unsafe fn signal_fetch(signal_address: *const u64) -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `signal_address` is symmetric, aligned and used at once by atomics only (this function's
+    // contract).
     unsafe { atomic_fetch(signal_address, my_pe()) }
 }
 
@@ -75,6 +78,6 @@ pub unsafe fn signal_fetch(signal_address: *const u64) -> u64 {
 /// As for [`atomic_fetch`].
 #[inline]
 pub unsafe fn signal_wait_until(signal_address: *mut u64, comparison: i32, value: u64) -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `signal_address` is this PE's, aligned, and changed by atomics only (this function's contract).
     unsafe { wait_until(signal_address, comparison, value) }
 }

@@ -25,6 +25,8 @@ pub enum Compare {
 ///
 /// Making and dropping one is collective.
 pub struct SymAtomic<'s, T: AtomicWord> {
+    /// A cache line of the symmetric heap in every PE, zeroed before the constructor returns, live until
+    /// `drop`; only atomics touch it.
     word: *mut T,
     _shmem: PhantomData<&'s Shmem>,
 }
@@ -55,26 +57,25 @@ impl<T: AtomicWord> Drop for SymAtomic<'_, T> {
     }
 }
 
-// In all of these: the word is a block of the symmetric heap, aligned to a cache line, which only atomics touch.
 impl<T: AtomicWord> SymAtomic<'_, T> {
     /// PE `pe`'s value.
     #[inline]
     pub fn fetch(&self, pe: Pe) -> T {
-        // SAFETY: see above.
+        // SAFETY: `word` is symmetric, aligned and live, and only atomics touch it (the field's invariant).
         unsafe { engine::atomic_fetch(self.word, pe.raw()) }
     }
 
     /// Sets PE `pe`'s value. What this PE stored before is visible to whoever sees it.
     #[inline]
     pub fn set(&self, pe: Pe, value: T) {
-        // SAFETY: see above.
+        // SAFETY: `word` is symmetric, aligned and live, and only atomics touch it (the field's invariant).
         unsafe { engine::atomic_set(self.word, value, pe.raw()) }
     }
 
     /// Sets PE `pe`'s value and returns the old one.
     #[inline]
     pub fn swap(&self, pe: Pe, value: T) -> T {
-        // SAFETY: see above.
+        // SAFETY: `word` is symmetric, aligned and live, and only atomics touch it (the field's invariant).
         unsafe { engine::atomic_swap(self.word, value, pe.raw()) }
     }
 }
@@ -86,7 +87,8 @@ macro_rules! operations {
                 #[doc = $what]
                 #[inline]
                 pub fn $name(&self, pe: Pe, value: T) -> T {
-                    // SAFETY: a block of the symmetric heap, aligned to a cache line, which only atomics touch.
+                    // SAFETY: `word` is symmetric, aligned and live, and only atomics touch it (the field's
+                    // invariant).
                     unsafe { engine::$engine(self.word, value, pe.raw()) }
                 }
             )*
@@ -94,7 +96,8 @@ macro_rules! operations {
             /// Sets PE `pe`'s value to `new` if it is `old`; returns what it was.
             #[inline]
             pub fn compare_swap(&self, pe: Pe, old: T, new: T) -> T {
-                // SAFETY: as above.
+                // SAFETY: `word` is symmetric, aligned and live, and only atomics touch it (the field's
+                // invariant).
                 unsafe { engine::atomic_compare_swap(self.word, old, new, pe.raw()) }
             }
         }
@@ -112,7 +115,7 @@ impl<T: AtomicWord + WaitWord> SymAtomic<'_, T> {
     /// Waits until this PE's own value compares so; returns it.
     #[inline]
     pub fn wait_until(&self, compare: Compare, value: T) -> T {
-        // SAFETY: a block of the symmetric heap, aligned to a cache line, which only atomics touch.
+        // SAFETY: `word` is symmetric, aligned and live, and only atomics touch it (the field's invariant).
         unsafe { engine::wait_until(self.word, compare as i32, value) }
     }
 }
@@ -126,14 +129,16 @@ pub struct LockGuard<'l>(&'l SymLock<'l>);
 impl SymLock<'_> {
     /// Waits for the lock. A PE that has it already ends the job with a line that says so.
     pub fn lock(&self) -> LockGuard<'_> {
-        // SAFETY: a block of the symmetric heap, zero at first, which only the lock routines touch.
+        // SAFETY: `word` is a symmetric, aligned, live `long`, zero at first; it is private, so only the lock
+        // routines touch it.
         unsafe { engine::set_lock(self.0.word) };
         LockGuard(self)
     }
 
     /// Takes the lock if it is free.
     pub fn try_lock(&self) -> Option<LockGuard<'_>> {
-        // SAFETY: as for `lock`.
+        // SAFETY: `word` is a symmetric, aligned, live `long`, zero at first; it is private, so only the lock
+        // routines touch it.
         let taken = unsafe { engine::test_lock(self.0.word) } == 0;
         taken.then_some(LockGuard(self))
     }
@@ -141,7 +146,8 @@ impl SymLock<'_> {
 
 impl Drop for LockGuard<'_> {
     fn drop(&mut self) {
-        // SAFETY: as for `lock`; this PE has the lock, since there is a guard.
+        // SAFETY: `word` is a symmetric, aligned, live `long` that only the lock routines touch. This PE has
+        // the lock, since there is a guard.
         unsafe { engine::clear_lock(self.0.0.word) };
     }
 }

@@ -67,11 +67,12 @@ impl<T: Pod> SymSlice<'_, T> {
     /// Errors: they do not fit.
     ///
     /// # Safety
-    /// The type's promise, for those elements of that PE.
+    /// The type's promise, for those elements of that PE; `values` must not overlap them.
     #[inline]
     pub unsafe fn put(&self, pe: Pe, start: usize, values: &[T]) -> Result<(), Error> {
         let target = self.range(start, values.len())?;
-        // SAFETY: inside the slice; the caller's promise.
+        // SAFETY: `target` is symmetric for as many elements as `values` has (`range`); nobody else uses
+        // them, and `values` is disjoint (this function's contract).
         unsafe { engine::put(target, values.as_ptr(), values.len(), pe.raw()) };
         Ok(())
     }
@@ -81,11 +82,12 @@ impl<T: Pod> SymSlice<'_, T> {
     /// Errors: there are not that many.
     ///
     /// # Safety
-    /// The type's promise, for those elements of that PE.
+    /// The type's promise, for those elements of that PE; `values` must not overlap them.
     #[inline]
     pub unsafe fn get(&self, pe: Pe, start: usize, values: &mut [T]) -> Result<(), Error> {
         let source = self.range(start, values.len())?;
-        // SAFETY: inside the slice; the caller's promise; any bytes are a value of the type.
+        // SAFETY: `source` is symmetric for as many elements as `values` has (`range`); nobody writes them,
+        // and `values` is disjoint (this function's contract). Any bytes are a value of a `Pod` type.
         unsafe { engine::get(values.as_mut_ptr(), source, values.len(), pe.raw()) };
         Ok(())
     }
@@ -99,7 +101,8 @@ impl<T: Pod> SymSlice<'_, T> {
     #[inline]
     pub unsafe fn put_one(&self, pe: Pe, index: usize, value: T) -> Result<(), Error> {
         let target = self.range(index, 1)?;
-        // SAFETY: inside the slice; the caller's promise.
+        // SAFETY: `target` is symmetric for one element (`range`), which nobody else uses (this function's
+        // contract); `Pod` has no padding.
         unsafe { engine::p(target, value, pe.raw()) };
         Ok(())
     }
@@ -113,27 +116,31 @@ impl<T: Pod> SymSlice<'_, T> {
     #[inline]
     pub unsafe fn get_one(&self, pe: Pe, index: usize) -> Result<T, Error> {
         let source = self.range(index, 1)?;
-        // SAFETY: inside the slice; the caller's promise.
+        // SAFETY: `source` is symmetric for one element (`range`), which nobody writes (this function's
+        // contract); any bytes are a value of a `Pod` type.
         Ok(unsafe { engine::g(source, pe.raw()) })
     }
 
     /// This PE's elements, for reading.
     ///
     /// # Safety
-    /// The type's promise, as long as the reference is used.
+    /// The type's promise, as long as the reference is used; nor may this PE write those elements meanwhile.
     #[inline]
     pub unsafe fn local(&self) -> &[T] {
-        // SAFETY: the slice is this PE's memory, initialised; the caller's promise.
+        // SAFETY: `start` is aligned and holds `length` zeroed elements (the constructor's checks); nobody
+        // writes them while the reference is used (this function's contract).
         unsafe { core::slice::from_raw_parts(self.start, self.length) }
     }
 
     /// This PE's elements, for writing.
     ///
     /// # Safety
-    /// The type's promise, as long as the reference is used.
+    /// The type's promise, as long as the reference is used; nor may this PE use those elements by other
+    /// means meanwhile.
     #[inline]
     pub unsafe fn local_mut(&mut self) -> &mut [T] {
-        // SAFETY: as for `local`; the slice is borrowed exclusively.
+        // SAFETY: `start` is aligned and holds `length` zeroed elements (the constructor's checks); nobody
+        // else uses them while the reference is used (this function's contract).
         unsafe { core::slice::from_raw_parts_mut(self.start, self.length) }
     }
 

@@ -84,7 +84,8 @@ impl<'s> Team<'s> {
         count: usize,
     ) -> Result<(), Error> {
         let (dest, source) = (dest.part(0..count)?, source.part(0..count)?);
-        // SAFETY: both hold `count` elements and are distinct objects; the caller's promise.
+        // SAFETY: `dest` and `source` hold `count` elements (`part`) of distinct objects; no member uses them
+        // otherwise during the call (this function's contract).
         unsafe { engine::reduce::<T, O>(self.handle, dest, source, count) };
         Ok(())
     }
@@ -104,7 +105,8 @@ impl<'s> Team<'s> {
     ) -> Result<(), Error> {
         let (dest, source) = (dest.part(0..count)?, source.part(0..count)?);
         let root = i32::try_from(root).map_err(|_| Error::NoSuchMembers)?;
-        // SAFETY: as for `reduce`.
+        // SAFETY: `dest` and `source` hold `count` elements (`part`) of distinct objects; no member uses them
+        // otherwise during the call (this function's contract).
         let code = unsafe { engine::broadcast(self.handle, dest, source, count, root) };
         if code == 0 { Ok(()) } else { Err(Error::NoSuchMembers) }
     }
@@ -122,7 +124,8 @@ impl<'s> Team<'s> {
         count: usize,
     ) -> Result<(), Error> {
         let (dest, source) = (dest.part(0..count.saturating_mul(self.size()))?, source.part(0..count)?);
-        // SAFETY: as for `reduce`.
+        // SAFETY: `source` holds `count` elements, `dest` as many from each member (`part`), in distinct
+        // objects; no member uses them otherwise during the call (this function's contract).
         unsafe { engine::fcollect(self.handle, dest, source, count) };
         Ok(())
     }
@@ -141,7 +144,8 @@ impl<'s> Team<'s> {
     ) -> Result<(), Error> {
         let all = count.saturating_mul(self.size());
         let (dest, source) = (dest.part(0..all)?, source.part(0..all)?);
-        // SAFETY: as for `reduce`.
+        // SAFETY: `dest` and `source` hold `count` elements for each member (`part`) in distinct objects; no
+        // member uses them otherwise during the call (this function's contract).
         unsafe { engine::alltoall(self.handle, dest, source, count) };
         Ok(())
     }

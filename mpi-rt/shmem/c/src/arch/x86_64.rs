@@ -77,21 +77,25 @@ export_code! {
 }
 
 unsafe extern "C" fn put_one(dest: *mut LongDouble, source: *const LongDouble, pe: c_int) {
-    // SAFETY: the caller's promise for one element.
+    // SAFETY: the argument at `source` is readable and the peer's `dest` writable for one element (the rules
+    // of `shmem_longdouble_p`).
     unsafe { plain::put(dest, source, 1, pe) }
 }
 
 unsafe extern "C" fn ctx_put_one(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, pe: c_int) {
-    // SAFETY: the caller's promise for one element.
+    // SAFETY: the argument at `source` is readable and the peer's `dest` writable for one element (the rules
+    // of `shmem_longdouble_p`).
     unsafe { on_context::put(ctx, dest, source, 1, pe) }
 }
 
 unsafe extern "C" fn get_one(dest: *mut LongDouble, source: *const LongDouble, pe: c_int) {
-    // SAFETY: the caller's promise for one element.
+    // SAFETY: the peer's `source` is readable for one element (the rules of `shmem_longdouble_g`); `dest` is
+    // the frame's 16 bytes above.
     unsafe { plain::get(dest, source, 1, pe) }
 }
 
 unsafe extern "C" fn ctx_get_one(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, pe: c_int) {
-    // SAFETY: the caller's promise for one element.
+    // SAFETY: the peer's `source` is readable for one element (the rules of `shmem_longdouble_g`); `dest` is
+    // the frame's 16 bytes above.
     unsafe { on_context::get(ctx, dest, source, 1, pe) }
 }

@@ -15,7 +15,7 @@ macro_rules! words {
             /// The word at `source` must be readable, that at `target` writable; at any alignment.
             #[inline(always)]
             pub(crate) unsafe fn $copy(source: *const u8, target: *mut u8) {
-                // SAFETY: the caller's promise is that of the two functions.
+                // SAFETY: `source` is readable and `target` writable for one word (this function's contract).
                 unsafe { $store(target, $load(source)) }
             }
 
@@ -25,7 +25,8 @@ macro_rules! words {
             /// The word at `target` must be writable; at any alignment.
             #[inline(always)]
             pub(crate) unsafe fn $store(target: *mut u8, value: $type) {
-                // SAFETY: the caller's promise is that of the instruction; no flag and no stack is touched.
+                // SAFETY: `target` is writable for one word (this function's contract); the instruction
+                // touches no flag and no stack.
                 unsafe {
                     asm!(
                         concat!("mov [{target}], {value", $suffix, "}"),
@@ -43,7 +44,8 @@ macro_rules! words {
             #[inline(always)]
             pub(crate) unsafe fn $load(source: *const u8) -> $type {
                 let value: $type;
-                // SAFETY: the caller's promise is that of the instruction; no flag and no stack is touched.
+                // SAFETY: `source` is readable for one word (this function's contract); the instruction
+                // touches no flag and no stack.
                 unsafe {
                     asm!(
                         concat!("mov {value", $suffix, "}, [{source}]"),

@@ -78,7 +78,8 @@ pub unsafe fn broadcast_active<T: Copy>(
             group.size()
         ));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements (this function's contract); `root` is a
+    // member (checked above).
     unsafe {
         broadcast_group(group, dest.cast(), source.cast(), bytes_of::<T>(count), root, false);
     }
@@ -90,7 +91,8 @@ pub unsafe fn broadcast_active<T: Copy>(
 /// As for [`collect`](super::collect()).
 pub unsafe fn collect_active<T: Copy>(dest: *mut T, source: *const T, count: usize, set: ActiveSet) {
     let group = set.group("shmem_collect");
-    // SAFETY: the caller's promise.
+    // SAFETY: symmetric `source` holds this PE's `count` elements, `dest` those of all PEs, disjoint (this
+    // function's contract).
     unsafe { collect_group(group, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
@@ -100,7 +102,8 @@ pub unsafe fn collect_active<T: Copy>(dest: *mut T, source: *const T, count: usi
 /// As for [`fcollect`](super::fcollect()).
 pub unsafe fn fcollect_active<T: Copy>(dest: *mut T, source: *const T, count: usize, set: ActiveSet) {
     let group = set.group("shmem_fcollect");
-    // SAFETY: the caller's promise.
+    // SAFETY: symmetric `source` holds `count` elements, `dest` as many from each PE, disjoint (this
+    // function's contract).
     unsafe { fcollect_group(group, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
@@ -110,7 +113,8 @@ pub unsafe fn fcollect_active<T: Copy>(dest: *mut T, source: *const T, count: us
 /// As for [`alltoall`](super::alltoall()).
 pub unsafe fn alltoall_active<T: Copy>(dest: *mut T, source: *const T, count: usize, set: ActiveSet) {
     let group = set.group("shmem_alltoall");
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements from each PE, and disjoint (this
+    // function's contract).
     unsafe { alltoall_group(group, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
@@ -130,7 +134,8 @@ pub unsafe fn alltoalls_active<T: Copy>(
     if dst < 1 || sst < 1 {
         stop(format_args!("shmem_alltoalls: strides are 1 or more, not {dst} and {sst}"));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: all named elements of `dest` and `source` are symmetric and disjoint (this function's
+    // contract); strides are 1 or more (checked above).
     unsafe { alltoalls_group(group, dest, source, dst, sst, count) }
 }
 
@@ -145,6 +150,7 @@ pub unsafe fn to_all<T: Element, O: Operation<T>>(
     set: ActiveSet,
 ) {
     let group = set.group("a reduction to all");
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements, equal or disjoint (this function's
+    // contract).
     unsafe { reduce_group(group, Reduction::of::<T, O>(), dest.cast(), source.cast(), count) }
 }

@@ -16,12 +16,14 @@ use super::sync::synchronise;
 /// (`shmem_alltoallmem`). 0, or not 0 if there is no such team.
 ///
 /// # Safety
-/// `dest` and `source` must be symmetric, for `bytes` bytes from each member, disjoint, and the same in all members; the
-/// collective rules of the standard apply.
+/// `dest` and `source` must be symmetric, for `bytes` bytes from each member, disjoint, and the same in all
+/// members. Every member's `dest` must be ready before any member calls; until a member returns, nobody else
+/// may use its `dest` or change its `source`.
 pub unsafe fn alltoallmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize) -> i32 {
     super::super::setup::check("shmem_alltoall");
     let Some(group) = team::group(team) else { return 1 };
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` are symmetric for `bytes` bytes from each member, and disjoint (this
+    // function's contract).
     unsafe { alltoall_group(group, dest, source, bytes) };
     0
 }
@@ -31,7 +33,8 @@ pub unsafe fn alltoallmem(team: i32, dest: *mut u8, source: *const u8, bytes: us
 /// # Safety
 /// As for [`alltoallmem`].
 pub unsafe fn alltoall<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements from each member, and disjoint (this
+    // function's contract).
     unsafe { alltoallmem(team, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
@@ -50,27 +53,29 @@ pub unsafe fn alltoalls<T: Copy>(
 ) -> i32 {
     super::super::setup::check("shmem_alltoalls");
     let Some(group) = team::group(team).filter(|_| dst >= 1 && sst >= 1) else { return 1 };
-    // SAFETY: the caller's promise.
+    // SAFETY: all named elements of `dest` and `source` are symmetric and disjoint (this function's
+    // contract); strides are 1 or more (checked above).
     unsafe { alltoalls_group(group, dest, source, dst, sst, count) };
     0
 }
 
 /// # Safety
-/// As for [`alltoallmem`].
+/// As for [`alltoallmem`], with the members of `group`.
 pub(crate) unsafe fn alltoall_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
     // The last block has a place that an address can tell, and so have the others.
     product(group.size() as usize, bytes);
     let place = dest.wrapping_add(bytes * group.me() as usize);
     each_member(group, |index, pe| {
         let block = source.wrapping_add(bytes * index);
-        // SAFETY: the caller's promise: this PE's block of the peer's destination, which only this PE writes.
+        // SAFETY: `block` is `bytes` bytes of `source`, and `place` as many of the peer's `dest` (this
+        // function's contract), which only this PE writes.
         unsafe { transfer(block, at(place, pe), bytes) };
     });
     synchronise(group, Kind::Alltoall);
 }
 
 /// # Safety
-/// As for [`alltoalls`].
+/// As for [`alltoalls`], with the members of `group`; strides are 1 or more.
 pub(crate) unsafe fn alltoalls_group<T: Copy>(
     group: Group,
     dest: *mut T,
@@ -84,7 +89,8 @@ pub(crate) unsafe fn alltoalls_group<T: Copy>(
     let place = dest.wrapping_offset(dst.wrapping_mul((count * group.me() as usize) as isize));
     each_member(group, |index, pe| {
         let block = source.wrapping_offset(sst.wrapping_mul((count * index) as isize));
-        // SAFETY: as in `alltoall_group`.
+        // SAFETY: the named elements of `block` are in `source`, those of `place` in the peer's `dest` (this
+        // function's contract), where only this PE writes them.
         unsafe { strided(at(place, pe), block, dst, sst, count) };
     });
     synchronise(group, Kind::Alltoalls);

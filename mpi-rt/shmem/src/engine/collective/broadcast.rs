@@ -18,12 +18,14 @@ pub const ROOT_HELPS_FROM: usize = 16 << 10;
 /// not 0 if there is no such team or root.
 ///
 /// # Safety
-/// `dest` and `source` must be symmetric, for `bytes` bytes, and the same in all members; the collective rules of the standard
-/// apply.
+/// `dest` and `source` must be symmetric, for `bytes` bytes, equal or disjoint, and the same in all members.
+/// Every member's `dest` must be ready before any member calls; until a member returns, nobody else may use
+/// its `dest` or change its `source`.
 pub unsafe fn broadcastmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize, root: i32) -> i32 {
     super::super::setup::check("shmem_broadcast");
     let Some(group) = team::group(team).filter(|group| group.has(root)) else { return 1 };
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` are symmetric for `bytes` bytes, equal or disjoint (this function's
+    // contract); the last argument says which. `root` is a member (checked above).
     unsafe {
         broadcast_group(group, dest, source, bytes, root, dest.cast_const() != source);
     }
@@ -35,14 +37,16 @@ pub unsafe fn broadcastmem(team: i32, dest: *mut u8, source: *const u8, bytes: u
 /// # Safety
 /// As for [`broadcastmem`].
 pub unsafe fn broadcast<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize, root: i32) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements, equal or disjoint (this function's
+    // contract).
     unsafe { broadcastmem(team, dest.cast(), source.cast(), bytes_of::<T>(count), root) }
 }
 
 /// `to_root`: the root's own destination gets the data, too. The same in all members.
 ///
 /// # Safety
-/// As for [`broadcastmem`]; `root` is a member.
+/// As for [`broadcastmem`], with the members of `group`; `root` is a member; with `to_root`, `dest` and
+/// `source` are disjoint.
 pub(crate) unsafe fn broadcast_group(
     group: Group,
     dest: *mut u8,
@@ -58,13 +62,15 @@ pub(crate) unsafe fn broadcast_group(
             signal(group.ahead(distance), Kind::Broadcast);
         }
         if to_root {
-            // SAFETY: the caller's promise; the two are different objects.
+            // SAFETY: `source` and `dest` hold `bytes` bytes and, with `to_root`, are disjoint (this
+            // function's contract).
             unsafe { transfer(source, dest, bytes) };
         }
         if pulled < bytes {
             for distance in 1..group.size() {
                 let peer = group.ahead(distance);
-                // SAFETY: the caller's promise: the rest of both buffers; the peer pulls the part before it.
+                // SAFETY: `source` and the peer's `dest` hold `bytes` bytes (this function's contract); the
+                // peer writes only the part before `pulled`.
                 unsafe {
                     let dest = at(dest, peer).wrapping_add(pulled);
                     transfer(source.wrapping_add(pulled), dest, bytes - pulled);
@@ -78,7 +84,8 @@ pub(crate) unsafe fn broadcast_group(
         }
     } else {
         hear(root_pe, Kind::Broadcast);
-        // SAFETY: the caller's promise; the root's source is ready, and it pushes the part after this one.
+        // SAFETY: the root's `source`, ready since its signal, and this `dest` hold `bytes` bytes (this
+        // function's contract); the root writes only the part from `pulled` on.
         unsafe { transfer(at(source, root_pe), dest, pulled) };
         if pulled < bytes {
             hear(root_pe, Kind::Broadcast);

@@ -15,12 +15,14 @@ use super::sync::synchronise;
 /// there is no such team.
 ///
 /// # Safety
-/// `source` must be symmetric for `bytes` bytes, `dest` for as many from each member, and the same in all members; the
-/// collective rules of the standard apply.
+/// `source` must be symmetric for `bytes` bytes, `dest` for as many from each member; they must be disjoint
+/// and the same in all members. Every member's `dest` must be ready before any member calls; until a member
+/// returns, nobody else may use its `dest` or change its `source`.
 pub unsafe fn fcollectmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize) -> i32 {
     super::super::setup::check("shmem_fcollect");
     let Some(group) = team::group(team) else { return 1 };
-    // SAFETY: the caller's promise.
+    // SAFETY: symmetric `source` holds `bytes` bytes, `dest` as many from each member, disjoint (this
+    // function's contract).
     unsafe { fcollect_group(group, dest, source, bytes) };
     0
 }
@@ -30,7 +32,8 @@ pub unsafe fn fcollectmem(team: i32, dest: *mut u8, source: *const u8, bytes: us
 /// # Safety
 /// As for [`fcollectmem`].
 pub unsafe fn fcollect<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: symmetric `source` holds `count` elements, `dest` as many from each member, disjoint (this
+    // function's contract).
     unsafe { fcollectmem(team, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
@@ -38,12 +41,14 @@ pub unsafe fn fcollect<T: Copy>(team: i32, dest: *mut T, source: *const T, count
 /// is no such team.
 ///
 /// # Safety
-/// `source` must be symmetric for this PE's `bytes` bytes, `dest` for those of all members, and the same in all members; the
-/// collective rules of the standard apply.
+/// `source` must be symmetric for this PE's `bytes` bytes, `dest` for those of all members; they must be
+/// disjoint and the same in all members. Every member's `dest` must be ready before any member calls; until a
+/// member returns, nobody else may use its `dest` or change its `source`.
 pub unsafe fn collectmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize) -> i32 {
     super::super::setup::check("shmem_collect");
     let Some(group) = team::group(team) else { return 1 };
-    // SAFETY: the caller's promise.
+    // SAFETY: symmetric `source` holds this PE's `bytes` bytes, `dest` those of all members, disjoint (this
+    // function's contract).
     unsafe { collect_group(group, dest, source, bytes) };
     0
 }
@@ -53,23 +58,25 @@ pub unsafe fn collectmem(team: i32, dest: *mut u8, source: *const u8, bytes: usi
 /// # Safety
 /// As for [`collectmem`].
 pub unsafe fn collect<T: Copy>(team: i32, dest: *mut T, source: *const T, count: usize) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: symmetric `source` holds this PE's `count` elements, `dest` those of all members, disjoint
+    // (this function's contract).
     unsafe { collectmem(team, dest.cast(), source.cast(), bytes_of::<T>(count)) }
 }
 
 /// # Safety
-/// As for [`fcollectmem`].
+/// As for [`fcollectmem`], with the members of `group`.
 pub(crate) unsafe fn fcollect_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
     // The end of the last block has a place that an address can tell, and so have the others.
     product(group.size() as usize, bytes);
     let place = dest.wrapping_add(bytes * group.me() as usize);
-    // SAFETY: the caller's promise; this PE's block is one of `dest`.
+    // SAFETY: `source` and `place`, this PE's block of every `dest`, hold `bytes` bytes (this function's
+    // contract); no other PE writes that block.
     unsafe { push(group, place, source, bytes) };
     synchronise(group, Kind::Fcollect);
 }
 
 /// # Safety
-/// As for [`collectmem`].
+/// As for [`collectmem`], with the members of `group`.
 pub(crate) unsafe fn collect_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
     let mine = [bytes as u64, 0, 0, 0, 0, 0, 0];
     for distance in 1..group.size() {
@@ -84,16 +91,19 @@ pub(crate) unsafe fn collect_group(group: Group, dest: *mut u8, source: *const u
             before = before.wrapping_add(theirs[0]);
         }
     }
-    // SAFETY: the caller's promise; this PE's block is one of `dest`.
+    // SAFETY: `before` is the size of all blocks before this PE's, so `dest` has `bytes` bytes from there
+    // (this function's contract); no other PE writes them. `source` holds as many.
     unsafe { push(group, dest.wrapping_add(before as usize), source, bytes) };
     synchronise(group, Kind::Collect);
 }
 
 /// # Safety
-/// `place` must be symmetric, both for `bytes` bytes, and no other PE may use `place` in any PE.
+/// `place` must be symmetric, both must hold `bytes` bytes and be disjoint; no other PE may use `place` in
+/// any PE, or change `source`.
 unsafe fn push(group: Group, place: *mut u8, source: *const u8, bytes: usize) {
     for distance in 1..=group.size() {
-        // SAFETY: the caller's promise. The last one is this PE itself.
+        // SAFETY: `source` is readable and the member's `place` writable for `bytes` bytes; nobody else uses
+        // `place` (this function's contract). The last member is this PE itself.
         unsafe { transfer(source, at(place, group.ahead(distance % group.size())), bytes) };
     }
 }

@@ -24,8 +24,9 @@ const CHUNK_BYTES: usize = 4096;
 /// Reduces `count` elements of all members to the `dest` of all (`shmem_TYPE_OP_reduce`). 0, or not 0 if there is no such team.
 ///
 /// # Safety
-/// `dest` and `source` must be symmetric, for `count` elements, the same in all members, and equal or disjoint; the collective
-/// rules of the standard apply.
+/// `dest` and `source` must be symmetric, for `count` elements, the same in all members, and equal or
+/// disjoint. Every member's `dest` must be ready before any member calls; until a member returns, nobody else
+/// may use its `dest` or change its `source`.
 pub unsafe fn reduce<T: Element, O: Operation<T>>(
     team: i32,
     dest: *mut T,
@@ -34,13 +35,14 @@ pub unsafe fn reduce<T: Element, O: Operation<T>>(
 ) -> i32 {
     super::super::setup::check("shmem_reduce");
     let Some(group) = team::group(team) else { return 1 };
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` are symmetric for `count` elements, equal or disjoint (this function's
+    // contract).
     unsafe { reduce_group(group, Reduction::of::<T, O>(), dest.cast(), source.cast(), count) };
     0
 }
 
 /// # Safety
-/// As for [`reduce`].
+/// As for [`reduce`], with the members of `group` and elements of the reduction's type.
 pub(crate) unsafe fn reduce_group(
     group: Group,
     reduction: Reduction,
@@ -49,7 +51,8 @@ pub(crate) unsafe fn reduce_group(
     count: usize,
 ) {
     let bytes = product(count, reduction.bytes);
-    // SAFETY: the caller's promise.
+    // SAFETY: `dest` and `source` are symmetric for `bytes` bytes, equal or disjoint (this function's
+    // contract); only what fits a letter goes to `small`.
     unsafe {
         if group.size() == 1 {
             if dest.cast_const() != source {
@@ -67,21 +70,21 @@ pub(crate) unsafe fn reduce_group(
 type Words = [u64; LETTER_WORDS];
 
 /// # Safety
-/// As for [`reduce`]; the elements fit a letter.
+/// As for [`reduce_group`]; the elements fit a letter.
 unsafe fn small(group: Group, reduction: Reduction, dest: *mut u8, source: *const u8, count: usize) {
     let bytes = count * reduction.bytes;
     let used = bytes.div_ceil(8);
     let mut mine: Words = [0; LETTER_WORDS];
-    // SAFETY: the elements fit a letter.
+    // SAFETY: `source` is readable for `bytes` bytes, which fit a letter (this function's contract).
     unsafe { lwk_user::copy::copy(source, mine.as_mut_ptr().cast(), bytes) };
     let combined = if group.size() <= FLAT_PES {
-        // SAFETY: as above.
+        // SAFETY: `mine` holds `count` elements, copied above.
         unsafe { all_with_all(group, reduction, &mine, used, count) }
     } else {
-        // SAFETY: as above.
+        // SAFETY: `mine` holds `count` elements, copied above.
         unsafe { doubling(group, reduction, mine, used, count) }
     };
-    // SAFETY: as above.
+    // SAFETY: `combined` holds `bytes` bytes, and `dest` is writable for as many (this function's contract).
     unsafe { lwk_user::copy::copy(combined.as_ptr().cast(), dest, bytes) };
 }
 
@@ -100,7 +103,8 @@ unsafe fn all_with_all(group: Group, reduction: Reduction, mine: &Words, used: u
         if index == 0 {
             result = letter;
         } else {
-            // SAFETY: the caller's promise; the target is the first operand.
+            // SAFETY: `result` and `letter` hold `count` elements: this PE's (this function's contract) or a
+            // member's of the same call.
             unsafe { combine(reduction, &mut result, &letter, count) };
         }
     }
@@ -111,7 +115,8 @@ unsafe fn all_with_all(group: Group, reduction: Reduction, mine: &Words, used: u
 /// Both hold `count` elements.
 unsafe fn combine(reduction: Reduction, result: &mut Words, other: &Words, count: usize) {
     let target = result.as_mut_ptr().cast::<u8>();
-    // SAFETY: the caller's promise; the target is the first operand.
+    // SAFETY: both hold `count` elements (this function's contract); the target is the first operand and,
+    // borrowed exclusively, not the second.
     unsafe { reduction.combine(target, target, other.as_ptr().cast(), count) }
 }
 
@@ -133,7 +138,8 @@ unsafe fn doubling(group: Group, reduction: Reduction, mut mine: Words, used: us
     let extra = (me + power < size).then(|| group.pe(me + power));
     if let Some(extra) = extra {
         take(extra, Kind::Reduce, &mut theirs, used);
-        // SAFETY: the caller's promise.
+        // SAFETY: `mine` holds `count` elements (this function's contract), and so does `theirs`, a member's
+        // of the same call.
         unsafe { combine(reduction, &mut mine, &theirs, count) };
     }
     let mut bit = 1;
@@ -145,7 +151,8 @@ unsafe fn doubling(group: Group, reduction: Reduction, mut mine: Words, used: us
         if me & bit != 0 {
             core::mem::swap(&mut mine, &mut theirs);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `mine` holds `count` elements (this function's contract), and so does `theirs`, a member's
+        // of the same call.
         unsafe { combine(reduction, &mut mine, &theirs, count) };
         bit <<= 1;
     }
@@ -156,7 +163,7 @@ unsafe fn doubling(group: Group, reduction: Reduction, mut mine: Words, used: us
 }
 
 /// # Safety
-/// As for [`reduce`].
+/// As for [`reduce_group`].
 unsafe fn slices(group: Group, reduction: Reduction, dest: *mut u8, source: *const u8, count: usize) {
     // All sources are ready.
     synchronise(group, Kind::Reduce);
@@ -167,8 +174,9 @@ unsafe fn slices(group: Group, reduction: Reduction, dest: *mut u8, source: *con
         let elements = chunk.min(end - first);
         let (offset, bytes) = (first * reduction.bytes, elements * reduction.bytes);
         let (dest, source) = (dest.wrapping_add(offset), source.wrapping_add(offset));
-        // SAFETY: the caller's promise: the chunk is part of every source and destination. This PE alone reads and writes this
-        // slice, in all PEs; its own destination may be its own source, which is why that is the first operand.
+        // SAFETY: the chunk is part of every `source` and `dest` (this function's contract; `slice` ends at
+        // `count`). This PE alone reads and writes this slice, in all PEs; its own destination may be its own
+        // source, which is why that is the first operand.
         unsafe {
             let other = |distance| at(source, group.ahead(distance)).cast_const();
             reduction.combine(dest, source, other(1), elements);

@@ -107,8 +107,9 @@ pub(crate) fn create(bytes: Option<usize>) {
 pub(crate) fn destroy() {
     let Some(heap) = HEAP.with(Option::take) else { return };
     if let Some(start) = core::ptr::NonNull::new(with_exposed_provenance_mut(heap.start)) {
-        // SAFETY: mapped by `create` with that size; the caller sees to it that no PE uses it. Should the home refuse, the
-        // memory stays taken until the job ends, which harms nobody.
+        // SAFETY: mapped by `create` with that size; no PE uses it since the synchronisation of `finalize`,
+        // the only caller. Should the home refuse, the memory stays taken until the job ends, which harms
+        // nobody.
         let _ = unsafe { syscall::munmap(start, heap.bytes) };
     }
 }
@@ -210,7 +211,8 @@ pub unsafe fn realloc(object: *mut u8, bytes: usize) -> *mut u8 {
         }
         let Some(moved) = region.allocate(bytes, GRANULE) else { return Ok(null_mut()) };
         let moved: *mut u8 = with_exposed_provenance_mut(moved);
-        // SAFETY: two distinct blocks of this PE's heap that hold the smaller of the two sizes; the caller excludes others.
+        // SAFETY: two distinct blocks of this PE's heap that hold the smaller of the two sizes; nobody uses
+        // `object` during the call (this function's contract).
         unsafe { lwk_user::copy::copy(object, moved, before.min(bytes)) };
         region.release(start)?;
         Ok(moved)

@@ -23,7 +23,7 @@ mod sealed {
 /// Types that can be waited for: the standard's point-to-point synchronisation types.
 pub trait WaitWord: Copy + PartialOrd + sealed::Sealed {
     /// # Safety
-    /// An aligned object of this type, changed by atomics or by puts of its size only.
+    /// `at` must be an aligned, live object of this type, changed by atomics or by puts of its size only.
     #[doc(hidden)]
     unsafe fn poll(at: *mut Self) -> Self;
 }
@@ -36,8 +36,9 @@ macro_rules! words {
             impl WaitWord for $type {
                 #[inline(always)]
                 unsafe fn poll(at: *mut $type) -> $type {
-                    // SAFETY: the caller's promise. Acquire: pairs with the release of the peer's `fence` before its flag, or
-                    // of its atomic or signal.
+                    // SAFETY: `at` is an aligned, live object that only atomics and puts of its size change
+                    // (this function's contract). Acquire: pairs with the release of the peer's `fence`
+                    // before its flag, or of its atomic or signal.
                     unsafe { <$atomic>::from_ptr(at) }.load(Ordering::Acquire)
                 }
             }

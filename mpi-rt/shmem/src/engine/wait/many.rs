@@ -14,7 +14,7 @@ pub const NONE: usize = usize::MAX;
 /// The values that objects are compared with.
 trait Values<T>: Copy {
     /// # Safety
-    /// `index` must be below the number of objects.
+    /// `index` must be below the number of objects; a vector must hold a value for each.
     unsafe fn of(self, index: usize) -> T;
 }
 
@@ -33,12 +33,14 @@ impl<T: Copy> Values<T> for Same<T> {
 impl<T: Copy> Values<T> for *const T {
     #[inline(always)]
     unsafe fn of(self, index: usize) -> T {
-        // SAFETY: the caller's promise: the vector has as many values as there are objects.
+        // SAFETY: the vector holds a value for each object, and `index` is one's (this function's contract).
         unsafe { *self.wrapping_add(index) }
     }
 }
 
-/// The objects of one call.
+/// The objects of one call. What its `unsafe` methods rely on: `first` is `count` objects as of
+/// [`wait_until`](super::wait_until), `status` null or readable for one for each, and `values` a value or a
+/// vector of one for each.
 #[derive(Clone, Copy)]
 struct Objects<T, V> {
     first: *mut T,
@@ -52,7 +54,8 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
     /// `index` must be below `count`.
     #[inline(always)]
     unsafe fn counts(self, index: usize) -> bool {
-        // SAFETY: the caller's promise, and that of the public function: one status an object.
+        // SAFETY: not null, so `status` has `count` entries (the type's documentation); `index` is below
+        // `count` (this function's contract).
         self.status.is_null() || unsafe { *self.status.wrapping_add(index) } == 0
     }
 
@@ -60,7 +63,8 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
     /// `index` must be below `count`.
     #[inline(always)]
     unsafe fn holds(self, index: usize, holds: impl Fn(&T, &T) -> bool) -> bool {
-        // SAFETY: the caller's promise, and that of the public function.
+        // SAFETY: `first` has `count` objects and `values` a value for each (the type's documentation);
+        // `index` is below `count` (this function's contract).
         unsafe { holds(&T::poll(self.first.wrapping_add(index)), &self.values.of(index)) }
     }
 
@@ -79,7 +83,7 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
     }
 
     unsafe fn test_all(self, comparison: i32) -> bool {
-        // SAFETY: the public function's caller vouches for the objects.
+        // SAFETY: the fields are as the type's documentation demands, which is all that `all` needs.
         let all = unsafe { self.all(comparison) };
         if !all {
             give_way();
@@ -117,7 +121,7 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
     }
 
     unsafe fn test_any(self, comparison: i32) -> usize {
-        // SAFETY: the public function's caller vouches for the objects.
+        // SAFETY: the fields are as the type's documentation demands, which is all that `any` needs.
         let found = unsafe { self.any(comparison) };
         if found == NONE {
             give_way();
@@ -127,7 +131,8 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
 
     unsafe fn wait_any(self, comparison: i32) -> usize {
         let mut found = NONE;
-        // SAFETY: the public function's caller vouches for the objects.
+        // SAFETY: the fields are as the type's documentation demands, which is all that `is_empty` and `any`
+        // need.
         unsafe {
             if !self.is_empty() {
                 await_peers(WAIT, || {
@@ -139,11 +144,13 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
         found
     }
 
-    /// Writes the indices of all that compare so now; how many.
+    /// Writes the indices of all that compare so now; how many. `indices` must have room for `count`, here
+    /// and below.
     unsafe fn some(self, indices: *mut usize, comparison: i32) -> usize {
         let mut found = 0;
         compare!(comparison, holds => for index in 0..self.count {
-            // SAFETY: an index below `count`; the public function's caller vouches for room for `count` indices.
+            // SAFETY: `index` is below `count`, and `found` not above it; `indices` has room for `count`
+            // (this function's contract).
             unsafe {
                 if self.counts(index) && self.holds(index, holds) {
                     indices.wrapping_add(found).write(index);
@@ -155,7 +162,8 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
     }
 
     unsafe fn test_some(self, indices: *mut usize, comparison: i32) -> usize {
-        // SAFETY: the public function's caller vouches for the objects and indices.
+        // SAFETY: the fields are as the type's documentation demands; `indices` has room for `count`
+        // (contract of `some`).
         let found = unsafe { self.some(indices, comparison) };
         if found == 0 {
             give_way();
@@ -165,7 +173,8 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
 
     unsafe fn wait_some(self, indices: *mut usize, comparison: i32) -> usize {
         let mut found = 0;
-        // SAFETY: the public function's caller vouches for the objects.
+        // SAFETY: the fields are as the type's documentation demands; `indices` has room for `count`
+        // (contract of `some`).
         unsafe {
             if !self.is_empty() {
                 await_peers(WAIT, || {
@@ -184,13 +193,14 @@ macro_rules! forms {
             #[doc = concat!($what, " (`shmem_TYPE_", stringify!($one), "`).")]
             ///
             /// # Safety
-            /// `count` objects as of [`wait_until`](super::wait_until); `status` null or one for each, not changed meanwhile; room
-            /// for `count` indices.
+            /// `count` objects as of [`wait_until`](super::wait_until); `status` null or one for each, not
+            /// changed meanwhile; `indices`, where there are any, writable for `count`.
             pub unsafe fn $one<T: WaitWord>(
                 objects: *mut T, count: usize, $($extra: $extra_type,)? status: *const i32, comparison: i32, value: T,
             ) $(-> $result)? {
                 let objects = Objects { first: objects, count, status, values: Same(value) };
-                // SAFETY: the caller's promise.
+                // SAFETY: `count` objects, a status for each or none, room for `count` indices (this
+                // function's contract).
                 unsafe { objects.$of($($extra,)? comparison) }
             }
 
@@ -202,7 +212,8 @@ macro_rules! forms {
                 objects: *mut T, count: usize, $($extra: $extra_type,)? status: *const i32, comparison: i32, values: *const T,
             ) $(-> $result)? {
                 let objects = Objects { first: objects, count, status, values };
-                // SAFETY: the caller's promise.
+                // SAFETY: `count` objects and values, a status for each or none, room for `count` indices
+                // (this function's contract).
                 unsafe { objects.$of($($extra,)? comparison) }
             }
         )*

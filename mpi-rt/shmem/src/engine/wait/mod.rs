@@ -25,7 +25,8 @@ const WAIT: &str = "a wait for a change of memory";
 pub unsafe fn wait_until<T: WaitWord>(object: *mut T, comparison: i32, value: T) -> T {
     let mut seen = value;
     compare!(comparison, holds => await_peers(WAIT, || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `object` is this PE's, aligned, and changed by atomics or puts of its size only (this
+        // function's contract).
         seen = unsafe { T::poll(object) };
         holds(&seen, &value)
     }));
@@ -38,7 +39,8 @@ pub unsafe fn wait_until<T: WaitWord>(object: *mut T, comparison: i32, value: T)
 /// As for [`wait_until`].
 #[inline]
 pub unsafe fn test<T: WaitWord>(object: *mut T, comparison: i32, value: T) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: `object` is this PE's, aligned, and changed by atomics or puts of its size only (this
+    // function's contract).
     let holds = compare!(comparison, holds => holds(&unsafe { T::poll(object) }, &value));
     if !holds {
         give_way();
