@@ -14,7 +14,8 @@ pub trait Word: Copy + Eq {
     /// What is there. Acquire.
     ///
     /// # Safety
-    /// At `at`, aligned, is a word that is only accessed atomically while peers use it at once.
+    /// `at` is aligned and leads to a word, readable and writable, that everybody accesses only atomically
+    /// meanwhile.
     unsafe fn load(at: *mut Self) -> Self;
     /// `value` is there afterwards. Release.
     ///
@@ -67,43 +68,46 @@ macro_rules! word {
                 }
                 #[inline(always)]
                 unsafe fn load(at: *mut $type) -> $type {
-                    // SAFETY: the caller's promise, here and in all that follow. Acquire: pairs with the release of any rank's store or
-                    // update of the same word.
+                    // SAFETY: `at` is aligned, readable and writable, and only accessed atomically meanwhile
+                    // (this method's contract). Acquire: pairs with the release of any rank's store or update
+                    // of the same word.
                     unsafe { <$atomic>::from_ptr(at) }.load(Ordering::Acquire)
                 }
                 #[inline(always)]
                 unsafe fn store(at: *mut $type, value: $type) {
-                    // SAFETY: as above. Release: pairs with the acquire of any rank's load or update of the same word.
+                    // SAFETY: an aligned, writable word, only accessed atomically (this method's contract).
+                    // Release: pairs with the acquire of any rank's load or update of the same word.
                     unsafe { <$atomic>::from_ptr(at) }.store(value, Ordering::Release)
                 }
                 #[inline(always)]
                 unsafe fn swap(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: as above. Both orders, here and below: pairs with any rank's update of the same word.
+                    // SAFETY: an aligned, writable word, only accessed atomically (this method's contract).
+                    // Both orders, here and below: pairs with any rank's update of the same word.
                     unsafe { <$atomic>::from_ptr(at) }.swap(value, Ordering::AcqRel)
                 }
                 #[inline(always)]
                 unsafe fn add(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: as above.
+                    // SAFETY: an aligned, writable word, only accessed atomically (this method's contract).
                     unsafe { <$atomic>::from_ptr(at) }.fetch_add(value, Ordering::AcqRel)
                 }
                 #[inline(always)]
                 unsafe fn and(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: as above.
+                    // SAFETY: an aligned, writable word, only accessed atomically (this method's contract).
                     unsafe { <$atomic>::from_ptr(at) }.fetch_and(value, Ordering::AcqRel)
                 }
                 #[inline(always)]
                 unsafe fn or(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: as above.
+                    // SAFETY: an aligned, writable word, only accessed atomically (this method's contract).
                     unsafe { <$atomic>::from_ptr(at) }.fetch_or(value, Ordering::AcqRel)
                 }
                 #[inline(always)]
                 unsafe fn xor(at: *mut $type, value: $type) -> $type {
-                    // SAFETY: as above.
+                    // SAFETY: an aligned, writable word, only accessed atomically (this method's contract).
                     unsafe { <$atomic>::from_ptr(at) }.fetch_xor(value, Ordering::AcqRel)
                 }
                 #[inline(always)]
                 unsafe fn compare_exchange(at: *mut $type, old: $type, new: $type) -> $type {
-                    // SAFETY: as above.
+                    // SAFETY: an aligned, writable word, only accessed atomically (this method's contract).
                     let word = unsafe { <$atomic>::from_ptr(at) };
                     match word.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
                         Ok(seen) | Err(seen) => seen,
@@ -129,10 +133,12 @@ word! {
 /// As for [`Word::load`].
 #[inline(always)]
 pub unsafe fn update<W: Word>(at: *mut W, mut new: impl FnMut(W) -> W) -> W {
-    // SAFETY: the caller's promise.
+    // SAFETY: `at` leads to an aligned, writable word that is only accessed atomically (this function's
+    // contract).
     let mut old = unsafe { W::load(at) };
     loop {
-        // SAFETY: the caller's promise.
+        // SAFETY: `at` leads to an aligned, writable word that is only accessed atomically (this function's
+        // contract).
         let seen = unsafe { W::compare_exchange(at, old, new(old)) };
         if seen == old {
             return old;

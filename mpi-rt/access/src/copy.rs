@@ -62,15 +62,17 @@ fn chosen() -> u8 {
 /// Copies `bytes` bytes, from `STRING_FROM` on by the string instruction; either end may be in a peer's slot.
 ///
 /// # Safety
-/// Both ranges must be mapped, `target` writable, and not overlap, not even through another slot; nobody else may write
-/// either or read `target` meanwhile.
+/// `source` must be readable and `target` writable for `bytes` bytes, and not overlap, not even through
+/// another slot; nobody else may write either or read `target` meanwhile.
 #[inline]
 pub unsafe fn copy<const STRING_FROM: usize>(source: *const u8, target: *mut u8, bytes: usize) {
     if bytes <= FEW {
-        // SAFETY: the caller's promise.
+        // SAFETY: `bytes` are readable at `source`, writable at `target`, and apart (this function's
+        // contract); at most `FEW`.
         unsafe { few(source, target, bytes) }
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: `bytes` are readable at `source`, writable at `target`, and apart (this function's
+        // contract); more than `FEW`.
         unsafe { many::<STRING_FROM>(source, target, bytes) }
     }
 }
@@ -81,7 +83,8 @@ unsafe fn many<const STRING_FROM: usize>(source: *const u8, target: *mut u8, byt
     const EMULATED: u8 = Loop::Emulated as u8;
     const AVX: u8 = Loop::Avx as u8;
     const AVX512: u8 = Loop::Avx512 as u8;
-    // SAFETY: the caller's promise; longer than any vector; the vectors were asked for.
+    // SAFETY: `bytes` are readable at `source`, writable at `target`, and apart (this function's contract).
+    // They are longer than any vector, and the processor has the vectors (`chosen` has asked).
     unsafe {
         match chosen() {
             EMULATED => lwk_user::copy::copy(source, target, bytes),
@@ -105,11 +108,13 @@ unsafe fn many<const STRING_FROM: usize>(source: *const u8, target: *mut u8, byt
 #[inline(always)]
 pub unsafe fn few(source: *const u8, target: *mut u8, bytes: usize) {
     /// # Safety
-    /// Both ends hold `bytes` bytes, at least one and at most two words.
+    /// Both ends hold `bytes` bytes, at least one `W` and at most two: readable at `source`, writable at
+    /// `target`, and apart.
     #[inline(always)]
     unsafe fn two<W>(source: *const u8, target: *mut u8, bytes: usize) {
         let last = bytes - size_of::<W>();
-        // SAFETY: two words inside the `bytes` bytes.
+        // SAFETY: the first and the last `W` of the `bytes` bytes at either end (this function's contract),
+        // at any alignment.
         unsafe {
             let (head, tail) =
                 (source.cast::<W>().read_unaligned(), source.add(last).cast::<W>().read_unaligned());
@@ -117,7 +122,8 @@ pub unsafe fn few(source: *const u8, target: *mut u8, bytes: usize) {
             target.add(last).cast::<W>().write_unaligned(tail);
         }
     }
-    // SAFETY: each branch stays inside `bytes` bytes: a pair of words covers one to two words.
+    // SAFETY: `bytes` are readable at `source`, writable at `target`, and apart (this function's contract).
+    // Each branch stays inside: a pair of words covers one to two words.
     unsafe {
         if bytes == size_of::<u64>() {
             return target.cast::<u64>().write_unaligned(source.cast::<u64>().read_unaligned());

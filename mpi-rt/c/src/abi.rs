@@ -49,12 +49,13 @@ const SIZED: [(&str, usize); 19] = [
 /// A logical of a size, as gfortran stores it.
 ///
 /// # Safety
-/// `place` must be null or writable for `bytes`, 1, 2, 4 or 8.
+/// `place` must be null or writable for `bytes` bytes: 1, 2, 4 or 8.
 unsafe fn store_logical(place: *mut u8, bytes: c_int, value: u8) {
     if place.is_null() {
         return;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is not null (checked above), so it is writable for `bytes`, at least 1 (this function's
+    // contract).
     unsafe {
         place.write_bytes(0, bytes as usize);
         place.write(value);

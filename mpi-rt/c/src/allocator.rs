@@ -35,16 +35,19 @@ unsafe impl GlobalAlloc for CHeap {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
-        // SAFETY: allocated above, the caller's promise.
+        // SAFETY: `block` comes from `alloc` or `realloc` here and is still live (`GlobalAlloc`'s contract);
+        // `free` takes both kinds.
         unsafe { free(block.cast()) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         if layout.align() <= MALLOC_ALIGN {
-            // SAFETY: allocated by `malloc` above, the caller's promise.
+            // SAFETY: `block` is live, from `malloc` as its alignment says (`GlobalAlloc`'s contract);
+            // `bytes` is not 0.
             return unsafe { realloc(block.cast(), bytes) }.cast();
         }
-        // SAFETY: the caller's promise: not zero, and no overflow when rounded up to the alignment.
+        // SAFETY: `bytes` is not 0 and does not overflow when rounded up to the alignment (`GlobalAlloc`'s
+        // contract).
         let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(bytes, layout.align())) };
         if !moved.is_null() {
             // SAFETY: both blocks hold the smaller of the two sizes and are distinct; the old one came from here.
@@ -77,8 +80,9 @@ pub fn may_have_given(block: *mut u8) -> bool {
 /// Takes back what [`allocate`] has given; null is nothing.
 ///
 /// # Safety
-/// Nobody may use it any more.
+/// `block` must be null or come from [`allocate`] and not be released yet, and nobody may use it any more.
 pub unsafe fn release(block: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `block` is null or a live block of `posix_memalign`, unused from now on (this function's
+    // contract).
     unsafe { free(block.cast()) }
 }

@@ -19,7 +19,8 @@ unsafe fn create(
     keyval: *mut c_int,
     extra: *mut c_void,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `keyval` is null or writable, and the functions are predefined or of the right type (this
+    // function's contract).
     unsafe {
         let copier = Copier::from_address(copier.expose_provenance());
         let deleter = Deleter::from_address(deleter.expose_provenance());
@@ -30,7 +31,7 @@ unsafe fn create(
 /// # Safety
 /// `keyval` must be null or writable.
 unsafe fn free(kind: Kind, keyval: *mut c_int) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `keyval` is null or writable (this function's contract).
     unsafe {
         attribute::free_key(kind, value(keyval)?)?;
         give(keyval, INVALID)
@@ -41,7 +42,7 @@ unsafe fn free(kind: Kind, keyval: *mut c_int) -> Result<()> {
 /// `place` and `flag` must be null or writable, `place` for a pointer.
 unsafe fn get(object: Object, keyval: c_int, place: *mut c_void, flag: *mut c_int) -> Result<()> {
     let found = attribute::get(object, keyval)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or writable for a pointer, `flag` null or writable (this function's contract).
     unsafe {
         if let Some(word) = found {
             give(place.cast::<usize>(), word)?;

@@ -35,7 +35,8 @@ macro_rules! mpi {
             #[inline(always)]
             #[allow(unused_unsafe, clippy::too_many_arguments, reason = "arguments are the standard's")]
             unsafe fn body<$n: $crate::types::Number>($($arg: $type),*) -> lwk_mpi_rt::Result<()> {
-                // SAFETY: the caller passes what the standard asks for.
+                // SAFETY: pointers are readable or writable as MPI asks of this call (`lib.rs` has the
+                // contract).
                 unsafe { $body }
             }
             $crate::mpi!(@quick [$($quick)?] $n, $($arg: $type),*);
@@ -66,12 +67,13 @@ macro_rules! mpi {
             #[inline(always)]
             #[allow(unused_unsafe, clippy::too_many_arguments, reason = "arguments are the standard's")]
             unsafe fn body($($arg: $type),*) -> lwk_mpi_rt::Result<()> {
-                // SAFETY: the caller passes what the standard asks for.
+                // SAFETY: pointers are readable or writable as MPI asks of this call (`lib.rs` has the
+                // contract).
                 unsafe { $body }
             }
             #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
             unsafe extern "C" fn function($($arg: $type),*) -> core::ffi::c_int {
-                // SAFETY: the caller's promise is the same.
+                // SAFETY: the arguments go on unchanged, so their pointers keep the C contract in `body`.
                 match unsafe { body($($arg),*) } {
                     Ok(()) => 0,
                     Err(error) => $crate::report::report(
@@ -98,7 +100,8 @@ macro_rules! mpi {
             $(#[$doc])*
             #[allow(unused_unsafe, reason = "bodies may be safe code")]
             unsafe extern "C" fn function($($arg: $type),*) -> $result {
-                // SAFETY: the caller passes what the standard asks for.
+                // SAFETY: pointers are readable or writable as MPI asks of this call (`lib.rs` has the
+                // contract).
                 unsafe { $body }
             }
             $crate::export!(stringify!($name), function);
@@ -113,7 +116,7 @@ macro_rules! mpi {
             #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
             unsafe fn whole($($arg: $type),*) -> core::ffi::c_int {
-                // SAFETY: the caller's promise is the same.
+                // SAFETY: the arguments go on unchanged, so their pointers keep the C contract in `body`.
                 match unsafe { body::<$number>($($arg),*) } {
                     Ok(()) => 0,
                     Err(error) => failed::<$number>(concat!("MPI_", stringify!($name)), error, $($arg),*),
@@ -128,14 +131,14 @@ macro_rules! mpi {
         #[inline(always)]
         #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
         unsafe fn quick<$n: $crate::types::Number>($($arg: $type),*) -> bool {
-            // SAFETY: the caller passes what the standard asks for.
+            // SAFETY: pointers are readable or writable as MPI asks of this call (`lib.rs` has the contract).
             unsafe { $quick }
         }
     };
     (@entry [] $number:ty, $($arg:ident: $type:ty),*) => {
         #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
         unsafe extern "C" fn function($($arg: $type),*) -> core::ffi::c_int {
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the arguments go on unchanged, so their pointers keep the C contract in `whole`.
             unsafe { whole($($arg),*) }
         }
     };
@@ -143,12 +146,13 @@ macro_rules! mpi {
         #[inline(never)]
         #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
         unsafe extern "C" fn after_all($($arg: $type),*) -> core::ffi::c_int {
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the arguments go on unchanged, so their pointers keep the C contract in `whole`.
             unsafe { whole($($arg),*) }
         }
         #[allow(clippy::too_many_arguments, reason = "arguments are the standard's")]
         unsafe extern "C" fn function($($arg: $type),*) -> core::ffi::c_int {
-            // SAFETY: the caller's promise is the same, for both.
+            // SAFETY: the arguments go on unchanged, and `quick` has done nothing if it says no: the C
+            // contract holds for both.
             unsafe { if quick::<$number>($($arg),*) { 0 } else { after_all($($arg),*) } }
         }
     };

@@ -16,10 +16,10 @@ unsafe fn detach<N: Number>(owner: Owner, buffer: *mut *mut u8, size: *mut N) ->
         return Err(Error::ARG);
     }
     let bytes = with(|engine| engine.attached_bytes(owner))?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `size` is not null (checked above), so it is writable (this function's contract).
     unsafe { give_number(size, bytes as i64)? };
     let (address, _) = with(|engine| engine.detach(owner))?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `buffer` is not null (checked above), so it is writable (this function's contract).
     unsafe { give(buffer, address) }
 }
 

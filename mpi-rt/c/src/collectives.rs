@@ -53,7 +53,7 @@ pub unsafe fn requested(
     if request.is_null() {
         return Err(Error::ARG);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `request` is not null (checked above), so it is writable (this function's contract).
     unsafe { give(request, with(how)?.0) }
 }
 
@@ -70,16 +70,16 @@ pub fn equal<'a, N: Number>(address: *const u8, count: N, datatype: Datatype) ->
 /// An array of numbers of the caller.
 ///
 /// # Safety
-/// As for [`array`].
+/// `start` must be null or readable for `count` numbers, as long as `'a`.
 unsafe fn numbers<'a, N: Number + 'a>(start: *const N, count: usize) -> Result<Numbers<'a>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `start` is null or readable for `count` numbers during `'a` (this function's contract).
     Ok(N::numbers(unsafe { array(start, count)? }))
 }
 
 /// A buffer divided by counts and displacements, `length` of each.
 ///
 /// # Safety
-/// The arrays must have that many elements.
+/// The arrays must be null or readable for `length` elements, as long as `'a`.
 pub unsafe fn varying<'a, N: Number + 'a>(
     address: *const u8,
     counts: *const N,
@@ -87,7 +87,7 @@ pub unsafe fn varying<'a, N: Number + 'a>(
     datatype: Datatype,
     length: usize,
 ) -> Result<Parts<'a>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: both arrays are null or readable for `length` elements during `'a` (this function's contract).
     let division = unsafe { Division::Varying(numbers(counts, length)?, numbers(places, length)?) };
     Ok(Parts { address: address.cast_mut(), division, datatype })
 }
@@ -95,7 +95,7 @@ pub unsafe fn varying<'a, N: Number + 'a>(
 /// A buffer divided by counts, displacements in bytes and datatypes, `length` of each.
 ///
 /// # Safety
-/// The arrays must have that many elements.
+/// The arrays must be null or readable for `length` elements, as long as `'a`.
 pub unsafe fn typed<'a, N: Number + 'a, D: Number + 'a>(
     address: *const u8,
     counts: *const N,
@@ -103,7 +103,8 @@ pub unsafe fn typed<'a, N: Number + 'a, D: Number + 'a>(
     datatypes: *const Datatype,
     length: usize,
 ) -> Result<Parts<'a>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: all three arrays are null or readable for `length` elements during `'a` (this function's
+    // contract).
     let division = unsafe {
         Division::Typed(numbers(counts, length)?, numbers(places, length)?, array(datatypes, length)?)
     };

@@ -16,7 +16,7 @@ use lwk_mpi_rt::{Handle, Result, communicators, duplication, error_handler};
 /// `place` must be null or writable.
 unsafe fn make(place: *mut Comm, how: impl FnOnce(&mut Engine) -> Result<Option<Handle>>) -> Result<()> {
     let made = with(how)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or writable (this function's contract).
     unsafe { give(place, made.map_or(COMM_NULL, |handle| handle.0)) }
 }
 
@@ -34,7 +34,7 @@ unsafe fn make_with_handler(
     if let Some(made) = made {
         error_handler::set(Object::communicator(made), Handle(handler))?;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or writable (this function's contract).
     unsafe { give(place, made.map_or(COMM_NULL, |handle| handle.0)) }
 }
 

@@ -136,9 +136,10 @@ mpi! {
 }
 
 /// # Safety
-/// Both must be null or statuses, which may be the same.
+/// `from` must be null or readable, `to` null or writable; they may be the same.
 unsafe fn copy(from: *const Status, to: *mut Status) -> Result<(), Error> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `from` is null or readable, `to` null or writable (this function's contract); the first borrow
+    // has ended.
     unsafe {
         let status = *statuses::read(from)?;
         *statuses::write(to)? = status;

@@ -21,7 +21,7 @@ pub(crate) unsafe fn make(
     if newtype.is_null() {
         return Err(Error::ARG);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `newtype` is not null (checked above), so it is writable (this function's contract).
     unsafe { give(newtype, with(how)?.0) }
 }
 
@@ -32,7 +32,7 @@ pub(crate) unsafe fn make(
 /// `place` must be null or writable.
 unsafe fn give_or_undefined<N: Number>(place: *mut N, value: Option<i64>) -> Result<()> {
     let undefined = N::narrow(UNDEFINED as i64).ok_or(Error::INTERN)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or writable (this function's contract).
     unsafe { give(place, value.and_then(N::narrow).unwrap_or(undefined)) }
 }
 
@@ -274,7 +274,7 @@ fn dimensions(count: c_int) -> Result<i64> {
 /// Both must be null or writable.
 unsafe fn extent_of(datatype: Datatype, lb: *mut i64, extent: *mut i64) -> Result<()> {
     let (low, bytes) = with(|engine| engine.datatype(datatype).map(|it| (it.lb(), it.extent())))?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `lb` and `extent` are null or writable (this function's contract).
     unsafe {
         give(lb, low)?;
         give(extent, bytes)
@@ -285,7 +285,7 @@ unsafe fn extent_of(datatype: Datatype, lb: *mut i64, extent: *mut i64) -> Resul
 /// Both must be null or writable.
 unsafe fn true_extent_of(datatype: Datatype, lb: *mut i64, extent: *mut i64) -> Result<()> {
     let (low, bytes) = with(|engine| engine.datatype(datatype).map(|it| (it.true_lb(), it.true_extent())))?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `lb` and `extent` are null or writable (this function's contract).
     unsafe {
         give(lb, low)?;
         give(extent, bytes)
@@ -295,7 +295,7 @@ unsafe fn true_extent_of(datatype: Datatype, lb: *mut i64, extent: *mut i64) -> 
 /// # Safety
 /// `status` must be null or readable.
 unsafe fn elements(status: *const Status, datatype: Datatype) -> Result<Option<i64>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `status` is null or readable (this function's contract); the borrow ends here.
     let bytes = unsafe { statuses::read(status)? }.length();
     let elements = with(|engine| Ok(engine.datatype(datatype)?.elements_of(bytes)))?;
     Ok(elements.and_then(|elements| i64::try_from(elements).ok()))
@@ -308,7 +308,7 @@ unsafe fn elements(status: *const Status, datatype: Datatype) -> Result<Option<i
 unsafe fn set_elements(status: *mut Status, datatype: Datatype, count: i64) -> Result<()> {
     let count = u64::try_from(count).map_err(|_| Error::COUNT)?;
     let bytes = with(|engine| Ok(engine.datatype(datatype)?.bytes_of(count)))?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `status` is null or writable (this function's contract); the borrow ends here.
     unsafe { statuses::write(status)? }.set_length(bytes.ok_or(Error::VALUE_TOO_LARGE)?);
     Ok(())
 }
@@ -321,7 +321,8 @@ fn envelope(datatype: Datatype) -> Result<Contents> {
 /// for.
 ///
 /// # Safety
-/// Each array must have as much room as `most` says: integers, addresses, large counts, datatypes.
+/// Each array must be writable for as many elements as `most` says, null only for none: integers, addresses,
+/// large counts, datatypes.
 unsafe fn contents(
     datatype: Datatype,
     it: &Contents,
@@ -337,7 +338,8 @@ unsafe fn contents(
     }
     let handles = with(|engine| engine.type_contents(datatype))?;
     let (integers, addresses, large_counts, datatypes) = arrays;
-    // SAFETY: the caller's promise; there are no more than there is room for.
+    // SAFETY: each array is writable for `most` elements (this function's contract), at least its list's
+    // length (checked above); there is a handle for each of the type's datatypes.
     unsafe {
         integers.copy_from_nonoverlapping(it.integers.as_ptr(), it.integers.len());
         addresses.copy_from_nonoverlapping(it.addresses.as_ptr(), it.addresses.len());

@@ -21,7 +21,7 @@ pub(crate) unsafe fn create(
     function: Option<UserFunction>,
     place: *mut Errhandler,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or writable (this function's contract).
     unsafe { give(place, error_handler::create(kind, Function::C(function.ok_or(Error::ARG)?))?.0) }
 }
 
@@ -41,7 +41,7 @@ unsafe extern "C" fn margay_errhandler_create(
     let make = || {
         let kind = usize::try_from(kind).ok().and_then(|kind| KINDS.get(kind)).ok_or(Error::ARG)?;
         let function = Function::Fortran(function.ok_or(Error::ARG)?, conversions::number_of);
-        // SAFETY: the caller's promise.
+        // SAFETY: `place` is null or writable (this function's contract).
         unsafe { give(place, error_handler::create(*kind, function)?.0) }
     };
     match make() {
@@ -58,7 +58,7 @@ pub(crate) unsafe fn get(object: Object, place: *mut Errhandler) -> Result<()> {
     if place.is_null() {
         return Err(Error::ARG);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is not null (checked above), so it is writable (this function's contract).
     unsafe { give(place, error_handler::get(object)?.0) }
 }
 

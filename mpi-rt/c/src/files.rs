@@ -17,7 +17,8 @@ pub type Offset = i64;
 
 /// The file at an address that a program has passed.
 fn named(file: *const File) -> File {
-    // SAFETY: the program vouches for what is not null.
+    // SAFETY: null, or readable: only the entry points below call this, with their own argument (the C
+    // contract).
     unsafe { value(file) }.unwrap_or(FILE_NULL)
 }
 

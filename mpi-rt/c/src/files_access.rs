@@ -12,7 +12,7 @@ use lwk_mpi_rt::file::{Buffer, Direction, Place};
 use lwk_mpi_rt::{Error, Handle, Result};
 
 /// # Safety
-/// The buffer must be the caller's; `status` null or writable.
+/// The buffer's items must be readable to write them, writable to read into them; `status` null or writable.
 unsafe fn transfer(
     file: File,
     way: Direction,
@@ -20,7 +20,8 @@ unsafe fn transfer(
     buffer: Buffer,
     status: *mut Status,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the items are readable or writable, as `way` needs, and `status` null or writable (this
+    // function's contract).
     unsafe {
         let outcome = with(|engine| engine.file_transfer(Handle(file), way, place, &buffer))?;
         Status::store(status, &outcome);
@@ -29,7 +30,7 @@ unsafe fn transfer(
 }
 
 /// # Safety
-/// As for [`transfer`], with a request.
+/// The buffer's items must be readable to write them, writable to read into them; `request` null or writable.
 unsafe fn start(
     file: File,
     way: Direction,
@@ -40,14 +41,15 @@ unsafe fn start(
     if request.is_null() {
         return Err(Error::ARG);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the items are readable or writable, as `way` needs, and `request` writable, not being null
+    // (this function's contract).
     unsafe { give(request, with(|engine| engine.file_start(Handle(file), way, place, &buffer))?.0) }
 }
 
 /// # Safety
-/// As for [`transfer`].
+/// The buffer's items must be readable to write them, writable to read into them.
 unsafe fn begin(file: File, way: Direction, place: Place, buffer: Buffer) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the items are readable or writable, as `way` needs (this function's contract).
     unsafe { with(|engine| engine.file_begin(Handle(file), way, place, &buffer)) }
 }
 
@@ -55,7 +57,7 @@ unsafe fn begin(file: File, way: Direction, place: Place, buffer: Buffer) -> Res
 /// `status` must be null or writable.
 unsafe fn end(file: File, way: Direction, place: Place, status: *mut Status) -> Result<()> {
     let outcome = with(|engine| engine.file_end(Handle(file), way, place))?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `status` is null or writable (this function's contract).
     unsafe { Status::store(status, &outcome) };
     Ok(())
 }

@@ -27,7 +27,8 @@ enum Function {
     Wide(Conversion<i64>),
 }
 
-/// The program's functions; a conversion that is null is none.
+/// The program's functions; a conversion that is null is none. All may be called with `state` as the standard
+/// says, for good ([`register`]'s contract).
 struct Functions {
     read: Option<Function>,
     write: Option<Function>,
@@ -52,7 +53,8 @@ impl Functions {
 impl Converter for Functions {
     fn extent(&self, datatype: Handle) -> Result<i64> {
         let mut bytes = 0;
-        // SAFETY: the program has given this function for this purpose; the place is this call's.
+        // SAFETY: `extent` may be called with `state` (this type's invariant), and `bytes`, a variable here,
+        // is writable.
         outcome(unsafe { (self.extent)(datatype.0, &raw mut bytes, self.state) })?;
         Ok(bytes)
     }
@@ -74,10 +76,12 @@ impl Converter for Functions {
             None => return Err(Error::CONVERSION),
             Some(Function::Int(function)) => {
                 let count = c_int::try_from(count).map_err(|_| Error::VALUE_TOO_LARGE)?;
-                // SAFETY: the caller's promise, and the program's.
+                // SAFETY: items and `data` are valid for the conversion (`Converter::convert`), and the
+                // function may be called with `state` (this type's invariant).
                 unsafe { function(buffer, datatype.0, count, data, 0, self.state) }
             }
-            // SAFETY: as above.
+            // SAFETY: items and `data` are valid for the conversion, and the function may be called with
+            // `state`, as for `Int`.
             Some(Function::Wide(function)) => unsafe {
                 function(buffer, datatype.0, count, data, 0, self.state)
             },
@@ -87,7 +91,8 @@ impl Converter for Functions {
 }
 
 /// # Safety
-/// `name` must be null or a text.
+/// `name` must be null or a text that ends with a zero. The functions may be called with `state`, as the
+/// standard says, as long as the program runs.
 unsafe fn register(
     name: *const c_char,
     read: Option<Function>,
@@ -96,7 +101,7 @@ unsafe fn register(
     state: *mut c_void,
 ) -> Result<()> {
     let extent = extent.ok_or(Error::ARG)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or a text that ends with a zero (this function's contract).
     file::register(unsafe { text(name)? }, Rc::new(Functions { read, write, extent, state }))
 }
 

@@ -13,7 +13,8 @@ type Query = unsafe extern "C" fn(*mut c_void, *mut Status) -> c_int;
 type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
 type Cancel = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 
-/// The program's callbacks, and what it wants to be given with them.
+/// The program's callbacks, and what it wants to be given with them. Each may be called with `state` until
+/// `free` has been (the C contract of `MPI_Grequest_start`).
 struct Callbacks {
     query: Query,
     free: Free,
@@ -29,7 +30,8 @@ fn outcome(code: c_int) -> Result<()> {
 impl Generalized for Callbacks {
     fn query(&mut self) -> Outcome {
         let mut status = Status::empty();
-        // SAFETY: the program has given this function for this purpose; the status is this call's.
+        // SAFETY: `query` may be called with `state` (this type's invariant), and `status`, a variable here,
+        // is writable.
         let code = unsafe { (self.query)(self.state, &raw mut status) };
         Outcome {
             source: status.source,
@@ -42,12 +44,12 @@ impl Generalized for Callbacks {
     }
 
     fn cancel(&mut self, complete: bool) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: `cancel` may be called with `state` (this type's invariant).
         outcome(unsafe { (self.cancel)(self.state, complete as c_int) })
     }
 
     fn free(self: Box<Self>) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: `free` may be called with `state`, once: it takes the callbacks (this type's invariant).
         outcome(unsafe { (self.free)(self.state) })
     }
 }

@@ -13,7 +13,7 @@ use lwk_mpi_rt::{Error, Handle, Result};
 /// `place` must be null or writable.
 unsafe fn make(place: *mut Group, how: impl FnOnce(&mut Engine) -> Result<Handle>) -> Result<()> {
     let made = with(how)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or writable (this function's contract).
     unsafe { give(place, made.0) }
 }
 

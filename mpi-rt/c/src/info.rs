@@ -13,7 +13,7 @@ use lwk_mpi_rt::{Error, Handle, Result, hardware};
 /// # Safety
 /// `place` must be null or lead to a text that ends with a zero.
 unsafe fn part<'a>(place: *const c_char, wrong: Error) -> Result<&'a [u8]> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or leads to a text that ends with a zero (this function's contract).
     unsafe { text(place) }.map_err(|_| wrong)
 }
 
@@ -24,7 +24,8 @@ unsafe fn part<'a>(place: *const c_char, wrong: Error) -> Result<&'a [u8]> {
 unsafe fn write(place: *mut u8, room: usize, text: &[u8]) {
     let Some(most) = room.checked_sub(1) else { return };
     let text = &text[..text.len().min(most)];
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is writable for `room` bytes (this function's contract); text and zero are at most
+    // that, cut above.
     unsafe {
         place.copy_from_nonoverlapping(text.as_ptr(), text.len());
         place.add(text.len()).write(0);

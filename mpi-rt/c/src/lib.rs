@@ -4,6 +4,12 @@
 //!
 //! [`binding`] says how a function is written down; there is one module for each group of functions, as in the standard's table of
 //! contents and in `include/margay`.
+//!
+//! Safety. A C program keeps the contract that the standard gives each function. A pointer is null or a
+//! constant of the interface where that is allowed. Any other is readable or writable for what the function
+//! reads or writes there, until the operation is complete. In this crate's `# Safety` sections, readable
+//! means: for a value of the pointer's type, aligned, and written by nobody meanwhile. Writable means:
+//! aligned likewise, and used by nobody else meanwhile.
 #![no_std]
 #![expect(
     clippy::macro_metavars_in_unsafe,

@@ -45,7 +45,8 @@ unsafe fn make(
     }
     let (window, base) = how(&wanted)?;
     with(|engine| engine.win_set_info(window, &wanted))?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `win` and `baseptr`'s place are not null (checked above), so they are writable (this function's
+    // contract).
     unsafe {
         if let Some(place) = baseptr {
             give(place.cast::<*mut u8>(), base)?;
@@ -65,7 +66,7 @@ unsafe fn requested(request: *mut Request, begin: impl FnOnce() -> Result<Handle
     if request.is_null() {
         return Err(Error::ARG);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `request` is not null (checked above), so it is writable (this function's contract).
     unsafe { give(request, begin()?.0) }
 }
 
@@ -74,7 +75,8 @@ fn named(win: *const Win) -> Win {
     if win.is_null() {
         return WIN_NULL;
     }
-    // SAFETY: not null, and the program vouches for the rest.
+    // SAFETY: not null (checked above), so readable: only the entry points below call this, with their own
+    // argument (the C contract).
     unsafe { *win }
 }
 

@@ -44,7 +44,8 @@ impl<N: Number, D: Shown> UserFunction for Callback<N, D> {
             // What the engine folds is of a datatype that it knows.
             let extent = with(|engine| engine.datatype(datatype).map(|it| it.extent())).unwrap_or(0);
             let offset = (done * extent) as isize;
-            // SAFETY: the caller vouches for the items; the program's function has this type.
+            // SAFETY: `count` items are readable at `input` and writable at `inout` (`UserFunction::call`),
+            // `done + length` of them at most are used; the function fits its use (`create`'s contract).
             unsafe {
                 let (input, inout) = (input.wrapping_offset(offset), inout.wrapping_offset(offset));
                 (self.0)(input, inout, &raw mut number, &raw mut shown);
@@ -76,7 +77,7 @@ unsafe fn create<N: Number + 'static, D: Shown + 'static>(
     if op.is_null() {
         return Err(Error::ARG);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `op` is not null (checked above), so it is writable (this function's contract).
     unsafe { give(op, with(|engine| Ok(engine.op_create(function, commute != 0)))?.0) }
 }
 

@@ -12,7 +12,7 @@ use lwk_mpi_rt::{Error, Handle, Result};
 /// # Safety
 /// `position` must be null or readable.
 unsafe fn packed<N: Number>(address: *const u8, bytes: N, position: *const N) -> Result<Packed> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `position` is null or readable (this function's contract).
     let position = unsafe { position.as_ref() }.ok_or(Error::ARG)?.wide();
     Ok(Packed { address: address.cast_mut(), bytes: bytes.wide(), position })
 }
@@ -20,12 +20,13 @@ unsafe fn packed<N: Number>(address: *const u8, bytes: N, position: *const N) ->
 /// The one data representation that can be packed into. Errors: `UNSUPPORTED_DATAREP` would be a file's; here it is `ARG`.
 ///
 /// # Safety
-/// `name` must be null or a string.
+/// `name` must be null or a text that ends with a zero.
 unsafe fn check_external32(name: *const c_char) -> Result<()> {
     if name.is_null() {
         return Err(Error::ARG);
     }
-    // SAFETY: not null, the caller vouches for the rest.
+    // SAFETY: `name` is not null (checked above), so it is a text that ends with a zero (this function's
+    // contract).
     if unsafe { CStr::from_ptr(name) }.to_bytes() == b"external32" { Ok(()) } else { Err(Error::ARG) }
 }
 

@@ -201,7 +201,7 @@ mpi! {
 /// null pointer.
 ///
 /// # Safety
-/// `message` must be null or writable, and the buffer as for any receive.
+/// `message` must be null or writable, and the buffer writable until the request is complete.
 unsafe fn begin_matched(
     engine: &mut Engine,
     buffer: *mut u8,
@@ -212,7 +212,8 @@ unsafe fn begin_matched(
     if message.is_null() {
         return Err(Error::ARG);
     }
-    // SAFETY: not null; the caller vouches for the rest.
+    // SAFETY: `message` is not null (checked above), so it is writable; the buffer is so until the request
+    // completes (this function's contract).
     unsafe {
         let request = match message.read() {
             MESSAGE_NO_PROC => engine.receive_from_nobody(buffer, count, datatype)?,
@@ -228,7 +229,7 @@ unsafe fn begin_matched(
 /// # Safety
 /// Both must be null or writable.
 unsafe fn give_matched(matched: &Matched, message: *mut Message, status: *mut Status) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `message` and `status` are null or writable (this function's contract).
     unsafe {
         match matched {
             Matched::NoProcess => {

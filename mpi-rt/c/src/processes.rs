@@ -19,7 +19,7 @@ fn unsupported(comm: Comm) -> Result<()> {
 /// nothing. Errors: `COMM`, `ROOT`; in the root `ARG` for a negative number and those of `processes`; else `UNSUPPORTED_OPERATION`.
 ///
 /// # Safety
-/// `codes` must be null or have a place for each process.
+/// `codes` must be null or writable for as many codes as `processes` sum up to.
 unsafe fn none_spawned<'a>(
     comm: Comm,
     root: c_int,
@@ -41,7 +41,8 @@ unsafe fn none_spawned<'a>(
         let all =
             processes.iter().try_fold(0, |sum: c_int, number| sum.checked_add(*number)).ok_or(Error::ARG)?;
         if !codes.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: `codes` is not null (checked above), so it is writable for `all` codes (this function's
+            // contract).
             unsafe { array_mut(codes, all)? }.fill(Error::SPAWN.code());
         }
     }

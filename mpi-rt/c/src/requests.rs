@@ -25,7 +25,7 @@ unsafe fn read(request: *const Request) -> Result<Handle> {
     if request.is_null() {
         return Err(Error::ARG);
     }
-    // SAFETY: not null, the caller vouches for the rest.
+    // SAFETY: `request` is not null (checked above), so it is readable (this function's contract).
     Ok(Handle(unsafe { request.read() }))
 }
 
@@ -33,14 +33,14 @@ unsafe fn read(request: *const Request) -> Result<Handle> {
 /// Errors: `ARG` for a null pointer.
 ///
 /// # Safety
-/// `index` and `flag` must be null or writable, `status` writable or a constant of the interface.
+/// `index`, `flag` and `status` must be null or writable.
 unsafe fn give_any(any: Any, index: *mut c_int, flag: *mut c_int, status: *mut Status) -> Result<Outcome> {
     let (place, done, outcome) = match any {
         Any::Done(place, outcome) => (place as c_int, true, outcome),
         Any::NoneActive => (UNDEFINED, true, Outcome::OF_NOTHING),
         Any::NotYet => (UNDEFINED, false, Outcome::EMPTY),
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `index`, `flag` and `status` are null or writable (this function's contract).
     unsafe {
         give(index, place)?;
         give(flag, c_int::from(done))?;
@@ -184,9 +184,9 @@ mpi! {
 /// Writes one of several statuses.
 ///
 /// # Safety
-/// `statuses` must be null or an array that has the index.
+/// `statuses` must be null or an array, writable, of more than `index` statuses.
 unsafe fn store_one(statuses: *mut Status, index: usize, outcome: &Outcome) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `nth` is null or the writable element `index` of the array (this function's contract).
     unsafe { Status::store_with_error(nth(statuses, index), outcome) }
 }
 
@@ -199,9 +199,10 @@ struct Completed<'a> {
 
 impl Completed<'_> {
     /// # Safety
-    /// Both must be null or arrays of as many elements.
+    /// Both must be null or writable for `count` elements, as long as the result lives.
     unsafe fn new<'a>(indices: *mut c_int, count: c_int, statuses: *mut Status) -> Result<Completed<'a>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `indices` is null or writable for `count` elements, as long as `'a` (this function's
+        // contract).
         let indices = unsafe { array_mut(indices, count)? };
         Ok(Completed { indices, statuses, count: 0 })
     }
@@ -209,7 +210,8 @@ impl Completed<'_> {
     fn add(&mut self, index: usize, outcome: &Outcome) {
         if let Some(place) = self.indices.get_mut(self.count) {
             *place = index as c_int;
-            // SAFETY: there are as many statuses as indices, or none.
+            // SAFETY: `count` is below the number of indices (`get_mut` above), and statuses are none or as
+            // many (`new`'s contract).
             unsafe { store_one(self.statuses, self.count, outcome) };
             self.count += 1;
         }
@@ -219,7 +221,7 @@ impl Completed<'_> {
     /// `outcount` must be null or writable.
     unsafe fn end(self, done: Result<Option<usize>>, outcount: *mut c_int) -> Result<()> {
         let count = if let Ok(None) = done { UNDEFINED } else { self.count as c_int };
-        // SAFETY: the caller's promise.
+        // SAFETY: `outcount` is null or writable (this function's contract).
         unsafe { give(outcount, count)? };
         done.map(|_| ())
     }

@@ -8,18 +8,18 @@ use lwk_mpi_rt::{Error, Result};
 /// Borrows a status. Errors: `ARG` for a null pointer.
 ///
 /// # Safety
-/// `status` must be null or readable.
+/// `status` must be null or readable, as long as `'a`.
 pub(crate) unsafe fn read<'a>(status: *const Status) -> Result<&'a Status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `status` is null or readable during `'a` (this function's contract).
     unsafe { status.as_ref() }.ok_or(Error::ARG)
 }
 
 /// Borrows a status to change it. Errors: `ARG` for a null pointer.
 ///
 /// # Safety
-/// `status` must be null, or writable and used by nobody else.
+/// `status` must be null or writable, as long as `'a`.
 pub(crate) unsafe fn write<'a>(status: *mut Status) -> Result<&'a mut Status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `status` is null or writable and nobody else's during `'a` (this function's contract).
     unsafe { status.as_mut() }.ok_or(Error::ARG)
 }
 

@@ -14,9 +14,9 @@ use lwk_mpi_rt::{Error, Handle, Result};
 /// Truth values of the caller's.
 ///
 /// # Safety
-/// As for [`array`].
+/// `start` must be null or readable for `count` numbers.
 unsafe fn flags(start: *const c_int, count: c_int) -> Result<Vec<bool>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `start` is null or readable for `count` numbers (this function's contract).
     Ok(unsafe { array(start, count)? }.iter().map(|flag| *flag != 0).collect())
 }
 
@@ -30,7 +30,7 @@ fn dimensions(count: c_int) -> Result<c_int> {
 /// # Safety
 /// `place` must be null or writable for `room` numbers.
 unsafe fn give_list(place: *mut c_int, room: c_int, numbers: impl IntoIterator<Item = c_int>) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or writable for `room` numbers (this function's contract).
     let places = unsafe { array_mut(place, room) }.map_err(|_| Error::ARG)?;
     places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
     Ok(())
@@ -39,12 +39,14 @@ unsafe fn give_list(place: *mut c_int, room: c_int, numbers: impl IntoIterator<I
 /// Weights of the caller's, unless there are none: `MPI_UNWEIGHTED`. `MPI_WEIGHTS_EMPTY` is an address that is not read.
 ///
 /// # Safety
-/// As for [`array`], if it is neither.
+/// `start` must be `MPI_UNWEIGHTED`, null, or readable for `count` numbers, as long as `'a`;
+/// `MPI_WEIGHTS_EMPTY` is for none.
 unsafe fn weights<'a>(start: *const c_int, count: c_int) -> Result<Option<&'a [c_int]>> {
     if start.addr() == UNWEIGHTED {
         return Ok(None);
     }
-    // SAFETY: the caller's promise; an array of length 0 is not read.
+    // SAFETY: `start` is readable for `count` numbers (this function's contract), or `MPI_WEIGHTS_EMPTY`,
+    // where `count` is 0 and nothing is read.
     unsafe { array(start, count) }.map(Some)
 }
 
@@ -228,13 +230,15 @@ mpi! {
 /// The arrays of a graph. Errors: `ARG` for a negative count or a null pointer.
 ///
 /// # Safety
-/// `index` must be null or lead to `nodes` numbers, and `edges` to as many as the last of them says.
+/// `index` must be null or readable for `nodes` numbers, `edges` null or readable for as many as the last of
+/// them says, as long as `'a`.
 unsafe fn graph<'a>(
     nodes: c_int,
     index: *const c_int,
     edges: *const c_int,
 ) -> Result<(&'a [c_int], &'a [c_int])> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `index` is null or readable for `nodes` numbers, `edges` for as many as the last says (this
+    // function's contract).
     unsafe {
         let index = array(index, nodes).map_err(|_| Error::ARG)?;
         let edges = array(edges, index.last().copied().unwrap_or(0)).map_err(|_| Error::ARG)?;

@@ -114,13 +114,14 @@ impl Status {
     /// empty (section 3.7.3).
     ///
     /// # Safety
-    /// `status` must be writable, or null for `MPI_STATUS_IGNORE`.
+    /// `status` must be null, for `MPI_STATUS_IGNORE`, or writable.
     #[inline]
     pub unsafe fn store(status: *mut Status, outcome: &Outcome) {
         if status.is_null() {
             return;
         }
-        // SAFETY: the caller vouches for a status that is not null.
+        // SAFETY: `status` is not null (checked above), so it is writable and nobody else's (this function's
+        // contract).
         let status = unsafe { &mut *status };
         status.source = outcome.source;
         status.tag = outcome.tag;
@@ -139,7 +140,7 @@ impl Status {
         if status.is_null() {
             return;
         }
-        // SAFETY: the caller vouches for a status that is not null.
+        // SAFETY: `status` is not null (checked above), so it is writable (this function's contract).
         unsafe {
             Status::store(status, outcome);
             (*status).error = outcome.error.map_or(0, |error| error.code());
@@ -156,7 +157,7 @@ pub unsafe fn give<T>(place: *mut T, value: T) -> lwk_mpi_rt::Result<()> {
     if place.is_null() {
         return Err(lwk_mpi_rt::Error::ARG);
     }
-    // SAFETY: not null, and the caller vouches for the rest.
+    // SAFETY: `place` is not null (checked above), so it is writable (this function's contract).
     unsafe { place.write(value) };
     Ok(())
 }
@@ -166,7 +167,7 @@ pub unsafe fn give<T>(place: *mut T, value: T) -> lwk_mpi_rt::Result<()> {
 /// # Safety
 /// As for [`give`].
 pub unsafe fn give_number<N: Number>(place: *mut N, value: i64) -> lwk_mpi_rt::Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or writable (this function's contract).
     unsafe { give(place, N::narrow(value).ok_or(lwk_mpi_rt::Error::VALUE_TOO_LARGE)?) }
 }
 
@@ -184,7 +185,8 @@ pub unsafe fn give_text(
         return Err(lwk_mpi_rt::Error::ARG);
     }
     let text = &text[..text.len().min(room - 1)];
-    // SAFETY: not null, and the caller vouches for the rest.
+    // SAFETY: `place` is not null (checked above), so it is writable for `room` bytes; text and zero, cut
+    // above, are at most that. `length` is null or writable (this function's contract).
     unsafe {
         place.copy_from_nonoverlapping(text.as_ptr(), text.len());
         place.add(text.len()).write(0);
@@ -195,11 +197,12 @@ pub unsafe fn give_text(
 /// An array that is read. Errors: `COUNT` for a negative length, `ARG` for a null pointer to some elements.
 ///
 /// # Safety
-/// `start` must be null or readable for as many elements.
+/// `start` must be null or readable for `count` elements, as long as `'a`.
 pub unsafe fn array<'a, T>(start: *const T, count: impl TryInto<usize>) -> lwk_mpi_rt::Result<&'a [T]> {
     match elements(start, count)? {
         0 => Ok(&[]),
-        // SAFETY: not null, and the caller vouches for the rest.
+        // SAFETY: `start` is not null (`elements` has checked), so it is readable for `count` elements during
+        // `'a` (this function's contract).
         count => Ok(unsafe { core::slice::from_raw_parts(start, count) }),
     }
 }
@@ -207,11 +210,12 @@ pub unsafe fn array<'a, T>(start: *const T, count: impl TryInto<usize>) -> lwk_m
 /// An array of the caller's. Errors: `COUNT` for a negative length, `ARG` for a null pointer.
 ///
 /// # Safety
-/// `start` must be null or lead to as many elements, which nobody else uses.
+/// `start` must be null or writable for `count` elements, as long as `'a`.
 pub unsafe fn array_mut<'a, T>(start: *mut T, count: c_int) -> lwk_mpi_rt::Result<&'a mut [T]> {
     match elements(start, count)? {
         0 => Ok(&mut []),
-        // SAFETY: not null, and the caller vouches for the rest.
+        // SAFETY: `start` is not null (`elements` has checked), so it is writable for `count` elements during
+        // `'a`, and nobody else's (this function's contract).
         count => Ok(unsafe { core::slice::from_raw_parts_mut(start, count) }),
     }
 }
@@ -225,7 +229,7 @@ fn elements<T>(start: *const T, count: impl TryInto<usize>) -> lwk_mpi_rt::Resul
 /// A list of the caller's, widened. Errors: `COUNT` for a negative length, `ARG` for a null pointer, `NO_MEM`.
 ///
 /// # Safety
-/// `start` must be null or lead to as many elements.
+/// `start` must be null or readable for `count` elements.
 pub unsafe fn list<N: Number>(start: *const N, count: i64) -> lwk_mpi_rt::Result<Vec<i64>> {
     let count = usize::try_from(count).map_err(|_| lwk_mpi_rt::Error::COUNT)?;
     if count > 0 && start.is_null() {
@@ -233,7 +237,7 @@ pub unsafe fn list<N: Number>(start: *const N, count: i64) -> lwk_mpi_rt::Result
     }
     let mut list = Vec::new();
     list.try_reserve_exact(count).map_err(|_| lwk_mpi_rt::Error::NO_MEM)?;
-    // SAFETY: not null, and the caller vouches for as many elements.
+    // SAFETY: `start` is not null (checked above), so it is readable for `count` elements.
     list.extend((0..count).map(|index| unsafe { start.add(index).read() }.wide()));
     Ok(list)
 }
@@ -243,7 +247,8 @@ pub unsafe fn list<N: Number>(start: *const N, count: i64) -> lwk_mpi_rt::Result
 /// # Safety
 /// As for [`array_mut`].
 pub unsafe fn requests<'a>(start: *mut Request, count: c_int) -> lwk_mpi_rt::Result<&'a mut [Handle]> {
-    // SAFETY: the caller's promise; `Handle` is an integer with the layout of `u64`.
+    // SAFETY: `start` is null or writable for `count` elements during `'a` (this function's contract); a
+    // `Handle` is a `u64`.
     unsafe { array_mut(start.cast::<Handle>(), count) }
 }
 
@@ -252,19 +257,21 @@ pub unsafe fn requests<'a>(start: *mut Request, count: c_int) -> lwk_mpi_rt::Res
 /// # Safety
 /// As for [`array`].
 pub unsafe fn requests_to_ask<'a>(start: *const Request, count: c_int) -> lwk_mpi_rt::Result<&'a [Handle]> {
-    // SAFETY: as for `requests`.
+    // SAFETY: `start` is null or readable for `count` elements during `'a` (this function's contract); a
+    // `Handle` is a `u64`.
     unsafe { array(start.cast::<Handle>(), count) }
 }
 
 /// A text of the caller's, without its zero. Errors: `ARG` for a null pointer.
 ///
 /// # Safety
-/// `text` must be null or lead to a text that ends with a zero.
+/// `text` must be null or lead to a text that ends with a zero and that nobody writes during `'a`.
 pub unsafe fn text<'a>(text: *const c_char) -> lwk_mpi_rt::Result<&'a [u8]> {
     if text.is_null() {
         return Err(lwk_mpi_rt::Error::ARG);
     }
-    // SAFETY: not null, and the caller vouches for the rest.
+    // SAFETY: `text` is not null (checked above), so it is readable up to a zero, during `'a` (this
+    // function's contract).
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
@@ -273,7 +280,7 @@ pub unsafe fn text<'a>(text: *const c_char) -> lwk_mpi_rt::Result<&'a [u8]> {
 /// # Safety
 /// `place` must be null or readable.
 pub unsafe fn value<T: Copy>(place: *const T) -> lwk_mpi_rt::Result<T> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or readable (this function's contract).
     unsafe { place.as_ref() }.copied().ok_or(lwk_mpi_rt::Error::ARG)
 }
 

@@ -58,7 +58,8 @@ pub unsafe fn pack_external(
     check_room(datatype, items, room)?;
     let mut at = out;
     for_each_number(datatype, base, items, room, |form, here, size, external| {
-        // SAFETY: `here` is a number of the message, `at` is within the room, as the total has been checked.
+        // SAFETY: `here` is a number of the message, readable; `at` and `external` bytes lie within the
+        // writable `room`, as the total has been checked (this function's contract).
         unsafe { write_big_endian(at, external, outward(form, read_native(here, size), size)) };
         at = at.wrapping_add(external);
     })?;
@@ -69,7 +70,9 @@ pub unsafe fn pack_external(
 /// than `bytes`, and those of [`Datatype::region`].
 ///
 /// # Safety
-/// As [`pack_external`], with the sides exchanged; the items' data does not overlap itself.
+/// The items' data at `base` is valid for writing and `bytes` bytes at `data` for reading; they do not
+/// overlap, the items' data does not overlap itself, and nobody else accesses the one or writes the other
+/// meanwhile.
 pub unsafe fn unpack_external(
     datatype: &Datatype,
     base: usize,
@@ -78,7 +81,8 @@ pub unsafe fn unpack_external(
     bytes: u64,
 ) -> Result<u64> {
     check_room(datatype, items, bytes)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the items at `base` are writable, `bytes` at `data` readable, and they do not overlap (this
+    // function's contract).
     unsafe { unpack_external_part(datatype, base, items, data, bytes).map(|(read, _)| read) }
 }
 
@@ -96,7 +100,8 @@ pub unsafe fn unpack_external_part(
 ) -> Result<(u64, u64)> {
     let (mut at, mut native) = (data, 0);
     for_each_number(datatype, base, items, bytes, |form, here, size, external| {
-        // SAFETY: `at` is within the data, since only whole values of it are visited; `here` is a number of the message.
+        // SAFETY: `at` is within the readable `bytes` at `data`, since only whole values of it are visited;
+        // `here` is a number of the message, writable (this function's contract).
         unsafe { write_native(here, size, inward(form, read_big_endian(at, external), external)) };
         at = at.wrapping_add(external);
         native += size as u64;
@@ -174,14 +179,14 @@ fn sign_extended(bits: u128, size: usize) -> u128 {
 /// # Safety
 /// `size` bytes at `address` are readable.
 unsafe fn read_native(address: usize, size: usize) -> u128 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `size` bytes at `address` are readable (this function's contract).
     unsafe { (0..size).rev().fold(0, |bits, i| bits << 8 | u128::from(load::<u8>(address.wrapping_add(i)))) }
 }
 
 /// # Safety
 /// `size` bytes at `address` are readable.
 unsafe fn read_big_endian(address: usize, size: usize) -> u128 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `size` bytes at `address` are readable (this function's contract).
     unsafe { (0..size).fold(0, |bits, i| bits << 8 | u128::from(load::<u8>(address.wrapping_add(i)))) }
 }
 
@@ -189,7 +194,7 @@ unsafe fn read_big_endian(address: usize, size: usize) -> u128 {
 /// `size` bytes at `address` are writable.
 unsafe fn write_native(address: usize, size: usize, bits: u128) {
     for i in 0..size {
-        // SAFETY: the caller's promise.
+        // SAFETY: `size` bytes at `address` are writable (this function's contract), and `i` is less.
         unsafe { store(address.wrapping_add(i), (bits >> (8 * i)) as u8) };
     }
 }
@@ -198,7 +203,7 @@ unsafe fn write_native(address: usize, size: usize, bits: u128) {
 /// `size` bytes at `address` are writable.
 unsafe fn write_big_endian(address: usize, size: usize, bits: u128) {
     for i in 0..size {
-        // SAFETY: the caller's promise.
+        // SAFETY: `size` bytes at `address` are writable (this function's contract), and `i` is less.
         unsafe { store(address.wrapping_add(size - 1 - i), (bits >> (8 * i)) as u8) };
     }
 }

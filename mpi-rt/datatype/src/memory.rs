@@ -31,10 +31,11 @@ pub trait Memory {
     /// Copies `count` blocks of `block` bytes each.
     ///
     /// # Safety
-    /// As [`Memory::copy`], for every block of both sides.
+    /// As [`Memory::copy`], for every block of both sides; no block of one overlaps any of the other.
     #[inline]
     unsafe fn copy_blocks(&self, to: Strided, from: Strided, block: usize, count: usize) {
-        // SAFETY: the caller's promise is the one each of these functions asks for.
+        // SAFETY: blocks of `block` bytes are readable at `from`, writable at `to`, and the sides do not
+        // overlap (this method's contract); each value has `block` bytes.
         unsafe {
             match block {
                 1 => copy_values::<u8>(to, from, count),
@@ -59,7 +60,8 @@ pub struct Plain;
 impl Memory for Plain {
     #[inline]
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
-        // SAFETY: the caller promises valid ranges that do not overlap; bytes have no alignment.
+        // SAFETY: `bytes` are readable at `from`, writable at `to`, and apart (this method's contract); bytes
+        // have no alignment.
         unsafe {
             copy_nonoverlapping::<u8>(with_exposed_provenance(from), with_exposed_provenance_mut(to), bytes);
         }
@@ -78,8 +80,8 @@ fn place(side: Strided, i: usize) -> usize {
 #[inline]
 unsafe fn copy_values<T: Copy>(to: Strided, from: Strided, count: usize) {
     for i in 0..count {
-        // SAFETY: the caller promises that every block of `size_of::<T>()` bytes is valid; `T` is an integer, so any bytes
-        // are a value, and no alignment is assumed.
+        // SAFETY: block `i` of `size_of::<T>()` bytes is readable at `from`, writable at `to` (this
+        // function's contract). `T` is an integer, so any bytes are a value, and no alignment is assumed.
         unsafe { store(place(to, i), load::<T>(place(from, i))) }
     }
 }
@@ -90,7 +92,8 @@ unsafe fn copy_values<T: Copy>(to: Strided, from: Strided, count: usize) {
 /// `address` is valid for reading a `T`, whose every byte pattern is a value, and nobody writes it meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn load<T: Copy>(address: usize) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is readable for a `T`, of any bytes (this function's contract); the read needs no
+    // alignment.
     unsafe { with_exposed_provenance::<T>(address).read_unaligned() }
 }
 
@@ -100,6 +103,7 @@ pub(crate) unsafe fn load<T: Copy>(address: usize) -> T {
 /// `address` is valid for writing a `T`, and nobody else accesses it meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn store<T: Copy>(address: usize, value: T) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is writable for a `T`, and nobody else's (this function's contract); the write needs
+    // no alignment.
     unsafe { with_exposed_provenance_mut::<T>(address).write_unaligned(value) }
 }

@@ -108,7 +108,8 @@ impl<'a> Transfer<'a> {
                 return Err(crate::layout::corrupt());
             };
             if from.block != to.block {
-                // SAFETY: the caller's promise.
+                // SAFETY: `from` and `to` are what the cursors show: blocks of the regions, readable and
+                // writable (this method's contract).
                 let moved = unsafe { self.fill(memory, from, to, left)? };
                 left -= moved;
                 if moved > 0 {
@@ -118,8 +119,8 @@ impl<'a> Transfer<'a> {
             let Common { block, count, from_stride, to_stride } = common(from, to, left);
             let source = Strided { address: at(self.from_base, from.disp), stride: from_stride as isize };
             let target = Strided { address: at(self.to_base, to.disp), stride: to_stride as isize };
-            // SAFETY: `common` yields blocks that lie within what both cursors showed, that is, within the regions, for
-            // which the caller answers.
+            // SAFETY: `common` yields blocks that lie within what both cursors showed, that is, within the
+            // regions: readable in the source, writable in the target, and apart (this method's contract).
             unsafe { copy_run(memory, target, source, block, count) };
             let moved = block * count;
             self.from.advance(moved);
@@ -136,7 +137,7 @@ impl Transfer<'_> {
     /// bytes moved: 0 if not even the first fits.
     ///
     /// # Safety
-    /// As [`Transfer::step`].
+    /// As [`Transfer::step`]; `from` and `to` are what the two cursors show.
     unsafe fn fill(&mut self, memory: &impl Memory, from: Piece, to: Piece, left: u64) -> Result<u64> {
         let gather = from.block < to.block;
         let (large, place) = if gather {
@@ -153,7 +154,8 @@ impl Transfer<'_> {
             let here = Strided { address: place.wrapping_add(moved as usize), stride: run.block as isize };
             let there = Strided { address: at(base, run.disp), stride: run.stride as isize };
             let (target, source) = if gather { (here, there) } else { (there, here) };
-            // SAFETY: the run is one of the small side's, and what it meets lies within the large side's block.
+            // SAFETY: the run is one of the small side's, and what it meets lies within the large side's
+            // block: both within the regions, readable and writable (this method's contract).
             unsafe { copy_run(memory, target, source, run.block, run.count) };
             moved += run.block * run.count;
         }
@@ -170,10 +172,11 @@ impl Transfer<'_> {
 /// Copies blocks; a lone large one as a whole, a small one the way of many, which knows the common sizes.
 ///
 /// # Safety
-/// As [`Memory::copy_blocks`].
+/// As [`Memory::copy_blocks`], for `count` blocks of `block` bytes.
 #[inline]
 unsafe fn copy_run(memory: &impl Memory, target: Strided, source: Strided, block: u64, count: u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `count` blocks of `block` bytes are readable at `source`, writable at `target`, and apart (this
+    // function's contract).
     unsafe {
         if count == 1 && block > 16 {
             memory.copy(target.address, source.address, block as usize);
@@ -224,7 +227,7 @@ fn common(from: Piece, to: Piece, left: u64) -> Common {
 /// fewer.
 ///
 /// # Safety
-/// As [`Transfer::step`], with `bytes` bytes at `out` as the target.
+/// As [`Transfer::step`], with `bytes` bytes at `out`, valid for writing, as the target.
 pub unsafe fn pack(
     memory: &impl Memory,
     from: Region<'_>,
@@ -233,7 +236,8 @@ pub unsafe fn pack(
     bytes: u64,
 ) -> Result<()> {
     let mut transfer = Transfer::range(from, position, Region::bytes(out, bytes), 0, bytes)?;
-    // SAFETY: the caller's promise is the one that `step` asks for.
+    // SAFETY: the region's blocks are readable, `bytes` at `out` writable, and they are apart (this
+    // function's contract).
     unsafe { transfer.step(memory, bytes) }.map(drop)
 }
 
@@ -241,7 +245,7 @@ pub unsafe fn pack(
 /// not fit.
 ///
 /// # Safety
-/// As [`Transfer::step`], with `bytes` bytes at `data` as the source.
+/// As [`Transfer::step`], with `bytes` bytes at `data`, valid for reading, as the source.
 pub unsafe fn unpack(
     memory: &impl Memory,
     data: usize,
@@ -250,6 +254,7 @@ pub unsafe fn unpack(
     position: u64,
 ) -> Result<()> {
     let mut transfer = Transfer::range(Region::bytes(data, bytes), 0, to, position, bytes)?;
-    // SAFETY: the caller's promise is the one that `step` asks for.
+    // SAFETY: `bytes` at `data` are readable, the region's blocks writable, and they are apart (this
+    // function's contract).
     unsafe { transfer.step(memory, bytes) }.map(drop)
 }

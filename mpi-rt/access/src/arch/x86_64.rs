@@ -61,7 +61,8 @@ macro_rules! vector_copy {
         pub unsafe fn $name(source: *const u8, target: *mut u8, bytes: usize) {
             const WIDTH: usize = size_of::<$vector>();
             let mut done = 0;
-            // SAFETY: every access is inside the `bytes` bytes that the caller vouches for.
+            // SAFETY: `bytes` are readable at `source`, writable at `target`, and apart (this function's
+            // contract); no access goes beyond them, as there is at least one vector.
             unsafe {
                 while done + 4 * WIDTH <= bytes {
                     let (from, to) = (source.add(done), target.add(done));
@@ -95,10 +96,11 @@ vector_copy!(copy_avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_storeu_
 /// Copies 64 bytes, without a loop.
 ///
 /// # Safety
-/// As for `core::ptr::copy_nonoverlapping` of as many bytes.
+/// As for `core::ptr::copy_nonoverlapping` of 64 bytes.
 #[inline(always)]
 pub unsafe fn copy_64_bytes(source: *const u8, target: *mut u8) {
-    // SAFETY: the caller's promise; SSE2 is part of x86-64.
+    // SAFETY: 64 bytes are readable at `source`, writable at `target`, and apart (this function's contract).
+    // SSE2 is part of x86-64, and the accesses need no alignment.
     unsafe {
         let parts = [0, 16, 32, 48].map(|at| _mm_loadu_si128(source.add(at).cast()));
         for (part, at) in parts.into_iter().zip([0, 16, 32, 48]) {
@@ -112,7 +114,8 @@ pub unsafe fn copy_64_bytes(source: *const u8, target: *mut u8) {
 /// # Safety
 /// As for `core::ptr::copy_nonoverlapping`.
 pub unsafe fn copy_string(source: *const u8, target: *mut u8, bytes: usize) {
-    // SAFETY: the caller vouches for `bytes` bytes at both ends; the direction flag is clear by the ABI.
+    // SAFETY: `bytes` are readable at `source`, writable at `target`, and apart (this function's contract);
+    // the direction flag is clear by the ABI.
     unsafe {
         asm!(
             "rep movsb",

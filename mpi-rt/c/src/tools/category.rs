@@ -56,9 +56,9 @@ impl Category {
 /// Writes as many indices as there is room for.
 ///
 /// # Safety
-/// `place` must be null or have that much room.
+/// `place` must be null or writable for `room` indices.
 unsafe fn tell_indices(indices: impl Iterator<Item = c_int>, place: *mut c_int, room: c_int) -> Outcome {
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or writable for `room` indices (this function's contract).
     let room = unsafe { array_mut(place, room) }.map_err(|_| error::INVALID)?;
     room.iter_mut().zip(indices).for_each(|(place, index)| *place = index);
     Ok(())

@@ -52,7 +52,7 @@ pub fn tool(call: impl FnOnce() -> Outcome) -> c_int {
 /// `place` must be null or writable.
 pub unsafe fn tell<T>(place: *mut T, value: T) {
     if !place.is_null() {
-        // SAFETY: not null, and the caller vouches for the rest.
+        // SAFETY: `place` is not null (checked above), so it is writable (this function's contract).
         unsafe { place.write(value) };
     }
 }
@@ -61,9 +61,10 @@ pub unsafe fn tell<T>(place: *mut T, value: T) {
 /// included, is told.
 ///
 /// # Safety
-/// `place` must be null or have that much room, `length` null or writable.
+/// `length` must be null or writable, `place` null or writable for that many bytes.
 pub unsafe fn tell_text(place: *mut u8, length: *mut c_int, text: &str) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `length` is null or writable, `place` null or writable for `length` bytes (this function's
+    // contract), which is at least 1 where `give_text` is called.
     unsafe {
         let Some(length) = length.as_mut() else { return };
         if place.is_null() || *length <= 0 {
@@ -78,7 +79,7 @@ pub unsafe fn tell_text(place: *mut u8, length: *mut c_int, text: &str) {
 /// The one of several that has the name. Errors: `INVALID_NAME`, `INVALID` for null pointers.
 ///
 /// # Safety
-/// `name` must be null or a string, `index` null or writable.
+/// `name` must be null or a text that ends with a zero, `index` null or writable.
 pub unsafe fn find(
     mut names: impl Iterator<Item = &'static str>,
     name: *const c_char,
@@ -87,10 +88,11 @@ pub unsafe fn find(
     if name.is_null() {
         return Err(error::INVALID);
     }
-    // SAFETY: not null, the caller vouches for the rest.
+    // SAFETY: `name` is not null (checked above), so it is a text that ends with a zero (this function's
+    // contract).
     let wanted = unsafe { CStr::from_ptr(name) }.to_bytes();
     let place = names.position(|name| name.as_bytes() == wanted).ok_or(error::INVALID_NAME)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `index` is null or writable (this function's contract).
     unsafe { give(index, place as c_int) }.map_err(|_| error::INVALID)
 }
 

@@ -17,7 +17,7 @@ use crate::transfer::Region;
 /// the target has fewer than the origin.
 ///
 /// # Safety
-/// As [`crate::Transfer::step`], except that the target is read too.
+/// As [`crate::Transfer::step`], for the regions' whole messages, except that the target is read too.
 pub unsafe fn accumulate(op: Op, element: Predefined, origin: Region<'_>, target: Region<'_>) -> Result<()> {
     if !op.allows(element) {
         return Err(Error::new(Class::Op, "the predefined operation is not defined for this datatype"));
@@ -44,7 +44,8 @@ pub unsafe fn accumulate(op: Op, element: Predefined, origin: Region<'_>, target
         target: Cursor::new(target.layout, target.count, 0)?,
         bases: [origin.base, target.base],
     };
-    // SAFETY: the caller's promise; the walk stays within both messages.
+    // SAFETY: the origin's blocks are readable, the target's readable and writable, and apart (this
+    // function's contract); the cursors yield blocks of these only.
     unsafe {
         match element {
             Predefined::Basic(basic) => walk.basics(op, basic, bytes),
@@ -81,7 +82,8 @@ impl Walk<'_> {
         let size = basic.size() as u64;
         while left > 0 {
             let ([from, to], bytes) = self.next(size, left)?;
-            // SAFETY: the caller's promise for these elements of both messages.
+            // SAFETY: `bytes` of one block each: readable at `from`, readable and writable at `to`, and apart
+            // (this function's contract).
             unsafe { reduce(op, basic.into(), from, to, (bytes / size) as usize)? };
             left -= bytes;
         }
@@ -96,7 +98,8 @@ impl Walk<'_> {
             let ([from, to], _) = self.next(value.size() as u64, value.size() as u64)?;
             let ([from_index, to_index], _) = self.next(index.size() as u64, index.size() as u64)?;
             let target = [to, to_index];
-            // SAFETY: the caller's promise for the members of these pairs.
+            // SAFETY: each member lies within one block: readable in the origin, readable and writable in the
+            // target, and apart (this function's contract).
             unsafe {
                 match op {
                     Op::Minloc | Op::Maxloc => located(op, pair, [from, from_index], target, target),

@@ -14,7 +14,8 @@ use lwk_reduce::{Kernel, LongDouble, Number, Operator};
 /// `count` elements are valid at `input` for reading and at `inout` for reading and writing; the arrays do not overlap;
 /// nobody writes the one or accesses the other meanwhile.
 pub unsafe fn reduce(op: Op, on: Predefined, input: usize, inout: usize, count: usize) -> Result<()> {
-    // SAFETY: this function's contract; that the output is the second operand is allowed.
+    // SAFETY: `count` elements are readable at `input`, readable and writable at `inout`, and apart (this
+    // function's contract); `combine` lets the output be an operand.
     unsafe { combine(op, on, input, inout, inout, count) }
 }
 
@@ -29,7 +30,8 @@ pub unsafe fn combine(op: Op, on: Predefined, a: usize, b: usize, out: usize, co
     if !op.allows(on) {
         return Err(undefined);
     }
-    // SAFETY: this function's contract, for the representation of the type.
+    // SAFETY: `count` elements are readable at `a` and `b`, writable at `out` (this function's contract). A
+    // kernel of the type needs no alignment and lets `out` be an operand.
     unsafe {
         match (op, on) {
             (Op::Replace, _) => copy_unless_there(a, out, count * on.extent()),
@@ -52,10 +54,12 @@ pub unsafe fn combine(op: Op, on: Predefined, a: usize, b: usize, out: usize, co
 }
 
 /// # Safety
-/// As [`combine`], for arrays of `bytes` bytes.
+/// `bytes` bytes are valid at `from` for reading and at `to` for writing; nobody else writes the one or
+/// accesses the other meanwhile.
 unsafe fn copy_unless_there(from: usize, to: usize, bytes: usize) {
     if from != to {
-        // SAFETY: this function's contract.
+        // SAFETY: `bytes` are readable at `from` and writable at `to` (this function's contract); `copy` lets
+        // them overlap.
         unsafe { copy::<u8>(with_exposed_provenance(from), with_exposed_provenance_mut(to), bytes) };
     }
 }
@@ -104,9 +108,11 @@ pub fn kernel(op: Op, basic: Basic) -> Option<Kernel> {
 /// index of equal ones.
 ///
 /// # Safety
-/// As [`combine`], for the members of one pair.
+/// Value and index of the pair's types are valid at `a` and `b` for reading and at `out` for writing; nobody
+/// else writes the first two or accesses the last meanwhile.
 pub(super) unsafe fn located(op: Op, pair: Pair, a: [usize; 2], b: [usize; 2], out: [usize; 2]) {
-    // SAFETY: the caller's promise, for the representations of the pair's members.
+    // SAFETY: the members are readable at `a` and `b`, writable at `out` (this function's contract). The
+    // arm's types are those of the pair's members.
     unsafe {
         match pair.value().scalar() {
             Scalar::I16 => choose(op, a, b, out, |x: i16, y| x > y),
@@ -134,7 +140,7 @@ unsafe fn choose<V: Copy>(
     out: [usize; 2],
     above: impl Fn(V, V) -> bool,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: a `V` and an `i32` are readable at `a` and `b`, writable at `out` (this function's contract).
     unsafe { choose_by(op, a, b, out, above, |i: i32, j: i32| i.min(j)) }
 }
 
@@ -147,12 +153,12 @@ unsafe fn choose_real<V: Copy + PartialOrd>(
     out: [usize; 2],
     above: impl Fn(V, V) -> bool,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: a `V` and another are readable at `a` and `b`, writable at `out` (this function's contract).
     unsafe { choose_by(op, a, b, out, above, |i: V, j: V| if i < j { i } else { j }) }
 }
 
 /// # Safety
-/// As [`located`].
+/// As [`located`], for a value of type `V` and an index of type `I`, whose every byte pattern is a value.
 #[inline(always)]
 unsafe fn choose_by<V: Copy, I: Copy>(
     op: Op,
@@ -162,7 +168,8 @@ unsafe fn choose_by<V: Copy, I: Copy>(
     above: impl Fn(V, V) -> bool,
     lower: impl Fn(I, I) -> I,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: a `V` and an `I` are readable at `a` and `b`, writable at `out` (this function's contract). All
+    // is read before anything is written.
     unsafe {
         let (x, y) = (load::<V>(a[0]), load::<V>(b[0]));
         let (i, j) = (load::<I>(a[1]), load::<I>(b[1]));

@@ -81,17 +81,19 @@ impl Reduction {
     /// Class `Op` if it would not, `Count` for a negative count.
     ///
     /// # Safety
-    /// As [`UserFunction::call`]; a user's function must keep to the same.
+    /// As [`UserFunction::call`], which a user's function relies on.
     pub unsafe fn apply(&self, input: usize, inout: usize, items: i64, datatype: &Datatype) -> Result<()> {
         let count = crate::error::count(items)?;
         match self {
             Reduction::Predefined(op) => {
                 let on = checked(*op, datatype)?;
-                // SAFETY: the caller's promise for items of the predefined type.
+                // SAFETY: `count` items of predefined type `on` are readable at `input`, readable and
+                // writable at `inout`, and apart (this method's contract).
                 unsafe { reduce(*op, on, input, inout, count as usize) }
             }
             Reduction::User { function, .. } => {
-                // SAFETY: the caller's promise.
+                // SAFETY: `items` items are readable at `input`, readable and writable at `inout`, and apart
+                // (this method's contract).
                 unsafe { function.call(input, inout, items, datatype) };
                 Ok(())
             }

@@ -101,7 +101,8 @@ proptest! {
             expected[(disp + memory.origin) as usize] = *byte;
         }
         if !overlaps(&message) {
-            // SAFETY: as above, and the message's bytes do not overlap each other.
+            // SAFETY: `fresh` has the length given, `memory` spans every byte of the message, and those do
+            // not overlap each other.
             unsafe { unpack(&Plain, fresh.as_ptr() as usize, fresh.len() as u64, region, from as u64) }.unwrap();
             prop_assert_eq!(&memory.bytes, &expected);
         }
