@@ -101,11 +101,12 @@ impl Engine {
         }
         let mut copied = None;
         let mut copy = || {
-            // SAFETY: the buffer of a send under way is readable, and its layout lives.
+            // SAFETY: the send is under way, so its buffer is readable and its layout lives (`Path::begin`'s
+            // contract).
             let content = unsafe { content(&message.source) }.ok()?;
             Some(copied.insert(content).as_ptr())
         };
-        // SAFETY: as above; the request keeps the copy until the send is done.
+        // SAFETY: the ticket is of a send under way; the request keeps the copy until the send is done.
         let is_relocated = unsafe { self.paths.relocate(ticket, &mut copy) };
         let (true, Some(content)) = (is_relocated, copied) else { return false };
         let request = self.insert_ahead(Operation::Nothing, State::Underway(ticket), content, peer);
@@ -125,7 +126,7 @@ impl Engine {
         if send.mode == Mode::Synchronous || !self.ahead.allows(send.peer, send.source.bytes(), limit) {
             return None;
         }
-        // SAFETY: the buffer is readable (this function's contract).
+        // SAFETY: the send's buffer is readable (this function's contract), its layout live.
         let content = unsafe { content(&send.source) }.ok()?;
         let source = Region::block(content.as_ptr(), content.len());
         let copied = SendOperation { source, ..*send };
@@ -160,7 +161,7 @@ impl Engine {
                 return false;
             };
             let send = *send;
-            // SAFETY: whoever made the request vouches for the buffer until it is complete.
+            // SAFETY: the send is not complete, so its buffer is readable (contract of `Engine::isend`).
             let Some(copied) = (unsafe { self.defer_ahead(&send, limit) }) else { return false };
             let queue = self.deferred[send.peer as usize].iter_mut();
             queue.filter(|it| **it == request).for_each(|it| *it = copied);

@@ -51,7 +51,8 @@ impl Copier {
         match address {
             0 => Copier::Null,
             1 => Copier::Duplicate,
-            // SAFETY: the caller's promise; function pointers are addresses on this machine.
+            // SAFETY: any other address is that of a `CopyFunction` (this function's contract); function
+            // pointers are addresses on this machine.
             _ => Copier::Function(unsafe {
                 core::mem::transmute::<*const (), CopyFunction>(core::ptr::with_exposed_provenance(address))
             }),
@@ -67,7 +68,8 @@ impl Deleter {
     pub unsafe fn from_address(address: usize) -> Deleter {
         match address {
             0 => Deleter::Null,
-            // SAFETY: the caller's promise; function pointers are addresses on this machine.
+            // SAFETY: any other address is that of a `DeleteFunction` (this function's contract); function
+            // pointers are addresses on this machine.
             _ => Deleter::Function(unsafe {
                 core::mem::transmute::<*const (), DeleteFunction>(core::ptr::with_exposed_provenance(address))
             }),
@@ -213,7 +215,8 @@ pub fn copies(from: Object) -> Result<Copies> {
             Copier::Function(function) => {
                 let (extra, value) = (pointer(key.extra), pointer(value));
                 let target = (&raw mut copy).cast();
-                // SAFETY: the program has given the function for this; the addresses are of this function's variables.
+                // SAFETY: the program registered this `CopyFunction` for objects of the kind; the addresses
+                // are of this function's variables.
                 let code = unsafe { function(from.handle.0, number, extra, value, target, &raw mut flag) };
                 Error::from_code(code).map_or(Ok(()), Err)?;
             }
@@ -246,7 +249,8 @@ fn delete_one(object: Object, number: i32) -> Result<()> {
     let Some(value) = value_of(object, number)? else { return Ok(()) };
     let key = with(|it| Ok(it.keys.get(&number).copied()))?;
     if let Some(Key { deleter: Deleter::Function(function), extra, .. }) = key {
-        // SAFETY: the program has given the function for this.
+        // SAFETY: the program registered this `DeleteFunction` for objects of the kind; `value` and `extra`
+        // are the program's own words.
         let code = unsafe { function(object.handle.0, number, pointer(value), pointer(extra)) };
         Error::from_code(code).map_or(Ok(()), Err)?;
     }

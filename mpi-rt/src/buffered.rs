@@ -86,7 +86,7 @@ impl Engine {
     /// [`BUFFER_AUTOMATIC`]. Errors: `BUFFER` if the owner has one already or there is none at the address, `ARG` for a negative size, `COMM`, `SESSION`.
     ///
     /// # Safety
-    /// The buffer is the runtime's until it is detached.
+    /// The buffer must be writable, and nobody but the runtime may use it, until it is detached.
     pub unsafe fn attach(&mut self, owner: Owner, address: *mut u8, bytes: i64) -> Result<()> {
         match owner {
             Owner::Process => {}
@@ -171,7 +171,8 @@ impl Engine {
         self.reclaim(place);
         let attached = &mut self.attached[place];
         if attached.is_automatic() {
-            // SAFETY: the caller of the send vouches for its content.
+            // SAFETY: the send's content is readable until its call returns (contract of `Engine::send` and
+            // its kin), and this copies it now.
             let request = unsafe { self.send_copy(send)? };
             self.attached[place].add(request, 0, 0);
             self.reclaim(place);
@@ -179,7 +180,9 @@ impl Engine {
         }
         let start = attached.room(send.source.bytes()).ok_or(Error::BUFFER)?;
         let source = Region::block(attached.address.wrapping_add(start), send.source.bytes());
-        // SAFETY: the attached buffer is the runtime's, this stretch is free, and the caller of the send vouches for its content.
+        // SAFETY: the attached buffer is the runtime's until detached (`Engine::attach`), and `room` found
+        // this stretch free. The send's content is readable until its call returns (contract of
+        // `Engine::send`).
         unsafe { copy_regions(&send.source, &source)? };
         let copied = SendOperation { source, mode: Mode::Standard, ..*send };
         let request = self.requests.insert(Request::new(Operation::Send(copied)));

@@ -102,7 +102,8 @@ impl Engine {
             } else {
                 let address = part.announcement.as_ptr().cast();
                 let arguments = ReceiveArguments { address, count, datatype, source: 0, tag, communicator };
-                // SAFETY: as above; nobody reads the word until the request is complete.
+                // SAFETY: the word stays where it is until the duplication is complete, which is after its
+                // messages; nobody reads it before the request is complete.
                 part.messages.push(unsafe { engine.irecv(&arguments)? });
             }
             Ok(())

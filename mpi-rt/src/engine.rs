@@ -191,7 +191,8 @@ pub fn with<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
 /// `call` must not run code of the program, nor wait for anything.
 #[inline(always)]
 pub(crate) unsafe fn briefly<R>(call: impl FnOnce(&mut Engine) -> R) -> Option<R> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `call` runs no code of the program and waits for nothing (this function's contract), so nothing
+    // in it uses `ENGINE` again.
     let done = unsafe {
         ENGINE.try_briefly(|life| match life {
             Life::Running(engine) => Some(call(engine)),

@@ -254,12 +254,14 @@ impl Place {
             Action::Return => {}
             Action::Call(Function::C(function)) => {
                 let mut handle = self.object.handle.0;
-                // SAFETY: the program has given the function for this; both addresses are of this function's variables.
+                // SAFETY: the program registered this `UserFunction` for objects of the kind; both addresses
+                // are of this function's variables.
                 unsafe { function(&raw mut handle, &raw mut code) };
             }
             Action::Call(Function::Fortran(function, number_of)) => {
                 let mut handle = number_of(self.object.handle.0);
-                // SAFETY: as above.
+                // SAFETY: the program registered this `NumberedFunction` for objects of the kind; both
+                // addresses are of this function's variables.
                 unsafe { function(&raw mut handle, &raw mut code) };
             }
             Action::Fatal | Action::Abort => self.end_job(call, error),

@@ -20,7 +20,8 @@ impl Engine {
     pub unsafe fn sendrecv(&mut self, send: &SendArguments, receive: &ReceiveArguments) -> Result<Status> {
         // Everything is checked before anything begins, so that an error leaves nothing under way.
         self.check_send(send, Mode::Standard)?;
-        // SAFETY: the caller vouches for the buffers until this returns; both requests are completed here.
+        // SAFETY: the buffers are readable and writable until this returns, and apart (this function's
+        // contract); both requests are completed here.
         unsafe {
             let receive = self.irecv(receive)?;
             let send = self.isend(send, Mode::Standard)?;
@@ -40,7 +41,8 @@ impl Engine {
         receive: &ReceiveArguments,
     ) -> Result<Status> {
         let source = self.buffer(send.address, send.count, send.datatype)?;
-        // SAFETY: the caller vouches for the buffer; the copy lives until this returns.
+        // SAFETY: the buffer is readable and writable until this returns (this function's contract);
+        // `content` lives until then.
         unsafe {
             let content = content(&source)?;
             let (address, count) = (content.as_ptr(), content.len() as i64);
@@ -55,7 +57,8 @@ impl Engine {
     pub unsafe fn isendrecv(&mut self, send: &SendArguments, receive: &ReceiveArguments) -> Result<Handle> {
         // As for `sendrecv`.
         self.check_send(send, Mode::Standard)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the buffers are readable and writable until both requests are complete, and apart (this
+        // function's contract).
         let (receive, send) = unsafe { (self.irecv(receive)?, self.isend(send, Mode::Standard)?) };
         Ok(self.together(send, receive))
     }
@@ -73,10 +76,11 @@ impl Engine {
         self.check_receive(receive)?;
         let send = match checked {
             None => DONE,
-            // SAFETY: the caller's promise.
+            // SAFETY: the buffer is readable now (this function's contract), and the request keeps the copy.
             Some(send) => unsafe { self.send_copy(&send)? },
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the buffer is writable, and nobody else uses it, until the request is complete (this
+        // function's contract).
         let receive = unsafe { self.irecv(receive)? };
         Ok(self.together(send, receive))
     }
@@ -112,7 +116,7 @@ impl Engine {
     /// `COUNT`, `TYPE`.
     ///
     /// # Safety
-    /// The buffer must be writable until the request is complete.
+    /// The buffer must be writable, and nobody else may use it, until the request is complete.
     pub unsafe fn imrecv(
         &mut self,
         address: *mut u8,

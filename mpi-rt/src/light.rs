@@ -119,7 +119,8 @@ impl Engine {
     pub(crate) fn deliver_light(&mut self, request: Handle, source: u32, arrival: &Arrival) -> bool {
         let Some(it) = self.light.get_mut(request) else { return true };
         let target = Region::block(it.address, it.bytes);
-        // SAFETY: it is the front message; whoever made the request vouches for its buffer.
+        // SAFETY: `arrival` is the sender's front message. The receive's `bytes` at `address` are writable
+        // until it is complete (`Engine::irecv`'s contract).
         let copied = unsafe { self.paths.deliver(NodeRank(source), arrival, &target) };
         if copied == Ok(Delivery::Cancelled) {
             return false;
@@ -150,7 +151,8 @@ impl Engine {
     pub(crate) fn advance_light(&mut self, request: Handle) -> Option<bool> {
         let it = self.light.get_mut(request)?;
         let Stage::Underway(ticket) = it.state else { unreachable!("a send under way that is not") };
-        // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
+        // SAFETY: the ticket is the request's, which is under way, so the buffer is readable
+        // (`Engine::isend`'s contract).
         if unsafe { self.paths.advance(ticket) }.is_none() {
             return Some(false);
         }

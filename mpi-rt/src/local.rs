@@ -30,7 +30,8 @@ impl<T> RankLocal<T> {
         if unsafe { self.0.try_borrow_unguarded() }.is_err() {
             return None;
         }
-        // SAFETY: a rank is one thread; no call further out uses the object, and the caller vouches for those further in.
+        // SAFETY: a rank is one thread; the check above found no borrow further out, and `use_it` leads to no
+        // other use (this function's contract), so this reference is the only one.
         Some(use_it(unsafe { &mut *self.0.as_ptr() }))
     }
 
@@ -45,7 +46,7 @@ impl<T> RankLocal<T> {
 /// attribute's copy function), so that the callback's own calls find it.
 pub struct Lent<T>(Cell<Option<NonNull<T>>>);
 
-// SAFETY: as for `RankLocal`.
+// SAFETY: a rank is one thread, without signal handlers (lwk-user), and peers do not touch these objects.
 unsafe impl<T> Sync for Lent<T> {}
 
 /// Puts back what was there before, also when the callback unwinds.

@@ -70,7 +70,8 @@ impl Operation {
     /// # Safety
     /// `count` items of the datatype at both addresses, as [`Kernel`] and [`UserFunction::call`] need them.
     pub unsafe fn apply(&self, engine: &mut Engine, left: *const u8, inout: *mut u8, count: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `count` items of the datatype are readable at `left`, readable and writable at `inout`, and
+        // apart (this function's contract).
         unsafe {
             match &self.combiner {
                 Combiner::User(user) => engine.lend(|| {
@@ -95,11 +96,13 @@ impl Operation {
         count: usize,
     ) {
         match &self.combiner {
-            // SAFETY: the caller's promise.
+            // SAFETY: the sources are readable, the targets writable, for `count` elements of the kernel's
+            // type (this function's contract).
             Combiner::Fast(kernel) => unsafe { kernel(left, right, out, twin, count) },
             Combiner::Rare(op, on) => {
                 let [a, b] = [left, right].map(|it| it.expose_provenance());
-                // SAFETY: the caller's promise. It fails only for what `Engine::operation` has refused.
+                // SAFETY: `count` elements are readable at `left` and `right`, writable at `out` and `twin`
+                // (this function's contract). It fails only for what `Engine::operation` has refused.
                 unsafe {
                     let _ = combine_rare(*op, *on, a, b, out.expose_provenance(), count);
                     if !twin.is_null() {
@@ -181,7 +184,8 @@ impl Engine {
         self.check_buffer(input, count, datatype)?;
         self.check_buffer(inout, count, datatype)?;
         if reduction.count > 0 {
-            // SAFETY: the caller's promise.
+            // SAFETY: `count` items are readable at `input` and writable at `inout`, and do not overlap (this
+            // function's contract).
             unsafe { reduction.operation.apply(self, input, inout, reduction.count) };
         }
         Ok(())
@@ -210,7 +214,8 @@ impl Engine {
         if operation.is_users() {
             return Err(Error::OP);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the sources are readable, the targets writable, for `count` items (this function's
+        // contract); `region` has refused a negative `count`.
         unsafe { operation.combine(left, right, out, twin, count as usize) };
         Ok(())
     }

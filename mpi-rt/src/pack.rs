@@ -39,7 +39,8 @@ impl Engine {
         let source = self.buffer(address, count, datatype)?;
         let (target, room) = into.rest()?;
         check_bytes(target, source.bytes())?;
-        // SAFETY: the caller's promise; lengths are checked.
+        // SAFETY: the items are readable and the `room` bytes at `target` writable, apart (this function's
+        // contract); `copy_part` checks the lengths.
         unsafe { copy_part(&source, 0, &Region::block(target, room), 0, source.bytes())? };
         Ok(into.position + source.bytes() as i64)
     }
@@ -52,7 +53,8 @@ impl Engine {
         let target = self.buffer(address, count, datatype)?;
         let (source, room) = from.rest()?;
         check_bytes(source, target.bytes())?;
-        // SAFETY: the caller's promise; lengths are checked.
+        // SAFETY: the `room` bytes at `source` are readable and the items writable, apart (this function's
+        // contract); `copy_part` checks the lengths.
         unsafe { copy_part(&Region::block(source, room), 0, &target, 0, target.bytes())? };
         Ok(from.position + target.bytes() as i64)
     }
@@ -78,7 +80,8 @@ impl Engine {
         let (target, room) = into.rest()?;
         check_bytes(target, bytes)?;
         let (base, out) = (address.expose_provenance(), target.expose_provenance());
-        // SAFETY: the caller's promise; the room is checked.
+        // SAFETY: the items are readable and the `room` bytes at `target` writable, apart (`Engine::pack`'s
+        // contract); `pack_external` checks the room.
         let packed = unsafe { pack_external(datatype, base, count, out, room as u64)? };
         Ok(into.position + packed as i64)
     }
@@ -99,7 +102,8 @@ impl Engine {
         let (source, room) = from.rest()?;
         check_bytes(source, bytes)?;
         let (base, data) = (address.expose_provenance(), source.expose_provenance());
-        // SAFETY: the caller's promise; the room is checked.
+        // SAFETY: the `room` bytes at `source` are readable and the items writable, apart (`Engine::unpack`'s
+        // contract); `unpack_external` checks the room.
         let read = unsafe { unpack_external(datatype, base, count, data, room as u64)? };
         Ok(from.position + read as i64)
     }

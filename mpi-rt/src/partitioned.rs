@@ -99,7 +99,8 @@ impl PartitionedReceive {
             }
             let start = partition * each;
             let bytes = each.min(self.target.bytes().saturating_sub(start));
-            // SAFETY: the sender keeps buffer and datatype until the round is over; who made the receive vouches for its buffer.
+            // SAFETY: the sender keeps buffer and datatype until the round is over; `target` is writable
+            // while the receive's round is active (`Engine::precv_init`'s contract).
             let copied = unsafe { copy_part(&source, start, &self.target, start, bytes) };
             self.outcome = self.outcome.and(copied.map_err(Error::from));
             self.copied[partition] = true;

@@ -12,7 +12,7 @@ impl Engine {
     /// A send that is started by [`Engine::start`]. Errors: as for a send.
     ///
     /// # Safety
-    /// The buffer must be readable whenever the request is active.
+    /// The buffer must be readable, and nobody may write it, whenever the request is active.
     pub unsafe fn send_init(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
         let send = self.check_send(arguments, mode)?;
         let keeps = send.as_ref().map_or(Keeps::Nothing, |it| self.layout_of(arguments.datatype, &it.source));
@@ -23,7 +23,7 @@ impl Engine {
     /// A receive that is started by [`Engine::start`]. Errors: as for a receive.
     ///
     /// # Safety
-    /// The buffer must be writable whenever the request is active.
+    /// The buffer must be writable, and nobody else may use it, whenever the request is active.
     pub unsafe fn receive_init(&mut self, arguments: &ReceiveArguments) -> Result<Handle> {
         let receive = self.check_receive(arguments)?;
         let keeps =
@@ -41,7 +41,8 @@ impl Engine {
         match &mut it.operation {
             Operation::Collective(run) => {
                 let run = run.take().ok_or(Error::REQUEST)?;
-                // SAFETY: whoever made the request vouches for the buffers whenever it is active.
+                // SAFETY: the call's buffers are valid whenever the request is active
+                // (`Engine::collective_init`'s contract), which it is from here on.
                 unsafe { self.start_collective(request, run) };
             }
             Operation::Send(send) => {

@@ -89,7 +89,8 @@ impl Engine {
             return gone;
         }
         let Some(ticket) = self.ticket(request) else { unreachable!("a send under way without a request") };
-        // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
+        // SAFETY: the ticket is the request's, which is under way, so its content is readable: the program's
+        // buffer (contract of the send that made it) or the request's copy.
         let gone = unsafe { self.paths.advance(ticket) }.is_some();
         if gone {
             self.complete(request, Status::EMPTY);
@@ -118,7 +119,8 @@ impl Engine {
             let Some(ticket) = self.ticket(request) else {
                 unreachable!("an arriving message without a request")
             };
-            // SAFETY: the ticket is the request's, which is under way; whoever made it vouches for the buffer.
+            // SAFETY: the ticket is the request's, which is under way, so the buffer is writable and nobody
+            // else uses it (contract of the receive that made it).
             if let Some(outcome) = unsafe { self.paths.advance(ticket) } {
                 let outcome = outcome.map_err(Error::from);
                 self.arriving.remove(index);
@@ -143,7 +145,8 @@ impl Engine {
                     Some(Request { operation: Operation::Send(send), detached, .. }) => (*send, !detached),
                     _ => unreachable!("a deferred send without a request"),
                 };
-                // SAFETY: whoever made the request vouches for the buffer until it is complete.
+                // SAFETY: the send is not complete, so its buffer is readable until it is (contract of
+                // `Engine::isend`), or a copy the request keeps.
                 match unsafe { self.start_send(&send) } {
                     Started::Full => break,
                     Started::Done => self.complete(request, Status::EMPTY),

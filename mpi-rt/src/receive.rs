@@ -170,7 +170,7 @@ impl Engine {
     /// message is longer than the buffer, which then holds its beginning.
     ///
     /// # Safety
-    /// The buffer must be writable.
+    /// The buffer must be writable, and nobody else may use it, until this returns.
     #[inline(never)]
     pub unsafe fn receive(&mut self, arguments: &ReceiveArguments) -> Result<Status> {
         let communicator = self.communicator(arguments.communicator)?;
@@ -189,7 +189,8 @@ impl Engine {
                     if arrival.label != label {
                         break;
                     }
-                    // SAFETY: it is the front message; the caller vouches for the buffer.
+                    // SAFETY: `arrival` is the peer's front message, asked for just now; the buffer is
+                    // writable until this returns (this function's contract).
                     let copied = unsafe { self.paths.deliver(NodeRank(peer), &arrival, &target) };
                     if copied == Ok(Delivery::Cancelled) {
                         continue;
@@ -198,7 +199,8 @@ impl Engine {
                     let mut status =
                         received(communicator, peer, arguments.tag, arrival.bytes, &target, copied);
                     if let Ok(Delivery::Underway(ticket)) = copied {
-                        // SAFETY: the transport has just given it; the caller vouches for the buffer until this returns.
+                        // SAFETY: `deliver` has just given the ticket; the buffer is writable until this
+                        // returns (this function's contract).
                         let outcome = unsafe { self.finish_receive(ticket) };
                         status.error = outcome.err().or(status.error);
                     }
@@ -211,7 +213,8 @@ impl Engine {
                 poll.pause();
             }
         }
-        // SAFETY: the caller vouches for the buffer until this returns.
+        // SAFETY: the buffer is writable, and the request is waited for before this returns (this function's
+        // contract).
         let request = unsafe { self.irecv(arguments)? };
         self.wait(request)
     }
@@ -219,12 +222,13 @@ impl Engine {
     /// Waits until a message that is on its way has come.
     ///
     /// # Safety
-    /// The ticket is of a delivery under way, and the receive buffer is writable.
+    /// The ticket is of a delivery under way, and the receive buffer is writable until this returns.
     #[cold]
     unsafe fn finish_receive(&mut self, ticket: Ticket) -> Result<()> {
         let mut poll = Poll::new();
         for round in 1u32.. {
-            // SAFETY: the caller's promise; it is the last use after the outcome is known.
+            // SAFETY: the ticket is of a delivery under way, to a writable buffer (this function's contract);
+            // it is not used again after the outcome.
             if let Some(outcome) = unsafe { self.paths.advance(ticket) } {
                 return outcome.map_err(Error::from);
             }
@@ -242,7 +246,8 @@ impl Engine {
     /// The buffer must be writable, and nobody else may use it, until the request is complete.
     #[inline(always)]
     pub unsafe fn irecv(&mut self, arguments: &ReceiveArguments) -> Result<Handle> {
-        // SAFETY: the caller's promise, for both.
+        // SAFETY: the buffer is writable, and nobody else uses it, until the request is complete (this
+        // function's contract).
         unsafe {
             match self.receive_short(arguments) {
                 Some(bytes) => Ok(self.light.insert(Light::received(bytes, arguments.source, arguments.tag))),
@@ -263,24 +268,27 @@ impl Engine {
         let communicator = self.communicator(arguments.communicator)?;
         let peer = communicator.peers().get(source as usize).copied();
         let (Some(bytes), Some(peer)) = (light, peer) else {
-            // SAFETY: the caller's promise.
+            // SAFETY: the buffer is writable, and nobody else uses it, until the request is complete (this
+            // function's contract).
             return unsafe { self.irecv_any(arguments) };
         };
         let context = communicator.context;
         if self.waiting.wanted(peer) {
             self.take_in_posted(peer);
-            // SAFETY: the caller's promise.
+            // SAFETY: the buffer is writable, and nobody else uses it (this function's contract).
             if let Some(bytes) = unsafe { self.receive_short(arguments) } {
                 return Ok(self.light.insert(Light::received(bytes, source, tag)));
             }
         }
         if self.waiting.held(peer) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the buffer is writable, and nobody else uses it, until the request is complete (this
+            // function's contract).
             return unsafe { self.irecv_any(arguments) };
         }
         let label = Label::new(context, tag);
         if self.waiting.is_clear(peer) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `bytes`, those of the arguments' items, are writable at `address` (this function's
+            // contract).
             let received =
                 unsafe { self.paths.receive_block(NodeRank(peer), label, address, bytes, AT_ONCE) };
             if let Some(bytes) = received {
@@ -369,7 +377,8 @@ impl Engine {
         message: Message,
     ) -> bool {
         let bytes = message.bytes;
-        // SAFETY: whoever made the request vouches for its buffer until it is complete.
+        // SAFETY: `message` was held for this sender and is delivered once; `target` is writable until the
+        // request is complete (contract of the receive that made it).
         let copied =
             unsafe { self.paths.deliver_held(NodeRank(key.source), message.content, &receive.target) };
         if copied == Ok(Delivery::Cancelled) {
@@ -410,7 +419,8 @@ impl Engine {
         if !self.waiting.may_hold(peer) && !self.paths.must_take(NodeRank(peer)) {
             return false;
         }
-        // SAFETY: it is the front message.
+        // SAFETY: `arrival` is the peer's front message, which the caller has just asked for and nobody has
+        // taken.
         let Some(content) = (unsafe { self.paths.hold(NodeRank(peer), arrival) }) else { return false };
         self.waiting.add(key, Message { bytes: arrival.bytes, content });
         true
@@ -433,7 +443,8 @@ impl Engine {
         let Operation::Receive(receive) = &it.operation else {
             unreachable!("a posted receive whose request is another operation");
         };
-        // SAFETY: it is the front message; whoever made the request vouches for its buffer.
+        // SAFETY: `arrival` is the sender's front message; `target` is writable until the request is complete
+        // (contract of the receive that made it).
         let copied = unsafe { self.paths.deliver(NodeRank(key.source), arrival, &receive.target) };
         if copied == Ok(Delivery::Cancelled) {
             if let State::Posted(token) = it.state {

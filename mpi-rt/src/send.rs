@@ -39,7 +39,7 @@ impl Engine {
     /// `RANK`.
     ///
     /// # Safety
-    /// The buffer must be readable.
+    /// The buffer must be readable, and nobody may write it, until this returns.
     #[inline(never)]
     pub unsafe fn send(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
         let Some(send) = self.check_send(arguments, mode)? else { return Ok(()) };
@@ -47,14 +47,15 @@ impl Engine {
             return self.send_buffered(&send).map(drop);
         }
         if self.deferred_count == 0 {
-            // SAFETY: the caller vouches for the buffer, until this returns.
+            // SAFETY: the buffer is readable until this returns (this function's contract), which is after
+            // the send is done.
             match unsafe { self.start_send(&send) } {
                 Started::Done => return Ok(()),
                 Started::Underway(ticket) => return self.complete_send(ticket),
                 Started::Full => {}
             }
         }
-        // SAFETY: as above.
+        // SAFETY: the buffer is readable until this returns (this function's contract).
         unsafe { self.send_when_there_is_room(&send) }
     }
 
@@ -71,14 +72,16 @@ impl Engine {
             }
             // Sends that began before must reach the peer before.
             if self.deferred[peer].is_empty() {
-                // SAFETY: the caller vouches for the buffer, until this returns.
+                // SAFETY: the buffer is readable until this returns (this function's contract), which is
+                // after the send is done.
                 match unsafe { self.start_send(send) } {
                     Started::Done => return Ok(()),
                     Started::Underway(ticket) => return self.complete_send(ticket),
                     Started::Full => {}
                 }
             }
-            // SAFETY: as above.
+            // SAFETY: the buffer is readable until this returns (this function's contract), and is copied
+            // now.
             if let Some(request) = unsafe { self.defer_ahead(send, Limit::After(round)) } {
                 self.deferred[peer].push_back(request);
                 self.deferred_count += 1;
@@ -94,7 +97,8 @@ impl Engine {
     fn complete_send(&mut self, ticket: Ticket) -> Result<()> {
         let mut poll = Poll::new();
         for round in 1u32.. {
-            // SAFETY: the transport has just given the ticket, and the buffer is the caller's, who waits.
+            // SAFETY: both callers have just got the ticket from `start_send` and return after this, so it is
+            // not void and the buffer is readable (contract of `Engine::send`).
             if unsafe { self.paths.advance(ticket) }.is_some() {
                 break;
             }
@@ -112,23 +116,23 @@ impl Engine {
     /// Hands a message to the transport.
     ///
     /// # Safety
-    /// The buffer must be readable until the send is complete.
+    /// The buffer must be readable, and nobody may write it, until the send is complete.
     #[inline(always)]
     pub(crate) unsafe fn start_send(&mut self, send: &SendOperation) -> Started {
         let synchronous = send.mode == Mode::Synchronous;
         let message = Outgoing { label: send.label, source: send.source, synchronous };
-        // SAFETY: the caller's promise.
+        // SAFETY: the buffer is readable until the send is complete (this function's contract).
         unsafe { self.paths.begin(NodeRank(send.peer), &message) }
     }
 
     /// Begins a send. Errors: as for [`Engine::send`].
     ///
     /// # Safety
-    /// The buffer must be readable until the request is complete.
+    /// The buffer must be readable, and nobody may write it, until the request is complete.
     #[inline(never)]
     pub unsafe fn isend(&mut self, arguments: &SendArguments, mode: Mode) -> Result<Handle> {
         if matches!(mode, Mode::Standard | Mode::Ready) {
-            // SAFETY: the caller vouches for the buffer until the request is complete.
+            // SAFETY: the buffer is readable until the request is complete (this function's contract).
             unsafe {
                 if self.send_short(arguments) {
                     return Ok(DONE);
@@ -147,7 +151,7 @@ impl Engine {
         if self.deferred[send.peer as usize].is_empty() {
             let mut poll = Poll::new();
             for _ in 0..POLLS_FOR_ROOM {
-                // SAFETY: the caller vouches for the buffer until the request is complete.
+                // SAFETY: the buffer is readable until the request is complete (this function's contract).
                 match unsafe { self.start_send(&send) } {
                     Started::Done => return Ok(DONE),
                     Started::Underway(ticket) => return Ok(self.send_underway(arguments, &send, ticket)),
@@ -175,7 +179,8 @@ impl Engine {
         let peer = *communicator.peers().get(arguments.target as usize)?;
         let label = Label::new(communicator.context, arguments.tag);
         let source = Region::block(arguments.address, bytes);
-        // SAFETY: the caller's promise.
+        // SAFETY: `bytes`, those of the arguments' items, are readable until the request is complete (this
+        // function's contract).
         match unsafe { self.paths.begin(NodeRank(peer), &Outgoing { label, source, synchronous: false }) } {
             Started::Full => None,
             Started::Done => Some(DONE),
@@ -204,7 +209,8 @@ impl Engine {
     /// Begins the send of a request, or puts it off until the peer has room.
     pub(crate) fn begin_send(&mut self, request: Handle, send: &SendOperation) {
         let started = if self.deferred[send.peer as usize].is_empty() {
-            // SAFETY: whoever made the request vouches for the buffer until it is complete.
+            // SAFETY: the send's buffer is readable until the request is complete (contract of what made it),
+            // or a copy the request keeps.
             unsafe { self.start_send(send) }
         } else {
             Started::Full

@@ -17,13 +17,14 @@ use lwk_place::NodeRank;
 /// Sends, if it can be done at once; false if nothing has happened.
 ///
 /// # Safety
-/// The buffer must be readable.
+/// The arguments' items must be readable until this returns.
 #[inline(always)]
 pub unsafe fn send(arguments: &SendArguments, mode: Mode) -> bool {
     if !matches!(mode, Mode::Standard | Mode::Ready) {
         return false;
     }
-    // SAFETY: a message is copied, no more; the caller vouches for the buffer.
+    // SAFETY: `send_short` copies a message: it runs no code of the program and does not wait. The buffer is
+    // readable (this function's contract).
     unsafe { briefly(|engine| engine.send_short(arguments)) == Some(true) }
 }
 
@@ -31,10 +32,11 @@ pub unsafe fn send(arguments: &SendArguments, mode: Mode) -> bool {
 /// Its source and tag are those that were asked for.
 ///
 /// # Safety
-/// The buffer must be writable.
+/// The arguments' items must be writable until this returns.
 #[inline(always)]
 pub unsafe fn receive(arguments: &ReceiveArguments) -> Option<u64> {
-    // SAFETY: as for `send`.
+    // SAFETY: `receive_short` copies a message: it runs no code of the program and does not wait. The buffer
+    // is writable (this function's contract).
     unsafe { briefly(|engine| engine.receive_short(arguments)).flatten() }
 }
 
@@ -50,7 +52,8 @@ impl Engine {
         let Ok(communicator) = self.communicator(arguments.communicator) else { return false };
         let Some(peer) = communicator.peers().get(arguments.target as usize) else { return false };
         let (peer, label) = (*peer, Label::new(communicator.context, arguments.tag));
-        // SAFETY: the caller's promise.
+        // SAFETY: `bytes`, those of the arguments' items and at most `SHORT`, are readable (this function's
+        // contract).
         unsafe { self.paths.send_short(NodeRank(peer), label, arguments.address, bytes) }
     }
 
@@ -68,7 +71,7 @@ impl Engine {
             return None;
         }
         let label = Label::new(communicator.context, arguments.tag);
-        // SAFETY: the caller's promise.
+        // SAFETY: `room`, the bytes of the arguments' items, is writable (this function's contract).
         unsafe { self.paths.receive_short(NodeRank(peer), label, arguments.address, room) }
             .map(|bytes| bytes as u64)
     }

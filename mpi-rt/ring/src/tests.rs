@@ -7,7 +7,8 @@ fn cells(count: usize) -> Vec<Cell> {
 #[test]
 fn a_full_ring_has_no_room_until_a_quarter_is_free_and_loses_nothing() {
     let (cells, credit) = (cells(8), Credit::new());
-    // SAFETY: a new ring, one end each; reads and writes follow the protocol.
+    // SAFETY: a new ring, one end each; cells are written after room was found, read after a message was
+    // seen.
     unsafe {
         let mut producer = Producer::new(&cells, &credit).unwrap();
         let mut consumer = Consumer::new(&cells, &credit).unwrap();
@@ -32,7 +33,8 @@ fn a_full_ring_has_no_room_until_a_quarter_is_free_and_loses_nothing() {
 #[test]
 fn the_shorter_way_ends_at_the_credit_that_is_known_and_mixes_with_the_other() {
     let (cells, credit) = (cells(4), Credit::new());
-    // SAFETY: a new ring, one end each; reads and writes follow the protocol.
+    // SAFETY: a new ring, one end each; cells are written after room was found, read after a message was
+    // seen.
     unsafe {
         let mut producer = Producer::new(&cells, &credit).unwrap();
         let mut consumer = Consumer::new(&cells, &credit).unwrap();
@@ -75,7 +77,8 @@ fn a_length_that_is_no_power_of_two_is_refused() {
 fn two_threads_keep_order_and_content() {
     const MESSAGES: u64 = 20_000;
     let (cells, credit) = (cells(16), Credit::new());
-    // SAFETY: a new ring, one end each; reads and writes follow the protocol.
+    // SAFETY: a new ring, one end each; cells are written after room was found, read after a message was
+    // seen.
     unsafe {
         let mut producer = Producer::new(&cells, &credit).unwrap();
         let mut consumer = Consumer::new(&cells, &credit).unwrap();

@@ -13,7 +13,7 @@ fn marks(count: usize) -> Vec<Mark> {
 /// # Safety
 /// There is room for it.
 unsafe fn send(producer: &mut Producer, seed: u64, bytes: usize) {
-    // SAFETY: room for all of it, the caller says; each piece is as long as it says.
+    // SAFETY: the FIFO has room for `8 + bytes` (this function's contract); each piece is as long as it says.
     unsafe {
         producer.write(0, 8, |piece, offset, length| {
             let head = ((seed << 32) | bytes as u64).to_le_bytes();
@@ -34,7 +34,7 @@ unsafe fn send(producer: &mut Producer, seed: u64, bytes: usize) {
 /// There is one.
 unsafe fn receive(consumer: &mut Consumer, seed: u64) -> usize {
     let mut head = [0u8; 8];
-    // SAFETY: there is a packet of eight bytes and as many as these say.
+    // SAFETY: there is a packet (this function's contract): eight bytes, and as many more as these say.
     unsafe {
         consumer.read(0, 8, |piece, offset, length| piece.copy_to(head.as_mut_ptr().add(offset), length));
         let head = u64::from_le_bytes(head);
@@ -53,7 +53,7 @@ unsafe fn receive(consumer: &mut Consumer, seed: u64) -> usize {
 #[test]
 fn packets_of_every_length_wrap_around_and_nothing_is_lost() {
     let (memory, total_in, total_out) = (blocks(8), Total::new(), Total::new());
-    // SAFETY: a new FIFO, one end each; reads and writes follow the protocol.
+    // SAFETY: a new FIFO, one end each; `send` runs after `has_room`, `receive` after `has_packet`.
     unsafe {
         let mut producer = Producer::new(&memory, &total_in, &total_out).unwrap();
         let mut consumer = Consumer::new(&memory, &total_in, &total_out).unwrap();
@@ -72,7 +72,7 @@ fn packets_of_every_length_wrap_around_and_nothing_is_lost() {
 #[test]
 fn a_full_fifo_has_no_room_until_something_is_read() {
     let (memory, total_in, total_out) = (blocks(4), Total::new(), Total::new());
-    // SAFETY: as above.
+    // SAFETY: a new FIFO, one end each; `send` runs after `has_room`, `receive` after `has_packet`.
     unsafe {
         let mut producer = Producer::new(&memory, &total_in, &total_out).unwrap();
         let mut consumer = Consumer::new(&memory, &total_in, &total_out).unwrap();
@@ -93,7 +93,7 @@ fn a_full_fifo_has_no_room_until_something_is_read() {
 fn two_threads_keep_order_and_content() {
     const PACKETS: u64 = 20_000;
     let (memory, total_in, total_out) = (blocks(16), Total::new(), Total::new());
-    // SAFETY: as above.
+    // SAFETY: a new FIFO, one end each; `send` runs after `has_room`, `receive` after `has_packet`.
     unsafe {
         let mut producer = Producer::new(&memory, &total_in, &total_out).unwrap();
         let mut consumer = Consumer::new(&memory, &total_in, &total_out).unwrap();

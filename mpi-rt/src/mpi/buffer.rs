@@ -22,7 +22,7 @@ pub unsafe trait BufferMut: Buffer {
     fn part_mut(&mut self) -> Part;
 }
 
-// SAFETY: a slice is that many elements.
+// SAFETY: a slice is `len` elements of the datatype at its address, readable while it is borrowed.
 unsafe impl<T: Element> Buffer for [T] {
     #[inline]
     fn part(&self) -> Part {
@@ -30,7 +30,8 @@ unsafe impl<T: Element> Buffer for [T] {
     }
 }
 
-// SAFETY: as above; any bytes are elements.
+// SAFETY: a slice is `len` elements at its address, writable while it is borrowed exclusively; any bytes are
+// elements.
 unsafe impl<T: Element> BufferMut for [T] {
     #[inline]
     fn part_mut(&mut self) -> Part {
@@ -42,7 +43,7 @@ unsafe impl<T: Element> BufferMut for [T] {
 macro_rules! like_slices {
     ($([$($generic:tt)*] $type:ty, $this:ident => $slice:expr, $slice_mut:expr;)*) => {
         $(
-            // SAFETY: that of the slice.
+            // SAFETY: the part is that of a slice of the elements, borrowed as long as this is.
             unsafe impl<$($generic)*> Buffer for $type {
                 #[inline]
                 fn part(&self) -> Part {
@@ -51,7 +52,7 @@ macro_rules! like_slices {
                 }
             }
 
-            // SAFETY: that of the slice.
+            // SAFETY: the part is that of a slice of the elements, borrowed exclusively as long as this is.
             unsafe impl<$($generic)*> BufferMut for $type {
                 #[inline]
                 fn part_mut(&mut self) -> Part {

@@ -383,7 +383,7 @@ mod tests {
         // Where an empty vector of bytes says that it is.
         // SAFETY: no elements; any address but null will do, and bytes lie anywhere.
         let nothing: &[u8] = unsafe { core::slice::from_raw_parts(without_provenance(IN_PLACE), 0) };
-        // SAFETY: as above.
+        // SAFETY: no elements; any address but null will do, and bytes lie anywhere.
         let room: &mut [u8] = unsafe { core::slice::from_raw_parts_mut(without_provenance_mut(IN_PLACE), 0) };
         assert!(!sent(nothing).is_in_place(), "sent");
         assert!(!received(room).is_in_place(), "received");

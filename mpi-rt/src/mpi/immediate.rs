@@ -38,7 +38,7 @@ impl<'scope> Scope<'scope, '_> {
         let handle = if sent {
             DONE
         } else {
-            // SAFETY: as above.
+            // SAFETY: the buffer is borrowed until the scope ends, and the scope waits for the request.
             self.begin(|engine| unsafe { engine.isend(&arguments, mode) })?
         };
         Ok(Request::new(handle, self.pending, Lent::new(buffer)))
@@ -54,7 +54,8 @@ impl<'scope> Scope<'scope, '_> {
     ) -> Result<Request<'scope, &'scope mut B>> {
         let mut lent = Lent::new(buffer);
         let arguments = receiving(lent.get().part_mut(), source, tag, self.communicator);
-        // SAFETY: as for sends, and borrowed exclusively; any bytes may be written there.
+        // SAFETY: the buffer is borrowed exclusively until the scope ends, which waits for the request; any
+        // bytes may be written there.
         let handle = self.begin(|engine| unsafe { engine.irecv(&arguments) })?;
         Ok(Request::new(handle, self.pending, lent))
     }
@@ -70,7 +71,8 @@ impl<'scope> Scope<'scope, '_> {
         let handle = match message.take() {
             None => DONE,
             Some(message) => self.begin(|engine| {
-                // SAFETY: as for receives.
+                // SAFETY: the buffer is borrowed exclusively until the scope ends, which waits for the
+                // request; any bytes may be written there.
                 unsafe { engine.imrecv(part.address, part.count, part.datatype, message) }
             })?,
         };
@@ -86,7 +88,8 @@ impl<'scope> Scope<'scope, '_> {
         let mut lent = Lent::new((send.0, receive.0));
         let sends = sending(send.0.part(), send.1, send.2, self.communicator);
         let receives = receiving(lent.get().1.part_mut(), receive.1, receive.2, self.communicator);
-        // SAFETY: as for both.
+        // SAFETY: one buffer is borrowed, the other exclusively, until the scope ends, which waits for the
+        // request; any bytes may be written to the latter.
         let handle = self.begin(|engine| unsafe { engine.isendrecv(&sends, &receives) })?;
         Ok(Request::new(handle, self.pending, lent))
     }
@@ -102,7 +105,8 @@ impl<'scope> Scope<'scope, '_> {
         let part = lent.get().part_mut();
         let sends = sending(part, target, send_tag, self.communicator);
         let receives = receiving(part, source, receive_tag, self.communicator);
-        // SAFETY: as for both.
+        // SAFETY: the buffer is borrowed exclusively until the scope ends, which waits for the request; any
+        // bytes may be written there.
         let handle = self.begin(|engine| unsafe { engine.isendrecv_replace(&sends, &receives) })?;
         Ok(Request::new(handle, self.pending, lent))
     }
@@ -131,7 +135,8 @@ impl<'scope> Scope<'scope, '_> {
     ) -> Result<Persistent<'scope, &'scope mut B>> {
         let mut lent = Lent::new(buffer);
         let arguments = receiving(lent.get().part_mut(), source, tag, self.communicator);
-        // SAFETY: as for sends.
+        // SAFETY: the request lends the buffer out only while it is not active, and the scope waits for it;
+        // any bytes may be written there.
         let handle = self.begin(|engine| unsafe { engine.receive_init(&arguments) })?;
         Ok(Persistent::new(handle, lent))
     }

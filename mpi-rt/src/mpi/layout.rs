@@ -156,14 +156,15 @@ unsafe impl Buffer for View<'_> {
     }
 }
 
-// SAFETY: as above.
+// SAFETY: `Datatype::of_mut` has checked that the items lie in memory that is borrowed.
 unsafe impl Buffer for ViewMut<'_> {
     fn part(&self) -> Part {
         self.part
     }
 }
 
-// SAFETY: as above, borrowed exclusively; the items are elements' bytes, which may be any.
+// SAFETY: `Datatype::of_mut` has checked that the items lie in memory that is borrowed exclusively; they are
+// elements' bytes, which may be any.
 unsafe impl BufferMut for ViewMut<'_> {
     fn part_mut(&mut self) -> Part {
         self.part

@@ -104,7 +104,8 @@ impl<T: Element, F: Fn(T, T) -> T> UserFunction for Elementwise<T, F> {
         let count = if datatype == T::DATATYPE { usize::try_from(count).unwrap_or(0) } else { 0 };
         let (input, inout) = (input.cast::<T>(), inout.cast::<T>());
         for index in 0..count {
-            // SAFETY: the caller's promise: so many items of the type at both addresses, at any alignment.
+            // SAFETY: `count` items of the type are readable at `input` and writable at `inout` (this
+            // function's contract), at any alignment.
             unsafe {
                 let left = input.add(index).read_unaligned();
                 let right = inout.add(index).read_unaligned();

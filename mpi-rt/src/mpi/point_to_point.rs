@@ -30,22 +30,22 @@ pub(super) fn receiving(part: Part, source: i32, tag: i32, communicator: Handle)
 /// Sends what [`short::send`] has not, in a function of its own, so that only such messages pay for its frame.
 ///
 /// # Safety
-/// The buffer must be readable.
+/// The part's items must be readable until this returns.
 #[inline(never)]
 unsafe fn send_after_all(part: Part, target: i32, tag: i32, communicator: Handle, mode: Mode) -> Result<()> {
     let arguments = sending(part, target, tag, communicator);
-    // SAFETY: the caller's promise.
+    // SAFETY: the part's items are readable until this returns (this function's contract).
     with(|engine| unsafe { engine.send(&arguments, mode) })
 }
 
 /// The same for what [`short::receive`] has not received.
 ///
 /// # Safety
-/// The buffer must be writable.
+/// The part's items must be writable until this returns.
 #[inline(never)]
 unsafe fn receive_after_all(part: Part, source: i32, tag: i32, communicator: Handle) -> Result<Status> {
     let arguments = receiving(part, source, tag, communicator);
-    // SAFETY: the caller's promise.
+    // SAFETY: the part's items are writable until this returns (this function's contract).
     with(|engine| unsafe { engine.receive(&arguments) })
 }
 
@@ -64,7 +64,7 @@ impl<'mpi> Communicator<'mpi> {
         if unsafe { short::send(&arguments, mode) } {
             return Ok(());
         }
-        // SAFETY: as above.
+        // SAFETY: the buffer is borrowed until the call returns.
         unsafe { send_after_all(buffer.part(), target, tag, self.handle(), mode) }
     }
 
@@ -76,7 +76,7 @@ impl<'mpi> Communicator<'mpi> {
         if let Some(bytes) = unsafe { short::receive(&arguments) } {
             return Ok(Status { source, tag, bytes, ..Status::EMPTY });
         }
-        // SAFETY: as above.
+        // SAFETY: the buffer is borrowed exclusively until the call returns; any bytes may be written there.
         unsafe { receive_after_all(buffer.part_mut(), source, tag, self.handle()) }
     }
 
@@ -88,7 +88,8 @@ impl<'mpi> Communicator<'mpi> {
     ) -> Result<Status> {
         let send = sending(send.0.part(), send.1, send.2, self.handle());
         let receive = receiving(receive.0.part_mut(), receive.1, receive.2, self.handle());
-        // SAFETY: as for both calls.
+        // SAFETY: one buffer is borrowed, the other exclusively, so they are apart, until the call returns;
+        // any bytes may be written to the latter.
         with(|engine| unsafe { engine.sendrecv(&send, &receive) })
     }
 
@@ -102,7 +103,7 @@ impl<'mpi> Communicator<'mpi> {
         let part = buffer.part_mut();
         let send = sending(part, target, send_tag, self.handle());
         let receive = receiving(part, source, receive_tag, self.handle());
-        // SAFETY: as for both calls.
+        // SAFETY: the buffer is borrowed exclusively until the call returns; any bytes may be written there.
         with(|engine| unsafe { engine.sendrecv_replace(&send, &receive) })
     }
 

@@ -27,7 +27,7 @@ impl<B> Lent<B> {
 
     #[inline]
     fn give_back(self) -> B {
-        // SAFETY: as above.
+        // SAFETY: initialised by `new`, and never taken out but by value, here.
         unsafe { self.0.assume_init() }
     }
 }

@@ -91,7 +91,8 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     /// Sets element `index` of a rank's part of shared memory, by a store. Errors: as for [`Window::load_of`]; `RMA_RANGE` if there is none.
     pub fn store_of(&self, rank: i32, index: usize, value: T) -> Result<()> {
         let element = self.shared_element(rank, index)?.ok_or(Error::RMA_RANGE)?;
-        // SAFETY: as in `load_of`.
+        // SAFETY: `element` lies in the window's memory (`shared_element` has checked `index`), which lives;
+        // volatile, since peers may use it.
         unsafe { element.write_volatile(value) };
         Ok(())
     }
@@ -122,7 +123,8 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         if index >= self.length {
             return Err(Error::RMA_RANGE);
         }
-        // SAFETY: as in `load`.
+        // SAFETY: `index` is below `length`, so it lies in the window's memory, which lives; volatile, since
+        // peers may use it.
         unsafe { self.base.add(index).write_volatile(value) };
         Ok(())
     }
@@ -139,14 +141,16 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     #[inline]
     pub fn get(&self, values: &mut [T], rank: i32, at: usize) -> Result<()> {
         let (origin, place) = self.sides(values.as_mut_ptr(), values.len(), rank, at)?;
-        // SAFETY: as in `put`; any bits are values.
+        // SAFETY: the values are borrowed exclusively for the call, and any bits are values; they are not the
+        // window's memory, to which there are no references.
         with(|engine| unsafe { engine.get(&origin, &place, self.handle) })
     }
 
     /// Combines values into those from element `at` of a rank on, each atomically. Errors: as for [`Window::put`]; `OP`.
     pub fn accumulate(&self, values: &[T], rank: i32, at: usize, operation: Operation) -> Result<()> {
         let (origin, place) = self.sides(values.as_ptr().cast_mut(), values.len(), rank, at)?;
-        // SAFETY: as in `put`.
+        // SAFETY: the values are borrowed for the call; they are not the window's memory, to which there are
+        // no references.
         with(|engine| unsafe { engine.accumulate(&origin, &place, operation as u64, self.handle) })
     }
 
@@ -164,7 +168,8 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         }
         let (origin, place) = self.sides(values.as_ptr().cast_mut(), values.len(), rank, at)?;
         let result = Buffer { address: before.as_mut_ptr().cast(), ..origin };
-        // SAFETY: as in `put`.
+        // SAFETY: both slices are borrowed for the call, `before` exclusively and as long as `values`
+        // (checked); neither is the window's memory, to which there are no references.
         with(|engine| unsafe {
             engine.get_accumulate(&origin, &result, &place, operation as u64, self.handle)
         })

@@ -9,9 +9,11 @@ pub const STRING_FROM: usize = 64 << 10;
 /// Copies `bytes` bytes; either end may be in a peer's slot.
 ///
 /// # Safety
-/// That of [`lwk_access::copy`].
+/// That of [`lwk_access::copy`]: both ranges mapped, `target` writable, and not overlapping, not even through
+/// another slot; nobody else writes either or reads `target` meanwhile.
 #[inline]
 pub unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: both ranges are mapped for `bytes`, `target` is writable, and they do not overlap (this
+    // function's contract).
     unsafe { lwk_access::copy::<STRING_FROM>(source, target, bytes) }
 }

@@ -135,6 +135,7 @@ pub(super) fn use_of(name: usize) -> u64 {
 /// A peer has sent the name; it keeps descriptors as long as the job runs.
 #[inline(always)]
 pub(super) unsafe fn named(peer: Peer, name: usize) -> (&'static Descriptor, u64) {
-    // SAFETY: this function's contract; descriptors are shared through atomics.
+    // SAFETY: the peer sent this name of a descriptor, which it never frees (this function's contract);
+    // descriptors are shared through atomics.
     (unsafe { &*address(peer, name) }, use_of(name))
 }

@@ -66,7 +66,8 @@ impl<P: Path> Late<P> {
         let Some(number) = peer.waiting.front().copied() else { return };
         peer.begin_in = peer.begin_in.saturating_sub(1);
         if peer.begin_in == 0 {
-            // SAFETY: whoever began the send keeps its bytes until it is done.
+            // SAFETY: the send's bytes are readable until `advance` says done (`Path::begin`'s contract), and
+            // it has not begun inside.
             let stage = unsafe { self.inner.begin(rank, &self.sends[number].1) };
             self.sends[number].2 = stage;
             if stage != Started::Full {
@@ -81,13 +82,15 @@ impl<P: Path> Late<P> {
     unsafe fn advance_receive(&mut self, number: usize) -> Option<Result<()>> {
         let it = &mut self.receives[number];
         if let Some(ticket) = it.inner {
-            // SAFETY: this function's contract; the content is there.
+            // SAFETY: the inner ticket is kept here until it is done, then dropped; its target, `content`,
+            // lives as long as this receive.
             it.outcome = unsafe { self.inner.advance(ticket)? };
             it.inner = None;
         }
         if let Some(piece) = it.content[it.position..].chunks(PIECE).next() {
             let from = Region::block(piece.as_ptr(), piece.len());
-            // SAFETY: this function's contract: the target takes the message, of which this is a part.
+            // SAFETY: `target` is writable for as many bytes as `content` has until this says done
+            // (`Path::deliver`'s contract); `content` is this path's own.
             let copied = unsafe { copy_part(&from, 0, &it.target, it.position, piece.len()) };
             it.outcome = it.outcome.and(copied);
             it.position += piece.len();
@@ -109,13 +112,14 @@ impl<P: Path> Path for Late<P> {
 
     unsafe fn advance(&mut self, ticket: Ticket) -> Option<Result<()>> {
         if ticket.0 & RECEIVE != 0 {
-            // SAFETY: this function's contract.
+            // SAFETY: the ticket is of a receive here and not void (this function's contract).
             return unsafe { self.advance_receive(ticket.0 & !RECEIVE) };
         }
         self.push(self.sends[ticket.0].0);
         match self.sends[ticket.0].2 {
             Started::Full => return None,
-            // SAFETY: this function's contract. Sends do not fail.
+            // SAFETY: the ticket is not void (this function's contract), and so the inner one is not. Sends
+            // do not fail.
             Started::Underway(inner) => drop(unsafe { self.inner.advance(inner)? }),
             Started::Done => {}
         }
@@ -130,7 +134,7 @@ impl<P: Path> Path for Late<P> {
 
     unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
         let (peer, _, stage) = self.sends[ticket.0];
-        // SAFETY: this function's contract.
+        // SAFETY: the ticket is of a send and not void (this function's contract), and so the inner one is.
         let stays = matches!(stage, Started::Underway(inner) if !unsafe { self.inner.cancel(inner) });
         if stays || stage == Started::Done {
             return false;
@@ -147,7 +151,8 @@ impl<P: Path> Path for Late<P> {
                 message.source = Region::block(copy, message.source.bytes());
                 true
             }),
-            // SAFETY: this function's contract.
+            // SAFETY: the ticket is of a send and not void, and the copy stays until it is done (this
+            // function's contract).
             Started::Underway(inner) => unsafe { self.inner.relocate(inner, copy) },
             Started::Done => false,
         }
@@ -162,7 +167,8 @@ impl<P: Path> Path for Late<P> {
     }
 
     unsafe fn hold(&mut self, peer: NodeRank, arrival: &Arrival) -> Option<Held> {
-        // SAFETY: this function's contract.
+        // SAFETY: `arrival` is the peer's front message (this function's contract), as the inner path showed
+        // it.
         let held = unsafe { self.inner.hold(peer, arrival)? };
         self.peers[peer.index()].show_in = None;
         Some(Held::Kept(self.kept.insert((held, arrival.bytes))))
@@ -173,7 +179,8 @@ impl<P: Path> Path for Late<P> {
         let (held, bytes) = self.kept.remove(number);
         let mut content = alloc::vec![0u8; bytes.min(target.bytes())].into_boxed_slice();
         let whole = Region::block(content.as_mut_ptr(), content.len());
-        // SAFETY: this function's contract; the content is kept until it has come.
+        // SAFETY: `held` came from the inner `hold` for `peer` (this function's contract); `content` is new,
+        // takes the lesser of both lengths, and is kept until the inner delivery is done.
         let inner = match unsafe { self.inner.deliver_held(peer, held, &whole)? } {
             Delivery::Cancelled => return Ok(Delivery::Cancelled),
             Delivery::Done => None,
@@ -185,7 +192,8 @@ impl<P: Path> Path for Late<P> {
 
     unsafe fn is_there(&mut self, peer: NodeRank, held: &Held, reserve: bool) -> bool {
         let Held::Kept(number) = held else { return false };
-        // SAFETY: this function's contract.
+        // SAFETY: the inner path's `hold` for `peer` gave it, and it has not been delivered (this function's
+        // contract).
         unsafe { self.inner.is_there(peer, &self.kept[*number].0, reserve) }
     }
 

@@ -142,8 +142,8 @@ pub trait Path {
     /// Begins a send.
     ///
     /// # Safety
-    /// The message's bytes must be readable and its layout's datatype live; after [`Started::Underway`], until
-    /// [`Path::advance`] says done.
+    /// The message's bytes must be readable, its layout's datatype live, and nobody may write either; after
+    /// [`Started::Underway`], until [`Path::advance`] says done.
     unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started;
 
     /// Does what this rank can do for a send or a delivery under way; its outcome when it is done, after which the ticket is void. Errors: of a
@@ -180,10 +180,12 @@ pub trait Path {
     /// layout is damaged; the message is gone all the same. [`Fault::NoMemory`]: it stays.
     ///
     /// # Safety
-    /// There must be a message of that peer, and `target` must be writable for as many bytes, its layout's datatype live;
-    /// after [`Delivery::Underway`], until [`Path::advance`] says done.
+    /// `arrival` must be what [`Path::arrival`] has said of that peer's next message. `target` must be
+    /// writable for as many bytes, its layout's datatype live, and nobody else may use it; after
+    /// [`Delivery::Underway`], until [`Path::advance`] says done.
     unsafe fn deliver(&mut self, peer: NodeRank, arrival: &Arrival, target: &Region) -> Result<Delivery> {
-        // SAFETY: this function's contract.
+        // SAFETY: `arrival` is `peer`'s front message and `target` is writable (this function's contract);
+        // what `hold` gives is delivered once, here.
         unsafe {
             let held = self.hold(peer, arrival).ok_or(Fault::NoMemory)?;
             self.deliver_held(peer, held, target)
@@ -193,14 +195,14 @@ pub trait Path {
     /// Removes the next message and keeps what is needed to deliver it later. `None`, and it stays, if there is no memory.
     ///
     /// # Safety
-    /// There must be a message of that peer.
+    /// `arrival` must be what [`Path::arrival`] has said of that peer's next message.
     unsafe fn hold(&mut self, peer: NodeRank, arrival: &Arrival) -> Option<Held>;
 
     /// Delivers a message that was held, as [`Path::deliver`].
     ///
     /// # Safety
-    /// `held` came from [`Path::hold`] for that peer; `target` must be writable for the message's bytes or its own, whichever
-    /// are fewer.
+    /// `held` came from [`Path::hold`] for that peer. `target` must be writable for the message's bytes or
+    /// its own, whichever are fewer, and otherwise as for [`Path::deliver`].
     unsafe fn deliver_held(&mut self, peer: NodeRank, held: Held, target: &Region) -> Result<Delivery>;
 
     /// Whether a message that is held is still to be had: its sender has not cancelled it. If `reserve`, the sender cannot from now on.

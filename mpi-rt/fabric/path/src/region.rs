@@ -117,8 +117,8 @@ impl Region {
         let Some(layout) = &self.layout else {
             return Ok(lwk_datatype::Region::bytes(self.address, self.bytes as u64));
         };
-        // SAFETY: the words of a committed layout do not change and live as long as the datatype (the caller's promise); the
-        // lifetime ends with the copy for which this is called.
+        // SAFETY: the words of a committed layout do not change and live as long as its datatype (this
+        // function's contract); the lifetime ends with the copy for which this is called.
         let words = unsafe {
             core::slice::from_raw_parts(with_exposed_provenance::<u64>(layout.words.get()), layout.length)
         };
@@ -130,11 +130,12 @@ impl Region {
 /// A copy of a message. Errors: [`Fault::NoMemory`], [`Fault::Internal`].
 ///
 /// # Safety
-/// The region's blocks are readable, and its datatype lives.
+/// The region's blocks are readable, its datatype lives, and nobody writes the blocks meanwhile.
 pub unsafe fn content(of: &Region) -> Result<Vec<u8>> {
     let mut content: Vec<u8> = Vec::new();
     content.try_reserve_exact(of.bytes).map_err(|_| Fault::NoMemory)?;
-    // SAFETY: this function's contract; the vector has room, and holds initialised bytes afterwards.
+    // SAFETY: the region is readable (this function's contract), the vector has room for `of.bytes`, and they
+    // are initialised when the copy has succeeded.
     unsafe {
         copy_regions(of, &Region::block(content.as_mut_ptr(), of.bytes))?;
         content.set_len(of.bytes);
@@ -145,15 +146,18 @@ pub unsafe fn content(of: &Region) -> Result<Vec<u8>> {
 /// Copies a message: as many bytes as both regions have; says how many. Errors: [`Fault::Internal`] if a peer's layout is damaged.
 ///
 /// # Safety
-/// The datatypes of both regions live; the source's blocks are readable and the target's writable; they do not overlap, not even
-/// through another slot; nobody writes the source or touches the target meanwhile.
+/// The datatypes of both regions live; the source's blocks are readable and the target's writable; they do
+/// not overlap, not even through another slot, nor do the target's blocks overlap each other; nobody writes
+/// the source or touches the target meanwhile.
 #[inline(always)]
 pub unsafe fn copy_regions(from: &Region, to: &Region) -> Result<usize> {
     let bytes = from.bytes.min(to.bytes);
     match (from.contiguous(), to.contiguous()) {
-        // SAFETY: the caller's promise; both blocks have that many bytes.
+        // SAFETY: `source` is readable and `target` writable for `bytes`, the lesser length; they do not
+        // overlap (this function's contract).
         (Some(source), Some(target)) => unsafe { copy(source, target, bytes) },
-        // SAFETY: the caller's promise.
+        // SAFETY: both datatypes live, the blocks are readable and writable, and nothing overlaps (this
+        // function's contract).
         _ => unsafe { copy_layouts(from, 0, to, 0, bytes)? },
     }
     Ok(bytes)
@@ -180,11 +184,13 @@ pub unsafe fn copy_part(
             if !fits(from, from_position) || !fits(to, to_position) {
                 return Err(Fault::Truncated);
             }
-            // SAFETY: the caller's promise; both parts lie within their blocks.
+            // SAFETY: both parts lie within their blocks (checked above), which are readable and writable and
+            // do not overlap (this function's contract).
             unsafe { copy(source.add(from_position), target.add(to_position), bytes) };
             Ok(())
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: both datatypes live, the part's blocks are readable and writable, and nothing overlaps
+        // (this function's contract).
         _ => unsafe { copy_layouts(from, from_position, to, to_position, bytes) },
     }
 }
@@ -200,8 +206,8 @@ unsafe fn copy_layouts(
     bytes: usize,
 ) -> Result<()> {
     let slots = Slots { from: from.slot, to: to.slot };
-    // SAFETY: the caller's promise: the datatypes live, and the blocks are as `Transfer::step` needs them. What peers write in
-    // their layouts is checked against the sizes, not trusted for them.
+    // SAFETY: the datatypes live, the source's blocks are readable, the target's writable, and none overlap
+    // (this function's contract). Layouts of peers are checked against the sizes, not trusted for them.
     unsafe {
         let (source, target) = (from.walk()?, to.walk()?);
         let (from_position, to_position) = (from_position as u64, to_position as u64);
@@ -222,7 +228,8 @@ impl Memory for Slots {
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
         let source = with_exposed_provenance::<u8>(self.from.place(from));
         let target = with_exposed_provenance_mut::<u8>(self.to.place(to));
-        // SAFETY: the caller's promise, of the same memory under its address in this rank.
+        // SAFETY: `from` is readable and `to` writable for `bytes`, apart (this function's contract); `place`
+        // gives the same memory's address in this rank.
         unsafe { copy(source, target, bytes) }
     }
 
@@ -234,11 +241,13 @@ impl Memory for Slots {
         if block <= 16 && one_slot(to) && one_slot(from) {
             let to = Strided { address: self.to.place(to.address), stride: to.stride };
             let from = Strided { address: self.from.place(from.address), stride: from.stride };
-            // SAFETY: the caller's promise; blocks of the common small sizes are words, others small copies.
+            // SAFETY: each block is readable or writable, apart (this function's contract), and each side
+            // lies in one slot (checked above), so that one translation holds for all its blocks.
             return unsafe { Plain.copy_blocks(to, from, block, count) };
         }
         for i in 0..count {
-            // SAFETY: the caller's promise.
+            // SAFETY: block `i`, below `count`, is readable at `from` and writable at `to`, apart (this
+            // function's contract).
             unsafe { self.copy(at(to, i), at(from, i), block) };
         }
     }

@@ -203,7 +203,7 @@ impl Table {
         address: *const u8,
         bytes: usize,
     ) -> bool {
-        // SAFETY: this function's contract.
+        // SAFETY: `bytes` are readable at `address`, at most `SHORT` (this function's contract).
         unsafe { self.smartmap.send_short(peer, label, address, bytes) }
     }
 
@@ -219,7 +219,7 @@ impl Table {
         target: *mut u8,
         room: usize,
     ) -> Option<usize> {
-        // SAFETY: this function's contract.
+        // SAFETY: `target` is writable for `room` bytes (this function's contract).
         unsafe { self.smartmap.receive_short(peer, label, target, room) }
     }
 
@@ -236,7 +236,7 @@ impl Table {
         room: usize,
         sizes: RangeInclusive<usize>,
     ) -> Option<usize> {
-        // SAFETY: this function's contract.
+        // SAFETY: `target` is writable for `room` bytes (this function's contract).
         unsafe { self.smartmap.receive_block(peer, label, target, room, sizes) }
     }
 
@@ -247,10 +247,10 @@ impl Table {
     #[inline(always)]
     pub unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started {
         if self.smartmap.sends_to(peer) {
-            // SAFETY: this function's contract.
+            // SAFETY: the message's bytes are readable until the send is done (this function's contract).
             return unsafe { self.smartmap.begin(peer, message) };
         }
-        // SAFETY: as above.
+        // SAFETY: the message's bytes are readable until the send is done (this function's contract).
         unsafe { self.begin_by_route(peer, message) }
     }
 
@@ -273,7 +273,7 @@ impl Table {
             self.routes[peer.index()].outgoing = by;
             self.tell_smartmap(peer);
         }
-        // SAFETY: this function's contract.
+        // SAFETY: the message's bytes are readable until the send is done (this function's contract).
         let started = unsafe { self.path(by).begin(peer, message) };
         if let (Some(profile), true) = (&mut self.profile, started != Started::Full) {
             profile.count(peer, bytes);
@@ -290,7 +290,8 @@ impl Table {
     /// As there.
     #[inline(always)]
     pub unsafe fn advance(&mut self, ticket: Ticket) -> Option<Result<()>> {
-        // SAFETY: this function's contract; the ticket says whose it is.
+        // SAFETY: the ticket is not void (this function's contract), and its path bits name the path that
+        // gave it.
         unsafe {
             match ticket.path() {
                 None => self.smartmap.advance(ticket),
@@ -315,7 +316,8 @@ impl Table {
     /// # Safety
     /// As there.
     pub unsafe fn under_way(&mut self, ticket: Ticket) -> UnderWay {
-        // SAFETY: this function's contract; the ticket says whose it is.
+        // SAFETY: the ticket is of a send and not void (this function's contract), and its path bits name the
+        // path that gave it.
         unsafe { self.path(ticket.path().unwrap_or(PathId::Smartmap)).under_way(ticket.bare()) }
     }
 
@@ -324,7 +326,8 @@ impl Table {
     /// # Safety
     /// As there.
     pub unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
-        // SAFETY: this function's contract; the ticket says whose it is.
+        // SAFETY: the ticket is of a send and not void (this function's contract), and its path bits name the
+        // path that gave it.
         unsafe { self.path(ticket.path().unwrap_or(PathId::Smartmap)).cancel(ticket.bare()) }
     }
 
@@ -333,7 +336,8 @@ impl Table {
     /// # Safety
     /// As there.
     pub unsafe fn relocate(&mut self, ticket: Ticket, copy: &mut dyn FnMut() -> Option<*const u8>) -> bool {
-        // SAFETY: this function's contract; the ticket says whose it is.
+        // SAFETY: the ticket is of a send and not void, and the copy stays until it is done (this function's
+        // contract); the ticket's path bits name the path that gave it.
         unsafe { self.path(ticket.path().unwrap_or(PathId::Smartmap)).relocate(ticket.bare(), copy) }
     }
 
@@ -382,11 +386,13 @@ impl Table {
     #[inline(always)]
     pub unsafe fn deliver(&mut self, peer: NodeRank, arrival: &Arrival, target: &Region) -> Result<Delivery> {
         if self.smartmap.receives_from(peer) {
-            // SAFETY: this function's contract.
+            // SAFETY: `arrival` is the peer's front message, and `target` is writable until the delivery is
+            // done (this function's contract).
             return unsafe { self.smartmap.deliver(peer, arrival, target) };
         }
         let path = self.routes[peer.index()].incoming;
-        // SAFETY: as above.
+        // SAFETY: `arrival` is the front message of `incoming`, the path that `arrival` was asked of;
+        // `target` is writable (this function's contract).
         let delivery = unsafe { self.path(path).deliver(peer, arrival, target) };
         of_path(delivery, path)
     }
@@ -397,7 +403,8 @@ impl Table {
     /// As there.
     pub unsafe fn hold(&mut self, peer: NodeRank, arrival: &Arrival) -> Option<Parked> {
         let path = self.routes[peer.index()].incoming;
-        // SAFETY: this function's contract.
+        // SAFETY: `arrival` is the peer's front message (this function's contract), which the `incoming` path
+        // has.
         let held = unsafe { self.path(path).hold(peer, arrival)? };
         Some(Parked { path, held })
     }
@@ -414,10 +421,12 @@ impl Table {
     ) -> Result<Delivery> {
         let Parked { path, held } = parked;
         if path == PathId::Smartmap {
-            // SAFETY: this function's contract.
+            // SAFETY: `held` came from this path's `hold` for `peer`, and `target` is writable (this
+            // function's contract).
             return unsafe { self.smartmap.deliver_held(peer, held, target) };
         }
-        // SAFETY: as above.
+        // SAFETY: `held` came from the `hold` of `path` for `peer`, and `target` is writable (this function's
+        // contract).
         let delivery = unsafe { self.path(path).deliver_held(peer, held, target) };
         of_path(delivery, path)
     }
@@ -427,7 +436,8 @@ impl Table {
     /// # Safety
     /// As there.
     pub unsafe fn is_there(&mut self, peer: NodeRank, parked: &Parked, reserve: bool) -> bool {
-        // SAFETY: this function's contract.
+        // SAFETY: `held` came from the `hold` of `parked.path` for `peer` and has not been delivered (this
+        // function's contract).
         unsafe { self.path(parked.path).is_there(peer, &parked.held, reserve) }
     }
 

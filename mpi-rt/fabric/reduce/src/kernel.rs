@@ -5,8 +5,9 @@ use crate::operator::Operation;
 use core::sync::atomic::{Ordering, compiler_fence};
 use lwk_access::Vectors;
 
-/// `out[i] = left[i] op right[i]` for `count` elements, and the same into `twin` unless that is null. Buffers may be in a peer's
-/// slot and need no alignment; each target is one of the sources or overlaps neither.
+/// `out[i] = left[i] op right[i]` for `count` elements, and the same into `twin` unless that is null. Buffers
+/// may be in a peer's slot and need no alignment; each target is one of the sources or overlaps neither, nor
+/// do the targets overlap.
 ///
 /// # Safety
 /// The sources are readable and the targets writable for `count` elements; nobody writes the first or uses the latter meanwhile.
@@ -39,7 +40,8 @@ pub unsafe fn plain_loop<T: Element, O: Operation<T>>(
 ) {
     let (left, out) = (left.cast::<T>(), out.cast::<T>());
     for at in 0..count {
-        // SAFETY: below `count` (a kernel's contract).
+        // SAFETY: `at` is below `count`, for which `left` is readable and `out` writable (`Kernel`'s
+        // contract).
         unsafe {
             out.add(at)
                 .write_unaligned(O::combine(left.add(at).read_unaligned(), out.add(at).read_unaligned()))
@@ -56,7 +58,7 @@ unsafe fn narrow<T: Element, O: Operation<T>>(
     twin: *mut u8,
     count: usize,
 ) {
-    // SAFETY: a kernel's contract.
+    // SAFETY: sources readable and targets writable for `count` elements (`Kernel`'s contract).
     unsafe { combine::<T, O>(left, right, out, twin, count) }
 }
 
@@ -70,7 +72,7 @@ unsafe fn wide<T: Element, O: Operation<T>>(
     twin: *mut u8,
     count: usize,
 ) {
-    // SAFETY: a kernel's contract.
+    // SAFETY: sources readable and targets writable for `count` elements (`Kernel`'s contract).
     unsafe { combine::<T, O>(left, right, out, twin, count) }
 }
 
@@ -84,7 +86,7 @@ unsafe fn widest<T: Element, O: Operation<T>>(
     twin: *mut u8,
     count: usize,
 ) {
-    // SAFETY: a kernel's contract.
+    // SAFETY: sources readable and targets writable for `count` elements (`Kernel`'s contract).
     unsafe { combine::<T, O>(left, right, out, twin, count) }
 }
 
@@ -102,7 +104,8 @@ unsafe fn combine<T: Element, O: Operation<T>>(
     let (twin, doubled) = (twin.cast::<T>(), !twin.is_null());
     let lanes = T::LANES;
     let whole = count / lanes * lanes;
-    // SAFETY: all below `count` (a kernel's contract); unaligned accesses, since users' buffers may be unaligned.
+    // SAFETY: every access lies below `count`, for which the sources are readable and the targets writable
+    // (`Kernel`'s contract); unaligned accesses, since users' buffers may be unaligned.
     unsafe {
         // A plain loop: only what is inlined here is compiled for this processor's vectors.
         let mut at = 0;

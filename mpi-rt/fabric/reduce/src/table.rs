@@ -148,7 +148,8 @@ mod tests {
             assert_eq!((&out, &twin), (&expected, &expected));
             let mut inout = right.clone();
             let at = inout.as_mut_ptr().cast::<u8>();
-            // SAFETY: as above; the target is the second source.
+            // SAFETY: both vectors hold 100 elements and are distinct; the target is the second source, as
+            // `Kernel` allows.
             unsafe { sum(left.as_ptr().cast(), at, at, core::ptr::null_mut(), count) };
             assert!((0..100).all(|i| inout[i] == if i < count { expected[i] } else { right[i] }));
         }

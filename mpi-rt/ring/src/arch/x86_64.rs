@@ -12,6 +12,7 @@ pub(crate) fn prefetch_to_read<T>(line: *const T) {
 /// Asks for a line, to write it: its other readers lose it. Processors without the instruction take it for nothing.
 #[inline(always)]
 pub fn prefetch_to_write<T>(line: *const T) {
-    // SAFETY: as above.
+    // SAFETY: a prefetch does not access memory as the language knows it, and does not fault whatever the
+    // address.
     unsafe { asm!("prefetchw [{}]", in(reg) line, options(nostack, preserves_flags, readonly)) }
 }

@@ -39,7 +39,8 @@ fn one_line_of_two_members() {
         let line = Arc::new(PairLine::new());
         both(move |me| {
             for number in 1..=OPERATIONS {
-                // SAFETY: as above.
+                // SAFETY: each member writes its own half, once a number, and reads the other's after its
+                // word, before the next operation.
                 let told = unsafe {
                     line.tell(me as u32, number, number, |content| *content = number * 10 + me as u64);
                     wait(|| line.word(1 - me as u32, number) == number);

@@ -61,7 +61,8 @@ fn single_cells_pass_the_shorter_way() {
         let ring = Arc::new(Ring { cells: (0..2).map(|_| Cell::new()).collect(), credit: Credit::new() });
         let shared = ring.clone();
         let sender = thread::spawn(move || {
-            // SAFETY: as in `carries`; what is written goes where the room is, before it is published.
+            // SAFETY: the ring is new and this is its only producer; each message is written to the room it
+            // was given, before it is published.
             unsafe {
                 let mut producer = Producer::new(&shared.cells, &shared.credit).unwrap();
                 for number in 0..MESSAGES {

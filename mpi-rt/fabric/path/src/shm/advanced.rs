@@ -58,7 +58,8 @@ impl Design for Advanced {
             if !link.producer.has_room(HEADER + bytes) {
                 return None;
             }
-            // SAFETY: there is room; the caller vouches for the message.
+            // SAFETY: `has_room` above said yes to header and `bytes`; the message's bytes are readable (this
+            // function's contract).
             unsafe { write_eager(link, message) };
             return Some(Entered::Whole);
         }
@@ -68,14 +69,14 @@ impl Design for Advanced {
         let needed = bytes.div_ceil(self.pool.cell_bytes());
         let usable =
             self.pool.available(needed.min(self.packets) + self.reserve).saturating_sub(self.reserve);
-        // SAFETY: the caller vouches for the message.
+        // SAFETY: the message's bytes are readable (this function's contract), and `bytes` is their number.
         let (cells, count, loaded) =
             unsafe { self.load(peer, &message.source, 0, bytes, usable.min(self.packets)) };
         let whole = loaded == bytes && !message.synchronous;
         let kind = if whole { Kind::Loaded } else { Kind::Request };
         let (label, name) = (message.label, if whole { 0 } else { name() });
         let envelope = Header { kind, label, bytes, cells: count, own_id: number, peer_id: 0, name };
-        // SAFETY: there is room for the longest control message.
+        // SAFETY: `has_room(CONTROL)` above said yes: there is room for the longest control message.
         unsafe { publish(link, &envelope, &cells) };
         Some(if whole { Entered::Whole } else { Entered::Asked(loaded) })
     }
@@ -84,7 +85,8 @@ impl Design for Advanced {
         let Some(wanted) = send.wanted else { return };
         while send.position < wanted && link.producer.has_room(CONTROL) {
             let most = self.pool.available(self.packets).min(self.packets);
-            // SAFETY: the caller vouches for the source.
+            // SAFETY: the send's source is readable (this function's contract), and `wanted` is at most its
+            // length.
             let (cells, count, bytes) =
                 unsafe { self.load(send.message.peer, &send.message.source, send.position, wanted, most) };
             if count == 0 {
@@ -92,7 +94,7 @@ impl Design for Advanced {
             }
             let (kind, label) = (Kind::Data, Label(0));
             let data = Header { kind, label, bytes, cells: count, own_id: 0, peer_id: send.receive, name: 0 };
-            // SAFETY: there is room for the longest control message.
+            // SAFETY: the loop's `has_room(CONTROL)` said yes: there is room for the longest control message.
             unsafe { publish(link, &data, &cells) };
             send.position += bytes;
         }
@@ -107,7 +109,8 @@ impl Design for Advanced {
         target: &Region,
     ) -> (usize, Result<()>) {
         if header.kind == Kind::Eager {
-            // SAFETY: the caller's promise.
+            // SAFETY: an eager packet is at the front, with `header.bytes` behind its header; `target` is
+            // writable (this function's contract).
             return (header.bytes, unsafe { read_payload(link, header.bytes, position, target) });
         }
         let Some(pool) = &link.cells else { return (0, Err(Fault::Internal)) };
@@ -116,7 +119,8 @@ impl Design for Advanced {
         let brought = header.bytes.min(header.cells * pool.cell_bytes());
         for cell in &cells[..header.cells] {
             let part = pool.cell_bytes().min(brought - done);
-            // SAFETY: the sender has told the cell's number in a packet, and it is emptied once.
+            // SAFETY: the sender has told the cell's number in a packet, and it is emptied once; `target` is
+            // writable (this function's contract).
             let emptied = unsafe {
                 pool.empty(*cell, part, |from, offset, length| {
                     outcome = outcome.and(copy_to(from, target, position + done + offset, length));
@@ -155,7 +159,8 @@ impl Advanced {
         let (mut cells, mut count, mut loaded) = (CellList::default(), 0, 0);
         while count < most && position + loaded < end {
             let part = self.pool.cell_bytes().min(end - position - loaded);
-            // SAFETY: the piece is as long as it says. This rank's own layout is sound, so that copying in cannot fail.
+            // SAFETY: `source` is readable to `end` (this function's contract), and each piece lies in the
+            // cell. This rank's own layout is sound, so copying in cannot fail.
             let cell = unsafe {
                 self.pool.load(peer.index(), part, |to, offset, length| {
                     let _ = copy_in(source, position + loaded + offset, to, length);
@@ -175,7 +180,7 @@ impl Advanced {
 /// # Safety
 /// There is room for it.
 unsafe fn publish(link: &mut Link, header: &Header, cells: &CellList) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the FIFO has room for header and cell numbers (this function's contract).
     unsafe {
         header.write(&mut link.producer, cells);
         link.producer.publish(header.packet_bytes(0));

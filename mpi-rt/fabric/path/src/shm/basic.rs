@@ -40,7 +40,8 @@ impl Design for Basic {
             if !link.producer.has_room(HEADER + bytes) {
                 return None;
             }
-            // SAFETY: there is room; the caller vouches for the message.
+            // SAFETY: `has_room` above said yes to header and `bytes`; the message's bytes are readable
+            // (`Path::begin`'s contract).
             unsafe { write_eager(link, message) };
             return Some(Entered::Whole);
         }
@@ -80,7 +81,9 @@ impl Design for Basic {
                 peer_id: send.receive,
                 name: 0,
             };
-            // SAFETY: there is room; the caller vouches for the source. Its layout is this rank's own and sound.
+            // SAFETY: `room` covers header and `part` (checked above); the send's source is readable to
+            // `wanted` (this function's contract). Its layout is this rank's own and sound, so copying in
+            // cannot fail.
             unsafe {
                 data.write(&mut link.producer, &CellList::default());
                 link.producer.write(HEADER, part, |to, offset, length| {
@@ -103,7 +106,8 @@ impl Design for Basic {
         if header.kind == Kind::Request {
             return (0, Ok(()));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: an eager or data packet is at the front, with `header.bytes` behind its header; `target` is
+        // writable (this function's contract).
         (header.bytes, unsafe { read_payload(link, header.bytes, position, target) })
     }
 

@@ -188,7 +188,8 @@ unsafe fn fifo(plan: &Plan, owner: Peer, at: usize) -> (&'static [Block], &'stat
     let blocks = seen_by_wire::<Block>(owner, blocks + at * plan.blocks * size_of::<Block>());
     let total_in = seen_by_wire::<Total>(owner, totals + 2 * at * stride);
     let total_out = seen_by_wire::<Total>(owner, totals + (2 * at + 1) * stride);
-    // SAFETY: the caller's promise; the memory is never given back.
+    // SAFETY: the owner has published the addresses of `plan.blocks` blocks and two counters for each FIFO
+    // (this function's contract); it never frees them.
     unsafe { (core::slice::from_raw_parts(blocks, plan.blocks), &*total_in, &*total_out) }
 }
 

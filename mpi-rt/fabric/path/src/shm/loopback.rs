@@ -65,7 +65,8 @@ impl Loopback {
             }
             copy.resize(bytes, 0u8);
             let target = Region::block(copy.as_mut_ptr(), bytes);
-            // SAFETY: the caller's promise; the copy has as many bytes. This rank's own layout is sound, so that nothing can fail.
+            // SAFETY: the message's bytes are readable (this function's contract), and `copy` is new and has
+            // as many. This rank's own layout is sound, so copying cannot fail.
             if unsafe { copy_part(&message.source, 0, &target, 0, bytes) }.is_err() {
                 return Begun::Full;
             }
@@ -132,13 +133,15 @@ impl Own {
     /// As for [`crate::Path::deliver`].
     pub unsafe fn deliver(self, target: &Region, sends: &mut Slab<Sending>) -> Result<()> {
         match self.content {
-            // SAFETY: the copy is the message; the caller vouches for the target.
+            // SAFETY: `copy` holds the message; `target` is writable, its datatype live (this function's
+            // contract).
             Content::Copy(copy) => unsafe {
                 copy_regions(&Region::block(copy.as_ptr(), copy.len()), target).map(drop)
             },
             Content::Send { send, .. } => {
                 let send = sends.get_mut(send).ok_or(Fault::Internal)?;
-                // SAFETY: the sender keeps the source until it is told; the caller vouches for the target.
+                // SAFETY: the send is in `sends`, so its source is readable until `advance` says done;
+                // `target` is writable (this function's contract).
                 let copied = unsafe { copy_regions(&send.message.source, target) };
                 send.wanted = Some(send.position);
                 copied.map(drop)

@@ -205,7 +205,8 @@ impl<D: Design> Shm<D> {
                 }
                 Kind::Data => {
                     if let Some(receive) = self.receives.get_mut(header.peer_id as usize) {
-                        // SAFETY: it is the front packet; the receive's target is writable until it is done.
+                        // SAFETY: `header` is the front packet's; the receive's target is writable until
+                        // `advance` says done (`Path::deliver`'s contract).
                         let (bytes, outcome) = unsafe {
                             let cells = header.read_cells(&link.consumer);
                             self.design.copy_out(link, &header, &cells, receive.position, &receive.target)
@@ -234,8 +235,8 @@ impl<D: Design> Shm<D> {
         target: &Region,
     ) -> Result<Delivery> {
         let link = self.links.get_mut(peer.index()).and_then(Option::as_mut).ok_or(Fault::Internal)?;
-        // SAFETY: the peer's request has named it. The design's `push` reads the content, which is the sender's alone, so that it does not matter
-        // here where it is.
+        // SAFETY: the peer's request named the descriptor, and the peer never frees descriptors. `push` reads
+        // the content, which is the sender's alone, so where it lies does not matter here.
         let is_cancelled = unsafe {
             let (descriptor, number) = named(node_peer(peer)?, header.name as usize);
             descriptor.claim(number) == Claim::Cancelled
@@ -274,7 +275,7 @@ impl<D: Design> Shm<D> {
         let Some(send) = self.sends.get_mut(ticket.0) else { return true };
         let link = self.links.get_mut(peer.index()).and_then(Option::as_mut);
         if let (Some(link), Some(_), false) = (link, send.wanted, send.paused) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the send's source is readable until this says done (`Path::begin`'s contract).
             unsafe { self.design.push(link, send) };
             if send.is_done() {
                 link.transfers -= 1;
@@ -331,7 +332,7 @@ fn node_peer(peer: NodeRank) -> Result<Peer> {
 impl<D: Design> Path for Shm<D> {
     unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started {
         let Some(link) = self.links.get_mut(peer.index()).and_then(Option::as_mut) else {
-            // SAFETY: the caller's promise.
+            // SAFETY: the message's bytes are readable until the send is done (this function's contract).
             return match unsafe { self.loopback.begin(self.me, message, &mut self.sends) } {
                 Begun::Done => Started::Done,
                 Begun::Underway(number) => Started::Underway(Ticket(number)),
@@ -346,7 +347,7 @@ impl<D: Design> Path for Shm<D> {
             descriptor = Some(taken);
             self.descriptors.name(taken) as u64
         };
-        // SAFETY: the message's bytes are readable (this function's contract).
+        // SAFETY: the message's bytes are readable until the send is done (this function's contract).
         match unsafe { self.design.begin(link, peer, message, number, name) } {
             None => Started::Full,
             Some(Entered::Whole) => Started::Done,
@@ -413,7 +414,8 @@ impl<D: Design> Path for Shm<D> {
         }
         let link = self.links.get_mut(peer.index()).and_then(Option::as_mut).ok_or(Fault::Internal)?;
         let header = link.front.take().ok_or(Fault::Internal)?;
-        // SAFETY: it is the front packet; the caller vouches for the target.
+        // SAFETY: `header` is the front packet's, not removed yet; `target` is writable, its datatype live
+        // (this function's contract).
         unsafe {
             let cells = header.read_cells(&link.consumer);
             if header.kind == Kind::Request {
@@ -436,7 +438,8 @@ impl<D: Design> Path for Shm<D> {
         }
         let link = self.links.get_mut(peer.index())?.as_mut()?;
         let header = link.front?;
-        // SAFETY: it is the front packet; a vector's memory is distinct.
+        // SAFETY: `header` is the front packet's, not removed yet; `content` is new, `header.bytes` long, and
+        // overlaps nothing.
         unsafe {
             let held = if header.kind == Kind::Eager {
                 let mut content = Vec::new();
@@ -460,13 +463,15 @@ impl<D: Design> Path for Shm<D> {
         let kept = match held {
             Held::Copy(content) => {
                 let source = Region::block(content.as_ptr(), content.len());
-                // SAFETY: the box holds the message; the caller vouches for the target.
+                // SAFETY: `content` holds the message; `target` is writable for the lesser of both lengths
+                // (this function's contract).
                 return unsafe { copy_regions(&source, target) }.map(|_| Delivery::Done);
             }
             Held::Kept(number) => self.kept.try_remove(number).ok_or(Fault::Internal)?,
             Held::AtSender { .. } | Held::Cancelled => return Err(Fault::Internal),
         };
-        // SAFETY: the cells have been kept; the caller vouches for the target.
+        // SAFETY: the packet's cells were kept and are emptied once, here; `target` is writable (this
+        // function's contract).
         unsafe {
             match kept {
                 Kept::Cancelled => Ok(Delivery::Cancelled),
@@ -488,7 +493,7 @@ impl<D: Design> Path for Shm<D> {
         match &mut self.kept[*kept] {
             Kept::Cancelled => false,
             Kept::Packet(Header { kind: Kind::Request, name, .. }, _) => node_peer(peer).is_ok_and(|peer| {
-                // SAFETY: a request of the peer has named it.
+                // SAFETY: the peer's request named the descriptor; the peer never frees descriptors.
                 let (descriptor, number) = unsafe { named(peer, *name as usize) };
                 if reserve { descriptor.reserve(number) } else { !descriptor.is_cancelled(number) }
             }),
@@ -530,7 +535,8 @@ impl<D: Design> Path for Shm<D> {
 /// # Safety
 /// The region is readable, the address writable for as many bytes.
 unsafe fn copy_in(source: &Region, position: usize, to: *mut u8, bytes: usize) -> Result<()> {
-    // SAFETY: the caller's promise; shared memory overlaps no user's.
+    // SAFETY: `source` is readable and `to` writable for `bytes` (this function's contract); shared memory
+    // overlaps no user's buffer.
     unsafe { copy_part(source, position, &Region::block(to, bytes), 0, bytes) }
 }
 
@@ -544,7 +550,8 @@ unsafe fn copy_to(from: *const u8, target: &Region, position: usize, bytes: usiz
         // Behind the end of a truncated message there is no position either.
         return Ok(());
     }
-    // SAFETY: the caller's promise; shared memory overlaps no user's.
+    // SAFETY: `from` is readable for `bytes` and `target` writable (this function's contract); shared memory
+    // overlaps no user's buffer.
     unsafe { copy_part(&Region::block(from, bytes), 0, target, position, bytes) }
 }
 
@@ -556,7 +563,8 @@ unsafe fn write_eager(link: &mut Link, message: &Outgoing) {
     let bytes = message.source.bytes();
     let (kind, label) = (Kind::Eager, message.label);
     let header = Header { kind, label, bytes, cells: 0, own_id: 0, peer_id: 0, name: 0 };
-    // SAFETY: the caller's promise. This rank's own layout is sound, so that copying in cannot fail.
+    // SAFETY: the FIFO has room for header and message, whose bytes are readable (this function's contract).
+    // This rank's own layout is sound, so copying in cannot fail.
     unsafe {
         header.write(&mut link.producer, &CellList::default());
         link.producer.write(HEADER, bytes, |to, offset, length| {
@@ -572,7 +580,8 @@ unsafe fn write_eager(link: &mut Link, message: &Outgoing) {
 /// The front packet has so many bytes behind its header; the target is writable.
 unsafe fn read_payload(link: &Link, bytes: usize, position: usize, target: &Region) -> Result<()> {
     let mut outcome = Ok(());
-    // SAFETY: the caller's promise.
+    // SAFETY: the front packet has `bytes` behind its header, and `target` is writable (this function's
+    // contract).
     unsafe {
         link.consumer.read(HEADER, bytes, |from, offset, length| {
             outcome = outcome.and(copy_to(from, target, position + offset, length));

@@ -169,10 +169,12 @@ impl Smartmap {
     unsafe fn write_eager(link: &mut Link, message: &Outgoing, cells: u64) {
         let bytes = message.source.bytes();
         let Some(address) = message.source.contiguous() else {
-            // SAFETY: as promised.
+            // SAFETY: room for `cells` and a readable message whose `cells_for` they are (this function's
+            // contract).
             return unsafe { Smartmap::write_eager_layout(link, message, cells) };
         };
-        // SAFETY: as promised; each cell takes at most its own size.
+        // SAFETY: `bytes` are readable at `address`, and `has_room(cells)` said yes (this function's
+        // contract); each cell takes at most its own size.
         unsafe {
             let first = bytes.min(INLINE);
             link.producer.write(0, |data| {
@@ -202,7 +204,8 @@ impl Smartmap {
         for index in 0..cells {
             let (envelope, space) = if index == 0 { (2, INLINE) } else { (0, DATA_BYTES) };
             let part = (bytes - done).min(space);
-            // SAFETY: as promised; each cell takes at most its own size. The layout is this rank's own and whole, so that the
+            // SAFETY: `index` is below `cells`, for which there is room, and the message is readable (this
+            // function's contract); `part` fits the cell. The layout is this rank's own and whole, so the
             // copy cannot fail.
             unsafe {
                 link.producer.write(index, |data| {
@@ -218,23 +221,26 @@ impl Smartmap {
             }
             done += part;
         }
-        // SAFETY: as promised; all cells have been written.
+        // SAFETY: `has_room(cells)` said yes (this function's contract); the loop has written them all.
         unsafe { link.producer.publish(cells) };
     }
 
     /// Copies eager content out of the cells and frees them.
     ///
     /// # Safety
-    /// The front message of the link is eager and `bytes` long; `region` takes its own bytes or `bytes`.
+    /// The front message of the link is eager and `bytes` long; `region` is writable for these or its own
+    /// bytes, whichever are fewer, and its datatype lives.
     #[inline(always)]
     unsafe fn read_eager(link: &mut Link, bytes: usize, region: &Region) -> Result<()> {
         let Some(target) = region.contiguous() else {
-            // SAFETY: as promised.
+            // SAFETY: the front message is eager and `bytes` long, and `region` is writable for it (this
+            // function's contract).
             return unsafe { Smartmap::read_eager_layout(link, bytes, region) };
         };
         let wanted = bytes.min(region.bytes());
         let cells = cells_for(bytes);
-        // SAFETY: as promised; each cell gives at most its own size.
+        // SAFETY: the front message is eager and has `cells` cells, and `target` is writable for `wanted`
+        // (this function's contract); each cell gives at most its own size.
         unsafe {
             let first = wanted.min(INLINE);
             link.consumer.read(0, |data| small(data.cast::<u64>().add(2).cast(), target, first));
@@ -263,7 +269,8 @@ impl Smartmap {
         while done < wanted && outcome.is_ok() {
             let (envelope, space) = if index == 0 { (2, INLINE) } else { (0, DATA_BYTES) };
             let part = (wanted - done).min(space);
-            // SAFETY: as promised; each cell gives at most its own size.
+            // SAFETY: the front message has more than `index` cells and `region` is writable to `wanted`
+            // (this function's contract); each cell gives at most its own size.
             outcome = unsafe {
                 link.consumer.read(index, |data| {
                     let cell = Region::block(data.cast::<u64>().add(envelope).cast(), part);
@@ -273,7 +280,8 @@ impl Smartmap {
             done += part;
             index += 1;
         }
-        // SAFETY: as promised; nothing of the message is read any more.
+        // SAFETY: the front message is `bytes` long, so has that many cells (this function's contract); it is
+        // not read again.
         unsafe { link.consumer.advance(cells_for(bytes)) };
         outcome
     }
@@ -286,7 +294,8 @@ impl Smartmap {
     #[inline(always)]
     unsafe fn take_envelope(link: &mut Link, descriptor: usize) -> Passage<'static> {
         let gate = link.gate();
-        // SAFETY: the caller's promise; the next message's cell holds these words.
+        // SAFETY: the front message is there, in one cell (this function's contract). The next is read only
+        // after `has_message`; every message's cell holds these words.
         unsafe {
             link.consumer.advance(1);
             rendezvous::prefetch(link.peer, descriptor);
@@ -308,7 +317,8 @@ impl Smartmap {
     /// The front message of the link is there and not eager, and `bytes` long.
     #[inline(always)]
     unsafe fn source(link: &Link, bytes: usize) -> (Region, usize) {
-        // SAFETY: the envelope's cell holds these words.
+        // SAFETY: the front message is there and not eager (this function's contract), so its cell holds
+        // these words.
         unsafe {
             link.consumer.read(0, |data| {
                 let data = data.cast::<u64>();
@@ -340,7 +350,7 @@ impl Smartmap {
     /// look at the peer; false if nothing has happened, and then [`Path::begin`] does it. A way around everything that only longer messages need.
     ///
     /// # Safety
-    /// The bytes must be readable.
+    /// `bytes` bytes must be readable at `address`; they are at most [`SHORT`].
     #[inline(always)]
     pub(crate) unsafe fn send_short(
         &mut self,
@@ -356,7 +366,8 @@ impl Smartmap {
         let producer = &mut link.producer;
         let Some(room) = producer.room_for_one() else { return false };
         let data = room.data().cast::<u64>();
-        // SAFETY: the cell takes that many bytes; all the receiver reads of it is written.
+        // SAFETY: `bytes` are readable at `address` and at most `SHORT` (this function's contract), so they
+        // fit the free cell `room` behind the envelope; all that the receiver reads is written.
         unsafe {
             data.write(label.0);
             data.add(1).write(bytes as u64);
@@ -385,7 +396,8 @@ impl Smartmap {
         }
         let consumer = &mut link.consumer;
         let data = consumer.next_message()?.cast::<u64>();
-        // SAFETY: a message's first cell begins with the envelope; what is short lies behind it, in the same cell.
+        // SAFETY: `next_message` gave the front cell, which begins with the envelope; `bytes` lie behind it,
+        // and `target` is writable for `room` (this function's contract), no less than `bytes` (checked).
         unsafe {
             let bytes = data.add(1).read() as usize;
             // A message that is at the sender counts as longer than any buffer.
@@ -418,7 +430,9 @@ impl Smartmap {
             return None;
         }
         let data = link.consumer.next_message()?.cast::<u64>();
-        // SAFETY: a message's first cell begins with the envelope; the sender keeps block and descriptor until it is told.
+        // SAFETY: `next_message` gave the front cell, which begins with the envelope; the sender keeps block
+        // and descriptor until told. `target` is writable for `room` (this function's contract), no less than
+        // `bytes` (checked).
         unsafe {
             let length = data.add(1).read();
             let bytes = (length & !AT_SENDER) as usize;
@@ -443,7 +457,8 @@ impl Path for Smartmap {
             if !link.producer.has_room(cells) {
                 return Started::Full;
             }
-            // SAFETY: there is room; the caller vouches for the message.
+            // SAFETY: `has_room(cells)` above said yes, and the message's bytes are readable (this function's
+            // contract).
             unsafe { Smartmap::write_eager(link, message, cells) };
             return Started::Done;
         }
@@ -460,7 +475,7 @@ impl Path for Smartmap {
         }
         let descriptor = self.descriptors.name(ticket);
         let link = &mut self.links[peer.index()];
-        // SAFETY: there is room for one cell, and all the receiver reads of it is written.
+        // SAFETY: `has_room(1)` above said yes; all the receiver reads of the cell is written.
         unsafe {
             link.producer.write(0, |data| {
                 let data = data.cast::<u64>();
@@ -476,7 +491,8 @@ impl Path for Smartmap {
 
     #[inline]
     unsafe fn advance(&mut self, ticket: Ticket) -> Option<Result<()>> {
-        // SAFETY: the ticket is in use, and its message's bytes are readable (this function's contract).
+        // SAFETY: the ticket is in use (this function's contract), so the message's bytes are still readable
+        // (`Path::begin`'s contract).
         unsafe { rendezvous::advance(&mut self.descriptors, ticket) }.then_some(Ok(()))
     }
 
@@ -510,7 +526,8 @@ impl Path for Smartmap {
     #[inline(always)]
     unsafe fn deliver(&mut self, peer: NodeRank, arrival: &Arrival, target: &Region) -> Result<Delivery> {
         let link = self.link(peer);
-        // SAFETY: the caller promises the front message and the target's room.
+        // SAFETY: `arrival` is the link's front message, and `target` is writable for it (this function's
+        // contract). The sender keeps content and descriptor until told.
         unsafe {
             if arrival.eager {
                 Smartmap::read_eager(link, arrival.bytes, target)?;
@@ -527,7 +544,8 @@ impl Path for Smartmap {
 
     unsafe fn hold(&mut self, peer: NodeRank, arrival: &Arrival) -> Option<Held> {
         let link = self.link(peer);
-        // SAFETY: the caller promises the front message; the copy takes all of it.
+        // SAFETY: `arrival` is the link's front message (this function's contract); `content` has room for
+        // all its bytes, which `read_eager` initialises.
         unsafe {
             if !arrival.eager {
                 let (source, descriptor) = Smartmap::source(link, arrival.bytes);
@@ -549,12 +567,14 @@ impl Path for Smartmap {
         match held {
             Held::Copy(content) => {
                 let source = Region::block(content.as_ptr(), content.len());
-                // SAFETY: the box holds the message, `target` takes the lesser of both lengths, and they are distinct.
+                // SAFETY: `content` holds the message; `target` is writable for the lesser of both lengths
+                // (this function's contract); they are distinct.
                 unsafe { copy_regions(&source, target)? };
             }
             Held::AtSender { source, descriptor } => {
                 let peer = self.link(peer).peer;
-                // SAFETY: the sender keeps buffer and descriptor until it is told that the message is copied.
+                // SAFETY: the sender keeps content and descriptor until told that the message is copied;
+                // `target` is writable (this function's contract).
                 if !unsafe { rendezvous::receive(peer, &source, descriptor, target, None)? } {
                     return Ok(Delivery::Cancelled);
                 }
@@ -567,7 +587,7 @@ impl Path for Smartmap {
 
     unsafe fn is_there(&mut self, peer: NodeRank, held: &Held, reserve: bool) -> bool {
         let Held::AtSender { descriptor, .. } = held else { return !matches!(held, Held::Cancelled) };
-        // SAFETY: a message of the peer has named it.
+        // SAFETY: a message of the peer named the descriptor; the peer never frees descriptors.
         let (descriptor, number) = unsafe { named(self.link(peer).peer, *descriptor) };
         if reserve { descriptor.reserve(number) } else { !descriptor.is_cancelled(number) }
     }

@@ -29,7 +29,8 @@ pub(super) unsafe fn advance(descriptors: &mut Descriptors, ticket: Ticket) -> b
     let entry = descriptors.entry(ticket);
     let mut seen = entry.descriptor.look(entry.number);
     if let Seen::Help { target, length } = seen {
-        // SAFETY: help is wanted, to there; the caller vouches for the buffer.
+        // SAFETY: `target` and `length` are the words of the receiver's wish for help; the message's bytes
+        // are readable (this function's contract).
         unsafe { help(entry, target, length) };
         seen = entry.descriptor.look(entry.number);
     }
@@ -48,8 +49,9 @@ unsafe fn help(entry: &Entry, target: [u64; 4], length: u64) {
     let Some(peer) = Peer::new(entry.message.peer) else { return };
     let target = Region::of_peer(peer, target, length as usize);
     let (descriptor, source) = (entry.descriptor, &entry.message.source);
-    // SAFETY: the receiver has promised `length` bytes of its buffer, and no more than the message has; chunks are taken
-    // once, so nobody else writes them.
+    // SAFETY: the receiver keeps `length` bytes of its buffer writable until helped, no more than the message
+    // has; the source is readable (this function's contract). Chunks are taken once, so nobody else writes
+    // them.
     unsafe {
         // The outcome is told to the receiver, whose receive it is.
         let _ = copy_chunks(descriptor, source, &target, length as usize, |copied, outcome| {
@@ -76,7 +78,8 @@ unsafe fn copy_chunks(
         if start >= length {
             return (copied, outcome);
         }
-        // SAFETY: inside `length` bytes; this chunk is nobody else's.
+        // SAFETY: the chunk lies inside `length` bytes, readable and writable (this function's contract);
+        // `take_chunk` gave it to nobody else.
         let chunk = unsafe { copy_part(source, start, target, start, (length - start).min(CHUNK)) };
         outcome = outcome.and(chunk);
         copied += 1;
@@ -105,7 +108,8 @@ pub(super) unsafe fn receive(
     gate: Option<Passage>,
 ) -> Result<bool> {
     let length = source.bytes().min(target.bytes());
-    // SAFETY: a message of the peer names the descriptor; it keeps the content, wherever it is, until it is told.
+    // SAFETY: a message from `peer` named the descriptor, and the sender keeps the content, wherever it is,
+    // until `finish`; `target` is writable (this function's contract).
     unsafe {
         let (descriptor, number) = named(peer, name);
         let claim = match gate {
@@ -142,7 +146,7 @@ fn moved_to(peer: Peer, address: u64, bytes: usize) -> Region {
 /// # Safety
 /// A message of the peer that has not been received has this source, names the descriptor and comes through that gate.
 pub(super) unsafe fn hold(peer: Peer, source: Region, name: usize, gate: Passage) -> Option<Region> {
-    // SAFETY: this function's contract.
+    // SAFETY: a message of the peer names the descriptor (this function's contract); the peer never frees it.
     let (descriptor, number) = unsafe { named(peer, name) };
     match descriptor.hold(number, gate) {
         Claim::InPlace => Some(source),
@@ -154,7 +158,8 @@ pub(super) unsafe fn hold(peer: Peer, source: Region, name: usize, gate: Passage
 /// Receives a matched message of one block that fits and is short enough to be copied without help; false if its sender has cancelled it.
 ///
 /// # Safety
-/// As for [`receive`]: `bytes` bytes at `source`, as this rank sees it, are the message.
+/// A message from `peer` that has not been received names the descriptor and comes through that gate. `bytes`
+/// bytes at `source`, as this rank sees it, are the message; `target` must be writable for them.
 #[inline(always)]
 pub(super) unsafe fn receive_block(
     peer: Peer,
@@ -164,7 +169,8 @@ pub(super) unsafe fn receive_block(
     bytes: usize,
     gate: Passage,
 ) -> bool {
-    // SAFETY: as for `receive`.
+    // SAFETY: a message from `peer` named the descriptor, and the sender keeps `bytes` at `source` until
+    // `finish`; `target` is writable for them (this function's contract).
     unsafe {
         let (descriptor, number) = named(peer, name);
         let source = match gate.claim(descriptor) {
@@ -179,7 +185,8 @@ pub(super) unsafe fn receive_block(
 }
 
 /// # Safety
-/// As for [`receive`].
+/// The descriptor has been claimed for use `number` and not finished. `source` is its content; `target` must
+/// be writable for `length` bytes, its datatype live, until this returns.
 unsafe fn receive_together(
     descriptor: &Descriptor,
     number: u64,
@@ -188,7 +195,8 @@ unsafe fn receive_together(
     length: usize,
 ) -> Result<()> {
     descriptor.ask_for_help(number, target.words(), length as u64);
-    // SAFETY: the caller's promise.
+    // SAFETY: `source` is readable until `finish`, and `target` writable, for `length` bytes; both datatypes
+    // live (this function's contract).
     let (copied, outcome) = unsafe { copy_chunks(descriptor, source, target, length, |_, _| ()) };
     let rest = length.div_ceil(CHUNK) as u64 - copied;
     let mut helped = Helped::NotYet;

@@ -70,7 +70,8 @@ impl LongDouble {
     #[inline]
     pub fn to_double(self) -> f64 {
         let mut result = 0f64;
-        // SAFETY: as for the operations; eight bytes are written.
+        // SAFETY: the instructions read ten bytes of `self` and write eight to `result`, both variables here;
+        // the x87 stack is empty between Rust statements and is left so.
         unsafe {
             asm!(
                 "fld tbyte ptr [{this}]",
@@ -89,7 +90,8 @@ impl LongDouble {
     #[inline(always)]
     pub fn is_above(self, other: LongDouble) -> bool {
         let above: u8;
-        // SAFETY: as for the operations; both values are taken off the stack.
+        // SAFETY: the instructions read ten bytes of each operand, variables here, and take both values off
+        // the x87 stack, which is empty between Rust statements and is left so.
         unsafe {
             asm!(
                 "fld tbyte ptr [{other}]",
@@ -119,7 +121,8 @@ impl From<f64> for LongDouble {
     #[inline]
     fn from(value: f64) -> LongDouble {
         let mut result = Stored::EMPTY;
-        // SAFETY: as for the operations; ten bytes are written.
+        // SAFETY: the instructions read eight bytes of `value` and write ten to `result`, both variables
+        // here; the x87 stack is empty between Rust statements and is left so.
         unsafe {
             asm!(
                 "fld qword ptr [{value}]",
