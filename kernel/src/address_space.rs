@@ -44,8 +44,9 @@ impl TableMemory for LinearTables {
     }
 
     fn write(&mut self, table: TableFrame, index: PageTableIndex, entry: Entry) {
-        // SAFETY: as for `read`. The entry leads to a page table or to memory that may be mapped (`Entry`), and nobody else writes tables
-        // while this value is there.
+        // SAFETY: the frame is a page table (`TableFrame`) in the linear map, and the index one of its 512.
+        // The entry leads to a page table or to memory that may be mapped (`Entry`), and nobody else writes
+        // tables while this value is there.
         unsafe { LinearTables::entry(table, index).write_volatile(entry.get().clone()) };
     }
 }

@@ -157,7 +157,8 @@ impl<A> UserMemory<'_, A> {
 
     /// Continues the CRC-32C `seed` over all of it.
     pub fn checksum(&self, seed: u32) -> u32 {
-        // SAFETY: as for `copy_to`.
+        // SAFETY: `bytes` bytes from `start` lie in frames that are in the linear map for as long as the node
+        // lives.
         unsafe { checksum::crc32c(seed, self.start, self.bytes) }
     }
 
@@ -184,7 +185,8 @@ impl UserMemory<'_, Writable> {
     /// If `source` is longer than this memory.
     pub fn copy_from(&self, source: &[u8]) {
         assert!(source.len() <= self.bytes, "only checked memory is written");
-        // SAFETY: as for `copy_to`, and the linear map is writable; that nobody is surprised is what `Writable` says.
+        // SAFETY: as many bytes lie in frames that are in the linear map, writable, for as long as the node
+        // lives; that nobody is surprised is what `Writable` says.
         unsafe { copy::copy(self.start, source.as_ptr(), source.len()) };
     }
 
@@ -194,7 +196,8 @@ impl UserMemory<'_, Writable> {
     /// If this memory is anything but an aligned word.
     pub fn publish(&self, word: u64) {
         assert!(self.bytes == 8 && self.start.addr().is_multiple_of(8), "an aligned word");
-        // SAFETY: as for `copy_from`, and aligned.
+        // SAFETY: the word is aligned (asserted) and lies in frames that are in the linear map, writable, for
+        // as long as the node lives. No Rust reference leads there.
         let there = unsafe { AtomicU64::from_ptr(self.start.cast()) };
         // Release: pairs with the acquire by which the program reads the word that tells of what was stored before.
         there.store(word, Ordering::Release);

@@ -101,7 +101,8 @@ unsafe fn execute(arguments: *const *const c_char, environment: *const *const c_
         if command.used == 0 {
             return;
         }
-        // SAFETY: as above; the call reads the arrays and comes back only if it has changed nothing.
+        // SAFETY: `vector` has room for the word and is null-terminated, as is `environment` (this function's
+        // contract); the call reads them and comes back only if it has changed nothing.
         unsafe {
             vector.write(command.pointer());
             let [path, vector, environment] =

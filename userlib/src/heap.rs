@@ -61,8 +61,8 @@ unsafe impl Source for Brk {
         talc.source.end = match talc.source.end.take() {
             // SAFETY: `brk` has just given `bytes` bytes at `base`, where the claimed memory ends: nobody else uses them.
             Some(end) if end.as_ptr() == base => Some(unsafe { talc.extend(end, base.add(bytes)) }),
-            // SAFETY: as above, except that the memory is not contiguous with what was claimed (first use, or someone else
-            // has moved the break).
+            // SAFETY: `brk` has just given `bytes` bytes at `base`, which nobody else uses. They do not
+            // continue what was claimed (first use, or someone else has moved the break).
             _ => unsafe { talc.claim(base, bytes) },
         };
         talc.source.end.map(|_| ()).ok_or(())

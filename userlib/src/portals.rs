@@ -131,7 +131,7 @@ impl Interface {
     /// A counting event. Errors: no memory, or too many of them.
     pub fn counter(&self) -> Result<Counter> {
         let memory = Memory::new(COUNTER_BYTES as usize)?;
-        // SAFETY: as for a queue.
+        // SAFETY: the memory is the counter's as long as the kernel has it, and the kernel keeps to its form.
         let handle =
             unsafe { portals(call::COUNTER_ALLOCATE, [self.handle.into(), memory.address(), 0, 0]) }?;
         Ok(Counter { handle, memory: Some(memory) })
@@ -344,7 +344,7 @@ impl Counter {
 
     /// Sets the counts. Errors: none while the interface is open.
     pub fn set(&self, successes: u64, failures: u64) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: the call writes to the counter's own memory.
         unsafe { portals(call::COUNTER_CHANGE, [self.handle.into(), successes, failures, 1]) }.map(drop)
     }
 

@@ -56,7 +56,7 @@ impl Env {
 
     /// The environment as name and value. What is not UTF-8 reads as U+FFFD; an entry without `=` has an empty value.
     pub fn vars(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
-        // SAFETY: as for the arguments.
+        // SAFETY: each pointer of the initial stack leads to a NUL-terminated string that is never written.
         let entries = self.environment.iter().map(|entry| text(unsafe { CStr::from_ptr(*entry) }.to_bytes()));
         entries.map(|entry| entry.split_once('=').unwrap_or((entry, "")))
     }
@@ -85,7 +85,8 @@ pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     // Relaxed: as in `set_environment`.
     let mut entry = ENVIRONMENT.load(Ordering::Relaxed).cast_const();
     core::iter::from_fn(move || {
-        // SAFETY: whoever has set it vouches for the array and its texts, up to the null pointer.
+        // SAFETY: null, or a null-terminated array of NUL-terminated texts (contract of `set_environment`);
+        // `entry` stays at the null pointer once there.
         let bytes = unsafe {
             if entry.is_null() || (*entry).is_null() {
                 return None;

@@ -104,7 +104,8 @@ fn table_of(space: &mut Space, function: Function, interrupts: Interrupts) -> Op
             )
         }
     })?;
-    // SAFETY: as above; only this file uses the table.
+    // SAFETY: `bytes` bytes of the card's own memory, mapped for ever by the call above; only this file uses
+    // the table.
     let table = unsafe { Registers::new(start, bytes as usize) };
     for entry in 0..usize::from(entries) {
         table.word(entry * message::ENTRY_BYTES as usize + CONTROL).write(MASKED);

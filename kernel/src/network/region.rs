@@ -39,7 +39,7 @@ pub fn usage() -> (usize, usize) {
 /// Zeroed memory out of the region, for ever. None if there is no room.
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let start = HEAP.lock().allocate_first_fit(layout).ok()?;
-    // SAFETY: the memory is fresh, and the caller's alone.
+    // SAFETY: `start` has just been allocated with `layout.size()` bytes, so nobody else has them.
     unsafe { start.write_bytes(0, layout.size()) };
     Some(start)
 }

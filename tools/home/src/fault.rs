@@ -91,7 +91,8 @@ fn raised_by_valgrind(signal: i32, rip: u64, rank: &Rank) -> Fault {
 /// Handles `SIGQUIT`, by which the node asks where the rank is when the time limit has passed.
 pub extern "C" fn on_question(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let rank = Rank::current();
-    // SAFETY: as in `on_fault`; a signal that a process sent carries its number.
+    // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs; a
+    // signal that a process sent carries its number.
     let (sender, machine) = unsafe { ((*info).si_pid(), &*context.cast::<libc::ucontext_t>()) };
     if sender != rank.node {
         return on_fault(signal, info, context);

@@ -54,7 +54,7 @@ pub struct Volume {
 // SAFETY: the mapping belongs to the volume, not to a thread; what is behind it is used under the lock only, whichever process or thread does
 // it.
 unsafe impl Send for Volume {}
-// SAFETY: as above.
+// SAFETY: a shared reference leads to what is behind the mapping under the lock only.
 unsafe impl Sync for Volume {}
 
 impl Volume {
@@ -175,7 +175,8 @@ impl Volume {
 
 /// The header of the volume that is mapped at `start`.
 fn header<'a>(start: NonNull<u8>) -> &'a Header {
-    // SAFETY: `Volume::new` has put a header there; what changes in it is atomic. Callers keep it no longer than the volume.
+    // SAFETY: `Volume::new` has put a header there; what changes in it is atomic. All uses are while the
+    // volume is borrowed, which keeps it mapped.
     unsafe { start.cast::<Header>().as_ref() }
 }
 
@@ -223,7 +224,8 @@ impl Pages for SharedPages {
     }
 
     fn page_mut(&mut self, index: u32) -> &mut Page {
-        // SAFETY: as above, and the borrow is exclusive.
+        // SAFETY: below the count, so inside of the mapping; the lock is held, so nobody else uses it, and
+        // the pages are borrowed exclusively.
         unsafe { &mut *self.address(index) }
     }
 }

@@ -140,7 +140,8 @@ impl Machine for HostMachine {
     fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno> {
         self.check_writable(address, from.len() as u64)?;
         let to = pointer(address);
-        // SAFETY: as above, and writable.
+        // SAFETY: checked to be writable memory of the program, which no Rust reference leads to. Words are
+        // volatile, as in `read`.
         unsafe {
             match (<[u8; 4]>::try_from(from), <[u8; 8]>::try_from(from)) {
                 (Ok(word), _) if address.is_multiple_of(4) => {
@@ -247,7 +248,7 @@ impl Machine for HostMachine {
             self.check_readable(address, bytes as u64)?;
             // What Linux says about the form stays; it checks the rest when it loads it.
             let after = FLOAT_BYTES as usize;
-            // SAFETY: as above, the other way round.
+            // SAFETY: Linux's state has so many bytes; the other place has been checked to be readable.
             unsafe {
                 self.float.copy_from_nonoverlapping(pointer(address), AT_LONGER);
                 self.float.add(after).copy_from_nonoverlapping(pointer(address).add(after), bytes - after);

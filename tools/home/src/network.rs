@@ -126,7 +126,7 @@ pub struct Network {
 
 // SAFETY: the mapping belongs to the process; what is behind it is used under its lock only, or is atomic.
 unsafe impl Send for Network {}
-// SAFETY: as above.
+// SAFETY: a shared reference leads to the mapping under its lock only, or to atomics.
 unsafe impl Sync for Network {}
 
 /// Where the ranks of a node are in the job: ranks of the job, and the first of the node's.
@@ -328,25 +328,28 @@ impl Memory for Home<'_> {
 
     fn write(&mut self, to: &Span, from: &[u8]) {
         assert!(to.bytes() == from.len() as u64, "a span is written as a whole");
-        // SAFETY: as above, and writable.
+        // SAFETY: checked to be writable memory of a rank, mapped at its slot in every process of the node.
+        // No Rust reference leads there.
         unsafe { pointer(to).copy_from_nonoverlapping(from.as_ptr(), from.len()) };
     }
 
     fn copy(&mut self, to: &Span, from: &Span) {
         assert!(to.bytes() == from.bytes(), "spans of one length");
-        // SAFETY: as above.
+        // SAFETY: both are checked memory of ranks, `to` writable, mapped at its slot in every process of the
+        // node; they may overlap. No Rust reference leads there.
         unsafe { pointer(to).copy_from(pointer(from), to.bytes() as usize) };
     }
 
     fn publish(&mut self, to: &Span, word: u64) {
         assert!(to.bytes() == 8 && to.start().is_multiple_of(8), "an aligned word");
         // Release: pairs with the acquire by which the program reads the word that tells of what was written before.
-        // SAFETY: as above, and aligned.
+        // SAFETY: an aligned word (asserted) of checked, writable memory of a rank, mapped at its slot in
+        // every process of the node.
         unsafe { AtomicU64::from_ptr(pointer(to).cast()) }.store(word, Ordering::Release);
     }
 
     fn checksum(&self, seed: u32, from: &Span) -> u32 {
-        // SAFETY: as above.
+        // SAFETY: checked to be readable memory of a rank, mapped at its slot in every process of the node.
         unsafe { arch::crc32c(seed, pointer(from), from.bytes() as usize) }
     }
 

@@ -362,8 +362,9 @@ fn handler_stack(address: usize) -> io::Result<()> {
     const GUARD: usize = 4096;
     let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     let kind = if address == 0 { kind } else { kind | libc::MAP_FIXED };
-    // SAFETY: a new mapping wherever the system likes, or where the caller knows nothing is; its lowest page then given up,
-    // and the rest named to Linux as the alternate stack; it is never unmapped.
+    // SAFETY: a new mapping wherever the system likes, or at `address`, where nothing is (this function's
+    // documentation); its lowest page then given up, and the rest named to Linux as the alternate stack; it
+    // is never unmapped.
     unsafe {
         let base = libc::mmap(
             std::ptr::without_provenance_mut(address),

@@ -120,8 +120,8 @@ impl Segment {
         let bytes = NonZeroUsize::new((piece.end - piece.start) as usize).ok_or(Errno::EINVAL)?;
         // What cannot be written is the same, shared or not; a debugger can put breakpoints only where it is not.
         let sharing = if access.write { MapFlags::MAP_SHARED } else { MapFlags::MAP_PRIVATE };
-        // SAFETY: the mapping replaces none, so no memory that Rust knows of changes; or the caller of `map_over` vouches
-        // for what it replaces.
+        // SAFETY: `map`'s mapping replaces none, so no memory that Rust knows of changes; `map_over`'s
+        // replaces nothing that is in use (its contract).
         let mapped =
             unsafe { mmap(address, bytes, protection(access), sharing | placing, object, size(offset)?)? };
         // Kernels before 4.17 take the address for a mere wish.

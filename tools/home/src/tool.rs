@@ -259,7 +259,7 @@ fn hand_over(plan: &Plan) -> io::Result<OwnedFd> {
         return Err(io::Error::last_os_error());
     }
     for fd in plan.descriptors() {
-        // SAFETY: as above.
+        // SAFETY: changes only what happens to this descriptor in an `exec`.
         if unsafe { libc::fcntl(fd, libc::F_SETFD, 0) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -342,21 +342,23 @@ fn become_rank(plan: Plan) -> Result<std::convert::Infallible, String> {
 
     check_free(&layout, plan.ranks)?;
     for (rank, segment) in segments.iter().enumerate() {
-        // SAFETY: here and below: checked above to be free.
+        // SAFETY: `check_free` has found nothing in this slot.
         unsafe { segment.map_over(&layout, rank as u64 + 1, |_| true) }
             .map_err(say("map a peer's segment"))?;
     }
     // Valgrind reads a file's symbols once it has seen all of it mapped, code last. What this process shares with its peers
     // takes the place of the rest at once. What cannot be mapped so has no symbols, as in a rank of its own.
     for (part, access) in data_of(&content, parsed.bias) {
-        // SAFETY: as above.
+        // SAFETY: `check_free` has found nothing in slot 0, and nothing uses what has been mapped there
+        // since.
         let _ = unsafe { segment::map_part(&part, access, &program) };
     }
     let code = setup::code_of(&parsed, &content);
     let executable = parsed.segments.iter().filter(|segment| segment.access.execute);
     let all_code =
         code.len() == executable.count() && code.iter().all(|part| segment::map_code(part, &program).is_ok());
-    // SAFETY: as above.
+    // SAFETY: `check_free` has found nothing in slot 0, and the program, whose parts have been mapped there
+    // since, does not run yet.
     unsafe { mine.map_over(&layout, 0, |region| !(all_code && region.access.execute)) }
         .map_err(say("map the segment at slot 0"))?;
     replace_calls(&layout, &plan.sites).map_err(say("take over system calls"))?;

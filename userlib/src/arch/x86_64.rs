@@ -29,8 +29,8 @@ unsafe extern "C" fn _start() -> ! {
 pub(crate) unsafe fn syscall(number: u64, arguments: [u64; 6]) -> i64 {
     let [a0, a1, a2, a3, a4, a5] = arguments;
     let result: i64;
-    // SAFETY: the instruction changes rax, rcx and r11 only, and the memory the caller vouches for; nothing is pushed on
-    // this stack.
+    // SAFETY: the instruction changes rax, rcx and r11 only; what the call does with memory is sound (this
+    // function's contract); nothing is pushed on this stack.
     unsafe {
         asm!(
             "syscall",
@@ -70,7 +70,8 @@ pub(crate) fn ticks() -> u64 {
 /// The time stamp counter, read after everything before it has completed and before anything after it has begun.
 #[inline(always)]
 pub(crate) fn ticks_ordered() -> u64 {
-    // SAFETY: as for `ticks`; `lfence` is part of SSE2, which every x86-64 processor has.
+    // SAFETY: every x86-64 processor has `rdtsc`, which both homes allow (CR4.TSD is clear), and, with SSE2,
+    // `lfence`.
     unsafe {
         _mm_lfence();
         let ticks = _rdtsc();
@@ -95,8 +96,9 @@ pub(crate) fn pause() {
 pub(crate) unsafe fn copy_unrolled(source: *const u8, target: *mut u8, bytes: usize) {
     let lines = bytes / 64;
     let tail = bytes % 64;
-    // SAFETY: the caller vouches for `bytes` bytes at both ends, which do not overlap; the first loop reads and writes
-    // `lines * 64` of them, the others the `bytes % 64` after. The direction of the loops does not use the direction flag.
+    // SAFETY: `source` is readable and `target` writable for `bytes` bytes, disjoint (this function's
+    // contract). The first loop moves `lines * 64` of them, the others the `bytes % 64` after. The direction
+    // of the loops does not use the direction flag.
     unsafe {
         asm!(
             "test {lines}, {lines}",
@@ -155,8 +157,8 @@ pub(crate) unsafe fn copy_unrolled(source: *const u8, target: *mut u8, bytes: us
 #[inline]
 pub(crate) unsafe fn copy_words(source: *const u8, target: *mut u8, bytes: usize) {
     let lines = bytes / 64;
-    // SAFETY: the caller vouches for `bytes` bytes at both ends, which do not overlap; the loop reads and writes the first
-    // `lines * 64` of them.
+    // SAFETY: `source` is readable and `target` writable for `bytes` bytes, disjoint (this function's
+    // contract); the loop moves the first `lines * 64` of them.
     unsafe {
         asm!(
             "test {lines}, {lines}",

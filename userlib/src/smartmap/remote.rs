@@ -70,7 +70,7 @@ impl<T: Pod> Remote<T> {
     /// No rank may write it at the same time; the write it is to see must be ordered before (module documentation).
     #[inline]
     pub unsafe fn read(self) -> T {
-        // SAFETY: an initialised object (`new`), not written now (the caller).
+        // SAFETY: an initialised object (`new`), which no rank writes now (this function's contract).
         unsafe { self.0.read_volatile() }
     }
 
@@ -80,7 +80,7 @@ impl<T: Pod> Remote<T> {
     /// No other rank may touch it at the same time (module documentation).
     #[inline]
     pub unsafe fn write(self, value: T) {
-        // SAFETY: an object of that type (`new`), not used by others now (the caller).
+        // SAFETY: an object of that type (`new`), which no other rank touches now (this function's contract).
         unsafe { self.0.write_volatile(value) }
     }
 }
@@ -143,7 +143,8 @@ impl<T: Pod> RemoteSlice<T> {
     #[inline]
     pub unsafe fn copy_from(self, start: usize, values: &[T]) {
         self.check(start, values.len());
-        // SAFETY: the range is inside the slice, whose memory exists (`new`); the caller excludes others and overlap.
+        // SAFETY: the range is inside the slice (`check`), whose memory exists (`new`); no other rank touches
+        // it, and `values` is other memory (this function's contract).
         unsafe {
             copy(values.as_ptr().cast(), self.start.wrapping_add(start).cast(), size_of_val(values));
         }
@@ -159,7 +160,9 @@ impl<T: Pod> RemoteSlice<T> {
     #[inline]
     pub unsafe fn copy_to(self, start: usize, values: &mut [T]) {
         self.check(start, values.len());
-        // SAFETY: as above; any bytes are valid values of a `Pod` type.
+        // SAFETY: the range is inside the slice (`check`), whose memory exists (`new`); no rank writes it,
+        // and `values` is other memory (this function's contract). Any bytes are valid values of a `Pod`
+        // type.
         unsafe {
             copy(self.start.wrapping_add(start).cast(), values.as_mut_ptr().cast(), size_of_val(values));
         }

@@ -12,7 +12,7 @@ static PORTS: spin::Mutex<()> = spin::Mutex::new(());
 /// Reads the word at `address`: bus, device, function and offset, from bit 16, 11, 8 and 2 up.
 pub fn read(address: u32) -> u32 {
     let _alone = PORTS.lock();
-    // SAFETY: nobody else uses the ports; a device's configuration is no memory.
+    // SAFETY: nobody else uses the ports while `PORTS` is held; a device's configuration is no memory.
     unsafe {
         ports::write_u32(ADDRESS_PORT, ENABLE | address);
         ports::read_u32(DATA_PORT)
@@ -22,7 +22,7 @@ pub fn read(address: u32) -> u32 {
 /// Writes the word at `address`, as for [`read`].
 pub fn write(address: u32, value: u32) {
     let _alone = PORTS.lock();
-    // SAFETY: as for `read`.
+    // SAFETY: nobody else uses the ports while `PORTS` is held; a device's configuration is no memory.
     unsafe {
         ports::write_u32(ADDRESS_PORT, ENABLE | address);
         ports::write_u32(DATA_PORT, value);

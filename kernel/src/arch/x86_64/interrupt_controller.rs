@@ -200,17 +200,20 @@ fn read(register: Register) -> u32 {
         // SAFETY: the register exists in x2APIC mode, which `init` has switched on.
         return unsafe { Msr::new(X2APIC_FIRST_MSR + register as u32 / 16).read() as u32 };
     }
-    // SAFETY: see `page_register`.
+    // SAFETY: the address is the register's in this core's controller page, aligned and in the linear map
+    // (`page_register`).
     unsafe { page_register(register).read_volatile() }
 }
 
 fn write(register: Register, value: u32) {
     if features().x2apic {
-        // SAFETY: as for `read`; the values written here are valid for their registers.
+        // SAFETY: the register exists in x2APIC mode, which `init` has switched on; the values written here
+        // are valid for their registers.
         unsafe { Msr::new(X2APIC_FIRST_MSR + register as u32 / 16).write(value.into()) };
         return;
     }
-    // SAFETY: see `page_register`.
+    // SAFETY: the address is the register's in this core's controller page, aligned and in the linear map
+    // (`page_register`).
     unsafe { page_register(register).write_volatile(value) }
 }
 

@@ -22,7 +22,8 @@ pub unsafe fn start(
     start: &Start,
     all_up: impl Fn() -> bool,
 ) {
-    // SAFETY: this function's contract.
+    // SAFETY: `page` is a free page below one megabyte, and `start` has valid tables and stacks for all
+    // cores (this function's contract).
     unsafe { ap_trampoline::install(page, start) };
     let page_number = (page.as_u64() / PAGE_BYTES) as u8;
     // SAFETY: nobody needs what these cores do (this function's contract).

@@ -126,7 +126,8 @@ impl Gate {
     /// Whatever the call does with the memory its arguments name must be sound.
     pub unsafe fn call(number: i64, arguments: [u64; 6]) -> i64 {
         let [a, b, c, d, e, f] = arguments;
-        // SAFETY: the function keeps to the C calling convention and does nothing but the call, which the caller vouches for.
+        // SAFETY: the function keeps to the C calling convention and does nothing but the call, whose use of
+        // memory is sound (this function's contract).
         unsafe { lwk_gate_call(number, a, b, c, d, e, f) }
     }
 
@@ -256,7 +257,7 @@ unsafe fn crc32c_instruction(seed: u32, start: *const u8, bytes: usize) -> u32 {
     }
     let mut sum = sum as u32;
     for at in words * 8..bytes {
-        // SAFETY: as above.
+        // SAFETY: within the bytes that are readable.
         sum = _mm_crc32_u8(sum, unsafe { start.add(at).read() });
     }
     !sum

@@ -73,7 +73,7 @@ fn job(offset: u64) -> u32 {
 }
 
 fn job_long(offset: u64) -> u64 {
-    // SAFETY: as above.
+    // SAFETY: the job page is readable memory.
     unsafe { *((JOB_PAGE + offset) as *const u64) }
 }
 
