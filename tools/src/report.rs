@@ -165,6 +165,7 @@ mod tests {
                 {"number": 999, "count": 2, "name": "?"},
             ],
             "transports": [],
+            "network": [],
             "profile": [],
         });
         assert_eq!(sample().json(3), expected);

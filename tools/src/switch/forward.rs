@@ -194,7 +194,11 @@ mod tests {
         to_all[..6].fill(0xff);
         assert_eq!(ports(&mut switch, 0, to_all), [1, 2]);
         assert_eq!(ports(&mut switch, 0, vec![0; 13]), [0usize; 0]);
-        assert_eq!(ports(&mut switch, 1, frame(1, 1, 0)), [2], "where it was last, which is not here");
+        assert_eq!(
+            ports(&mut switch, 1, frame(1, 1, 0)),
+            [0usize; 0],
+            "station 1 has moved to where this comes from"
+        );
         assert_eq!(switch.counts()[0].short, 1);
     }
 
