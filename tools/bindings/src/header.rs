@@ -56,6 +56,8 @@ pub fn declaration(argument: &Argument, large: bool) -> String {
         Kind::Function(function, has_large) => {
             format!("MPI_{function}{} *{name}", if large && *has_large { "_c" } else { "" })
         }
+        // Not an array for the compiler: `MPI_UNWEIGHTED` names none, and gcc warns of one that is too short.
+        Kind::Weights => format!("{constant}int *{name}"),
         Kind::Status if argument.is_array() => of("MPI_Status"),
         Kind::Status => format!("{constant}MPI_Status *{name}"),
         _ => of(&number(kind, large)),
@@ -85,7 +87,8 @@ mod tests {
         let text = "# Things (chapter 1).\n\nSend large\n buf in buffer\n count in count\n comm in Comm\n\nInit\n c int *argc\n c char ***argv\n\n\
              Finalize\n\nWtime returns double\n\nGroup_range_incl\n ranges in int[3,n]\n\nWait\n request inout Request\n status out status\n\n\
              Waitall\n count in int\n s out status[*]\n\nOp_create large\n user_fn in function User_function(_c)\n\nAddress removed\n a out address\n\n\
-             Pack_external large\n datarep in text\n size in bytes\n displs in displacement[*]\n n out wide large\n";
+             Pack_external large\n datarep in text\n size in bytes\n displs in displacement[*]\n n out wide large\n\n\
+             Dist_graph_neighbors\n w out weights[*]\n\nDist_graph_create\n w in weights[*]\n";
         let chapter = Chapter::parse("things", text).expect("right");
         let header = header(&chapter);
         for line in [
@@ -101,6 +104,8 @@ mod tests {
             "MARGAY_REMOVED_MPI(int, Address, (MPI_Aint *a))\n",
             "(const char *datarep, MPI_Aint size, const int displs[]))\n",
             "(const char *datarep, MPI_Count size, const MPI_Aint displs[], MPI_Count *n))\n",
+            "MARGAY_MPI(int, Dist_graph_neighbors, (int *w))\n",
+            "MARGAY_MPI(int, Dist_graph_create, (const int *w))\n",
         ] {
             assert!(header.contains(line), "{line}\n{header}");
         }
