@@ -24,7 +24,8 @@ impl Engine {
     /// where calls do not match and it is seen.
     ///
     /// # Safety
-    /// `send` must be readable, or [`IN_PLACE`]; `receive` must be writable and not overlap `send`.
+    /// `send` must be readable for `count` items, or [`IN_PLACE`]; `receive` must be writable for as many and
+    /// not overlap `send`. All ranks name the same count, datatype and operation.
     pub unsafe fn allreduce(
         &mut self,
         send: *const u8,
@@ -35,7 +36,8 @@ impl Engine {
         communicator: Handle,
     ) -> Result<()> {
         let communicator = self.intracommunicator(communicator)?.clone();
-        // SAFETY: the caller's promise.
+        // SAFETY: `send` is readable or in place, and `receive` writable, for `count` items (this function's
+        // contract).
         unsafe { self.allreduce_on(&communicator, send, receive, count, datatype, operation) }
     }
 
@@ -59,13 +61,15 @@ impl Engine {
         if communicator.size() == 2
             && let Some(kernel) = self.pair_kernel(count, datatype, operation)
         {
-            // SAFETY: the caller's promise.
+            // SAFETY: two ranks, and at most `PAIR_BYTES` (`pair_kernel`); `send` is readable and `receive`
+            // writable for them (this function's contract).
             return unsafe {
                 self.allreduce_pair(communicator, kernel, count as usize, datatype, send, receive)
             };
         }
         let reduction = self.reduction(count, datatype, operation)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `send` is readable and `receive` writable for `count` items; they are one or apart (this
+        // function's contract).
         unsafe {
             let form = self.algorithms.allreduce;
             if form == Some(Allreduce::Paper) && reduction.operation.commutes() {
@@ -114,7 +118,8 @@ impl Engine {
         receive: *mut u8,
     ) -> Result<()> {
         let bytes = count * dense_bytes(datatype);
-        // SAFETY: the caller's promise; a half holds as many items.
+        // SAFETY: two ranks; `send` is readable and `receive` writable for `bytes`, which a half holds (this
+        // function's contract).
         unsafe {
             let sort = sort_of_allreduce(bytes);
             let [left, right] = self.exchange_pair(&communicator.shared, sort, send, bytes)?;
@@ -124,7 +129,8 @@ impl Engine {
     }
 
     /// # Safety
-    /// As for [`Engine::allreduce`]; `bytes`, at most [`SMALL_BYTES`], are the contribution's.
+    /// As for [`Engine::allreduce`]; the contribution is dense and has `bytes` bytes, at most
+    /// [`SMALL_BYTES`].
     unsafe fn allreduce_lines(
         &mut self,
         communicator: &Communicator,
@@ -135,17 +141,20 @@ impl Engine {
     ) -> Result<()> {
         let shared = &communicator.shared;
         let exchange = Exchange::begin(shared, sort_of_allreduce(bytes), |line| {
-            // SAFETY: the line takes `bytes`; the caller vouches for the buffer.
+            // SAFETY: the line takes `SMALL_BYTES`; `send` is readable for `bytes`, at most as many (this
+            // function's contract).
             unsafe { small(send, line, bytes) };
             Ok(())
         })?;
         let content = |rank| Ok(exchange.content(self, shared, rank)?.cast_const());
-        // SAFETY: lines hold `bytes`; the caller vouches for the buffer.
+        // SAFETY: each line holds `bytes` until this rank's next operation; `receive` is writable for as many
+        // (this function's contract).
         unsafe { reduction.fold_lines(shared.size(), bytes, content, receive) }
     }
 
     /// # Safety
-    /// As for [`Engine::allreduce`]; `bytes`, at most [`EAGER_BYTES`], are the contribution's.
+    /// As for [`Engine::allreduce`]; the contribution is dense and has `bytes` bytes, at most
+    /// [`EAGER_BYTES`].
     unsafe fn allreduce_eager(
         &mut self,
         communicator: &Communicator,
@@ -159,7 +168,8 @@ impl Engine {
         let number = Shared::next(&shared.eagers);
         // The first line last: it has the word that the others poll, and would be taken away in between.
         let first = bytes.min(SMALL_BYTES);
-        // SAFETY: this rank's own copy, once a number, which takes `bytes`; the caller vouches for the buffer.
+        // SAFETY: only this rank fills its copy, once a number; it takes `EAGER_BYTES`, and `send` is
+        // readable for `bytes` (this function's contract).
         unsafe {
             shared.mine().eager.tell(number, word, |block| {
                 let block = block.cast::<u8>();
@@ -171,7 +181,8 @@ impl Engine {
         for rank in (0..shared.size()).rev() {
             let blocks = &shared.of(rank).eager;
             self.await_told(shared, rank, || blocks.word(number) == word)?;
-            // SAFETY: the copy has this operation's word, and this rank is in it; the caller vouches for the buffer, whose content has been told.
+            // SAFETY: the copy has this operation's word until this rank's next one. `receive` is writable
+            // (this function's contract); if it is `send`, too, its content has been told.
             unsafe {
                 let block = blocks.read(number, |block| block.cast::<u8>());
                 if folded.is_null() {
@@ -183,7 +194,8 @@ impl Engine {
             }
         }
         if folded != receive.cast_const() {
-            // SAFETY: as above: one rank's own copy.
+            // SAFETY: `folded` is the copy of the only rank and holds `bytes`; `receive` is writable for as
+            // many (this function's contract).
             unsafe { copy(folded, receive, bytes) };
         }
         Ok(())

@@ -33,7 +33,8 @@ impl Engine {
         communicator: Handle,
     ) -> Result<()> {
         let communicator = self.intracommunicator(communicator)?.clone();
-        // SAFETY: the caller's promise.
+        // SAFETY: the buffer is readable in the root and writable in the others, for `count` items (this
+        // function's contract).
         unsafe { self.broadcast_on(&communicator, address, count, datatype, root) }
     }
 
@@ -56,7 +57,8 @@ impl Engine {
         if communicator.size() == 1 {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `region` is readable in the root and writable in the others (this function's contract); for
+        // a line it has at most `SMALL_BYTES`.
         unsafe {
             let (bytes, pair) = (region.bytes(), communicator.size() == 2);
             let form = match self.algorithms.broadcast {
@@ -91,7 +93,8 @@ impl Engine {
         let outcome = if shared.rank == root {
             let mut content = [0u64; SMALL_BYTES / 8];
             let content = content.as_mut_ptr().cast::<u8>();
-            // SAFETY: the region's bytes fit the line; the caller vouches for the buffer.
+            // SAFETY: `region` is readable (this function's contract); `content` and the line take its bytes,
+            // at most `SMALL_BYTES`.
             unsafe {
                 let source = match region.contiguous() {
                     Some(source) => source,
@@ -105,7 +108,8 @@ impl Engine {
         } else {
             self.await_given(shared, root, it).and_then(|given| {
                 let source = Region::block(given.cast_mut(), region.bytes());
-                // SAFETY: the line is the root's and holds the content until this rank has taken it.
+                // SAFETY: the root's line holds the content until `end_oneway`; `region` is writable (this
+                // function's contract).
                 unsafe { copy_whole(&source, region) }
             })
         };
@@ -130,12 +134,13 @@ impl Engine {
             outcome = self.await_post(shared, root, number, check).and_then(|()| {
                 let source = shared.posted_part(root, number, 0)?;
                 if halves && source.bytes() == region.bytes() {
-                    // SAFETY: the root has posted its buffer and keeps it until all have finished; the callers vouch for both. The root writes
-                    // the other half.
+                    // SAFETY: the root's posted buffer is readable until all have finished; `region` is
+                    // writable (each rank's contract). The root writes the other half.
                     let copied = unsafe { copy_part(&source, 0, region, 0, first_half(region.bytes())) };
                     return Ok(copied?);
                 }
-                // SAFETY: as above.
+                // SAFETY: the root's posted buffer is readable until all have finished; `region` is writable
+                // (each rank's contract).
                 unsafe { copy_whole(&source, region) }
             });
         } else if halves {
@@ -147,7 +152,8 @@ impl Engine {
                     return Ok(());
                 }
                 let half = first_half(region.bytes());
-                // SAFETY: as above, the other way round.
+                // SAFETY: the receiver's posted buffer is writable until all have finished; `region` is
+                // readable (each rank's contract). The receiver writes the other half.
                 Ok(unsafe { copy_part(region, half, &target, half, region.bytes() - half) }?)
             });
         }

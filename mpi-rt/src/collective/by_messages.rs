@@ -116,7 +116,8 @@ impl Played {
     /// Begins, for the first time or again.
     ///
     /// # Safety
-    /// The call's buffers must be valid, as it says, until it is complete.
+    /// The call's buffers must be readable and writable, as [`Engine::collective`] says, until it is
+    /// complete.
     pub unsafe fn begin(&mut self) {
         (self.round, self.outcome) = (0, Ok(()));
         if self.buffers.snapshot.is_empty() {
@@ -124,7 +125,8 @@ impl Played {
         }
         let [sends, receives] = &self.buffers.parts;
         for (snapshot, part) in sends.iter().zip(receives) {
-            // SAFETY: the snapshot has room for all parts, one after another; this function's contract.
+            // SAFETY: the snapshot has room for all parts, one after another; the parts are readable (this
+            // function's contract).
             let copied = unsafe { copy_regions(part, snapshot) };
             self.outcome = self.outcome.and(copied.map(drop).map_err(Error::from));
         }
@@ -137,7 +139,8 @@ impl Played {
     pub unsafe fn advance(&mut self, engine: &mut Engine) -> bool {
         while self.round < self.schedule.0.len() {
             let steps = take(&mut self.schedule.0[self.round]);
-            // SAFETY: this function's contract.
+            // SAFETY: the call's buffers are readable and writable until it is complete (this function's
+            // contract).
             let done = unsafe { self.play(engine, &steps) };
             self.schedule.0[self.round] = steps;
             if !done {
@@ -166,7 +169,8 @@ impl Played {
             self.outcome = self.outcome.and(engine.wait(message).map(drop));
         }
         for step in steps {
-            // SAFETY: this function's contract.
+            // SAFETY: the call's buffers are readable and writable until it is complete (this function's
+            // contract).
             let done = unsafe { self.step(engine, step) };
             self.outcome = self.outcome.and(done);
         }

@@ -80,10 +80,12 @@ impl Items {
     /// Copies `count` items. Errors: `TYPE` for a type that is not committed.
     ///
     /// # Safety
-    /// The items must be readable and writable, and not overlap.
+    /// `count` items must be readable at `from` and writable at `to`, and not overlap; nobody else writes the
+    /// former or uses the latter meanwhile.
     pub unsafe fn copy(&self, from: *const u8, to: *mut u8, count: usize) -> Result<()> {
         let Some(datatype) = &self.layout else {
-            // SAFETY: the caller's promise.
+            // SAFETY: dense items: `extent * count` bytes are readable at `from` and writable at `to`,
+            // without overlap (this function's contract).
             unsafe { copy(from, to, self.extent as usize * count) };
             return Ok(());
         };
@@ -91,7 +93,8 @@ impl Items {
             Region::items(from, count as u64, datatype.layout()?)?,
             Region::items(to, count as u64, datatype.layout()?)?,
         );
-        // SAFETY: the caller's promise; the datatype lives, and addresses are this rank's own view already.
+        // SAFETY: the items are readable and writable, without overlap (this function's contract). `layout`
+        // keeps the datatype alive, and addresses are this rank's own view already.
         unsafe { copy_regions(&source, &target) }?;
         Ok(())
     }
@@ -129,8 +132,8 @@ impl Reduction {
     /// it is asked once for each, from the last to the first. Errors: those of `content`.
     ///
     /// # Safety
-    /// What `content` says must be readable until it is called again; `receive` must be writable. There is one rank at least, and the
-    /// contribution is dense.
+    /// What `content` says must be readable for `bytes` until it is called again; `receive` must be writable
+    /// for as many. There is one rank at least, and the contribution is dense.
     #[inline(always)]
     pub(super) unsafe fn fold_lines(
         &self,
@@ -143,7 +146,8 @@ impl Reduction {
         let result = result.as_mut_ptr().cast::<u8>();
         for rank in (0..ranks).rev() {
             let content = content(rank)?;
-            // SAFETY: the contents hold `bytes`, the caller says; the result has room for as many.
+            // SAFETY: `content` is readable for `bytes`, which are `count` items (this function's contract);
+            // `result` has room for `SMALL_BYTES`.
             unsafe {
                 if rank == ranks - 1 {
                     small(content, result, bytes);
@@ -152,7 +156,8 @@ impl Reduction {
                 }
             }
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `result` holds `bytes`, filled above; `receive` is writable for as many (this function's
+        // contract).
         unsafe { small(result, receive, bytes) };
         Ok(())
     }
@@ -223,8 +228,9 @@ impl Engine {
     /// Errors: `NO_MEM`.
     ///
     /// # Safety
-    /// `source(rank)` and the targets, addresses of the items 0, must be readable and writable for these items. A target may be
-    /// a source; otherwise no two overlap.
+    /// `source(rank)` and the targets, addresses of the items 0, must be readable and writable for these
+    /// items; of the program's operations the sources for all items, unless the part is empty. A target may
+    /// be a source; otherwise no two overlap. Nobody else writes these items meanwhile.
     pub(super) unsafe fn fold(
         &mut self,
         reduction: &Reduction,
@@ -235,7 +241,8 @@ impl Engine {
     ) -> Result<()> {
         let (items, operation) = (&reduction.items, &reduction.operation);
         if operation.is_users() {
-            // SAFETY: the caller's promise; of the program's operations each fold that has a part has all contributions.
+            // SAFETY: unless the part is empty, the sources hold all items; the targets hold the part (this
+            // function's contract).
             return unsafe { self.fold_whole(reduction, ranks, part, source, targets) };
         }
         if ranks.len() == 1
@@ -245,7 +252,8 @@ impl Engine {
             && (source(ranks.start).addr() ^ out.addr()).trailing_zeros() < SLOT_SHIFT
         {
             let from = source(ranks.start);
-            // SAFETY: the caller's promise: what are not the same items do not overlap.
+            // SAFETY: the part is readable and writable (this function's contract). A source and a target at
+            // distinct addresses of one slot do not overlap.
             return unsafe {
                 items.copy(items.at(from, part.start), items.at_mut(out, part.start), part.len())
             };
@@ -256,7 +264,8 @@ impl Engine {
         {
             let (left, right) = (source(ranks.start), source(ranks.start + 1));
             let at = |base: *mut u8| if base.is_null() { base } else { items.at_mut(base, part.start) };
-            // SAFETY: the caller's promise; one pass, no block.
+            // SAFETY: the sources and targets hold the part; each target is a source or overlaps none (this
+            // function's contract).
             unsafe {
                 let (left, right) = (items.at(left, part.start), items.at(right, part.start));
                 operation.combine(left, right, at(out), at(twin), part.len());
@@ -277,7 +286,8 @@ impl Engine {
         while first < part.end {
             let count = (part.end - first).min(at_once);
             let from = |rank: u32| items.at(source(rank), first);
-            // SAFETY: the block holds `count` items; the sources hold these ones, the caller says.
+            // SAFETY: `block` has room for `at_once` items, no fewer than `count`. Sources and targets hold
+            // items `first..first + count` (this function's contract).
             unsafe {
                 let mut rank = ranks.end - 1;
                 if ranks.len() == 1 {
@@ -331,7 +341,8 @@ impl Engine {
                 scratch.address()
             }
         };
-        // SAFETY: the scratch holds all items, and so do the contributions and a target that gets all, the caller says.
+        // SAFETY: the sources hold all items, the targets the part (this function's contract). `folded` has
+        // room for all: scratch, or the target of all.
         unsafe {
             items.copy(source(ranks.end - 1), folded, *count)?;
             for rank in ranks.rev().skip(1) {

@@ -54,16 +54,20 @@ impl Engine {
     /// match and it is seen.
     ///
     /// # Safety
-    /// The buffers must be valid as the standard says of the call.
+    /// Until this returns, the call's send buffers must be readable and its receive buffers writable for the
+    /// items that it names; they must not overlap, except in place. The ranks' calls must match (MPI-5.0,
+    /// chapter 6).
     #[inline]
     pub unsafe fn collective(&mut self, call: &Call, communicator: Handle) -> Result<()> {
         let it = self.communicator(communicator)?.clone();
         // Of an intercommunicator, or where members are out of reach, there is nothing to share.
         if it.shared.size() == 0 {
-            // SAFETY: the caller's promise.
+            // SAFETY: the call's buffers are readable and writable, as it names them, until this returns
+            // (this function's contract).
             return unsafe { self.run_collective(call, &it) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the call's buffers are readable and writable, as it names them, until this returns (this
+        // function's contract).
         unsafe {
             match *call {
                 Call::Barrier => self.barrier(&it),

@@ -54,10 +54,11 @@ impl Engine {
     /// Gives the operation's bytes. Errors: those of `await_rank`.
     ///
     /// # Safety
-    /// `content` must be readable; once an operation.
+    /// `content` must be readable for the operation's bytes; once an operation.
     #[inline(always)]
     pub(super) unsafe fn give(&mut self, shared: &Shared, it: Oneway, content: *const u8) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `content` is readable for `it.bytes`, and this is called once an operation (this function's
+        // contract); the lines chosen take the bytes.
         unsafe {
             if it.is_word() {
                 self.give_by(shared, it, content, &shared.pace_of_words, |area| &area.oneway_words)
@@ -82,7 +83,8 @@ impl Engine {
         if !pace.has_room(it.number) {
             self.wait_for_lines(shared, it.number, pace, &lines)?;
         }
-        // SAFETY: there is room now; the caller vouches for the content, and a line takes that much.
+        // SAFETY: the line is free (`has_room`, or the wait), and takes the bytes; `content` is readable for
+        // them (this function's contract).
         unsafe {
             lines(shared.mine()).give(it.number, it.word, |line| {
                 lwk_path::copy::small(content, line.cast(), it.bytes.min(Lines::<N, W>::BYTES));
@@ -114,7 +116,8 @@ impl Engine {
     #[inline(always)]
     pub(super) fn await_given(&mut self, shared: &Shared, rank: u32, it: Oneway) -> Result<*const u8> {
         let (lines, words) = (&shared.of(rank).oneway, &shared.of(rank).oneway_words);
-        // SAFETY: the line has this operation's word, and the pointer is used before it ends, the callers see to it.
+        // SAFETY: the line has this operation's word when it is read; this rank ends the operation, by
+        // `end_oneway`, after its last use of the address.
         unsafe {
             if it.is_word() {
                 self.await_rank(shared, rank, || words.word(it.number) == it.word)?;

@@ -32,7 +32,8 @@ impl Engine {
         let word = shared.enter(sort)?;
         let number = Shared::next(&shared.smalls);
         let (pair, other) = (&shared.of(0).pair, shared.rank ^ 1);
-        // SAFETY: this rank's own half, once a number; it takes the bytes, which the caller vouches for.
+        // SAFETY: only this rank fills its half, once a number; it takes `PAIR_BYTES`, and `mine` is readable
+        // for `bytes` (this function's contract).
         unsafe {
             pair.tell(shared.rank, number, word, |half| small(mine, half.cast(), bytes.min(PAIR_BYTES)));
         }
@@ -67,7 +68,8 @@ impl Engine {
             return None;
         }
         let (own, other) = own_and_other(shared);
-        // SAFETY: two ranks; the caller vouches for the buffers, and a block's items lie without gaps.
+        // SAFETY: two ranks, and blocks without gaps of `bytes`, at most `PAIR_BYTES` (checked above). `send`
+        // is readable and `receive` writable for two of them (this function's contract).
         Some(unsafe {
             let sort = sort(Kind::AlltoallRow, 0, bytes);
             let halves = self.exchange_pair(shared, sort, send.wrapping_add(other * bytes), bytes);
@@ -92,7 +94,8 @@ impl Engine {
         let (own, other) = own_and_other(shared);
         let bytes = from.each();
         let mut mine = [0u8; PAIR_BYTES];
-        // SAFETY: the caller vouches for the buffers; the array takes the bytes.
+        // SAFETY: two ranks; the rows' parts are readable and writable (this function's contract).
+        // `copy_whole` checks that `mine` takes the bytes.
         unsafe {
             copy_whole(&from.part(other as u32), &Region::block(mine.as_mut_ptr(), PAIR_BYTES))?;
             let halves =

@@ -104,7 +104,8 @@ impl Engine {
     /// The rest of an operation in which all but the root copy what the root's row has for them. Errors: `TRUNCATE`, `INTERN`.
     ///
     /// # Safety
-    /// The root's row and this rank's region must be valid.
+    /// In the root `row` must be readable, in the others `mine` writable, until this returns; they do not
+    /// overlap.
     unsafe fn copy_from_root(
         &mut self,
         communicator: &Communicator,
@@ -118,7 +119,8 @@ impl Engine {
         if !paper.is_root {
             // Relaxed: ordered by the operation's number.
             let address = paper.root.address.load(Ordering::Relaxed) as usize;
-            // SAFETY: the root has published its row's words, which stay until all have finished; the callers vouch for the regions.
+            // SAFETY: the root's words stay until all have finished. Its row is readable and `mine` writable
+            // (each rank's contract).
             outcome = unsafe {
                 let words = seen_from_here::<[u64; 6]>(paper.peer, address).read();
                 let theirs = Row::posted(paper.peer, words, communicator.shared.rank);
@@ -139,14 +141,15 @@ impl Engine {
         region: &Region,
         root: u32,
     ) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `region` is readable in the root and writable in the others (this function's contract).
         unsafe { self.copy_from_root(communicator, root, &Row::same(*region), region) }
     }
 
     /// A broadcast from each rank in turn. Errors: as for the other forms of alltoall.
     ///
     /// # Safety
-    /// The rows must be valid.
+    /// All parts of `from` must be readable and those of `to` writable until this returns; the rows do not
+    /// overlap.
     pub(super) unsafe fn alltoall_paper(
         &mut self,
         communicator: &Communicator,
@@ -156,7 +159,8 @@ impl Engine {
         let rank = communicator.shared.rank;
         let mut outcome = Ok(());
         for root in 0..communicator.size() {
-            // SAFETY: the caller's promise.
+            // SAFETY: all parts of `from` are readable and those of `to` writable, without overlap (this
+            // function's contract).
             unsafe {
                 if root == rank {
                     outcome = copy_whole(&from.part(rank), &to.part(rank)).and(outcome);
@@ -181,7 +185,8 @@ impl Engine {
     ) -> Result<()> {
         let shared = &communicator.shared;
         if shared.rank == root && send != receive.cast_const() {
-            // SAFETY: the caller's promise.
+            // SAFETY: not in place, so `send` and `receive` hold `count` items each and do not overlap (this
+            // function's contract).
             unsafe { reduction.items.copy(send, receive, reduction.count)? };
         }
         let paper = self.paper(communicator, root, receive.expose_provenance() as u64)?;
@@ -192,7 +197,8 @@ impl Engine {
             // Relaxed: ordered by the operation's number.
             let address = paper.root.address.load(Ordering::Relaxed) as usize;
             let target = seen_from_here::<u8>(paper.peer, address);
-            // SAFETY: it is this rank's turn on the root's buffer; the callers vouch for both.
+            // SAFETY: `turn` makes this rank the only user of the root's buffer, which is writable until all
+            // have finished; `send` is readable (each rank's contract).
             unsafe { reduction.operation.apply(self, send, target, reduction.count) };
         }
         // Release: pairs with the acquire load above, in the next rank.
@@ -213,7 +219,8 @@ impl Engine {
         receive: *mut u8,
     ) -> Result<()> {
         let region = self.region(receive, reduction.count as i64, reduction.operation.datatype)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `send` is readable and `receive` writable for `count` items; they are one or apart (this
+        // function's contract).
         unsafe {
             self.reduce_paper(communicator, reduction, send, receive, 0)?;
             self.broadcast_paper(communicator, &region, 0)

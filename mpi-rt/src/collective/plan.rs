@@ -485,7 +485,7 @@ impl Plan {
     /// Takes what must be as it is now.
     ///
     /// # Safety
-    /// The caller's buffers must be readable.
+    /// The buffers of which the plan has a snapshot must be readable.
     pub(super) unsafe fn take_snapshot(&mut self) -> Result<()> {
         match &mut self.snapshot {
             None => Ok(()),
@@ -493,14 +493,16 @@ impl Plan {
                 let mut end = 0;
                 for region in regions.iter() {
                     let place = memory.as_mut_ptr().wrapping_add(end);
-                    // SAFETY: the memory was reserved for all regions, which the caller vouches for.
+                    // SAFETY: `memory` was reserved for the bytes of all regions, which are readable (this
+                    // function's contract).
                     unsafe { copy_regions(region, &Region::block(place, region.bytes()))? };
                     end += region.bytes();
                 }
                 Ok(())
             }
             Some(Snapshot::Items(reduction, from, scratch)) => {
-                // SAFETY: the scratch has room for all items; the caller vouches for the contribution.
+                // SAFETY: `scratch` has room for all items; the contribution is readable for as many (this
+                // function's contract).
                 unsafe { reduction.items.copy(*from, scratch.address(), reduction.count) }
             }
         }

@@ -19,7 +19,8 @@ impl Engine {
     /// place in another rank; `NO_MEM`; `NOT_SAME`, `ROOT`, `COUNT` where calls do not match and it is seen.
     ///
     /// # Safety
-    /// `send` must be readable, or [`IN_PLACE`] in the root; `receive` must be writable in the root, and not overlap `send`.
+    /// `send` must be readable for `count` items, or [`IN_PLACE`] in the root, whose `receive` must be
+    /// writable for as many and not overlap `send`. All ranks name the same count, datatype and operation.
     #[expect(clippy::too_many_arguments, reason = "the standard's own list")]
     pub unsafe fn reduce(
         &mut self,
@@ -32,7 +33,8 @@ impl Engine {
         communicator: Handle,
     ) -> Result<()> {
         let communicator = self.intracommunicator(communicator)?.clone();
-        // SAFETY: the caller's promise.
+        // SAFETY: `send` is readable or in place, and the root's `receive` writable, for `count` items (this
+        // function's contract).
         unsafe { self.reduce_on(&communicator, send, receive, count, datatype, operation, root) }
     }
 
@@ -63,7 +65,8 @@ impl Engine {
         if communicator.rank == root {
             self.check_buffer(receive, count, datatype)?;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `send` is readable, and the root's `receive` writable, for `count` items; they are one or
+        // apart (this function's contract).
         unsafe {
             match (self.algorithms.reduce, reduction.line_bytes()) {
                 (Some(Reduce::Paper), _) if reduction.operation.commutes() => {
@@ -78,7 +81,7 @@ impl Engine {
     }
 
     /// # Safety
-    /// As for [`Engine::reduce`]; `bytes`, at most [`SMALL_BYTES`], are the contribution's.
+    /// As for [`Engine::reduce`]; the contribution is dense and has `bytes` bytes, at most [`SMALL_BYTES`].
     unsafe fn reduce_line(
         &mut self,
         communicator: &Communicator,
@@ -90,7 +93,8 @@ impl Engine {
     ) -> Result<()> {
         let shared = &communicator.shared;
         let it = shared.enter_oneway(sort(Kind::Reduce, root, bytes), bytes)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `send` is readable and the root's `receive` writable for `bytes` (this function's
+        // contract). Given lines stay until `end_oneway`.
         let outcome = unsafe {
             if shared.rank == root {
                 let content = |rank| if rank == root { Ok(send) } else { self.await_given(shared, rank, it) };

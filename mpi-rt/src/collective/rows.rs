@@ -74,7 +74,8 @@ pub(super) unsafe fn copy_whole(from: &Region, to: &Region) -> Result<()> {
     if from.bytes() > to.bytes() {
         return Err(Error::TRUNCATE);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `from` is readable and `to`, which is no shorter, writable; they do not overlap (this
+    // function's contract).
     unsafe { copy_regions(from, to)? };
     Ok(())
 }
@@ -107,7 +108,8 @@ impl Engine {
         count: i64,
         root: u32,
     ) -> Result<()> {
-        // SAFETY: the caller's promise, for the copy as well.
+        // SAFETY: `mine` is readable; the root's part for this rank is writable until all have finished (each
+        // rank's contract).
         let store = |mine: &Region, part: &Region| unsafe { copy_whole(mine, part) };
         self.rooted_row(communicator, Kind::GatherRow, receive, count, send, root, store)
     }
@@ -124,7 +126,8 @@ impl Engine {
         receive: &Part,
         root: u32,
     ) -> Result<()> {
-        // SAFETY: as for `gather_row`.
+        // SAFETY: the root's part is readable until all have finished; `mine` is writable (each rank's
+        // contract).
         let load = |mine: &Region, part: &Region| unsafe { copy_whole(part, mine) };
         self.rooted_row(communicator, Kind::ScatterRow, send, count, receive, root, load)
     }
@@ -198,14 +201,16 @@ impl Engine {
                 return Err(if mine.bytes() > own.bytes() { Error::TRUNCATE } else { Error::COUNT });
             }
             let exchange = Exchange::begin(shared, sort(Kind::AllgatherRow, 0, own.bytes()), |line| {
-                // SAFETY: the line takes that many bytes; the caller vouches for the buffer.
+                // SAFETY: the line takes `SMALL_BYTES`; the part to be sent is readable (this function's
+                // contract).
                 unsafe { copy_whole(&mine, &Region::block(line, SMALL_BYTES)) }
             })?;
             for peer in 0..shared.size() {
                 let line = exchange.content(self, shared, peer)?;
                 let from = Region::block(line, own.bytes());
                 if !(in_place && peer == shared.rank) {
-                    // SAFETY: the line holds that many bytes; the caller vouches for the buffer.
+                    // SAFETY: the line holds `own.bytes()` until this rank's next operation; the peer's part
+                    // of `receive` is writable (this function's contract).
                     unsafe { copy_whole(&from, &row.part(peer))? };
                 }
             }
@@ -218,7 +223,8 @@ impl Engine {
         for peer in (rank..size).chain(0..rank).filter(|peer| !(in_place && *peer == rank)) {
             let moved = self.await_post(shared, peer, number, check).and_then(|()| {
                 let part = shared.posted_part(peer, number, rank)?;
-                // SAFETY: the peer has posted its part and keeps it until all have finished; the caller vouches for the buffer.
+                // SAFETY: the peer's posted part is readable until all have finished; the part of `receive`
+                // for it is writable (each rank's contract).
                 unsafe { copy_whole(&part, &row.part(peer)) }
             });
             outcome = outcome.and(moved);
@@ -251,28 +257,32 @@ impl Engine {
             _ => Alltoall::Push,
         };
         if form == Alltoall::Paper {
-            // SAFETY: the caller's promise.
+            // SAFETY: all parts of `from` are readable and those of `to` writable, without overlap (this
+            // function's contract).
             return unsafe { self.alltoall_paper(communicator, &from, &to) };
         }
         if matches!(form, Alltoall::Pair | Alltoall::Line) && each != to.first.bytes() {
             return Err(if each > to.first.bytes() { Error::TRUNCATE } else { Error::COUNT });
         }
         if form == Alltoall::Pair {
-            // SAFETY: the caller's promise; two ranks, and parts of that size.
+            // SAFETY: two ranks and parts of one size (checked above); `from` is readable and `to` writable
+            // (this function's contract).
             return unsafe { self.alltoall_pair_of_rows(shared, &from, &to) };
         }
         if form == Alltoall::Line {
             let exchange = Exchange::begin(shared, sort(Kind::AlltoallRow, 0, each), |line| {
                 (0..size).try_for_each(|peer| {
                     let target = Region::block(line.wrapping_add(peer as usize * each), each);
-                    // SAFETY: the line takes all parts; the caller vouches for the buffer.
+                    // SAFETY: the line takes all parts, at most `SMALL_BYTES` (`fits`); those of `from` are
+                    // readable (this function's contract).
                     unsafe { copy_whole(&from.part(peer), &target) }
                 })
             })?;
             for peer in 0..size {
                 let line = exchange.content(self, shared, peer)?;
                 let source = Region::block(line.wrapping_add(rank as usize * each), each);
-                // SAFETY: the line holds all parts; the caller vouches for the buffer.
+                // SAFETY: the line holds all parts until this rank's next operation; those of `to` are
+                // writable (this function's contract).
                 unsafe { copy_whole(&source, &to.part(peer))? };
             }
             return Ok(());

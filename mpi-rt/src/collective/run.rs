@@ -112,10 +112,12 @@ impl Run {
     /// Begins: takes the operation's number, unless the call has failed already.
     ///
     /// # Safety
-    /// The buffers of the plan must be valid, as the call says, until it is complete.
+    /// The plan's buffers must be readable and writable, as [`Engine::collective`] says, until the operation
+    /// is complete.
     unsafe fn begin(&mut self) {
         if let Some(messages) = &mut self.messages {
-            // SAFETY: this function's contract.
+            // SAFETY: the call's buffers are readable and writable until it is complete (this function's
+            // contract).
             return unsafe { messages.begin() };
         }
         let group = self.group();
@@ -131,7 +133,7 @@ impl Run {
         self.number = group.channel().progress.call();
         self.stage = Stage::Called;
         self.moved = 0;
-        // SAFETY: the caller's promise.
+        // SAFETY: the buffers to be copied are the call's, which are readable (this function's contract).
         self.outcome = unsafe { self.plan.take_snapshot() };
     }
 
@@ -154,15 +156,17 @@ impl Run {
     /// Does what can be done now; true when the operation is complete.
     ///
     /// # Safety
-    /// As for [`Run::begin`].
+    /// As for [`Run::begin`], which has been called.
     unsafe fn advance(&mut self, engine: &mut Engine) -> bool {
         if let Some(messages) = &mut self.messages {
-            // SAFETY: this function's contract.
+            // SAFETY: `begin` has been called, and the call's buffers are readable and writable until it is
+            // complete (this function's contract).
             let complete = unsafe { messages.advance(engine) };
             self.outcome = messages.outcome;
             return complete;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the plan's buffers are readable and writable until the operation is complete (this
+        // function's contract).
         let complete = unsafe { self.step(engine) };
         self.idle = if complete { 0 } else { self.idle.wrapping_add(1) };
         if !complete && self.idle.is_multiple_of(POLLS_PER_LOOK) {
@@ -186,7 +190,7 @@ impl Run {
     }
 
     /// # Safety
-    /// As for [`Run::begin`].
+    /// As for [`Run::advance`].
     unsafe fn step(&mut self, engine: &mut Engine) -> bool {
         let group = self.group();
         let channel = group.channel();
@@ -198,7 +202,8 @@ impl Run {
             self.stage = Stage::Posted;
         }
         if self.stage == Stage::Posted {
-            // SAFETY: the caller's promise.
+            // SAFETY: the plan's buffers are readable and writable until the operation is complete (this
+            // function's contract).
             if !channel.progress.is_next(self.number) || !unsafe { self.do_part(engine) } {
                 return false;
             }
@@ -227,7 +232,7 @@ impl Run {
     /// This rank's part; true when it is done.
     ///
     /// # Safety
-    /// As for [`Run::begin`].
+    /// As for [`Run::advance`].
     unsafe fn do_part(&mut self, engine: &mut Engine) -> bool {
         let group = self.group();
         let channel = group.channel();
@@ -237,7 +242,8 @@ impl Run {
             }
             let step = *step;
             self.moved += 1;
-            // SAFETY: the peer has posted its buffers and keeps them until this rank has finished; the caller's promise.
+            // SAFETY: the peer has posted and keeps its buffers until this rank has finished; this rank's are
+            // readable and writable (this function's contract).
             let moved = unsafe { self.carry_out(&group, &step) };
             self.outcome = self.outcome.and(moved);
         }
@@ -265,11 +271,13 @@ impl Run {
     }
 
     /// # Safety
-    /// Contributions and targets must have been posted, for the reduction's items.
+    /// Contributions and targets must have been posted, for the reduction's items; nobody else writes the
+    /// part's meanwhile.
     unsafe fn fold(&self, engine: &mut Engine, group: &Group, fold: Fold) -> Result<()> {
         let Fold { reduction, sources, part, target } = fold;
         let source = |rank: u32| group.posted_address(rank, self.number, CONTRIBUTION).cast_const();
-        // SAFETY: the caller's promise.
+        // SAFETY: contributions and targets are posted for all items and stay until this rank has finished;
+        // nobody else writes the part (this function's contract).
         unsafe {
             match target {
                 Target::Own(own) => engine.fold(&reduction, sources, part, source, One(own)),
@@ -282,7 +290,8 @@ impl Run {
     }
 
     /// # Safety
-    /// The peer must have posted; its regions and this rank's must be valid.
+    /// The peer must have posted, and keeps its regions until this rank has finished; the source must be
+    /// readable and the target writable, without overlap.
     unsafe fn carry_out(&self, group: &Group, step: &Move) -> Result<()> {
         let (shared, channel) = (group.shared(), group.channel());
         channel.agree(step.peer, self.number, self.plan.check)?;
@@ -316,7 +325,8 @@ impl Run {
         if from.bytes() > to.bytes() {
             return Err(Error::TRUNCATE);
         }
-        // SAFETY: the caller's promise; datatypes are kept by the plans.
+        // SAFETY: the peer's region stays until this rank has finished; both are readable and writable (this
+        // function's contract). The plans keep the datatypes.
         unsafe { copy_regions(from, to)? };
         Ok(())
     }
@@ -350,7 +360,8 @@ impl Engine {
         communicator: &Rc<Communicator>,
     ) -> Result<()> {
         let mut run = self.new_run(call, communicator)?;
-        // SAFETY: the caller's promise; this waits until the operation is complete.
+        // SAFETY: the call's buffers are readable and writable until this returns (this function's contract),
+        // which is when the operation is complete.
         unsafe {
             run.begin();
             let mut poll = Poll::new();
@@ -370,7 +381,8 @@ impl Engine {
         let communicator = self.communicator(communicator)?.clone();
         let run = Box::new(self.new_run(call, &communicator)?);
         let request = self.requests.insert(Request::new(Operation::Collective(None)));
-        // SAFETY: the caller's promise.
+        // SAFETY: the call's buffers are readable and writable until the request is complete (this function's
+        // contract).
         unsafe { self.start_collective(request, run) };
         Ok(request)
     }
@@ -396,7 +408,8 @@ impl Engine {
     /// # Safety
     /// As for [`Engine::begin_collective`].
     pub(crate) unsafe fn start_collective(&mut self, request: Handle, mut run: Box<Run>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the call's buffers are readable and writable until the request is complete (this function's
+        // contract).
         unsafe { run.begin() };
         self.set_state(request, State::Collective);
         self.collectives.push((request, run));
@@ -416,7 +429,8 @@ impl Engine {
         // A reduction of the program may come back here: it finds an empty list.
         let mut list = take(&mut self.collectives);
         list.retain_mut(|(request, run)| {
-            // SAFETY: whoever began the operation vouches for its buffers until it is complete.
+            // SAFETY: `begin` has been called, and the buffers stay readable and writable until the request
+            // is complete (contract of `start_collective`, which fills the list).
             if !unsafe { run.advance(self) } {
                 return true;
             }

@@ -81,7 +81,7 @@ impl Engine {
     /// representation; `NO_MEM`.
     ///
     /// # Safety
-    /// The buffer must be writable to read into it, and readable to write it.
+    /// The buffer's items must be writable for a read, and readable for a write.
     pub unsafe fn file_transfer(
         &mut self,
         file: Handle,
@@ -100,7 +100,8 @@ impl Engine {
         let start = after.map_or_else(|| it.start(place, etypes), Ok)?;
         let open = it.open_file();
         let position = open.view.position(start)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the items of `buffer` are writable for a read, readable for a write (this function's
+        // contract).
         let moved = unsafe { self.move_data(&open, direction, buffer, position, bytes)? };
         if place == Place::Individual {
             self.file_mut(file)?.position = start + open.view.etypes_up(moved.in_file);
@@ -119,7 +120,8 @@ impl Engine {
         place: Place,
         buffer: &Buffer,
     ) -> Result<Handle> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the items of `buffer` are writable for a read, readable for a write (this function's
+        // contract).
         let status = unsafe { self.file_transfer(file, direction, place, buffer)? };
         Ok(self.requests.insert(Request::nothing(status)))
     }

@@ -26,7 +26,8 @@ pub trait Converter {
     /// writing the other way. Errors: the program's.
     ///
     /// # Safety
-    /// The items and `data` must be valid for it.
+    /// For a read `data` must be readable and the elements at `buffer` writable, for a write the other way
+    /// round; they do not overlap.
     unsafe fn convert(
         &self,
         direction: Direction,

@@ -31,7 +31,8 @@ impl Engine {
         if self.file(file)?.split.is_some() {
             return Err(Error::IO);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the items of `buffer` are writable for a read, readable for a write (this function's
+        // contract).
         let status = unsafe { self.file_transfer(file, direction, place, buffer)? };
         self.file_mut(file)?.split = Some(Begun { direction, place: discriminant(&place), status });
         Ok(())

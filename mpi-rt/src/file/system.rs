@@ -34,10 +34,11 @@ pub(super) struct Descriptor(u64);
 /// A call that touches no memory but what its arguments name.
 ///
 /// # Safety
-/// What the call does with that memory must be sound.
+/// The memory that the arguments name must be readable or writable, as the call needs it.
 unsafe fn call(number: u64, arguments: [u64; 6]) -> Result<u64> {
     loop {
-        // SAFETY: the caller's promise.
+        // SAFETY: the memory that the arguments name is readable or writable, as the call needs it (this
+        // function's contract).
         match Errno::check(unsafe { raw(number, arguments) }) {
             Err(Errno::EINTR) => {}
             Err(error) if i64::from(error.number()) == errno::EFBIG && has_limit() => {
@@ -209,7 +210,7 @@ impl Descriptor {
     /// # Safety
     /// `bytes` bytes must be writable at `target`.
     pub unsafe fn read(&self, target: *mut u8, bytes: u64, offset: u64) -> Result<u64> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `target` is writable for `bytes` (this function's contract).
         unsafe { self.each(linux::PREAD64, target, bytes, offset) }
     }
 
@@ -218,7 +219,7 @@ impl Descriptor {
     /// # Safety
     /// `bytes` bytes must be readable at `source`.
     pub unsafe fn write(&self, source: *const u8, bytes: u64, offset: u64) -> Result<()> {
-        // SAFETY: the caller's promise; the call only reads.
+        // SAFETY: `source` is readable for `bytes` (this function's contract); the call only reads.
         let done = unsafe { self.each(linux::PWRITE64, source.cast_mut(), bytes, offset)? };
         if done == bytes { Ok(()) } else { Err(Error::IO) }
     }
@@ -226,12 +227,13 @@ impl Descriptor {
     /// Repeats a call until it has moved everything or nothing more.
     ///
     /// # Safety
-    /// As for the call.
+    /// `memory` must be readable or writable, as the call needs it, for `bytes`.
     unsafe fn each(&self, number: u64, memory: *mut u8, bytes: u64, offset: u64) -> Result<u64> {
         let mut done = 0;
         while done < bytes {
             let at = memory.wrapping_add(done as usize).expose_provenance() as u64;
-            // SAFETY: the caller's promise, of what is left.
+            // SAFETY: `memory` is readable or writable for `bytes` (this function's contract); the call gets
+            // what is left of them.
             match unsafe { call(number, [self.0, at, bytes - done, offset + done, 0, 0])? } {
                 0 => break,
                 moved => done += moved,

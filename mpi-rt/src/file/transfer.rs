@@ -60,7 +60,8 @@ impl Engine {
         let region = self.buffer(buffer.address, buffer.count, buffer.datatype)?;
         match &open.view.representation {
             Representation::User(user) if user.converter.converts(direction) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the items of `buffer` are writable for a read, readable for a write (this
+                // function's contract).
                 unsafe { self.move_converted(open, user, direction, buffer, position, bytes) }
             }
             // What a program does not convert is as long in the file as it is in memory.
@@ -68,12 +69,14 @@ impl Engine {
             Representation::External32 => {
                 let datatype = self.datatype(buffer.datatype)?.clone();
                 self.locked(open, direction, || {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the items of `buffer` are writable for a read, readable for a write (this
+                    // function's contract).
                     unsafe { move_external(open, direction, &datatype, buffer, position) }
                 })
             }
             Representation::Native | Representation::Internal | Representation::User(_) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the items of `buffer` are writable for a read, readable for a write (this
+                // function's contract).
                 let moved = self
                     .locked(open, direction, || unsafe { move_region(open, direction, &region, position) })?;
                 Ok(Moved { in_memory: moved, in_file: moved })
@@ -128,7 +131,8 @@ impl Engine {
         let convert = |engine: &mut Engine, stage: &mut [u8], elements: u64| {
             let (converter, named) = (user.converter.clone(), Handle(buffer.datatype));
             let data = stage.as_mut_ptr();
-            // SAFETY: the caller's promise; the stage has as many bytes as the program has said the elements take.
+            // SAFETY: `buffer` holds the elements (this function's contract); the stage has as many bytes as
+            // the program has said they take.
             engine.lend(|| unsafe {
                 converter.convert(direction, buffer.address, named, elements as i64, data)
             })
@@ -137,14 +141,14 @@ impl Engine {
             Direction::Write => {
                 let whole = self.elements_in(representation, &datatype, buffer.count as u64, bytes)?;
                 convert(self, &mut stage, whole.elements)?;
-                // SAFETY: the stage is this call's.
+                // SAFETY: the stage is this call's and holds `bytes`.
                 self.locked(open, direction, || unsafe {
                     write_parts(open, position, stage.as_ptr(), bytes)
                 })?;
                 Ok(Moved { in_memory: whole.in_memory, in_file: bytes })
             }
             Direction::Read => {
-                // SAFETY: the stage is this call's.
+                // SAFETY: the stage is this call's and has room for `bytes`.
                 let there = self.locked(open, direction, || unsafe {
                     read_parts(open, position, stage.as_mut_ptr(), bytes)
                 })?;
@@ -203,7 +207,8 @@ struct Elements {
 unsafe fn move_region(open: &Open, direction: Direction, region: &Region, position: u64) -> Result<u64> {
     let bytes = region.bytes() as u64;
     if let Some(block) = region.contiguous() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `block` has the region's bytes, writable for a read, readable for a write (this function's
+        // contract).
         return unsafe { move_block(open, direction, position, block, bytes) };
     }
     let mut stage = stage_of(bytes.min(STAGE_BYTES))?;
@@ -211,7 +216,8 @@ unsafe fn move_region(open: &Open, direction: Direction, region: &Region, positi
     let mut done = 0;
     while done < bytes {
         let part = (bytes - done).min(STAGE_BYTES);
-        // SAFETY: the caller's promise; the stage is this call's and has room for the part.
+        // SAFETY: the region has `part` bytes more from `done` on (this function's contract); the stage is
+        // this call's and has room for them.
         let moved = unsafe {
             if direction == Direction::Write {
                 copy_part(region, done as usize, &block, 0, part as usize)?;
@@ -257,7 +263,8 @@ unsafe fn move_external(
             .expose_provenance()
             .wrapping_add_signed(datatype.extent() as isize * done as isize);
         let data = stage.as_mut_ptr().expose_provenance();
-        // SAFETY: the caller's promise, of these items; the stage is this call's and has room for them.
+        // SAFETY: the buffer holds `now` items more from `done` on (this function's contract); the stage is
+        // this call's and has room for them.
         let (read, native) = unsafe {
             if direction == Direction::Write {
                 pack_external(datatype, address, now as i64, data, bytes)?;
@@ -296,7 +303,7 @@ unsafe fn move_block(
     block: *mut u8,
     bytes: u64,
 ) -> Result<u64> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `block` is writable for a read, readable for a write, for `bytes` (this function's contract).
     unsafe {
         match direction {
             Direction::Read => read_parts(open, position, block, bytes),
@@ -313,7 +320,7 @@ unsafe fn read_parts(open: &Open, position: u64, target: *mut u8, bytes: u64) ->
     let mut parts = open.view.parts(position, bytes)?;
     let mut done = 0;
     while let Some(part) = parts.next()? {
-        // SAFETY: the caller's promise; parts add up to `bytes`.
+        // SAFETY: `target` is writable for `bytes` (this function's contract), to which the parts add up.
         let read =
             unsafe { open.descriptor.read(target.wrapping_add(done as usize), part.bytes, part.offset)? };
         done += read;
@@ -332,7 +339,7 @@ unsafe fn write_parts(open: &Open, position: u64, source: *const u8, bytes: u64)
     let mut parts = open.view.parts(position, bytes)?;
     let mut done = 0;
     while let Some(part) = parts.next()? {
-        // SAFETY: the caller's promise; parts add up to `bytes`.
+        // SAFETY: `source` is readable for `bytes` (this function's contract), to which the parts add up.
         unsafe { open.descriptor.write(source.wrapping_add(done as usize), part.bytes, part.offset)? };
         done += part.bytes;
     }

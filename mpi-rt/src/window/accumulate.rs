@@ -36,7 +36,8 @@ impl Engine {
     /// same on all sides.
     ///
     /// # Safety
-    /// The origin's buffer must be readable; it and the target's must not overlap.
+    /// The origin's buffer must be readable for its items and not overlap the target's; others' accesses to
+    /// the target's must not conflict (MPI-5.0, section 12.7).
     #[inline]
     pub unsafe fn accumulate(
         &mut self,
@@ -49,7 +50,8 @@ impl Engine {
             && place.count == 1
             && origin.datatype == place.datatype
             && operation != NO_OP
-            // SAFETY: the caller's promise.
+            // SAFETY: the origin is readable for its one item, which does not overlap the target's (this
+            // function's contract).
             && unsafe { self.update_word(origin.address, None, place, operation, window) }
         {
             return Ok(());
@@ -58,7 +60,7 @@ impl Engine {
         if op == Op::NoOp {
             return Err(Error::OP);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin's items are readable and do not overlap the target's (this function's contract).
         unsafe { self.update(&Origin { buffer: *origin, result: None }, place, op, window) }
     }
 
@@ -67,7 +69,8 @@ impl Engine {
     /// target's items.
     ///
     /// # Safety
-    /// As for [`Engine::accumulate`]; the result must be writable and overlap neither.
+    /// As for [`Engine::accumulate`], but with `MPI_NO_OP` the origin's buffer may be anything; the result
+    /// must be writable for its items and overlap neither.
     #[inline]
     pub unsafe fn get_accumulate(
         &mut self,
@@ -78,7 +81,8 @@ impl Engine {
         window: Handle,
     ) -> Result<()> {
         let op = operation_of(operation)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin's items, if looked at, are readable, the result's writable; no two sides overlap
+        // (this function's contract).
         unsafe { self.update(&Origin { buffer: *origin, result: Some(*result) }, place, op, window) }
     }
 
@@ -94,7 +98,7 @@ impl Engine {
         window: Handle,
     ) -> Result<Handle> {
         self.window(window)?.epochs.check_passive()?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin's items are readable and do not overlap the target's (this function's contract).
         unsafe { self.accumulate(origin, place, operation, window) }.map(|()| DONE)
     }
 
@@ -111,7 +115,8 @@ impl Engine {
         window: Handle,
     ) -> Result<Handle> {
         self.window(window)?.epochs.check_passive()?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin's items, if looked at, are readable, the result's writable; no two sides overlap
+        // (this function's contract).
         unsafe { self.get_accumulate(origin, result, place, operation, window) }.map(|()| DONE)
     }
 
@@ -136,10 +141,13 @@ impl Engine {
                 result: origin.result.map(|result| result.address.expose_provenance()),
                 count: block.bytes / element.extent(),
             };
-            // SAFETY: the caller's promise for the origin's and the result; the block lies in the target's part of the window.
+            // SAFETY: origin and result hold the run's elements (this function's contract); the block lies in
+            // the target's part of the window (`direct`). It is plain only if no other rank has access
+            // (`Target::alone`).
             return unsafe { update_run(block.how(), op, element, run, block.target.control) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin's items, if looked at, are readable, the result's writable; no two sides overlap
+        // (this function's contract).
         unsafe { self.update_items(origin, place, op, window) }
     }
 
@@ -167,7 +175,8 @@ impl Engine {
             return Err(Error::TRUNCATE);
         }
         let work = Work { op, element, from, to, result, bytes, items: &items };
-        // SAFETY: all datatypes live; the caller's promise for the origin's and the result, and the target's lies in its memory.
+        // SAFETY: the sides borrow their datatypes. The origin's items are readable, the result's writable
+        // (this function's contract); the target's lie in its part of the window (`locate`).
         unsafe {
             match (items.alone, work.word()) {
                 (true, _) => work.aside(),
@@ -250,7 +259,8 @@ impl Work<'_> {
     /// Walks all sides and updates what they have in common, run by run.
     ///
     /// # Safety
-    /// As for [`Engine::get_accumulate`], with all regions valid.
+    /// The origin's side must be readable, the result's writable and the target's in its part of the window,
+    /// each for the work's bytes; no two overlap.
     unsafe fn words(&self) -> Result<()> {
         let size = self.size();
         let mut to = self.to.cursor()?;
@@ -272,7 +282,8 @@ impl Work<'_> {
                 result: output.map(|(address, _)| address),
                 count: bytes / size,
             };
-            // SAFETY: the run lies in all sides; the caller's promise for those.
+            // SAFETY: `bytes` is at most what is left of the block at hand of each side, and the sides are
+            // valid for them (this function's contract).
             unsafe { update_run(How::Atomic, self.op, self.element, run, self.items.control)? };
             for walk in [Some(&mut to), from.as_mut(), result.as_mut()].into_iter().flatten() {
                 walk.cursor.advance(bytes as u64);
@@ -297,7 +308,8 @@ impl Work<'_> {
             let items =
                 |aside: &mut Aside| Region::items(aside.0.as_mut_ptr(), count as u64, aligned.layout()?);
             let (inputs, heres) = (items(&mut input)?, items(&mut here)?);
-            // SAFETY: the buffers hold `count` elements of the type; the caller's promise for the layouts.
+            // SAFETY: the buffers aside hold `count` elements. The sides have these elements, and nobody else
+            // updates the target's (this function's contract).
             unsafe {
                 copy_part(&self.to.region, position, &heres, 0, bytes)?;
                 if let Some(result) = &self.result {

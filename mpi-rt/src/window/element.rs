@@ -51,7 +51,8 @@ pub(super) unsafe fn update_run(
     run: Run,
     control: &Control,
 ) -> Result<()> {
-    // SAFETY: the caller's promise; under the lock nobody else updates such elements.
+    // SAFETY: origin and result hold the run's elements, which lie in the target's memory (this function's
+    // contract); under the lock nobody else updates such elements.
     unsafe {
         if how == How::Plain {
             return plain(op, element, run);
@@ -79,7 +80,8 @@ pub(super) fn locked<R>(control: &Control, work: impl FnOnce() -> R) -> R {
 /// As for [`update_run`], with [`How::Plain`].
 pub(super) unsafe fn plain(op: Op, element: Predefined, run: Run) -> Result<()> {
     let bytes = run.count * element.extent();
-    // SAFETY: the caller's promise for as many elements.
+    // SAFETY: the origin is readable, target and result are writable for the run's elements, which nobody
+    // else accesses (this function's contract).
     unsafe {
         if let Some(result) = run.result {
             copy(with_exposed_provenance(run.target), with_exposed_provenance_mut(result), bytes);
@@ -99,7 +101,8 @@ pub(super) unsafe fn plain(op: Op, element: Predefined, run: Run) -> Result<()> 
 /// As for [`update_run`]; the elements are words, and aligned.
 #[inline]
 unsafe fn words(op: Op, basic: Basic, run: Run) -> Result<()> {
-    // SAFETY: the caller's promise for words of the element's size.
+    // SAFETY: the run's elements are aligned words of `basic.size()` bytes, which origin and result hold, too
+    // (this function's contract).
     unsafe {
         match basic.size() {
             8 => words_of::<u64>(op, basic, run),
@@ -115,7 +118,8 @@ unsafe fn words(op: Op, basic: Basic, run: Run) -> Result<()> {
 unsafe fn words_of<W: Word>(op: Op, basic: Basic, run: Run) -> Result<()> {
     use Scalar::*;
     let is_integer = matches!(basic.scalar(), I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64);
-    // SAFETY: the caller's promise, for each word.
+    // SAFETY: the target's elements are aligned words of type `W`; origin and result hold as many (this
+    // function's contract).
     unsafe {
         match (op, basic.scalar()) {
             (Op::NoOp, _) => {
@@ -154,7 +158,8 @@ unsafe fn words_of<W: Word>(op: Op, basic: Basic, run: Run) -> Result<()> {
 unsafe fn by_table<W: Word>(op: Op, basic: Basic, run: Run) -> Result<()> {
     let element = Predefined::Basic(basic);
     let mut outcome = Ok(());
-    // SAFETY: the caller's promise for the words; the reduction is of three variables here.
+    // SAFETY: the run's elements are aligned words of type `W` (this function's contract); the reduction is
+    // of three variables here.
     unsafe {
         each(run, |at, value: W| {
             update(at, |old: W| {
@@ -181,7 +186,8 @@ unsafe fn each<W: Word>(run: Run, mut step: impl FnMut(*mut W, W) -> W) {
     let (origin, target) =
         (with_exposed_provenance::<W>(run.origin), with_exposed_provenance_mut::<W>(run.target));
     for index in 0..run.count {
-        // SAFETY: the caller's promise, for the words at this index.
+        // SAFETY: `index` is below the run's count, for which origin, target and result hold words (this
+        // function's contract).
         unsafe {
             let old = step(target.add(index), origin.add(index).read_unaligned());
             keep(run.result, index, old);
@@ -194,7 +200,7 @@ unsafe fn each<W: Word>(run: Run, mut step: impl FnMut(*mut W, W) -> W) {
 #[inline(always)]
 unsafe fn keep<W: Word>(result: Option<usize>, index: usize, old: W) {
     if let Some(result) = result {
-        // SAFETY: the caller's promise.
+        // SAFETY: the result has room for a word at `index`, aligned or not (this function's contract).
         unsafe { with_exposed_provenance_mut::<W>(result).add(index).write_unaligned(old) };
     }
 }

@@ -119,7 +119,8 @@ fn several<T>(count: usize, make: impl FnMut() -> T) -> Result<Box<[T]>> {
 /// # Safety
 /// `address` is what [`Own::address`] said in that peer, and the window is not freed before the reference's last use.
 pub(super) unsafe fn control_of(peer: Peer, address: u64) -> &'static Control {
-    // SAFETY: initialised before the peer published it, and shared through atomics only (the caller's promise).
+    // SAFETY: the peer initialised the words before it published `address`, and they stay until the window is
+    // freed (this function's contract); they are shared through atomics only.
     unsafe { &*seen_from_here::<Control>(peer, address as usize) }
 }
 
@@ -129,7 +130,8 @@ pub(super) unsafe fn control_of(peer: Peer, address: u64) -> &'static Control {
 /// `control` is that peer's; there are more ranks than `rank`; as for [`control_of`].
 pub(super) unsafe fn line_of(peer: Peer, control: &Control, rank: u32) -> &'static PairLine {
     let lines = seen_from_here::<PairLine>(peer, control.lines());
-    // SAFETY: the peer has a line for each rank of the window (the caller's promise).
+    // SAFETY: the peer has a line for each rank of the window, `rank` among them, until the window is freed
+    // (this function's contract).
     unsafe { &*lines.wrapping_add(rank as usize) }
 }
 

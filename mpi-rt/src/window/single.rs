@@ -20,7 +20,8 @@ impl Engine {
     /// [`Engine::get_accumulate`]; `TYPE` for a derived type.
     ///
     /// # Safety
-    /// The origin must be readable unless the operation is `MPI_NO_OP`, the result writable, each for one element.
+    /// The origin must be readable unless the operation is `MPI_NO_OP`, the result writable, each for one
+    /// element; no two of origin, result and target overlap.
     #[expect(clippy::too_many_arguments, reason = "the standard's list")]
     #[inline]
     pub unsafe fn fetch_and_op(
@@ -35,7 +36,8 @@ impl Engine {
     ) -> Result<()> {
         let buffer = |address| Buffer { address, count: 1, datatype };
         let place = Place { rank, displacement, count: 1, datatype };
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin is readable unless the operation is `MPI_NO_OP`, the result writable, for one
+        // element (this function's contract).
         if unsafe { self.update_word(origin, Some(result), &place, operation, window) } {
             return Ok(());
         }
@@ -43,7 +45,8 @@ impl Engine {
             self.window(window)?;
             return Err(Error::TYPE);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin, if looked at, is readable, the result writable, for one element; no two sides
+        // overlap (this function's contract).
         unsafe { self.get_accumulate(&buffer(origin.cast_mut()), &buffer(result), &place, operation, window) }
     }
 
@@ -51,7 +54,8 @@ impl Engine {
     /// little more; what was there goes to `result`, if there is one. False if nothing has happened, for whatever reason.
     ///
     /// # Safety
-    /// The origin must be readable unless the operation is `MPI_NO_OP`, the result writable, each for one element.
+    /// The origin must be readable unless the operation is `MPI_NO_OP`, the result writable, each for one
+    /// element; no two of origin, result and target overlap.
     #[inline(always)]
     pub(super) unsafe fn update_word(
         &self,
@@ -70,7 +74,8 @@ impl Engine {
         if nowhere || block.target.alone || !block.address.addr().is_multiple_of(bytes) {
             return false;
         }
-        // SAFETY: the caller's promise; the block is an aligned word in the target's memory.
+        // SAFETY: origin and result hold one element (this function's contract); the block is an aligned word
+        // in the target's part (checked above).
         unsafe {
             match bytes {
                 8 => combine_word::<u64>(origin, result, block.address.cast(), operation),
@@ -83,7 +88,8 @@ impl Engine {
     /// [`Engine::put`]; `TYPE` for types other than integers, logicals, bytes, and the standard's own numbers.
     ///
     /// # Safety
-    /// Origin and `compare` must be readable, the result writable, each for one element.
+    /// Origin and `compare` must be readable, the result writable, each for one element; none overlaps the
+    /// target's.
     #[expect(clippy::too_many_arguments, reason = "the standard's list")]
     #[inline]
     pub unsafe fn compare_and_swap(
@@ -113,7 +119,8 @@ impl Engine {
             return Err(Error::BUFFER);
         }
         let word = word_of(basic.into(), address.addr()).filter(|_| how == How::Atomic);
-        // SAFETY: the caller's promise for elements of that size; the target's lies in its memory, and is aligned where it is a word.
+        // SAFETY: the buffers hold an element (this function's contract); the target's lies in its part,
+        // aligned if it is a word (`word_of`). Elements that are no words are locked or this rank's alone.
         unsafe {
             match word.map(Basic::size) {
                 Some(8) => swap_word::<u64>(origin, compare, result, address),
@@ -150,9 +157,11 @@ unsafe fn combine_word<W: Word>(
     target: *mut W,
     operation: u64,
 ) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: unless the operation is `MPI_NO_OP`, which does not come here, `origin` is readable for a word
+    // (this function's contract).
     let value = || unsafe { origin.cast::<W>().read_unaligned() };
-    // SAFETY: the caller's promise. Integers of either sign have the same sums.
+    // SAFETY: at `target` is an aligned word that ranks update atomically (this function's contract).
+    // Integers of either sign have the same sums.
     let old = unsafe {
         match operation {
             op::SUM => W::add(target, value()),
@@ -169,7 +178,7 @@ unsafe fn combine_word<W: Word>(
         }
     };
     if let Some(result) = result {
-        // SAFETY: the caller's promise.
+        // SAFETY: `result` is writable for a word, aligned or not (this function's contract).
         unsafe { result.cast::<W>().write_unaligned(old) };
     }
     true
@@ -195,7 +204,8 @@ fn comparable(datatype: u64) -> Option<Basic> {
 /// As for [`Engine::compare_and_swap`]; at `target`, aligned, is a word.
 #[inline(always)]
 unsafe fn swap_word<W: Word>(origin: *const u8, compare: *const u8, result: *mut u8, target: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: origin and `compare` are readable and `result` is writable for a word; `target` is an aligned
+    // one (this function's contract).
     unsafe {
         let new = origin.cast::<W>().read_unaligned();
         let old = compare.cast::<W>().read_unaligned();
@@ -208,7 +218,8 @@ unsafe fn swap_word<W: Word>(origin: *const u8, compare: *const u8, result: *mut
 unsafe fn swap_bytes(origin: *const u8, compare: *const u8, result: *mut u8, target: *mut u8, bytes: usize) {
     let (mut old, mut expected) = ([0u8; COMPARED_BYTES], [0u8; COMPARED_BYTES]);
     let bytes = bytes.min(COMPARED_BYTES);
-    // SAFETY: the caller's promise; the arrays hold the longest element.
+    // SAFETY: the buffers hold `bytes`, nobody else updates the target's (this function's contract); the
+    // arrays hold the longest element.
     unsafe {
         copy(target, old.as_mut_ptr(), bytes);
         copy(compare, expected.as_mut_ptr(), bytes);

@@ -22,17 +22,19 @@ impl Engine {
     /// the target's memory; `TRUNCATE` if the target's items have less room.
     ///
     /// # Safety
-    /// The origin's buffer must be readable; it and the target's must not overlap.
+    /// The origin's buffer must be readable for its items and not overlap the target's; others' accesses to
+    /// the target's must not conflict (MPI-5.0, section 12.7).
     #[inline(always)]
     pub unsafe fn put(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<()> {
         if !is_none(origin.address)
             && let Some(block) = self.direct(origin.count, origin.datatype, place, window)
         {
-            // SAFETY: as many bytes of the origin's, readable (the caller), and of the target's, which lie in its part of the window.
+            // SAFETY: the origin is readable for `block.bytes`, apart from the target's (this function's
+            // contract); the block lies in the target's part of the window (`direct`).
             unsafe { copy(origin.address, block.address, block.bytes) };
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin's items are readable and do not overlap the target's (this function's contract).
         unsafe { self.transfer(origin, place, window, Way::ToTarget) }
     }
 
@@ -40,17 +42,19 @@ impl Engine {
     /// room.
     ///
     /// # Safety
-    /// The origin's buffer must be writable; it and the target's must not overlap.
+    /// The origin's buffer must be writable for its items and not overlap the target's; others' accesses to
+    /// the target's must not conflict (MPI-5.0, section 12.7).
     #[inline(always)]
     pub unsafe fn get(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<()> {
         if !is_none(origin.address)
             && let Some(block) = self.direct(origin.count, origin.datatype, place, window)
         {
-            // SAFETY: as in `put`, the other way.
+            // SAFETY: the origin is writable for `block.bytes`, apart from the target's (this function's
+            // contract); the block lies in the target's part of the window (`direct`).
             unsafe { copy(block.address, origin.address, block.bytes) };
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin's items are writable and do not overlap the target's (this function's contract).
         unsafe { self.transfer(origin, place, window, Way::FromTarget) }
     }
 
@@ -60,7 +64,7 @@ impl Engine {
     /// As for [`Engine::put`].
     pub unsafe fn rput(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<Handle> {
         self.window(window)?.epochs.check_passive()?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin's items are readable and do not overlap the target's (this function's contract).
         unsafe { self.put(origin, place, window) }.map(|()| DONE)
     }
 
@@ -70,7 +74,7 @@ impl Engine {
     /// As for [`Engine::get`].
     pub unsafe fn rget(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<Handle> {
         self.window(window)?.epochs.check_passive()?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the origin's items are writable and do not overlap the target's (this function's contract).
         unsafe { self.get(origin, place, window) }.map(|()| DONE)
     }
 
@@ -87,7 +91,8 @@ impl Engine {
         if from.bytes() > to.bytes() {
             return Err(Error::TRUNCATE);
         }
-        // SAFETY: both datatypes live; the origin's buffer is the caller's promise, the target's lies in its part of the window.
+        // SAFETY: both datatypes live. The origin's items are valid for this way, apart from the target's
+        // (this function's contract); those lie in its part of the window (`locate`).
         unsafe { copy_regions(&from, &to) }?;
         Ok(())
     }
