@@ -334,25 +334,40 @@ impl Engine {
     /// Lets go of the sender's channel when the receive is freed.
     pub(crate) fn leave_channel(&mut self, operation: PartitionedReceive) {
         let Some(from) = operation.from else { return };
-        let channel = from.channel.or_else(|| {
-            // The sides have not met. If the channel's address has come all the same, it is used once, to say goodbye.
-            let withdrawn = self.cancel_receive(from.meeting);
-            self.requests.remove(from.meeting);
-            (!withdrawn).then(|| channel_of(&from))
-        });
-        if let Some(channel) = channel {
-            channel.partitions.leave();
+        match from.channel {
+            Some(channel) => channel.partitions.leave(),
+            // The sides have not met, and now they never will.
+            None if self.cancel_receive(from.meeting) => drop(self.requests.remove(from.meeting)),
+            // The channel's address is on its way. When it has come it is used once, to say goodbye.
+            None => {
+                self.channels.leaving.push(from);
+                self.leave_met_channels();
+            }
         }
+    }
+
+    /// Leaves the channels of freed receives whose addresses have come.
+    fn leave_met_channels(&mut self) {
+        let requests = &mut self.requests;
+        self.channels.leaving.retain(|from| {
+            if !requests.get(from.meeting).is_some_and(Request::is_complete) {
+                return true;
+            }
+            requests.remove(from.meeting);
+            channel_of(from).partitions.leave();
+            false
+        });
     }
 
     /// Keeps the channel of a freed send until the receiver has left it.
     pub(crate) fn retire_channel(&mut self, operation: PartitionedSend) {
-        self.channels.0.extend(operation.channel);
+        self.channels.retired.extend(operation.channel);
     }
 
     /// Takes back the memory of channels that neither side uses any more.
     fn reclaim_channels(&mut self) {
-        self.channels.0.retain(|channel| {
+        self.leave_met_channels();
+        self.channels.retired.retain(|channel| {
             let left = channel.partitions.is_left();
             if left {
                 // SAFETY: it was leaked from a box, its request is gone and the receiver has left it.
@@ -365,7 +380,12 @@ impl Engine {
 
 /// Channels whose requests have been freed.
 #[derive(Default)]
-pub(crate) struct Channels(Vec<&'static Channel>);
+pub(crate) struct Channels {
+    /// Of this rank's sends, until their receivers have left.
+    retired: Vec<&'static Channel>,
+    /// Of peers, whose addresses were under way when the receives were freed.
+    leaving: Vec<From>,
+}
 
 /// The channel whose address has come.
 fn channel_of(from: &From) -> &'static Channel {
