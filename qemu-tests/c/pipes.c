@@ -185,6 +185,8 @@ static void extended_status(void)
     char text[16] = "";
     THAT(pread(file, text, 13, 0) == 13 && !memcmp(text, "twelve bytes", 13));
     THAT(posix_fallocate(file, 0, 10) == 0 && fstat(file, &plain) == 0 && plain.st_size == 100006);
+    FAILS(fallocate(file, 0, 0, 1LL << 50), ENOSPC);
+    THAT(fstat(file, &plain) == 0 && plain.st_size == 100006);
     FAILS(fallocate(file, 0, 0, 0), EINVAL);
     FAILS(fallocate(file, 0, -1, 5), EINVAL);
     FAILS(fallocate(file, FALLOC_FL_KEEP_SIZE, 0, 5), EOPNOTSUPP);

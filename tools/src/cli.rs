@@ -186,7 +186,8 @@ pub struct JobOptions {
     /// more than once
     #[arg(long, value_name = "LOCAL[=NAME]")]
     pub file: Vec<String>,
-    /// Memory that files may take beside those given, in MiB [default: what is free on this machine, with --host; an eighth of a node's]
+    /// Memory that files may take beside those given, in MiB [default: half of what is free on this machine, with --host, or 64 with
+    /// --valgrind; an eighth of a node's]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
     pub file_space: Option<u64>,
     /// A bundled program (see `cargo lwk list`), or the path of any static ELF file

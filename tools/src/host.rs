@@ -23,6 +23,9 @@ use crate::session::GRACE;
 use crate::symbols::Symbols;
 use crate::tree::Tree;
 
+/// MiB that files may take in a job under valgrind that is not told otherwise.
+const VALGRIND_FILE_MIB: u64 = 64;
+
 /// Runs a job on this machine and gives its status. Errors: those of [`crate::run::run`], as far as they have to do with no emulator.
 pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if options.nodes > 1 {
@@ -57,7 +60,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     };
     let tools = Tools { hold: options.gdb, valgrind: valgrind(options)?, plug: None };
     let started_ns = files::now_ns();
-    let volume = Volume::with_image(&given, options.job.file_space.map(|mib| mib << 20));
+    let volume = Volume::with_image(&given, file_space(options));
     let volume = volume.doing(|| "make the job's file system".into())?;
     let home = Home::start(&program, &job.encode(), &tools, &volume, &surroundings);
     let mut home = home.doing(|| "start the host home".into())?;
@@ -90,6 +93,13 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
 }
 
 /// Valgrind, if it is asked for.
+/// Bytes that files may take, if that is said or the job runs under valgrind: memcheck's search for leaks reads, and so takes, all memory that a
+/// rank can write, this among it.
+fn file_space(options: &RunOptions) -> Option<u64> {
+    let under_valgrind = options.valgrind.is_some().then_some(VALGRIND_FILE_MIB);
+    options.job.file_space.or(under_valgrind).map(|mib| mib << 20)
+}
+
 fn valgrind(options: &RunOptions) -> Outcome<Option<Valgrind>> {
     let Some(words) = &options.valgrind else { return Ok(None) };
     Ok(Some(Valgrind {

@@ -7,7 +7,7 @@ use lwk_abi::syscall::errno::{
 };
 use lwk_abi::syscall::open as open_flag;
 use lwk_abi::syscall::open::PATH_ONLY;
-use lwk_files::{Files, Kind, NodeId, PATH_MAX, Pages, Special};
+use lwk_files::{Files, Kind, NodeId, PAGE_BYTES, PATH_MAX, Pages, Special};
 
 use crate::descriptors::Target;
 use crate::machine::{Clock, Machine};
@@ -213,7 +213,14 @@ impl Process {
         let now = machine.clock(Clock::Real);
         // Pages come into being as they are given out to be written; what is in them stays.
         let done = machine.files(|files| {
-            self.limited_size(files.node(id)?.size, end)?;
+            let node = files.node(id)?;
+            self.limited_size(node.size, end)?;
+            // Refused before anything is filled up, though a little may be missing all the same.
+            let most = (u64::from(files.capacity().1) + u64::from(node.page_count))
+                .saturating_mul(PAGE_BYTES as u64);
+            if bytes > most {
+                return Err(Errno(ENOSPC));
+            }
             files.write(id, offset, bytes, now, |_| Ok(()))
         })?;
         if done < bytes { Err(Errno(ENOSPC)) } else { Ok(0) }

@@ -88,7 +88,8 @@ fn judge(lwk: &Lwk, module: &str, declared: &str, call: &str, right: bool) -> Re
         "program it\n  use {module}\n  implicit none (type, external)\n  real :: x\n  integer :: n, code\n  integer(MPI_COUNT_KIND) :: large\n{declared}  {call}\n\
          {functions}end program it\n"
     );
-    let file = lwk.folder()?.file("it.f90");
+    let folder = lwk.folder()?;
+    let file = folder.file("it.f90");
     fs::write(&file, program).map_err(|error| format!("{}: {error}", file.display()))?;
     let output = compiler(lwk).args(["-std=f2018", "-w"]).arg(&file).output();
     let output = output.map_err(|error| format!("margay-fc: {error}"))?;

@@ -579,7 +579,8 @@ fn same_prototypes(lwk: &Lwk, own: &Path, other: &Path) -> Result<(), String> {
     let chapters =
         description.chapters.iter().filter(|it| !["conversions", "removed"].contains(&it.name.as_str()));
     let included: String = chapters.map(|it| format!("#include \"margay/{}.h\"\n", it.name)).collect();
-    let source = lwk.folder()?.file("prototypes.c");
+    let folder = lwk.folder()?;
+    let source = folder.file("prototypes.c");
     write(
         &source,
         &format!(

@@ -86,7 +86,8 @@ impl Volume {
         Ok(volume)
     }
 
-    /// A file system with this image, as `lwk-files` has made it, that can grow by `space` bytes; if none are said, by what this machine has free.
+    /// A file system with this image, as `lwk-files` has made it, that can grow by `space` bytes; if none are said, by half of what this machine
+    /// has free, as Linux's own file systems in memory.
     ///
     /// # Errors
     /// As [`Volume::new`].
@@ -94,7 +95,7 @@ impl Volume {
         let space = match space {
             Some(space) => space,
             None => {
-                let free = available_bytes().unwrap_or(0).max(FILE_SPACE_MIN);
+                let free = (available_bytes().unwrap_or(0) / 2).max(FILE_SPACE_MIN);
                 // Room for the image and the first page is a matter of the limit, too.
                 let (most, _) = getrlimit(Resource::RLIMIT_FSIZE)?;
                 free.min(most.saturating_sub((image.len() as u64 + 1) * PAGE_BYTES as u64))
