@@ -1,8 +1,13 @@
 //! The sender's window: what is under way to a peer, how long an answer takes, and how much the way between bears.
 //!
-//! Round-trip time and time limit as in RFC 6298, with limits for a machine room. Congestion as in RFC 5681 with frames instead of
-//! bytes; selective acknowledgement marks a frame lost when three later ones have arrived; a mark of a full queue counts as a
-//! loss without the retransmission (RFC 3168).
+//! Round-trip time and time limit as in RFC 6298, with limits for a machine room; each acknowledgement of something new starts the time
+//! anew (its section 5.3). Congestion as in RFC 5681 with frames instead of bytes. Selective acknowledgement marks a frame lost when three later
+//! ones have arrived, and one that was sent again when something sent clearly later has (RFC 8985, section 6.2). A mark of a full queue
+//! counts as a loss without the retransmission (RFC 3168).
+//!
+//! Silence is answered twice. First by a probe: one frame goes again, and the window stays as it is (RFC 8985, section 7). So a peer that was
+//! busy for a moment, as an emulated or a swapped-out node is, costs one frame, and its late answer teaches the time limit. Only when the
+//! probe has had no answer either all frames are taken for lost.
 
 use bytemuck::Zeroable;
 
@@ -10,8 +15,11 @@ use bytemuck::Zeroable;
 pub const WINDOW: u32 = 32;
 /// Later frames that must have arrived before one is taken for lost.
 const REORDERED_MAX: u32 = 3;
-/// Limits of the time after which nothing heard is a loss, and the first guess, in microseconds.
-const TIMEOUT_MIN_US: u32 = 2_000;
+/// Least time without an answer after which one frame goes again, in microseconds.
+const PROBE_MIN_US: u32 = 2_000;
+/// Limits of the time after which nothing heard is a loss, and the first guess, in microseconds. An emulated node may be
+/// away for a slice of the host's scheduler.
+const TIMEOUT_MIN_US: u32 = 20_000;
 const TIMEOUT_MAX_US: u32 = 200_000;
 const TIMEOUT_FIRST_US: u32 = 20_000;
 /// The congestion window counts in parts of a frame.
@@ -47,6 +55,13 @@ pub struct Progress {
     pub arrived: u32,
 }
 
+/// Round-trip times of the frames that an acknowledgement speaks of, in microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    longest: Option<u32>,
+    shortest: Option<u32>,
+}
+
 #[derive(Clone, Copy, Debug, Zeroable)]
 #[repr(C)]
 pub struct Window {
@@ -65,6 +80,12 @@ pub struct Window {
     smooth_us: u32,
     variation_us: u32,
     timeout_us: u32,
+    /// When something new was acknowledged last, in microseconds, truncated.
+    progress_at: u32,
+    /// 1: a probe has gone since then.
+    probed: u32,
+    /// No frame from this number on has been sent again.
+    fresh: u32,
     entries: [Entry; WINDOW as usize],
 }
 
@@ -131,6 +152,9 @@ impl Window {
         entry.times = entry.times.saturating_add(1);
         self.under_way += 1;
         self.lost_count -= 1;
+        if before(self.fresh, number.wrapping_add(1)) {
+            self.fresh = number.wrapping_add(1);
+        }
     }
 
     /// Takes an acknowledgement in: the next frame expected, and a bit for each that is there behind it. Calls `arrived` for the message of each
@@ -146,9 +170,9 @@ impl Window {
             return None;
         }
         let mut progress = Progress::default();
-        let mut sample = None;
+        let mut sample = Sample::default();
         while before(self.first, expected) {
-            self.take(self.first, &mut progress, &mut sample);
+            self.take(self.first, now, &mut progress, &mut sample);
             arrived(self.entry(self.first).message);
             self.first = self.first.wrapping_add(1);
         }
@@ -159,19 +183,20 @@ impl Window {
             if before(number, self.first) || !before(number, self.next) {
                 continue;
             }
-            self.take(number, &mut progress, &mut sample);
+            self.take(number, now, &mut progress, &mut sample);
             highest = Some(number);
         }
-        if let Some(sent_at) = sample {
-            self.measure((now as u32).wrapping_sub(sent_at));
+        if let Some(longest) = sample.longest {
+            self.measure(longest);
         }
-        if let Some(highest) = highest {
-            self.find_losses(highest);
+        if progress.arrived > 0 {
+            (self.progress_at, self.probed) = (now as u32, 0);
         }
+        self.find_losses(highest, sample.shortest, now);
         Some(progress)
     }
 
-    fn take(&mut self, number: u32, progress: &mut Progress, sample: &mut Option<u32>) {
+    fn take(&mut self, number: u32, now: u64, progress: &mut Progress, sample: &mut Sample) {
         let entry = *self.entry(number);
         match entry.state {
             WAITING => self.under_way -= 1,
@@ -181,7 +206,9 @@ impl Window {
         self.entry(number).state = ARRIVED;
         // Of a frame sent more than once nobody knows which has arrived (Karn's algorithm).
         if entry.times == 1 {
-            *sample = Some(entry.sent_at);
+            let age = (now as u32).wrapping_sub(entry.sent_at);
+            sample.longest = Some(sample.longest.map_or(age, |longest| longest.max(age)));
+            sample.shortest = Some(sample.shortest.map_or(age, |shortest| shortest.min(age)));
         }
         self.grow();
         progress.arrived += 1;
@@ -204,13 +231,26 @@ impl Window {
         self.timeout_us = (self.smooth_us + 4 * self.variation_us).clamp(TIMEOUT_MIN_US, TIMEOUT_MAX_US);
     }
 
-    /// Frames well before one that has arrived are lost, unless they have been sent again since.
-    fn find_losses(&mut self, highest: u32) {
+    /// Frames well before one that has arrived (`highest`) are lost. One that was sent again is lost if what has arrived was sent
+    /// clearly later: `newest` microseconds ago.
+    fn find_losses(&mut self, highest: Option<u32>, newest: Option<u32>, now: u64) {
+        let any_again = newest.is_some() && before(self.first, self.fresh);
+        if highest.is_none() && !any_again {
+            return;
+        }
         let mut found = false;
+        let late = newest.map(|newest| newest.saturating_add(self.smooth_us / 4 + 1));
         let mut number = self.first;
-        while before(number.wrapping_add(REORDERED_MAX - 1), highest) {
+        while before(number, self.next) {
+            let overtaken =
+                highest.is_some_and(|highest| before(number.wrapping_add(REORDERED_MAX - 1), highest));
             let entry = self.entry(number);
-            if entry.state == WAITING && entry.times == 1 {
+            let age = (now as u32).wrapping_sub(entry.sent_at);
+            let lost = match entry.times {
+                1 => overtaken,
+                _ => late.is_some_and(|late| age > late),
+            };
+            if entry.state == WAITING && lost {
                 entry.state = LOST;
                 self.under_way -= 1;
                 self.lost_count += 1;
@@ -236,20 +276,39 @@ impl Window {
         self.recover = self.next;
     }
 
-    /// When the first of the frames under way counts as lost, if any is. Frames that are kept there count, too, if all are: the word that
-    /// they have been handed up may have been lost.
+    /// When something is to be done about silence ([`Window::timed_out`]), if an answer is awaited. Frames that are kept there count, too, if
+    /// all are: the word that they have been handed up may have been lost.
     pub fn deadline(&self, now: u64) -> Option<u64> {
         let count = self.next.wrapping_sub(self.first);
-        let all_kept = self.under_way == 0 && self.lost_count == 0;
+        let all_kept = self.all_kept();
         let entries =
             (0..count).map(|ahead| &self.entries[(self.first.wrapping_add(ahead) % WINDOW) as usize]);
         let waiting = entries.filter(|entry| entry.state == WAITING || all_kept);
         let oldest = waiting.map(|entry| (now as u32).wrapping_sub(entry.sent_at)).max()?;
-        Some((now + u64::from(self.timeout_us)).saturating_sub(u64::from(oldest)))
+        let silence = oldest.min((now as u32).wrapping_sub(self.progress_at));
+        let limit = if self.probed == 0 { self.probe_us() } else { self.timeout_us };
+        Some((now + u64::from(limit)).saturating_sub(u64::from(silence)))
     }
 
-    /// Takes all frames under way for lost, since nothing was heard for too long. Returns how many.
+    /// How long to wait for an answer before one frame goes again.
+    fn probe_us(&self) -> u32 {
+        let expected = 2 * self.smooth_us + 4 * self.variation_us;
+        // Before the first answer there is nothing to go by.
+        if self.smooth_us == 0 { self.timeout_us } else { expected.clamp(PROBE_MIN_US, self.timeout_us) }
+    }
+
+    fn all_kept(&self) -> bool {
+        self.under_way == 0 && self.lost_count == 0
+    }
+
+    /// Nothing was heard for too long: the first frame goes again, and the second time all frames under way are taken for lost. Returns how
+    /// many were.
     pub fn timed_out(&mut self) -> u32 {
+        if self.probed == 0 {
+            self.probed = 1;
+            self.probe();
+            return 0;
+        }
         let mut lost = 0;
         let mut number = self.first;
         while before(number, self.next) {
@@ -272,6 +331,22 @@ impl Window {
         self.recover = self.next;
         self.timeout_us = (2 * self.timeout_us).min(TIMEOUT_MAX_US);
         lost
+    }
+
+    /// Has the first frame that waits sent again; if all are kept there, the first, which asks for the word.
+    fn probe(&mut self) {
+        let all_kept = self.all_kept();
+        let mut number = self.first;
+        while before(number, self.next) {
+            let entry = self.entry(number);
+            if entry.state == WAITING || all_kept {
+                let waited = u32::from(core::mem::replace(&mut entry.state, LOST) == WAITING);
+                self.under_way -= waited;
+                self.lost_count += 1;
+                return;
+            }
+            number = number.wrapping_add(1);
+        }
     }
 
     /// Gives up: calls `gone` for the message of each frame that is not known to have arrived.
