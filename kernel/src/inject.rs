@@ -15,7 +15,9 @@ pub fn fail(kind: Inject) {
         Inject::PageFault => read_unmapped,
         Inject::StackOverflow => overflow_stack,
         Inject::InvalidInstruction => run_invalid_instruction,
-        Inject::EarlyPageFault | Inject::CorePageFault | Inject::StaleMemory => return,
+        Inject::EarlyPageFault | Inject::CorePageFault | Inject::StaleMemory | Inject::MessageRegisters => {
+            return;
+        }
     };
     arch::core_block::restart_stack(function)
 }

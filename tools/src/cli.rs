@@ -328,6 +328,8 @@ pub enum Trouble {
     Kill,
     /// Bytes at random, and frames that look almost right, come in at every node while the job runs.
     Flood,
+    /// The last node's link goes down for a while when a rank of the first has printed a line.
+    Unplug,
 }
 
 /// Levels of kernel messages.

@@ -73,7 +73,13 @@ pub struct Machine {
 pub enum CardKind {
     /// virtio-net, frames up to 9014 bytes
     Virtio,
+    /// Intel's 82574L, frames up to 9014 bytes
+    E1000e,
 }
+
+/// QEMU's names of a node's card and of its end of the wire.
+pub const CARD: &str = "card";
+const WIRE: &str = "wire";
 
 /// A network card, with its end of a wire: a datagram socket that QEMU inherits.
 #[derive(Clone, Copy, Debug)]
@@ -89,12 +95,13 @@ impl Card {
         // Without its ROM, from which the firmware would try to boot.
         let device = match self.kind {
             CardKind::Virtio => "virtio-net-pci,disable-legacy=on,host_mtu=9000,romfile=",
+            CardKind::E1000e => "e1000e,romfile=",
         };
         [
             "-netdev".into(),
-            format!("dgram,id=network,local.type=fd,local.str={}", self.wire),
+            format!("dgram,id={WIRE},local.type=fd,local.str={}", self.wire),
             "-device".into(),
-            format!("{device},netdev=network,mac={address}"),
+            format!("{device},id={CARD},netdev={WIRE},mac={address}"),
         ]
     }
 }

@@ -32,7 +32,7 @@ const THREAD_LIMIT: &str = "OMP_THREAD_LIMIT=";
 pub(crate) const CORES_MAX: u32 = MAX_RANKS as u32;
 
 /// The way to fail with this name. Errors: there is none.
-fn injection(name: &str) -> Outcome<Inject> {
+pub(crate) fn injection(name: &str) -> Outcome<Inject> {
     let wrong = || Failure::usage(format!("--inject takes {INJECTIONS}, not {name:?}"));
     Inject::parse(name.as_bytes()).ok_or_else(wrong)
 }

@@ -53,5 +53,5 @@ pub const IRQ_CORE: &str = "irq_core";
 /// For tests. Of the kernel's own end: the boot core fails in this way when the job has been set going (`panic`, `page-fault`,
 /// `stack-overflow` or `invalid-instruction`) or before it has its structure (`early-page-fault`), or the other cores do as soon as they
 /// start (`core-page-fault`). Of what ranks find in their memory: segments are full of an earlier job's bytes before they are cleared
-/// (`stale-memory`). None if absent.
+/// (`stale-memory`), or the network card is to interrupt by its registers (`message-registers`). None if absent.
 pub const INJECT: &str = "inject";

@@ -64,6 +64,8 @@ pub enum Inject {
     CorePageFault,
     /// No failure: segments hold an earlier job's bytes before they are cleared.
     StaleMemory,
+    /// No failure: the network card's messages are those of its registers, though it has a table.
+    MessageRegisters,
 }
 
 impl Choice for bool {
@@ -99,11 +101,12 @@ impl Choice for Inject {
         (Inject::EarlyPageFault, "early-page-fault"),
         (Inject::CorePageFault, "core-page-fault"),
         (Inject::StaleMemory, "stale-memory"),
+        (Inject::MessageRegisters, "message-registers"),
     ];
 }
 
 /// The names of [`Inject::parse`], for messages.
-pub const INJECTIONS: &str = "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault or stale-memory";
+pub const INJECTIONS: &str = "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault, stale-memory or message-registers";
 
 impl Inject {
     /// The way to fail with a name; none if it is none of [`INJECTIONS`].

@@ -6,17 +6,22 @@
 //! A card reaches memory by itself. What is said to it about memory goes through [`Platform`], so a driver has no pointer but those it has from there.
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
+mod e1000e;
 mod registers;
 mod virtio;
 
 use core::fmt;
 use core::ptr::NonNull;
 
+pub use e1000e::E1000e;
 pub use registers::Registers;
 pub use virtio::VirtioNet;
 pub use virtio_drivers::{BufferDirection, Hal as Platform, PhysAddr};
 
-use lwk_pci::{Function, Identity, Interrupts};
+use lwk_pci::Identity;
 
 /// Longest frame that a driver receives: 9000 bytes behind Ethernet's 14.
 pub const FRAME_BYTES_MAX: usize = 9014;
@@ -50,6 +55,15 @@ pub struct Counts {
     pub copied: u64,
     /// Frames that found no room to be sent; they are tried again.
     pub no_room: u64,
+    /// Frames that were given up since the link was down.
+    pub no_link: u64,
+    /// Frames that came damaged or longer than any, and such for which no buffer was free, as far as the card says.
+    pub dropped: u64,
+    pub missed: u64,
+    /// Times that the link went down or came up.
+    pub link_changes: u64,
+    /// Times that the card was reset since it sent no more.
+    pub resets: u64,
 }
 
 /// A network card.
@@ -60,10 +74,13 @@ pub trait Nic: Send {
     /// Its Ethernet address.
     fn address(&self) -> [u8; 6];
 
+    /// Has the card pass frames for this address, which is its own at first. Those for others may come, too.
+    fn listen(&mut self, address: [u8; 6]);
+
     /// Longest frame of card and link.
     fn frame_bytes(&self) -> usize;
 
-    /// Whether the link is up.
+    /// Whether the link was up when somebody looked after it last.
     fn is_up(&self) -> bool;
 
     /// Sends a frame: `head`, then `middle`, at most [`HEAD_BYTES_MAX`] bytes together and not empty, which are copied; then `body`, which is
@@ -82,6 +99,10 @@ pub trait Nic: Send {
 
     /// Lets the card interrupt when a frame comes, or not. Off, it may still do so once.
     fn interrupt(&mut self, on: bool);
+
+    /// Looks after the link, and after frames that do not go although it is up: then the card is reset. To be called when the card has
+    /// interrupted and no frame has come, and now and then while answers are waited for. `now` is microseconds of a steady clock.
+    fn look_after(&mut self, now: u64);
 
     /// What it has done.
     fn counts(&self) -> &Counts;
@@ -105,14 +126,24 @@ impl fmt::Display for Unusable {
     }
 }
 
-/// A card's place on the bus, and how it can interrupt.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    pub function: Function,
-    pub interrupts: Interrupts,
+/// Drivers that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driver {
+    VirtioNet,
+    E1000e,
 }
 
-/// Whether there is a driver for a function.
-pub fn is_known(identity: Identity) -> bool {
-    virtio::is_it(identity)
+/// The driver for a function, if there is one.
+pub fn driver_of(identity: Identity) -> Option<Driver> {
+    let drivers = [
+        (virtio::is_it(identity), Driver::VirtioNet),
+        (e1000e::model_of(identity).is_some(), Driver::E1000e),
+    ];
+    drivers.into_iter().find(|(is_it, _)| *is_it).map(|(_, driver)| driver)
+}
+
+/// Zeroed memory of a driver's that its card reaches: the card's address, and the driver's.
+fn memory<H: Platform>(bytes: usize, direction: BufferDirection) -> Result<(u64, NonNull<u8>), Unusable> {
+    let (physical, start) = H::dma_alloc(bytes.div_ceil(virtio_drivers::PAGE_SIZE), direction);
+    if physical == 0 { Err(Unusable::NoMemory) } else { Ok((physical, start)) }
 }

@@ -11,7 +11,9 @@ use virtio_drivers::transport::pci::PciTransport;
 use virtio_drivers::transport::pci::bus::{ConfigurationAccess, DeviceFunction, PciRoot};
 use virtio_drivers::{BufferDirection, Hal};
 
-use crate::{Counts, FRAME_BYTES, FRAME_BYTES_MAX, HEAD_BYTES_MAX, Nic, Received, Registers, Unusable};
+use crate::{
+    Counts, FRAME_BYTES, FRAME_BYTES_MAX, HEAD_BYTES_MAX, Nic, Received, Registers, Unusable, memory,
+};
 
 bitflags! {
     /// Features that the driver knows.
@@ -99,6 +101,7 @@ pub struct VirtioNet<H: Hal> {
     outgoing: [Option<Outgoing>; PLACES],
     /// Buffers by their place in the queue.
     incoming: [u16; PLACES],
+    up: bool,
     /// Buffers have gone back to the card that it has not been told of.
     refilled: bool,
     counts: Counts,
@@ -164,7 +167,11 @@ impl<H: Hal> VirtioNet<H> {
         let mut transmit: VirtQueue<H, PLACES> = queue(&mut transport, TRANSMIT)?;
         // What has been sent is taken back when the next frame goes.
         transmit.set_dev_notify(false);
-        common.half(MESSAGE_OF_CHANGES).write(NO_MESSAGE);
+        let message = if messages { 0 } else { NO_MESSAGE };
+        common.half(MESSAGE_OF_CHANGES).write(message);
+        if common.half(MESSAGE_OF_CHANGES).read() != message {
+            return Err(Unusable::Lacks("message interrupts"));
+        }
         let bell = |queue: u16, message: u16| {
             common.half(QUEUE_SELECT).write(queue);
             common.half(QUEUE_MESSAGE).write(message);
@@ -173,7 +180,7 @@ impl<H: Hal> VirtioNet<H> {
                 .then_some(Bell { registers: notification, at })
                 .ok_or(Unusable::Lacks("message interrupts or notifications"))
         };
-        let receive_bell = bell(RECEIVE, if messages { 0 } else { NO_MESSAGE })?;
+        let receive_bell = bell(RECEIVE, message)?;
         let transmit_bell = bell(TRANSMIT, NO_MESSAGE)?;
         transport.finish_init();
         let mut card = VirtioNet {
@@ -185,12 +192,13 @@ impl<H: Hal> VirtioNet<H> {
             features,
             address: address.map_err(|_| Unusable::Lacks("address"))?,
             frame_bytes: (mtu + 14).clamp(FRAME_BYTES, FRAME_BYTES_MAX),
-            buffers: memory::<H>(PLACES * BUFFER_BYTES, BufferDirection::DeviceToDriver)?,
-            heads: memory::<H>(FRAMES * HEAD_BYTES, BufferDirection::DriverToDevice)?,
+            buffers: memory::<H>(PLACES * BUFFER_BYTES, BufferDirection::DeviceToDriver)?.1,
+            heads: memory::<H>(FRAMES * HEAD_BYTES, BufferDirection::DriverToDevice)?.1,
             free_heads: core::array::from_fn(|head| head as u16),
             free_count: FRAMES,
             outgoing: [None; PLACES],
             incoming: [0; PLACES],
+            up: false,
             refilled: false,
             counts: Counts::default(),
         };
@@ -198,7 +206,16 @@ impl<H: Hal> VirtioNet<H> {
             card.offer(buffer);
         }
         card.tell_refilled();
+        card.up = card.reads_up();
         Ok(card)
+    }
+
+    fn reads_up(&self) -> bool {
+        if !self.features.contains(Features::STATUS) {
+            return true;
+        }
+        let status = self.transport.read_config_space::<u16>(CARD_STATUS).unwrap_or(0);
+        Status::from_bits_retain(status).contains(Status::LINK_UP)
     }
 
     fn buffer(&self, buffer: u16) -> NonNull<u8> {
@@ -257,12 +274,6 @@ impl<H: Hal> VirtioNet<H> {
     }
 }
 
-/// Zeroed memory of the driver's that the card reaches.
-fn memory<H: Hal>(bytes: usize, direction: BufferDirection) -> Result<NonNull<u8>, Unusable> {
-    let (physical, start) = H::dma_alloc(bytes.div_ceil(virtio_drivers::PAGE_SIZE), direction);
-    if physical == 0 { Err(Unusable::NoMemory) } else { Ok(start) }
-}
-
 /// One of virtio's structures, and the step of its notifications.
 fn structure<H: Hal>(
     configuration: &mut impl Configuration,
@@ -305,14 +316,18 @@ impl<H: Hal> Nic for VirtioNet<H> {
     }
 
     fn is_up(&self) -> bool {
-        if !self.features.contains(Features::STATUS) {
-            return true;
-        }
-        let status = self.transport.read_config_space::<u16>(CARD_STATUS).unwrap_or(0);
-        Status::from_bits_retain(status).contains(Status::LINK_UP)
+        self.up
     }
 
+    /// The card passes all frames, since no filter is asked for.
+    fn listen(&mut self, _: [u8; 6]) {}
+
     unsafe fn send(&mut self, head: &[u8], middle: &[u8], body: Option<NonNull<[u8]>>) -> bool {
+        if !self.up {
+            // As on a wire that is cut.
+            self.counts.no_link += 1;
+            return true;
+        }
         self.reclaim();
         if self.free_count == 0 || self.transmit.available_desc() < 2 {
             self.counts.no_room += 1;
@@ -369,6 +384,14 @@ impl<H: Hal> Nic for VirtioNet<H> {
 
     fn interrupt(&mut self, on: bool) {
         self.receive.set_dev_notify(on);
+    }
+
+    fn look_after(&mut self, _: u64) {
+        let up = self.reads_up();
+        if up != self.up {
+            self.up = up;
+            self.counts.link_changes += 1;
+        }
     }
 
     fn counts(&self) -> &Counts {

@@ -40,12 +40,15 @@ pub fn find(configuration: &impl Configuration, function: Function) -> Option<In
     let table = capabilities()
         .find(|found| found.id == capability::MSI_X)
         .and_then(|found| table(configuration, function, found));
-    table.or_else(|| {
-        let found = capabilities().find(|found| found.id == capability::MSI)?;
-        let wide = configuration.read(function, found.offset) & WIDE != 0;
-        let fits = found.offset.checked_add(if wide { 0x10 } else { 0xc }).is_some();
-        fits.then_some(Interrupts::Registers { at: found.offset, wide })
-    })
+    table.or_else(|| registers(configuration, function))
+}
+
+/// The registers, if a function has them.
+pub fn registers(configuration: &impl Configuration, function: Function) -> Option<Interrupts> {
+    let found = capability::all(configuration, function).find(|found| found.id == capability::MSI)?;
+    let wide = configuration.read(function, found.offset) & WIDE != 0;
+    let fits = found.offset.checked_add(if wide { 0x10 } else { 0xc }).is_some();
+    fits.then_some(Interrupts::Registers { at: found.offset, wide })
 }
 
 fn table(configuration: &impl Configuration, function: Function, found: Capability) -> Option<Interrupts> {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use lwk_nic::{Nic, Registers, Unusable, VirtioNet};
+use lwk_nic::{Driver, E1000e, Nic, Registers, Unusable, VirtioNet};
 use lwk_pci::{Configuration, Function, Interrupts, Message, base_address, message};
 
 use super::configuration::Space;
@@ -28,7 +28,7 @@ impl fmt::Display for NoCard {
             NoCard::None => {
                 write!(
                     f,
-                    "a job of several nodes needs a network card, and this node has none that is known (virtio-net)"
+                    "a job of several nodes needs a network card, and this node has none that is known (virtio-net, e1000e)"
                 )
             }
             NoCard::NoInterrupt(place) => {
@@ -49,19 +49,21 @@ pub struct Card {
     interrupts: Interrupts,
 }
 
-/// Starts the first card that is known.
+/// Starts the first card that is known, to take frames for `address`. It interrupts by its table of messages if it has one, unless
+/// `by_registers`.
 ///
 /// # Errors
 /// There is none, or it cannot be used.
-pub fn start(mut space: Space) -> Result<Card, NoCard> {
+pub fn start(mut space: Space, address: [u8; 6], by_registers: bool) -> Result<Card, NoCard> {
     let mut found = None;
     lwk_pci::enumerate(&space, |function, identity| {
-        if found.is_none() && lwk_nic::is_known(identity) {
-            found = Some(function);
+        if let (None, Some(driver)) = (found, lwk_nic::driver_of(identity)) {
+            found = Some((function, driver));
         }
     });
-    let function = found.ok_or(NoCard::None)?;
-    let interrupts = message::find(&space, function).ok_or(NoCard::NoInterrupt(function))?;
+    let (function, driver) = found.ok_or(NoCard::None)?;
+    let interrupts = if by_registers { message::registers } else { message::find };
+    let interrupts = interrupts(&space, function).ok_or(NoCard::NoInterrupt(function))?;
     lwk_pci::switch_on(&mut space, function);
     let mut table = None;
     if let Interrupts::Table { at, .. } = interrupts {
@@ -69,16 +71,27 @@ pub fn start(mut space: Space) -> Result<Card, NoCard> {
         table = Some(table_of(&mut space, function, interrupts).ok_or(NoCard::NoInterrupt(function))?);
         message::enable_table(&mut space, function, at, true);
     }
-    let nic = VirtioNet::<Cards>::start(&mut space, function, table.is_some());
-    let nic = nic.map_err(|why| NoCard::Unusable(function, why))?;
-    let nic: &'static mut dyn Nic = region::place(nic).ok_or(NoCard::NoMemory)?;
+    let unusable = |why| NoCard::Unusable(function, why);
+    let messages = table.is_some();
+    let nic: &'static mut dyn Nic = match driver {
+        Driver::VirtioNet => {
+            let nic = VirtioNet::<Cards>::start(&mut space, function, messages).map_err(unusable)?;
+            region::place(nic).ok_or(NoCard::NoMemory)?
+        }
+        Driver::E1000e => {
+            let nic = E1000e::<Cards>::start(&mut space, function, messages).map_err(unusable)?;
+            region::place(nic).ok_or(NoCard::NoMemory)?
+        }
+    };
     log::debug!(
-        "{} at {function}, address {:02x?}, frames of {} bytes, link {}",
+        "{} at {function}, address {:02x?}, frames of {} bytes, {}, link {}",
         nic.name(),
         nic.address(),
         nic.frame_bytes(),
+        if messages { "MSI-X" } else { "MSI" },
         if nic.is_up() { "up" } else { "down" },
     );
+    nic.listen(address);
     Ok(Card { nic, space, function, interrupts })
 }
 

@@ -16,6 +16,7 @@ use core::alloc::Layout;
 use core::sync::atomic::{Ordering, fence};
 
 use lwk_frames::{Dropped, Identity, NodeId};
+use lwk_job::Inject;
 use lwk_portals::{Node, Ranks, Settings};
 
 use crate::acpi_tables::Tables;
@@ -80,10 +81,12 @@ pub fn start(tables: &Tables, file: &lwk_job::Job<'_>) -> Result<(), NoCard> {
     }
     let space = Space::open(tables.configuration);
     card::describe(&space);
-    let card = card::start(space)?;
+    let node = NodeId(place.node as u16);
+    let by_registers = file.inject == Some(Inject::MessageRegisters);
+    let card = card::start(space, node.address(), by_registers)?;
     let (wall, _) = clock::wall_base();
     let identity = Identity {
-        node: NodeId(place.node as u16),
+        node,
         nodes: place.nodes as u16,
         job: place.job,
         // A later life of the node has a later time.
@@ -135,8 +138,9 @@ impl Network {
         })
     }
 
-    /// Takes in all frames that have come, sends what is to be sent, and looks after time.
-    fn serve(&mut self) {
+    /// Takes in all frames that have come, sends what is to be sent, and looks after time. Returns how many frames came.
+    fn serve(&mut self) -> usize {
+        let mut all = 0;
         loop {
             let mut taken = 0;
             while taken < BATCH
@@ -151,21 +155,38 @@ impl Network {
             }
             let mut home = Home { card: self.card.as_mut(), copied: &mut self.counts.copied };
             self.node.work(now(), &mut home);
+            all += taken;
             if taken == 0 {
-                return;
+                return all;
             }
         }
     }
 
-    /// As [`Network::serve`], with the card's interrupts off meanwhile, and on afterwards.
+    /// As [`Network::serve`], with the card's interrupts off meanwhile, and on afterwards. The card itself is looked after if it has been silent:
+    /// its link may have changed, or it may send no more.
     fn serve_interrupt(&mut self) {
         self.interrupt(false);
-        self.serve();
+        if self.serve() == 0 {
+            self.look_after_card();
+        }
         self.interrupt(true);
         // SeqCst: the card has been let interrupt before it is looked whether a frame came meanwhile, which it did not tell of.
         fence(Ordering::SeqCst);
         self.serve();
         self.set_timer();
+    }
+
+    fn look_after_card(&mut self) {
+        let Some(card) = &mut self.card else { return };
+        let before = *card.nic.counts();
+        card.nic.look_after(now());
+        let after = card.nic.counts();
+        if after.link_changes != before.link_changes {
+            log::info!("the network's link is {}", if card.nic.is_up() { "up" } else { "down" });
+        }
+        if after.resets != before.resets {
+            log::info!("the network card sent no more and was reset");
+        }
     }
 
     /// Whether somebody has been waited for long enough.
@@ -271,7 +292,8 @@ pub fn report(say: impl FnOnce(core::fmt::Arguments<'_>)) {
     say(format_args!(
         "network core={} region_bytes={bytes} used_bytes={used} messages_sent={} messages_arrived={} malformed={} payload_bytes={} \
          written_bytes={} head_bytes={} frames_sent={} frames_received={} retransmitted={} timeouts={} dropped={} damaged={} \
-         foreign={} kept={} interrupts={} timer={} kicks={}",
+         foreign={} kept={} interrupts={} timer={} kicks={} link_changes={} card_resets={} card_dropped={} card_missed={} \
+         no_room={} no_link={}",
         network.core.index(),
         portals.sent,
         portals.arrived,
@@ -290,5 +312,11 @@ pub fn report(say: impl FnOnce(core::fmt::Arguments<'_>)) {
         network.counts.card,
         network.counts.timer,
         network.counts.kicks,
+        card.link_changes,
+        card.resets,
+        card.dropped,
+        card.missed,
+        card.no_room,
+        card.no_link,
     ));
 }

@@ -1,6 +1,7 @@
 //! Ranks on two nodes put, get and add in each other's memory, and tell how often their cores were interrupted
 //!
-//! Rank r of the first half works in the memory of rank r plus half the job's ranks, which waits for it without a system call.
+//! Rank r of the first half works in the memory of rank r plus half the job's ranks, which waits for it without a system call. With an argument
+//! it says when it begins, and goes on putting and getting for so many milliseconds.
 #![no_std]
 #![no_main]
 
@@ -8,8 +9,10 @@ extern crate alloc;
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use core::time::Duration;
 
 use lwk_user::abi::syscall::CoreCounters;
+use lwk_user::clock::Instant;
 use lwk_user::portals::abi::{
     ANY, Descriptor, Entry, NONE, Operation, PRIORITY_LIST, ack, atomic, datatype, entry, event, failure,
     interface, operation,
@@ -31,9 +34,10 @@ static WORDS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 lwk_user::entry!(main);
 
-fn main(_: &Env) -> i32 {
+fn main(env: &Env) -> i32 {
     let (me, half) = (job().rank().0, job().size() / 2);
-    match run(me < half, if me < half { me + half } else { me - half }) {
+    let milliseconds = env.args().nth(1).and_then(|text| text.parse().ok());
+    match run(me < half, if me < half { me + half } else { me - half }, milliseconds) {
         Ok(()) => 0,
         Err(error) => fail(&format_args!("{error}")),
     }
@@ -63,7 +67,7 @@ fn check(what: &str, memory: &[AtomicU8]) {
     }
 }
 
-fn run(active: bool, peer: u32) -> Result<()> {
+fn run(active: bool, peer: u32, milliseconds: Option<u64>) -> Result<()> {
     let it = Interface::open(interface::MATCHING | interface::LOGICAL)?;
     let (done, mut queue) = (it.counter()?, it.queue(16)?);
     let (source, landing) = (memory(), memory());
@@ -87,7 +91,7 @@ fn run(active: bool, peer: u32) -> Result<()> {
         it.append(0, &open(DONE, address(&WORDS), 0, done.handle()), PRIORITY_LIST)?;
     }
     if active {
-        work(&it, &mut queue, peer, &source, &landing)?;
+        work(&it, &mut queue, peer, &source, &landing, milliseconds)?;
     } else {
         let before = counters().syscalls;
         done.wait(2);
@@ -114,6 +118,7 @@ fn work(
     peer: u32,
     source: &[AtomicU8],
     landing: &[AtomicU8],
+    milliseconds: Option<u64>,
 ) -> Result<()> {
     for (at, byte) in source.iter().enumerate() {
         // Relaxed: the operation that sends it is a system call behind it.
@@ -150,17 +155,27 @@ fn work(
     };
     // Until the peer has come so far.
     while operate(&put(DONE, 0))?.failure != failure::OK {}
-    let told = operate(&put(DATA, BYTES as u64))?;
-    if (told.kind, told.failure, told.done) != (event::ACK, failure::OK, BYTES as u64) {
-        fail(&format_args!("the put: {told:?}"));
+    let begun = Instant::now();
+    if milliseconds.is_some() {
+        println!("rank {}: begins", job().rank());
     }
     let get =
         Operation { kind: operation::GET, put: NONE, get: into.0, ack: ack::NONE, ..put(DATA, BYTES as u64) };
-    let told = operate(&get)?;
-    if (told.kind, told.failure, told.done) != (event::REPLY, failure::OK, BYTES as u64) {
-        fail(&format_args!("the get: {told:?}"));
+    loop {
+        let told = operate(&put(DATA, BYTES as u64))?;
+        if (told.kind, told.failure, told.done) != (event::ACK, failure::OK, BYTES as u64) {
+            fail(&format_args!("the put: {told:?}"));
+        }
+        let told = operate(&get)?;
+        if (told.kind, told.failure, told.done) != (event::REPLY, failure::OK, BYTES as u64) {
+            fail(&format_args!("the get: {told:?}"));
+        }
+        check("get", landing);
+        let limit = Duration::from_millis(milliseconds.unwrap_or(0));
+        if begun.elapsed() >= limit {
+            break;
+        }
     }
-    check("get", landing);
     // Relaxed: as above.
     WORDS[1].store(STEP, Ordering::Relaxed);
     let add = Operation {

@@ -69,7 +69,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         limit: Duration::from_secs(options.timeout.unwrap_or(RunOptions::TIMEOUT)),
         boot_limit: Duration::ZERO,
         gated: false,
-        kills: options.trouble == Some(Trouble::Kill),
+        trouble: options.trouble,
         first: &|node| first_rank(node as u32, nodes, size),
     };
     let mut reports = vec![Report::default(); nodes as usize];
@@ -114,6 +114,11 @@ impl Member for Home {
 
     fn stop(&mut self) -> Outcome<()> {
         Home::stop(self).doing(|| "wait for a node".into())
+    }
+
+    /// A node's wires cannot be cut.
+    fn link(&mut self, _: bool) -> Outcome<()> {
+        Err(Failure::usage("--trouble unplug is for nodes in QEMU; leave --host away"))
     }
 
     fn last_words(&self) -> String {

@@ -24,9 +24,9 @@ use crate::emulator::{find_ovmf, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::AtEnd;
 use crate::progress::Step;
-use crate::qemu::{Boot, Card, Firmware, Machine, Node};
+use crate::qemu::{Boot, CARD, Card, Firmware, Machine, Node};
 use crate::report::Report;
-use crate::run::{ask_runtime, check_program, host_cores, job_of_nodes};
+use crate::run::{ask_runtime, check_program, host_cores, injection, job_of_nodes};
 use crate::session::{BOOT_LIMIT, EXIT_LIMIT};
 use crate::switch::{Faults, PortCounts, Switch};
 use crate::symbols::Symbols;
@@ -53,6 +53,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     job.log = options.log.map(|level| level.of_job());
     job.report = options.report;
     job.irq_core = options.irq_core;
+    job.inject = options.inject.as_deref().map(injection).transpose()?;
     job.at_end = AtEnd::Wait;
     ask_runtime(&mut job, options);
     let given = files::image(&options.job, None)?;
@@ -131,7 +132,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         limit: Duration::from_secs(options.timeout.unwrap_or(RunOptions::TIMEOUT)),
         boot_limit: BOOT_LIMIT,
         gated: true,
-        kills: options.trouble == Some(Trouble::Kill),
+        trouble: options.trouble,
         first: &|node| first_rank(node as u32, nodes, size),
     };
     let mut reports = vec![Report::default(); nodes as usize];
@@ -204,6 +205,10 @@ impl Member for Node {
     fn stop(&mut self) -> Outcome<()> {
         self.kill();
         Ok(())
+    }
+
+    fn link(&mut self, up: bool) -> Outcome<()> {
+        self.monitor.command("set_link", json!({ "name": CARD, "up": up })).map(|_| ())
     }
 
     fn last_words(&self) -> String {

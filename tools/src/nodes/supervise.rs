@@ -10,11 +10,15 @@ use lwk_abi::exit::{KERNEL_PANIC, TIMEOUT};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::of_job;
+use crate::cli::Trouble;
 use crate::console::printer::Printer;
 use crate::console::record::{Parser, Record};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::report::Report;
 use crate::session::GRACE;
+
+/// How long a link that is taken down stays so: long enough for what is under way to be sent again, not for a peer to be given up.
+const UNPLUGGED: Duration = Duration::from_millis(500);
 
 /// What a node has to say: a record, or that its console is at its end.
 pub type Said = (usize, Option<Record>);
@@ -45,6 +49,12 @@ pub trait Member {
     /// It cannot be ended.
     fn stop(&mut self) -> Outcome<()>;
 
+    /// Takes its link down, or brings it up.
+    ///
+    /// # Errors
+    /// It cannot be done.
+    fn link(&mut self, up: bool) -> Outcome<()>;
+
     /// Why its console may have ended before its job had, to end a sentence.
     fn last_words(&self) -> String;
 }
@@ -56,8 +66,8 @@ pub struct Plan<'a> {
     pub boot_limit: Duration,
     /// Nodes say when they are ready, and wait.
     pub gated: bool,
-    /// The last node is killed when a rank of the first has printed a line.
-    pub kills: bool,
+    /// What happens to the last node when a rank of the first has printed a line.
+    pub trouble: Option<Trouble>,
     /// The first rank of a node.
     pub first: &'a dyn Fn(usize) -> u32,
 }
@@ -95,7 +105,9 @@ struct Supervision<'a, 'b, M> {
     failing: Option<usize>,
     deadline: Instant,
     asked: bool,
-    kills: bool,
+    trouble: Option<Trouble>,
+    /// When the last node's link comes up again.
+    plug_at: Option<Instant>,
 }
 
 /// Listens to all nodes until they have ended; the status of the job.
@@ -123,13 +135,20 @@ pub fn supervise<M: Member>(
         failing: None,
         deadline: Instant::now() + boot,
         asked: false,
-        kills: plan.kills,
+        trouble: plan.trouble,
+        plug_at: None,
     };
     while it.open > 0 {
-        match hear.recv_timeout(it.deadline.saturating_duration_since(Instant::now())) {
+        let until = it.plug_at.map_or(it.deadline, |at| at.min(it.deadline));
+        match hear.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok((node, Some(record))) => it.record(node, record)?,
             Ok((node, None)) => it.closed(node)?,
             Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if it.plug_at == Some(until) => {
+                it.plug_at = None;
+                // A node that has ended needs no link.
+                let _ = it.last().link(true);
+            }
             Err(RecvTimeoutError::Timeout) if it.asked => {
                 it.stop_all()?;
                 break;
@@ -186,10 +205,14 @@ impl<M: Member> Supervision<'_, '_, M> {
                 self.reports[node].add(&String::from_utf8_lossy(&record.text));
                 return Ok(());
             }
-            kind::STDOUT if self.kills && node == 0 => {
-                self.kills = false;
-                self.kill_last()?;
-            }
+            kind::STDOUT if node == 0 => match self.trouble.take() {
+                Some(Trouble::Kill) => self.kill_last()?,
+                Some(Trouble::Unplug) => {
+                    self.last().link(false)?;
+                    self.plug_at = Some(Instant::now() + UNPLUGGED);
+                }
+                Some(Trouble::Flood) | None => {}
+            },
             _ => {}
         }
         let tells = matches!(record.kind, kind::FAILURE | kind::FRAME);
@@ -219,6 +242,10 @@ impl<M: Member> Supervision<'_, '_, M> {
             return self.members.iter_mut().try_for_each(Member::release);
         }
         Ok(())
+    }
+
+    fn last(&mut self) -> &mut M {
+        self.members.last_mut().expect("a job has nodes")
     }
 
     fn kill_last(&self) -> Outcome<()> {
