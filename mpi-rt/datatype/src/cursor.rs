@@ -11,7 +11,7 @@ use crate::layout::{BLOCKS, LOOP, LayoutView, PARTS, RUN, corrupt};
 use crate::node::MAX_DEPTH;
 
 /// Deepest stack of a genuine layout: lists up to the limit, and loops, of which each at least doubles the data.
-const MAX_STACK: usize = MAX_DEPTH as usize + 64;
+pub(crate) const MAX_STACK: usize = MAX_DEPTH as usize + 64;
 
 /// `count` blocks of `block` bytes, each `stride` bytes after the last, the first at displacement `disp` from the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -24,6 +24,14 @@ pub struct Piece {
     pub count: u64,
     /// Bytes from the start of one block to the start of the next.
     pub stride: i64,
+}
+
+/// What a cursor gives at once.
+pub(crate) enum Taken {
+    /// Blocks of a run, or part of one.
+    Run(Piece),
+    /// `count` copies of a node of `size` bytes, the first at displacement `disp`, each `stride` bytes after the last.
+    Nodes { node: usize, size: u64, count: u64, disp: i64, stride: i64 },
 }
 
 /// A place in a loop or list that is being walked.
@@ -43,12 +51,19 @@ struct BlockList<'a> {
 }
 
 impl BlockList<'_> {
-    /// The next block, which leaves the list.
+    /// The next block, which leaves the list; with those that continue it.
     #[inline]
     fn next(&mut self) -> Result<Option<Piece>> {
         let [disp, start, rest @ ..] = self.entries else { return Ok(None) };
-        let end = rest.get(1).copied().unwrap_or(self.end);
-        let block = end.checked_sub(*start).filter(|block| *block > 0).ok_or_else(corrupt)?;
+        let mut rest = rest;
+        let block = loop {
+            let end = rest.get(1).copied().unwrap_or(self.end);
+            let block = end.checked_sub(*start).filter(|block| *block > 0).ok_or_else(corrupt)?;
+            match rest {
+                [next, _, after @ ..] if disp.wrapping_add(block) == *next => rest = after,
+                _ => break block,
+            }
+        };
         self.entries = rest;
         Ok(Some(Piece { disp: self.base.wrapping_add(*disp as i64), block, count: 1, stride: 0 }))
     }
@@ -57,7 +72,7 @@ impl BlockList<'_> {
 /// A position in a message of `count` items of one layout.
 pub struct Cursor<'a> {
     layout: LayoutView<'a>,
-    /// Items left, the current one included; 0 before the first and after the last is loaded.
+    /// Items left, the current one included; one more before an item has been entered, 0 at the end and for a message that is one run.
     items: u64,
     item_base: i64,
     /// Loops and lists of nodes that are being walked, outermost first. Two are room enough for arrays of structs and
@@ -86,8 +101,31 @@ impl<'a> Cursor<'a> {
         let (item, rest) = (position / size, position % size);
         cursor.items = count - item;
         cursor.item_base = layout.disp().wrapping_add(layout.extent().wrapping_mul(item as i64));
-        cursor.descend(layout.root(), cursor.item_base, rest)?;
+        if rest == 0 {
+            // Before the item: it may be taken whole.
+            cursor.items += 1;
+            cursor.item_base = cursor.item_base.wrapping_sub(layout.extent());
+        } else {
+            cursor.descend(layout.root(), cursor.item_base, rest)?;
+        }
         Ok(cursor)
+    }
+
+    /// The layout that is walked.
+    pub(crate) fn layout(&self) -> LayoutView<'a> {
+        self.layout
+    }
+
+    /// What is left, if that is part of one block and known without going on.
+    #[inline]
+    pub(crate) fn last_block(&self) -> Option<Piece> {
+        (self.items == 0 && self.run.count == 1).then(|| self.rest_of_block())
+    }
+
+    #[inline]
+    fn rest_of_block(&self) -> Piece {
+        let (disp, block) = (self.run.disp.wrapping_add(self.into as i64), self.run.block - self.into);
+        Piece { disp, block, count: 1, stride: 0 }
     }
 
     /// The longest run that starts here: what is left of a block that has been entered, or whole blocks. `None` at the end.
@@ -98,15 +136,7 @@ impl<'a> Cursor<'a> {
                 return Ok(None);
             }
         }
-        Ok(Some(match self.into {
-            0 => self.run,
-            into => Piece {
-                disp: self.run.disp.wrapping_add(into as i64),
-                block: self.run.block - into,
-                count: 1,
-                stride: 0,
-            },
-        }))
+        Ok(Some(if self.into == 0 { self.run } else { self.rest_of_block() }))
     }
 
     /// Moves on by `bytes`, at most what [`Cursor::peek`] showed.
@@ -125,20 +155,71 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes the whole run that starts here, if it is not larger than `room`: the short way for the many small blocks that
-    /// fill or empty one large block.
+    /// Takes as much as one look tells, at most `room` bytes, which must not be 0: nodes that fit whole, else blocks, else part of a block. `None` at
+    /// the end.
+    pub(crate) fn take(&mut self, room: u64) -> Result<Option<Taken>> {
+        loop {
+            if self.run.count > 0 {
+                return Ok(Some(Taken::Run(self.take_of_run(room))));
+            }
+            if self.list.entries.is_empty()
+                && let Some(nodes) = self.take_nodes(room)?
+            {
+                return Ok(Some(nodes));
+            }
+            if !self.next_run()? {
+                return Ok(None);
+            }
+        }
+    }
+
     #[inline]
-    pub(crate) fn take_run(&mut self, room: u64) -> Result<Option<Piece>> {
-        if self.run.count == 0 && !self.next_run()? {
+    fn take_of_run(&mut self, room: u64) -> Piece {
+        let whole = (room / self.run.block).min(self.run.count);
+        let taken = if self.into == 0 && whole > 0 {
+            Piece { count: whole, ..self.run }
+        } else {
+            let rest = self.rest_of_block();
+            Piece { block: rest.block.min(room), ..rest }
+        };
+        self.advance(taken.block * taken.count);
+        taken
+    }
+
+    /// Takes the nodes after the last run, if at least one fits; they count as walked.
+    fn take_nodes(&mut self, room: u64) -> Result<Option<Taken>> {
+        while let Some(frame) = self.stack.last_mut() {
+            let (node, next) = (self.layout.node(frame.node), frame.at + 1);
+            if next >= steps(node)? {
+                self.stack.pop();
+                continue;
+            }
+            let here = Frame { at: next, ..*frame };
+            let (size, count, stride) = match *node {
+                [LOOP, size, count, stride, ..] => (size / count, count - next, stride as i64),
+                [PARTS, end, count, _, ref list @ ..] => {
+                    let after = if next + 1 < count { entry::<3>(list, next + 1)?[1] } else { end };
+                    (after.saturating_sub(entry::<3>(list, next)?[1]), 1, 0)
+                }
+                _ => return Err(corrupt()),
+            };
+            let count = room.checked_div(size).ok_or_else(corrupt)?.min(count);
+            if count == 0 {
+                return Ok(None);
+            }
+            let (node, disp) = child(node, here)?;
+            frame.at += count;
+            return Ok(Some(Taken::Nodes { node, size, count, disp, stride }));
+        }
+        let (size, stride) = (self.layout.size(), self.layout.extent());
+        let count = room.checked_div(size).ok_or_else(corrupt)?.min(self.items.saturating_sub(1));
+        if count == 0 {
             return Ok(None);
         }
-        let fits =
-            self.into == 0 && self.run.block.checked_mul(self.run.count).is_some_and(|bytes| bytes <= room);
-        let taken = self.run;
-        if fits {
-            self.run.count = 0;
-        }
-        Ok(fits.then_some(taken))
+        let disp = self.item_base.wrapping_add(stride);
+        self.items -= count;
+        self.item_base = self.item_base.wrapping_add(stride.wrapping_mul(count as i64));
+        Ok(Some(Taken::Nodes { node: self.layout.root(), size, count, disp, stride }))
     }
 
     #[inline]
@@ -199,7 +280,7 @@ impl<'a> Cursor<'a> {
                     self.enter_run(Piece { disp: base, block, count, stride: stride as i64 }, position);
                     return Ok(());
                 }
-                [BLOCKS, end, count, ref list @ ..] => {
+                [BLOCKS, end, count, _, ref list @ ..] => {
                     let at = if position > 0 { find::<2>(list, count, &mut position)? } else { 0 };
                     let range = at as usize * 2..(count as usize).saturating_mul(2);
                     let entries = list.get(range).ok_or_else(corrupt)?;
@@ -214,7 +295,7 @@ impl<'a> Cursor<'a> {
                     position %= body;
                     at
                 }
-                [PARTS, _, count, ref list @ ..] if position > 0 => find::<3>(list, count, &mut position)?,
+                [PARTS, _, count, _, ref list @ ..] if position > 0 => find::<3>(list, count, &mut position)?,
                 [LOOP | PARTS, ..] => 0,
                 _ => return Err(corrupt()),
             };
@@ -243,7 +324,7 @@ fn child(node: &[u64], frame: Frame) -> Result<(usize, i64)> {
             let moved = (stride as i64).wrapping_mul(frame.at as i64);
             Ok((body as usize, frame.base.wrapping_add(moved)))
         }
-        [PARTS, _, _, ref list @ ..] => {
+        [PARTS, _, _, _, ref list @ ..] => {
             let [disp, _, index] = *entry(list, frame.at)?;
             Ok((index as usize, frame.base.wrapping_add(disp as i64)))
         }
@@ -252,7 +333,7 @@ fn child(node: &[u64], frame: Frame) -> Result<(usize, i64)> {
 }
 
 /// Entry `at` of a list whose entries have `N` words.
-fn entry<const N: usize>(list: &[u64], at: u64) -> Result<&[u64; N]> {
+pub(crate) fn entry<const N: usize>(list: &[u64], at: u64) -> Result<&[u64; N]> {
     let from = (at as usize).checked_mul(N).ok_or_else(corrupt)?;
     list.get(from..).and_then(|rest| rest.first_chunk()).ok_or_else(corrupt)
 }
@@ -283,11 +364,11 @@ fn as_one_run(layout: LayoutView<'_>, count: u64) -> Option<Piece> {
     if count == 1 {
         piece(block, inner, stride)
     } else if inner == 1 && extent as u64 == size {
-        piece(size * count, 1, 0)
+        piece(size.checked_mul(count)?, 1, 0)
     } else if inner == 1 {
         piece(block, count, extent)
     } else if i128::from(stride) * i128::from(inner) == i128::from(extent) {
-        piece(block, inner * count, stride)
+        piece(block, inner.checked_mul(count)?, stride)
     } else {
         None
     }

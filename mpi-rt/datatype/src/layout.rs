@@ -5,9 +5,11 @@
 //! an array that is not a layout yields an error of class `Intern`, never a panic or an endless loop; but the addresses it
 //! produces are only as good as the array.
 //!
-//! Words 0 to 4 are the header: magic, index of the root node (0: no data), displacement of the root, size, extent. A node
-//! is its tag, its size, and then: run: block, count, stride; loop: count, stride, body; blocks: number, then (displacement,
-//! bytes before) for each; parts: number, then (displacement, bytes before, node) for each.
+//! Words 0 to 6 are the header: magic, index of the root node (0: no data), displacement of the root, size, extent, lowest and highest
+//! displacement of an item. A node is its tag, its size, and then: run: block, count, stride; loop: count, stride, body; blocks: number, bytes of
+//! each or 0 if they differ, then (displacement, bytes before) for each; parts: number, the node that all have in common or 0, then (displacement,
+//! bytes before, node) for each. A list of short blocks that differ is written as one of equal blocks, some of them next to each other, so that
+//! one loop copies it.
 
 use alloc::collections::BTreeMap;
 use alloc::rc::Rc;
@@ -16,19 +18,24 @@ use alloc::vec::Vec;
 
 use crate::bounds::Bounds;
 use crate::error::{Class, Error, Result};
-use crate::node::{Node, Placed};
+use crate::node::{Block, Node, Part, Placed, same};
 
 /// "LWKTYPE" and the version of the form.
-const MAGIC: u64 = 0x4c57_4b54_5950_4501;
-const HEADER: usize = 5;
+const MAGIC: u64 = 0x4c57_4b54_5950_4502;
+const HEADER: usize = 7;
 
 pub(crate) const RUN: u64 = 1;
 pub(crate) const LOOP: u64 = 2;
 pub(crate) const BLOCKS: u64 = 3;
 pub(crate) const PARTS: u64 = 4;
 
+/// Blocks that differ are divided into equal ones if that makes no more than so many of each, on the average.
+const FEW_PIECES: u64 = 4;
+/// Bytes of the largest of those: what is copied at once.
+const LARGEST_PIECE: u64 = 16;
+
 /// Bytes next to each other, one a count: the layout of packed data.
-static BYTES: [u64; 10] = [MAGIC, HEADER as u64, 0, 1, 1, RUN, 1, 1, 1, 0];
+static BYTES: [u64; 12] = [MAGIC, HEADER as u64, 0, 1, 1, 0, 1, RUN, 1, 1, 1, 0];
 
 /// The layout of one committed datatype, readable by whoever can read its words.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +93,11 @@ impl<'a> LayoutView<'a> {
         total.ok_or(Error::new(Class::Count, "the count makes the message larger than 2^63 bytes"))
     }
 
+    /// Displacement of the lowest byte of one item, and of the one after the highest.
+    pub(crate) fn bounds(&self) -> [i64; 2] {
+        [self.words[5] as i64, self.words[6] as i64]
+    }
+
     pub(crate) fn root(&self) -> usize {
         self.words[1] as usize
     }
@@ -109,8 +121,9 @@ pub(crate) fn corrupt() -> Error {
 
 /// Writes a layout as words.
 pub(crate) fn flatten(layout: &Option<Placed>, bounds: &Bounds) -> Rc<[u64]> {
-    let mut out =
-        Writer { words: vec![MAGIC, 0, 0, bounds.size as u64, bounds.extent as u64], ..Writer::default() };
+    let header = [bounds.size, bounds.extent, bounds.true_lb, bounds.true_ub].map(|word| word as u64);
+    let mut out = Writer { words: vec![MAGIC, 0, 0], ..Writer::default() };
+    out.words.extend(header);
     if let Some(placed) = layout {
         out.words[1] = out.place(&placed.node);
         out.words[2] = placed.disp as u64;
@@ -138,8 +151,8 @@ impl Writer {
         let at = self.words.len();
         let room = match &**node {
             Node::Run { .. } | Node::Loop { .. } => 5,
-            Node::Blocks { blocks, .. } => 3 + 2 * blocks.len(),
-            Node::Parts { parts, .. } => 3 + 3 * parts.len(),
+            Node::Blocks { blocks, size } => 4 + 2 * pieces(blocks, *size).count(),
+            Node::Parts { parts, .. } => 4 + 3 * parts.len(),
         };
         self.words.resize(at + room, 0);
         self.placed.insert(Rc::as_ptr(node), at as u64);
@@ -157,22 +170,60 @@ impl Writer {
                 self.put(at, &[LOOP, *size, *count, *stride as u64, body]);
             }
             Node::Blocks { blocks, size } => {
-                self.put(at, &[BLOCKS, *size, blocks.len() as u64]);
-                for (i, block) in blocks.iter().enumerate() {
-                    self.put(at + 3 + 2 * i, &[block.disp as u64, block.start]);
+                let (mut number, piece) = (0, common_length(blocks, *size));
+                for (disp, start) in pieces(blocks, *size) {
+                    self.put(at + 4 + 2 * number, &[disp as u64, start]);
+                    number += 1;
                 }
+                self.put(at, &[BLOCKS, *size, number as u64, piece.unwrap_or(0)]);
             }
             Node::Parts { parts, size, .. } => {
-                self.put(at, &[PARTS, *size, parts.len() as u64]);
+                let common = self.common(parts);
+                self.put(at, &[PARTS, *size, parts.len() as u64, common]);
                 for (i, part) in parts.iter().enumerate() {
                     let child = self.place(&part.node);
-                    self.put(at + 3 + 3 * i, &[part.disp as u64, part.start, child]);
+                    self.put(at + 4 + 3 * i, &[part.disp as u64, part.start, child]);
                 }
             }
+        }
+    }
+
+    /// The index of the run that all parts are, or 0.
+    fn common(&mut self, parts: &[Part]) -> u64 {
+        match parts {
+            [first, rest @ ..]
+                if matches!(*first.node, Node::Run { .. })
+                    && rest.iter().all(|part| same(&first.node, &part.node)) =>
+            {
+                self.place(&first.node)
+            }
+            _ => 0,
         }
     }
 
     fn put(&mut self, at: usize, words: &[u64]) {
         self.words[at..at + words.len()].copy_from_slice(words);
     }
+}
+
+/// Bytes of each block, or of the pieces that blocks which differ are divided into.
+fn common_length(blocks: &[Block], size: u64) -> Option<u64> {
+    let number = blocks.len() as u64;
+    let length = size / number.max(1);
+    if length * number == size && blocks.iter().zip(0..).all(|(block, i)| block.start == length * i) {
+        return Some(length);
+    }
+    let all = blocks.iter().fold(size | LARGEST_PIECE, |all, block| all | block.start);
+    let piece = 1 << all.trailing_zeros();
+    (size / piece <= number * FEW_PIECES).then_some(piece)
+}
+
+/// The blocks as they are written: displacement of each, and the bytes before.
+fn pieces(blocks: &[Block], size: u64) -> impl Iterator<Item = (i64, u64)> {
+    let piece = common_length(blocks, size).unwrap_or(u64::MAX);
+    let ends = blocks.iter().skip(1).map(|block| block.start).chain([size]);
+    blocks.iter().zip(ends).flat_map(move |(block, end)| {
+        let number = (end - block.start).div_ceil(piece);
+        (0..number).map(move |i| (block.disp + (i * piece) as i64, block.start + i * piece))
+    })
 }

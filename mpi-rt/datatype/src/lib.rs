@@ -7,7 +7,7 @@
 //! any byte. [`pack_external`] and [`unpack_external`] convert to and from the standard's portable form. [`op`] has the reductions.
 //!
 //! Nothing panics on a caller's mistake: an [`Error`] carries the MPI class and one line of reason. Handles, names, attributes
-//! and error handlers are the runtime's. Only `memory`, `transfer`, `external32` and `op` touch memory, through raw addresses
+//! and error handlers are the runtime's. Only `memory`, `blocks`, `packed`, `transfer`, `external32` and `op` touch memory, through raw addresses
 //! and under written contracts; the rest cannot.
 #![no_std]
 #![deny(unsafe_code)]
@@ -17,6 +17,7 @@ extern crate alloc;
 
 mod array;
 mod basic;
+mod blocks;
 mod bounds;
 mod construct;
 mod contents;
@@ -29,6 +30,7 @@ mod layout;
 mod memory;
 mod node;
 pub mod op;
+mod packed;
 mod represented;
 mod signature;
 mod transfer;
@@ -44,6 +46,6 @@ pub use error::{Class, Error, Result};
 pub use external32::{pack_external, unpack_external, unpack_external_part};
 pub use fortran::{TypeClass, UNDEFINED, f90_complex, f90_integer, f90_real, match_size, value_index};
 pub use layout::LayoutView;
-pub use memory::{Memory, Plain, Strided};
+pub use memory::{Memory, Nest, Plain, Round, Scattered, Shape};
 pub use signature::{Fingerprint, Match};
 pub use transfer::{Region, Transfer, pack, unpack};

@@ -10,17 +10,67 @@
 
 use core::ptr::{copy_nonoverlapping, with_exposed_provenance, with_exposed_provenance_mut};
 
-/// Equal blocks at regular places: address of the first and bytes from one to the next.
+use crate::blocks;
+
+/// A loop over copies: how often, and how far either side goes from one round to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// Rounds.
+    pub times: usize,
+    /// Bytes from one target to the next; may be negative.
+    pub to: isize,
+    /// Bytes from one source to the next; may be negative.
+    pub from: isize,
+}
+
+impl Round {
+    /// No loop.
+    pub const ONCE: Round = Round { times: 1, to: 0, from: 0 };
+}
+
+/// Equal blocks in loops within loops, the outermost first.
 #[derive(Clone, Copy, Debug)]
-pub struct Strided {
-    /// Address of the first block.
-    pub address: usize,
-    /// Bytes from the start of one block to the start of the next; may be negative.
-    pub stride: isize,
+pub struct Nest {
+    /// Address of the first target.
+    pub to: usize,
+    /// Address of the first source.
+    pub from: usize,
+    /// Bytes of a block.
+    pub block: usize,
+    /// The loops.
+    pub rounds: [Round; 3],
+}
+
+/// Blocks at irregular places on one side, next to each other on the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Scattered<'a> {
+    /// Words of a layout's list ([`Shape`]).
+    pub entries: &'a [u64],
+    /// What the displacements count from.
+    pub base: usize,
+    /// Address of the first byte of those that lie next to each other.
+    pub place: usize,
+    /// Bytes of a block.
+    pub block: usize,
+    /// What an entry stands for.
+    pub shape: Shape,
+}
+
+/// What an entry of a list stands for. Its first word is a displacement, its second how many bytes come before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One block. Entries of two words.
+    Blocks,
+    /// So many blocks, so many bytes apart. Entries of three words.
+    Rows(usize, isize),
 }
 
 /// Copies bytes between addresses.
 pub trait Memory {
+    /// Whether all addresses are this rank's, to be used as they are: then the loops of this crate copy small blocks, and messages
+    /// between layouts may go by way of a buffer of its own.
+    const LOCAL: bool;
+
     /// Copies `bytes` bytes from address `from` to address `to`.
     ///
     /// # Safety
@@ -28,28 +78,56 @@ pub trait Memory {
     /// meanwhile.
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize);
 
-    /// Copies `count` blocks of `block` bytes each.
+    /// Copies one block, likely a small one.
+    ///
+    /// # Safety
+    /// As [`Memory::copy`].
+    #[inline]
+    unsafe fn copy_block(&self, to: usize, from: usize, block: usize) {
+        // SAFETY: `block` bytes are readable at `from`, writable at `to`, and apart (this method's contract).
+        unsafe {
+            if Self::LOCAL && block <= blocks::FEW {
+                blocks::copy_few(to, from, block);
+            } else {
+                self.copy(to, from, block);
+            }
+        }
+    }
+
+    /// Copies all blocks of a nest.
     ///
     /// # Safety
     /// As [`Memory::copy`], for every block of both sides; no block of one overlaps any of the other.
     #[inline]
-    unsafe fn copy_blocks(&self, to: Strided, from: Strided, block: usize, count: usize) {
-        // SAFETY: blocks of `block` bytes are readable at `from`, writable at `to`, and the sides do not
-        // overlap (this method's contract); each value has `block` bytes.
+    unsafe fn copy_nest(&self, nest: &Nest) {
+        // SAFETY: every block is readable at its source, writable at its target, and apart (this method's contract).
         unsafe {
-            match block {
-                1 => copy_values::<u8>(to, from, count),
-                2 => copy_values::<u16>(to, from, count),
-                4 => copy_values::<u32>(to, from, count),
-                8 => copy_values::<u64>(to, from, count),
-                16 => copy_values::<u128>(to, from, count),
-                _ => {
-                    for i in 0..count {
-                        self.copy(place(to, i), place(from, i), block);
-                    }
-                }
+            if Self::LOCAL {
+                blocks::copy_nest(self, nest);
+            } else {
+                blocks::copy_each(nest, |to, from| self.copy(to, from, nest.block));
             }
         }
+    }
+
+    /// Copies scattered blocks to where they are next to each other.
+    ///
+    /// # Safety
+    /// As [`Memory::copy_nest`].
+    #[inline]
+    unsafe fn gather(&self, list: &Scattered<'_>) {
+        // SAFETY: every block is readable where it is scattered, writable in its place, and apart (this method's contract).
+        unsafe { blocks::copy_list::<_, true>(self, list) }
+    }
+
+    /// Copies blocks that are next to each other to where they are scattered.
+    ///
+    /// # Safety
+    /// As [`Memory::copy_nest`].
+    #[inline]
+    unsafe fn scatter(&self, list: &Scattered<'_>) {
+        // SAFETY: every block is readable in its place, writable where it is scattered, and apart (this method's contract).
+        unsafe { blocks::copy_list::<_, false>(self, list) }
     }
 }
 
@@ -58,6 +136,8 @@ pub trait Memory {
 pub struct Plain;
 
 impl Memory for Plain {
+    const LOCAL: bool = true;
+
     #[inline]
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
         // SAFETY: `bytes` are readable at `from`, writable at `to`, and apart (this method's contract); bytes
@@ -65,24 +145,6 @@ impl Memory for Plain {
         unsafe {
             copy_nonoverlapping::<u8>(with_exposed_provenance(from), with_exposed_provenance_mut(to), bytes);
         }
-    }
-}
-
-#[inline]
-fn place(side: Strided, i: usize) -> usize {
-    side.address.wrapping_add_signed(side.stride.wrapping_mul(i as isize))
-}
-
-/// Blocks of the size of a `T`, at any alignment.
-///
-/// # Safety
-/// As [`Memory::copy_blocks`].
-#[inline]
-unsafe fn copy_values<T: Copy>(to: Strided, from: Strided, count: usize) {
-    for i in 0..count {
-        // SAFETY: block `i` of `size_of::<T>()` bytes is readable at `from`, writable at `to` (this
-        // function's contract). `T` is an integer, so any bytes are a value, and no alignment is assumed.
-        unsafe { store(place(to, i), load::<T>(place(from, i))) }
     }
 }
 

@@ -15,6 +15,9 @@ use crate::error::{Class, Error, Result, narrow};
 /// hundreds of structs, each holding the last, can reach it; the limit bounds every stack that walks a tree.
 pub(crate) const MAX_DEPTH: u32 = 250;
 
+/// A list of lists of blocks with so many blocks in all, at most, becomes one list: one loop copies it.
+const FLAT: usize = 1024;
+
 /// A layout whose first block is at displacement 0.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
@@ -148,6 +151,9 @@ impl List {
         if let Some(run) = self.as_run() {
             return Ok(Some(Placed { disp: origin, node: run }));
         }
+        if let Some(node) = self.as_flat_list(origin)? {
+            return Ok(Some(Placed { disp: origin, node: Rc::new(node) }));
+        }
         let mut size = 0;
         let node = if self.parts.iter().all(|part| matches!(*part.node, Node::Run { count: 1, .. })) {
             let blocks = self.parts.iter().map(|part| {
@@ -176,6 +182,40 @@ impl List {
         Ok(Some(Placed { disp: origin, node: Rc::new(node) }))
     }
 
+    /// A list of short lists of blocks as one list of blocks.
+    fn as_flat_list(&self, origin: i64) -> Result<Option<Node>> {
+        let number = |part: &Placed| match &*part.node {
+            Node::Run { count: 1, .. } => Some(1),
+            Node::Blocks { blocks, .. } => Some(blocks.len()),
+            _ => None,
+        };
+        let total = self.parts.iter().try_fold(0usize, |sum, part| sum.checked_add(number(part)?));
+        if total.is_none_or(|total| total > FLAT) {
+            return Ok(None);
+        }
+        let (mut blocks, mut size, mut end) = (Vec::new(), 0, None);
+        let mut push = |disp: i64, length: u64| {
+            if end != Some(disp) {
+                blocks.push(Block { disp, start: size });
+            }
+            size += length;
+            end = disp.checked_add_unsigned(length);
+        };
+        for part in &self.parts {
+            let at = distance(origin, part.disp)?;
+            match &*part.node {
+                Node::Blocks { blocks: inner, size } => {
+                    let ends = inner.iter().skip(1).map(|block| block.start).chain([*size]);
+                    for (block, end) in inner.iter().zip(ends) {
+                        push(at.checked_add(block.disp).ok_or_else(too_far)?, end - block.start);
+                    }
+                }
+                node => push(at, node.size()),
+            }
+        }
+        Ok(Some(regular(&blocks, size).unwrap_or(Node::Blocks { blocks: blocks.into(), size })))
+    }
+
     /// The list as one node, if all its parts are the same node at equal distances.
     fn as_run(&self) -> Option<Rc<Node>> {
         let [first, rest @ ..] = self.parts.as_slice() else { return None };
@@ -192,7 +232,7 @@ impl List {
     }
 }
 
-fn same(a: &Rc<Node>, b: &Rc<Node>) -> bool {
+pub(crate) fn same(a: &Rc<Node>, b: &Rc<Node>) -> bool {
     match (&**a, &**b) {
         (Node::Run { block: x, count: m, stride: s }, Node::Run { block: y, count: n, stride: t }) => {
             (x, m, s) == (y, n, t)
@@ -201,7 +241,25 @@ fn same(a: &Rc<Node>, b: &Rc<Node>) -> bool {
     }
 }
 
+/// A list of blocks as a run, if it is one.
+fn regular(blocks: &[Block], size: u64) -> Option<Node> {
+    let count = blocks.len() as u64;
+    let (block, stride) = match blocks {
+        [] => return None,
+        [_] => (size, 0),
+        [first, second, ..] => (second.start, second.disp.checked_sub(first.disp)?),
+    };
+    let is_run = block.checked_mul(count) == Some(size)
+        && (0..)
+            .zip(blocks)
+            .all(|(i, it): (i64, _)| it.start == block * i as u64 && stride.checked_mul(i) == Some(it.disp));
+    is_run.then_some(Node::Run { block, count, stride })
+}
+
 fn distance(from: i64, to: i64) -> Result<i64> {
-    to.checked_sub(from)
-        .ok_or(Error::new(Class::ValueTooLarge, "two blocks of the datatype are more than 2^63 bytes apart"))
+    to.checked_sub(from).ok_or_else(too_far)
+}
+
+fn too_far() -> Error {
+    Error::new(Class::ValueTooLarge, "two blocks of the datatype are more than 2^63 bytes apart")
 }

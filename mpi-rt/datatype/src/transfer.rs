@@ -6,10 +6,17 @@
 
 #![allow(unsafe_code)]
 
-use crate::cursor::{Cursor, Piece};
+use core::mem::MaybeUninit;
+
+use crate::cursor::{Cursor, Piece, Taken};
 use crate::error::{Class, Error, Result};
-use crate::layout::LayoutView;
-use crate::memory::{Memory, Strided};
+use crate::layout::{LayoutView, corrupt};
+use crate::memory::{Memory, Nest, Round};
+use crate::packed::{Copies, Packer};
+
+/// Messages between two layouts go by way of a buffer of so many bytes if both have runs in common of fewer bytes than [`SHORT`].
+const STAGE: usize = 4096;
+const SHORT: u64 = 512;
 
 /// A message buffer: `count` items of a layout at an address, which is where displacement 0 of the first item lies.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +46,16 @@ impl Region<'_> {
     pub fn contiguous(&self) -> Option<(usize, u64)> {
         let (disp, bytes) = self.layout.contiguous(self.count)?;
         Some((self.base.wrapping_add_signed(disp as isize), bytes))
+    }
+
+    /// Addresses of the lowest and the highest byte of data; none without data, or if they are no addresses.
+    pub fn span(&self) -> Option<(usize, usize)> {
+        let items = i64::try_from(self.count.checked_sub(1)?).ok()?;
+        let (base, last) = (self.base as i64, self.layout.extent().checked_mul(items)?);
+        let [low, high] = self.layout.bounds();
+        let low = base.checked_add(low)?.checked_add(last.min(0))?;
+        let high = base.checked_add(high)?.checked_add(last.max(0))?.checked_sub(1)?;
+        (0 <= low && low <= high).then_some((low as usize, high as usize))
     }
 }
 
@@ -100,31 +117,26 @@ impl<'a> Transfer<'a> {
     /// are valid: the source's for reading, the target's for writing; source and target do not overlap, the target's blocks
     /// do not overlap each other, and nobody writes the source or accesses the target during the call.
     pub unsafe fn step(&mut self, memory: &impl Memory, limit: u64) -> Result<u64> {
-        let mut left = limit.min(self.remaining);
-        let wanted = left;
+        let wanted = limit.min(self.remaining);
+        let mut left = wanted;
         while left > 0 {
-            // Lengths were checked against both layouts when the transfer was made, so an early end is damage.
-            let (Some(from), Some(to)) = (self.from.peek()?, self.to.peek()?) else {
-                return Err(crate::layout::corrupt());
-            };
-            if from.block != to.block {
-                // SAFETY: `from` and `to` are what the cursors show: blocks of the regions, readable and
-                // writable (this method's contract).
-                let moved = unsafe { self.fill(memory, from, to, left)? };
-                left -= moved;
-                if moved > 0 {
-                    continue;
+            // SAFETY: the regions' blocks are readable and writable, and apart (this method's contract); the one block that either side
+            // is has the bytes that are asked for.
+            let moved = unsafe {
+                if let Some(block) = self.to.last_block() {
+                    let (place, bytes) = (at(self.to_base, block.disp), block.block.min(left));
+                    exchange::<_, true>(memory, &mut self.from, self.from_base, place, bytes)?;
+                    self.to.advance(bytes);
+                    bytes
+                } else if let Some(block) = self.from.last_block() {
+                    let (place, bytes) = (at(self.from_base, block.disp), block.block.min(left));
+                    exchange::<_, false>(memory, &mut self.to, self.to_base, place, bytes)?;
+                    self.from.advance(bytes);
+                    bytes
+                } else {
+                    self.between(memory, left)?
                 }
-            }
-            let Common { block, count, from_stride, to_stride } = common(from, to, left);
-            let source = Strided { address: at(self.from_base, from.disp), stride: from_stride as isize };
-            let target = Strided { address: at(self.to_base, to.disp), stride: to_stride as isize };
-            // SAFETY: `common` yields blocks that lie within what both cursors showed, that is, within the
-            // regions: readable in the source, writable in the target, and apart (this method's contract).
-            unsafe { copy_run(memory, target, source, block, count) };
-            let moved = block * count;
-            self.from.advance(moved);
-            self.to.advance(moved);
+            };
             self.remaining -= moved;
             left -= moved;
         }
@@ -133,57 +145,91 @@ impl<'a> Transfer<'a> {
 }
 
 impl Transfer<'_> {
-    /// Moves whole runs of the side with the smaller blocks as long as they fit the other side's block, and returns the
-    /// bytes moved: 0 if not even the first fits.
+    /// Moves some bytes, at most `left`, between two sides of which neither is one block; says how many.
     ///
     /// # Safety
-    /// As [`Transfer::step`]; `from` and `to` are what the two cursors show.
-    unsafe fn fill(&mut self, memory: &impl Memory, from: Piece, to: Piece, left: u64) -> Result<u64> {
-        let gather = from.block < to.block;
-        let (large, place) = if gather {
-            (to.block, at(self.to_base, to.disp))
-        } else {
-            (from.block, at(self.from_base, from.disp))
+    /// As [`Transfer::step`].
+    unsafe fn between(&mut self, memory: &impl Memory, left: u64) -> Result<u64> {
+        // Lengths were checked against both layouts when the transfer was made, so an early end is damage.
+        let (Some(from), Some(to)) = (self.from.peek()?, self.to.peek()?) else { return Err(corrupt()) };
+        let Common { block, count, from_stride, to_stride } = common(from, to, left);
+        let moved = block * count;
+        if is_local(memory) && moved < SHORT && moved < left {
+            // SAFETY: this method's contract.
+            return unsafe { self.staged(memory, left.min(STAGE as u64)) };
+        }
+        let round = Round { times: count as usize, to: to_stride as isize, from: from_stride as isize };
+        let nest = Nest {
+            to: at(self.to_base, to.disp),
+            from: at(self.from_base, from.disp),
+            block: block as usize,
+            rounds: [Round::ONCE, Round::ONCE, round],
         };
-        let (small, base) =
-            if gather { (&mut self.from, self.from_base) } else { (&mut self.to, self.to_base) };
-        let (room, mut moved) = (large.min(left), 0);
-        while moved < room
-            && let Some(run) = small.take_run(room - moved)?
-        {
-            let here = Strided { address: place.wrapping_add(moved as usize), stride: run.block as isize };
-            let there = Strided { address: at(base, run.disp), stride: run.stride as isize };
-            let (target, source) = if gather { (here, there) } else { (there, here) };
-            // SAFETY: the run is one of the small side's, and what it meets lies within the large side's
-            // block: both within the regions, readable and writable (this method's contract).
-            unsafe { copy_run(memory, target, source, run.block, run.count) };
-            moved += run.block * run.count;
-        }
-        if gather {
-            self.to.advance(moved)
-        } else {
-            self.from.advance(moved)
-        }
-        self.remaining -= moved;
+        // SAFETY: `common` yields blocks that lie within what both cursors showed, that is, within the regions: readable in the source,
+        // writable in the target, and apart (this method's contract).
+        unsafe { memory.copy_nest(&nest) };
+        self.from.advance(moved);
+        self.to.advance(moved);
         Ok(moved)
+    }
+
+    /// Moves `bytes` bytes, at most [`STAGE`], by way of a buffer: two layouts with short runs are walked one after the other by flat loops, instead
+    /// of both at once block by block. The buffer stays in the first-level cache.
+    ///
+    /// # Safety
+    /// As [`Transfer::step`]; both sides have `bytes` left.
+    #[inline(never)]
+    unsafe fn staged(&mut self, memory: &impl Memory, bytes: u64) -> Result<u64> {
+        let mut buffer = [MaybeUninit::<u8>::uninit(); STAGE];
+        let place = buffer.as_mut_ptr().expose_provenance();
+        // SAFETY: the buffer has room for `bytes`, is nobody else's, and holds them once the first exchange has succeeded; the regions'
+        // blocks are readable and writable (this method's contract).
+        unsafe {
+            exchange::<_, true>(memory, &mut self.from, self.from_base, place, bytes)?;
+            exchange::<_, false>(memory, &mut self.to, self.to_base, place, bytes)?;
+        }
+        Ok(bytes)
     }
 }
 
-/// Copies blocks; a lone large one as a whole, a small one the way of many, which knows the common sizes.
+/// Whether a layout's own loops may be used ([`Memory::LOCAL`]).
+fn is_local<M: Memory>(_: &M) -> bool {
+    M::LOCAL
+}
+
+/// Copies the next `bytes` bytes of a region to (`GATHER`) or from those at `place`.
 ///
 /// # Safety
-/// As [`Memory::copy_blocks`], for `count` blocks of `block` bytes.
-#[inline]
-unsafe fn copy_run(memory: &impl Memory, target: Strided, source: Strided, block: u64, count: u64) {
-    // SAFETY: `count` blocks of `block` bytes are readable at `source`, writable at `target`, and apart (this
-    // function's contract).
-    unsafe {
-        if count == 1 && block > 16 {
-            memory.copy(target.address, source.address, block as usize);
-        } else {
-            memory.copy_blocks(target, source, block as usize, count as usize);
-        }
+/// As [`Transfer::step`], the region being the one side and `bytes` bytes at `place` the other.
+unsafe fn exchange<M: Memory, const GATHER: bool>(
+    memory: &M,
+    region: &mut Cursor<'_>,
+    base: usize,
+    mut place: usize,
+    bytes: u64,
+) -> Result<()> {
+    let packer = Packer::<_, GATHER> { memory, layout: region.layout() };
+    let mut left = bytes;
+    while left > 0 {
+        // SAFETY: what the cursor gives are blocks of the region, valid as the direction asks, of at most `left` bytes, which are valid
+        // the other way at `place`, and apart (this function's contract).
+        let moved = unsafe {
+            match region.take(left)?.ok_or_else(corrupt)? {
+                Taken::Run(run) => {
+                    packer.run(at(base, run.disp), place, run);
+                    run.block * run.count
+                }
+                Taken::Nodes { node, size, count, disp, stride } => {
+                    let address = at(base, disp);
+                    packer.copy(Copies { node, size, count, address, stride, place, step: size })?;
+                    size * count
+                }
+            }
+        };
+        place = place.wrapping_add(moved as usize);
+        left -= moved;
     }
+    Ok(())
 }
 
 fn at(base: usize, disp: i64) -> usize {
@@ -235,6 +281,10 @@ pub unsafe fn pack(
     out: usize,
     bytes: u64,
 ) -> Result<()> {
+    if position == 0 && bytes > 0 && bytes == from.total()? {
+        // SAFETY: the region's blocks are readable, `bytes` at `out` writable, and they are apart (this function's contract).
+        return unsafe { whole::<_, true>(memory, from, out) };
+    }
     let mut transfer = Transfer::range(from, position, Region::bytes(out, bytes), 0, bytes)?;
     // SAFETY: the region's blocks are readable, `bytes` at `out` writable, and they are apart (this
     // function's contract).
@@ -253,8 +303,24 @@ pub unsafe fn unpack(
     to: Region<'_>,
     position: u64,
 ) -> Result<()> {
+    if position == 0 && bytes > 0 && bytes == to.total()? {
+        // SAFETY: `bytes` at `data` are readable, the region's blocks writable, and they are apart (this function's contract).
+        return unsafe { whole::<_, false>(memory, to, data) };
+    }
     let mut transfer = Transfer::range(Region::bytes(data, bytes), 0, to, position, bytes)?;
     // SAFETY: `bytes` at `data` are readable, the region's blocks writable, and they are apart (this
     // function's contract).
     unsafe { transfer.step(memory, bytes) }.map(drop)
+}
+
+/// Packs (`GATHER`) or unpacks a whole region, without a cursor.
+///
+/// # Safety
+/// As [`pack`] and [`unpack`], with the region's bytes at `place`; the region has data.
+unsafe fn whole<M: Memory, const GATHER: bool>(memory: &M, region: Region<'_>, place: usize) -> Result<()> {
+    let Region { base, layout, count } = region;
+    let (node, size, stride) = (layout.root(), layout.size(), layout.extent());
+    let copies = Copies { node, size, count, address: at(base, layout.disp()), stride, place, step: size };
+    // SAFETY: this function's contract.
+    unsafe { Packer::<_, GATHER> { memory, layout }.copy(copies) }
 }

@@ -20,13 +20,13 @@ fn walked(datatype: &lwk_datatype::Datatype, count: u64, position: u64, hop: u64
 }
 
 /// Memory around a message: the buffer and the address of displacement 0.
-struct Memory {
-    bytes: Vec<u8>,
-    origin: i64,
+pub struct Memory {
+    pub bytes: Vec<u8>,
+    pub origin: i64,
 }
 
 impl Memory {
-    fn around(message: &[i64], seed: u8) -> Memory {
+    pub fn around(message: &[i64], seed: u8) -> Memory {
         let low = message.iter().min().copied().unwrap_or(0);
         let high = message.iter().max().copied().unwrap_or(0);
         let length = (high - low + 1) as usize;
@@ -34,16 +34,16 @@ impl Memory {
         Memory { bytes, origin: -low }
     }
 
-    fn base(&mut self) -> usize {
+    pub fn base(&mut self) -> usize {
         (self.bytes.as_mut_ptr() as usize).wrapping_add_signed(self.origin as isize)
     }
 
-    fn at(&self, disp: i64) -> u8 {
+    pub fn at(&self, disp: i64) -> u8 {
         self.bytes[(disp + self.origin) as usize]
     }
 }
 
-fn overlaps(message: &[i64]) -> bool {
+pub fn overlaps(message: &[i64]) -> bool {
     let mut sorted = message.to_vec();
     sorted.sort_unstable();
     sorted.windows(2).any(|pair| pair[0] == pair[1])

@@ -5,6 +5,7 @@ mod errors;
 mod external32;
 mod layout;
 mod model;
+mod nested;
 mod op;
 mod predefined;
 mod represented;

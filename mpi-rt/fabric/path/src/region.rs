@@ -4,7 +4,7 @@
 //! describes it fits four words that mean something in every rank ([`Region::words`]), so a peer walks the layout where it lies
 //! and a message moves with one copy, straight from layout to layout (the SMARTMAP paper, section VI, names that as future work).
 //!
-//! Addresses of a peer's region are translated block by block, not once: a datatype may hold absolute addresses
+//! Addresses of a peer's region are translated once if all of it lies in one slot, else block by block: a datatype may hold absolute addresses
 //! (`MPI_BOTTOM`), some in the peer's own slot and some in another's.
 
 use crate::copy::copy;
@@ -12,7 +12,7 @@ use crate::{Fault, Result};
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
-use lwk_datatype::{LayoutView, Memory, Plain, Strided, Transfer};
+use lwk_datatype::{LayoutView, Memory, Transfer, pack, unpack};
 use lwk_place::{Peer, Slot, in_one_slot};
 
 /// Where the bytes of a message lie.
@@ -205,25 +205,84 @@ unsafe fn copy_layouts(
     to_position: usize,
     bytes: usize,
 ) -> Result<()> {
-    let slots = Slots { from: from.slot, to: to.slot };
+    // SAFETY: this function's contract.
+    if let Some(done) = unsafe { copy_packed(from, from_position, to, to_position, bytes) } {
+        return done;
+    }
+    let (from_position, to_position, bytes) = (from_position as u64, to_position as u64, bytes as u64);
     // SAFETY: the datatypes live, the source's blocks are readable, the target's writable, and none overlap
     // (this function's contract). Layouts of peers are checked against the sizes, not trusted for them.
     unsafe {
         let (source, target) = (from.walk()?, to.walk()?);
-        let (from_position, to_position) = (from_position as u64, to_position as u64);
-        Transfer::range(source, from_position, target, to_position, bytes as u64)?
-            .step(&slots, bytes as u64)?;
+        if let (Some(source), Some(target)) = (seen_here(from.slot, source), seen_here(to.slot, target)) {
+            Transfer::range(source, from_position, target, to_position, bytes)?.step(&Here, bytes)?;
+        } else {
+            let slots = Slots { from: from.slot, to: to.slot };
+            Transfer::range(source, from_position, target, to_position, bytes)?.step(&slots, bytes)?;
+        }
     }
     Ok(())
 }
 
-/// The runtime's copy loops between two slots.
+/// The same where one side is one block and the other lies in one slot; `None` where not.
+///
+/// # Safety
+/// As for [`copy_part`].
+unsafe fn copy_packed(
+    from: &Region,
+    from_position: usize,
+    to: &Region,
+    to_position: usize,
+    bytes: usize,
+) -> Option<Result<()>> {
+    let place = |region: &Region, position: usize| {
+        let fits = position.checked_add(bytes).is_some_and(|end| end <= region.bytes);
+        region.contiguous().filter(|_| fits).map(|block| block.expose_provenance().wrapping_add(position))
+    };
+    // SAFETY: the datatypes live, the blocks are readable and writable, and nothing overlaps (this function's contract); the part lies within
+    // the block (`place` has checked).
+    unsafe {
+        let done = if let Some(place) = place(to, to_position) {
+            let source = seen_here(from.slot, from.walk().ok()?)?;
+            pack(&Here, source, from_position as u64, place, bytes as u64)
+        } else {
+            let place = place(from, from_position)?;
+            let target = seen_here(to.slot, to.walk().ok()?)?;
+            unpack(&Here, place, bytes as u64, target, to_position as u64)
+        };
+        Some(done.map_err(Fault::from))
+    }
+}
+
+/// A region of another rank at the addresses that this rank sees it at, if all of it lies in one slot.
+fn seen_here(slot: Slot, region: lwk_datatype::Region<'_>) -> Option<lwk_datatype::Region<'_>> {
+    let (low, _) = region.span().filter(|(low, high)| in_one_slot(*low, *high))?;
+    let base = region.base.wrapping_add(slot.place(low).wrapping_sub(low));
+    Some(lwk_datatype::Region { base, ..region })
+}
+
+/// The runtime's copy loops where every address is one of this rank's.
+struct Here;
+
+impl Memory for Here {
+    const LOCAL: bool = true;
+
+    #[inline]
+    unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
+        // SAFETY: `from` is readable and `to` writable for `bytes`, apart (this method's contract).
+        unsafe { copy(with_exposed_provenance::<u8>(from), with_exposed_provenance_mut::<u8>(to), bytes) }
+    }
+}
+
+/// The runtime's copy loops between two slots, for layouts whose blocks lie in several.
 struct Slots {
     from: Slot,
     to: Slot,
 }
 
 impl Memory for Slots {
+    const LOCAL: bool = false;
+
     #[inline]
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
         let source = with_exposed_provenance::<u8>(self.from.place(from));
@@ -231,24 +290,5 @@ impl Memory for Slots {
         // SAFETY: `from` is readable and `to` writable for `bytes`, apart (this function's contract); `place`
         // gives the same memory's address in this rank.
         unsafe { copy(source, target, bytes) }
-    }
-
-    #[inline]
-    unsafe fn copy_blocks(&self, to: Strided, from: Strided, block: usize, count: usize) {
-        let at =
-            |side: Strided, i: usize| side.address.wrapping_add_signed(side.stride.wrapping_mul(i as isize));
-        let one_slot = |side: Strided| in_one_slot(side.address, at(side, count.saturating_sub(1)));
-        if block <= 16 && one_slot(to) && one_slot(from) {
-            let to = Strided { address: self.to.place(to.address), stride: to.stride };
-            let from = Strided { address: self.from.place(from.address), stride: from.stride };
-            // SAFETY: each block is readable or writable, apart (this function's contract), and each side
-            // lies in one slot (checked above), so that one translation holds for all its blocks.
-            return unsafe { Plain.copy_blocks(to, from, block, count) };
-        }
-        for i in 0..count {
-            // SAFETY: block `i`, below `count`, is readable at `from` and writable at `to`, apart (this
-            // function's contract).
-            unsafe { self.copy(at(to, i), at(from, i), block) };
-        }
     }
 }
