@@ -15,6 +15,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use lwk_path::Ticket;
 use lwk_path::region::{Region, content};
+use lwk_place::NodeRank;
 use lwk_user::job;
 
 /// Longer messages wait for their receivers: copying them would take longer than most waits.
@@ -65,24 +66,24 @@ impl Ahead {
         self.peers.iter().map(|it| it.bytes).sum()
     }
 
-    fn allows(&self, peer: u32, bytes: usize, limit: Limit) -> bool {
+    fn allows(&self, peer: NodeRank, bytes: usize, limit: Limit) -> bool {
         let Limit::After(polls) = limit else { return true };
-        let Counts { bytes: used, messages } = self.peers[peer as usize];
+        let Counts { bytes: used, messages } = self.peers[peer.index()];
         polls >= if messages > 0 { SHORT_PATIENCE } else { self.patience }
             && bytes <= MESSAGE_BYTES
             && used + bytes <= PEER_BYTES
             && messages < PEER_MESSAGES
     }
 
-    fn add(&mut self, peer: u32, bytes: usize) {
-        let counts = &mut self.peers[peer as usize];
+    fn add(&mut self, peer: NodeRank, bytes: usize) {
+        let counts = &mut self.peers[peer.index()];
         counts.bytes += bytes;
         counts.messages += 1;
     }
 
     /// A message has been fetched.
-    pub fn remove(&mut self, peer: u32, bytes: usize) {
-        let counts = &mut self.peers[peer as usize];
+    pub fn remove(&mut self, peer: NodeRank, bytes: usize) {
+        let counts = &mut self.peers[peer.index()];
         counts.bytes -= bytes;
         counts.messages -= 1;
     }
@@ -95,7 +96,7 @@ impl Engine {
     pub(crate) fn send_ahead(&mut self, ticket: Ticket, limit: Limit) -> bool {
         // SAFETY: the ticket is of a send under way.
         let message = unsafe { self.paths.under_way(ticket) };
-        let (peer, bytes) = (message.peer.0, message.source.bytes());
+        let (peer, bytes) = (message.peer, message.source.bytes());
         if limit != Limit::None && message.synchronous || !self.ahead.allows(peer, bytes, limit) {
             return false;
         }
@@ -122,7 +123,7 @@ impl Engine {
     #[cold]
     pub(crate) unsafe fn defer_ahead(&mut self, send: &SendOperation, limit: Limit) -> Option<Handle> {
         // Behind others that were put off a message waits in any case.
-        let limit = if self.deferred[send.peer as usize].is_empty() { limit } else { Limit::After(PATIENCE) };
+        let limit = if self.deferred[send.peer.index()].is_empty() { limit } else { Limit::After(PATIENCE) };
         if send.mode == Mode::Synchronous || !self.ahead.allows(send.peer, send.source.bytes(), limit) {
             return None;
         }
@@ -133,7 +134,13 @@ impl Engine {
         Some(self.insert_ahead(Operation::Send(copied), State::Deferred, content, send.peer))
     }
 
-    fn insert_ahead(&mut self, operation: Operation, state: State, content: Vec<u8>, peer: u32) -> Handle {
+    fn insert_ahead(
+        &mut self,
+        operation: Operation,
+        state: State,
+        content: Vec<u8>,
+        peer: NodeRank,
+    ) -> Handle {
         self.ahead.add(peer, content.len());
         let keeps = Keeps::Ahead { content, peer };
         self.requests.insert(Request { state, keeps, detached: true, ..Request::new(operation) })
@@ -163,7 +170,7 @@ impl Engine {
             let send = *send;
             // SAFETY: the send is not complete, so its buffer is readable (contract of `Engine::isend`).
             let Some(copied) = (unsafe { self.defer_ahead(&send, limit) }) else { return false };
-            let queue = self.deferred[send.peer as usize].iter_mut();
+            let queue = self.deferred[send.peer.index()].iter_mut();
             queue.filter(|it| **it == request).for_each(|it| *it = copied);
         }
         if !self.complete_light(request, Ok(())) {

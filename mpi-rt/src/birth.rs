@@ -37,7 +37,7 @@ pub(crate) struct Birth {
     /// None where members are out of reach: then nothing is waited for.
     announcement: Option<Announcement<'static>>,
     rank: u32,
-    members: Rc<[u32]>,
+    members: Rc<[NodeRank]>,
     context: u32,
     area: Option<&'static Area>,
 }
@@ -86,7 +86,7 @@ impl Birth {
         let mut areas: Vec<&'static Area> = Vec::new();
         areas.try_reserve_exact(self.members.len()).map_err(|_| Error::NO_MEM)?;
         for (address, member) in announcement.addresses().zip(self.members.iter()) {
-            let member = Peer::new(NodeRank(*member)).ok_or(Error::INTERN)?;
+            let member = Peer::new(*member).ok_or(Error::INTERN)?;
             if address == REFUSED {
                 return Err(Error::NO_MEM);
             }
@@ -99,13 +99,13 @@ impl Birth {
 
 impl Engine {
     /// Whether all of these ranks can load and store each other's memory.
-    pub(crate) fn are_in_reach(&self, members: &[u32]) -> bool {
-        members.iter().all(|member| self.paths.reach(NodeRank(*member)) == Reach::Mapped)
+    pub(crate) fn are_in_reach(&self, members: &[NodeRank]) -> bool {
+        members.iter().all(|member| self.paths.reach(*member) == Reach::Mapped)
     }
 
     /// Announces a communicator of those members; this rank must be one of them, and all must join it. The number for
     /// [`Engine::join`], which means the same in every rank; if no context or no memory is free, they learn that by it.
-    pub(crate) fn announce(&mut self, members: &[u32]) -> u64 {
+    pub(crate) fn announce(&mut self, members: &[NodeRank]) -> u64 {
         if !self.are_in_reach(members) {
             let context = self.take_context();
             return context
@@ -130,7 +130,7 @@ impl Engine {
 
     /// Joins an announced communicator. Errors: `NO_MEM`, or `INTERN` for want of a context, if the announcement says so; `INTERN` if this rank
     /// is no member.
-    pub(crate) fn join(&mut self, announcement: u64, members: Rc<[u32]>) -> Result<Birth> {
+    pub(crate) fn join(&mut self, announcement: u64, members: Rc<[NodeRank]>) -> Result<Birth> {
         self.contexts.reclaim();
         if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
             let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)? as u32;
@@ -159,7 +159,7 @@ impl Engine {
     }
 
     /// Tells the other members of an announced communicator that this rank cannot be one.
-    pub(crate) fn refuse(&mut self, announcement: u64, members: &[u32]) {
+    pub(crate) fn refuse(&mut self, announcement: u64, members: &[NodeRank]) {
         if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
             return;
         }
@@ -172,7 +172,7 @@ impl Engine {
     }
 
     /// An announcement, and this rank's number. Errors: as for [`Engine::join`].
-    fn announced(&self, announcement: u64, members: &[u32]) -> Result<(Announcement<'static>, usize)> {
+    fn announced(&self, announcement: u64, members: &[NodeRank]) -> Result<(Announcement<'static>, usize)> {
         match announcement {
             NO_MEMORY => return Err(Error::NO_MEM),
             NO_CONTEXT => return Err(Error::INTERN),
@@ -207,7 +207,7 @@ impl Engine {
     }
 
     /// Joins an announced communicator and waits for the other members. Errors: as for [`Engine::join`] and [`Engine::complete_birth`].
-    pub(crate) fn bear(&mut self, announcement: u64, members: Rc<[u32]>) -> Result<Communicator> {
+    pub(crate) fn bear(&mut self, announcement: u64, members: Rc<[NodeRank]>) -> Result<Communicator> {
         let birth = self.join(announcement, members)?;
         self.wait_until(|| birth.is_complete());
         self.complete_birth(birth)

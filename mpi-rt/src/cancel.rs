@@ -31,7 +31,7 @@ impl Engine {
         match (&it.operation, it.state) {
             (Operation::Send(_), State::Underway(ticket)) => self.cancel_under_way(request, ticket),
             (Operation::Send(send), State::Deferred) => {
-                let peer = send.peer as usize;
+                let peer = send.peer.index();
                 self.deferred[peer].retain(|it| *it != request);
                 self.deferred_count -= 1;
                 self.set_cancelled(request);

@@ -12,6 +12,7 @@ use crate::topology::Topology;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_place::NodeRank;
 
 /// A communicator of ranks of this node.
 pub struct Communicator {
@@ -20,9 +21,9 @@ pub struct Communicator {
     /// This rank in it (in its local group).
     pub rank: u32,
     /// Node rank of each member (of its local group).
-    pub members: Rc<[u32]>,
+    pub members: Rc<[NodeRank]>,
     /// Node rank of those its messages go to: the members, or the remote group.
-    peers: Rc<[u32]>,
+    peers: Rc<[NodeRank]>,
     /// Rank among the peers of each node rank, or [`PROC_NULL`]; `None` if the numbers are the same.
     ranks: Option<Box<[i32]>>,
     /// The members' areas; of an intercommunicator, none: see [`Intercommunicator`].
@@ -80,7 +81,7 @@ impl Plane {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// Node rank.
-    Peer(u32),
+    Peer(NodeRank),
     Any,
     Nobody,
 }
@@ -91,7 +92,7 @@ impl Communicator {
     pub const SELF_CONTEXT: u32 = 1;
 
     /// An intracommunicator: a context that all members have agreed on, and their areas.
-    pub(crate) fn new(context: u32, rank: u32, members: Rc<[u32]>, shared: Shared) -> Communicator {
+    pub(crate) fn new(context: u32, rank: u32, members: Rc<[NodeRank]>, shared: Shared) -> Communicator {
         let peers = members.clone();
         Communicator { shared, ..Communicator::for_messages(context, rank, members, peers) }
     }
@@ -101,7 +102,7 @@ impl Communicator {
         let (local, union) = (&inter.local, &inter.union);
         let first =
             if inter.is_first { local.members.len() } else { union.members.len() - local.members.len() };
-        let peers: Rc<[u32]> =
+        let peers: Rc<[NodeRank]> =
             if inter.is_first { union.members[first..].into() } else { union.members[..first].into() };
         Communicator {
             context: Plane::Inter.of(union.context),
@@ -121,8 +122,8 @@ impl Communicator {
     pub(crate) fn for_messages(
         context: u32,
         rank: u32,
-        members: Rc<[u32]>,
-        peers: Rc<[u32]>,
+        members: Rc<[NodeRank]>,
+        peers: Rc<[NodeRank]>,
     ) -> Communicator {
         let ranks = ranks_of(&peers);
         Communicator {
@@ -158,21 +159,21 @@ impl Communicator {
 
     /// Node ranks of those its messages go to: its members, or the remote group.
     #[inline]
-    pub fn peers(&self) -> &Rc<[u32]> {
+    pub fn peers(&self) -> &Rc<[NodeRank]> {
         &self.peers
     }
 
     /// The node ranks of the remote group. Errors: `COMM` if it is not an intercommunicator.
-    pub fn remote(&self) -> Result<&Rc<[u32]>> {
+    pub fn remote(&self) -> Result<&Rc<[NodeRank]>> {
         if self.inter.is_some() { Ok(&self.peers) } else { Err(Error::COMM) }
     }
 
     /// Rank among the peers of a node rank that is one.
     #[inline]
-    pub(crate) fn rank_of(&self, node_rank: u32) -> i32 {
+    pub(crate) fn rank_of(&self, node_rank: NodeRank) -> i32 {
         match &self.ranks {
-            None => node_rank as i32,
-            Some(ranks) => ranks.get(node_rank as usize).copied().unwrap_or(PROC_NULL),
+            None => node_rank.0 as i32,
+            Some(ranks) => ranks.get(node_rank.index()).copied().unwrap_or(PROC_NULL),
         }
     }
 
@@ -199,14 +200,14 @@ impl Communicator {
 }
 
 /// The rank of each node rank; `None` if the numbers are the same.
-fn ranks_of(peers: &[u32]) -> Option<Box<[i32]>> {
-    if peers.iter().enumerate().all(|(rank, peer)| rank as u32 == *peer) {
+fn ranks_of(peers: &[NodeRank]) -> Option<Box<[i32]>> {
+    if peers.iter().enumerate().all(|(rank, peer)| rank == peer.index()) {
         return None;
     }
-    let count = peers.iter().max().map_or(0, |last| *last as usize + 1);
+    let count = peers.iter().max().map_or(0, |last| last.index() + 1);
     let mut ranks: Vec<i32> = (0..count).map(|_| PROC_NULL).collect();
     for (rank, peer) in peers.iter().enumerate() {
-        ranks[*peer as usize] = rank as i32;
+        ranks[peer.index()] = rank as i32;
     }
     Some(ranks.into_boxed_slice())
 }

@@ -10,6 +10,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_place::NodeRank;
 
 /// Bits of a context's number: how many communicators that are alive at once one rank can have given contexts to.
 const NUMBER_BITS: u32 = 13;
@@ -20,7 +21,7 @@ const WORDS: usize = CONTEXTS / 64;
 /// The contexts this rank gives out, and what freed communicators have left.
 pub(crate) struct Contexts {
     /// This rank on its node.
-    me: u32,
+    me: NodeRank,
     free: [u64; WORDS],
     /// Freed communicators that requests may still name.
     retired: Vec<Rc<Communicator>>,
@@ -39,9 +40,9 @@ struct Left {
 
 impl Contexts {
     /// All free but the predefined communicators'.
-    pub fn new(me: u32) -> Contexts {
+    pub fn new(me: NodeRank) -> Contexts {
         let mut free = [u64::MAX; WORDS];
-        if me == 0 {
+        if me == NodeRank(0) {
             free[0] &= !(1 << Communicator::WORLD_CONTEXT | 1 << Communicator::SELF_CONTEXT);
         }
         Contexts { me, free, retired: Vec::new(), left: Vec::new(), areas: Vec::new() }
@@ -52,7 +53,7 @@ impl Contexts {
         let word = self.free.iter().position(|word| *word != 0)?;
         let bit = self.free[word].trailing_zeros();
         self.free[word] &= !(1 << bit);
-        Some(self.me << NUMBER_BITS | (word as u32 * 64 + bit))
+        Some(self.me.0 << NUMBER_BITS | (word as u32 * 64 + bit))
     }
 
     /// Takes back a context that this rank has given out.
@@ -62,7 +63,7 @@ impl Contexts {
     }
 
     fn is_own(&self, context: u32) -> bool {
-        context >> NUMBER_BITS == self.me
+        context >> NUMBER_BITS == self.me.0
     }
 
     /// An area that nobody uses.
@@ -140,9 +141,9 @@ mod tests {
     #[test]
     fn contexts_of_all_ranks_are_distinct_and_come_back() {
         let mut seen = BTreeSet::from([Communicator::WORLD_CONTEXT, Communicator::SELF_CONTEXT]);
-        for me in [0, 1, 254] {
+        for me in [0, 1, 254].map(NodeRank) {
             let mut contexts = Contexts::new(me);
-            let count = CONTEXTS - if me == 0 { 2 } else { 0 };
+            let count = CONTEXTS - if me == NodeRank(0) { 2 } else { 0 };
             let taken: Vec<u32> = core::iter::from_fn(|| contexts.take()).collect();
             assert_eq!(taken.len(), count);
             assert!(taken.iter().all(|context| seen.insert(*context)));

@@ -20,6 +20,7 @@ use crate::topology::Topology;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use lwk_place::NodeRank;
 
 /// A duplication under way.
 pub(crate) struct Duplication {
@@ -36,7 +37,7 @@ pub(crate) struct Duplication {
 
 /// An intracommunicator of it.
 struct Part {
-    members: Rc<[u32]>,
+    members: Rc<[NodeRank]>,
     /// The announcement, which messages bring or take away.
     announcement: Rc<Cell<u64>>,
     messages: Vec<Handle>,

@@ -46,7 +46,7 @@ pub struct Engine {
     pub(crate) contexts: Contexts,
     pub(crate) announcements: Announcements,
     /// This rank on its node.
-    pub(crate) me: u32,
+    pub(crate) me: NodeRank,
     /// Ranks on this node.
     pub(crate) size: u32,
     pub(crate) waiting: Waiting,
@@ -248,14 +248,14 @@ pub(crate) fn window_attribute(window: Handle, key: i32) -> Result<Option<usize>
 static WORLD_AREA: Symmetric<AtomicU64> = Symmetric::new(AtomicU64::new(0));
 
 /// Every rank's area for the collectives of all. Every rank must call it; it waits for the others.
-fn world_areas(members: &[u32]) -> Result<Box<[&'static Area]>> {
+fn world_areas(members: &[NodeRank]) -> Result<Box<[&'static Area]>> {
     let mine = Area::renewed(None);
     // Release: pairs with the acquire load below, in the others.
     WORLD_AREA.here().store(core::ptr::from_ref(mine).expose_provenance() as u64, Ordering::Release);
     let mut areas: Vec<&'static Area> = Vec::new();
     areas.try_reserve_exact(members.len()).map_err(|_| Error::NO_MEM)?;
     for member in members {
-        let member = Peer::new(NodeRank(*member)).ok_or(Error::INTERN)?;
+        let member = Peer::new(*member).ok_or(Error::INTERN)?;
         let address = WORLD_AREA.at(member).get();
         // Acquire: pairs with the release store above, in the member.
         wait::spin_until(|| address.load(Ordering::Acquire) != 0);
@@ -278,20 +278,20 @@ impl Engine {
         if job.nodes() > 1 {
             return Err(Error::UNSUPPORTED_OPERATION);
         }
-        let (me, size) = (job.node_rank().0, job.node_size());
+        let (me, size) = (job.node_rank(), job.node_size());
         error_handler::take_environment().unwrap_or_else(|bad| setting::refuse(&bad));
         let paths = Table::start_up()?;
         let names = start::variables().map(|(name, _)| name);
         let algorithms = setting::none_but(algorithm::PREFIX, algorithm::VARIABLES, names)
             .and_then(|()| Algorithms::from_environment(start::variable));
         let algorithms = algorithms.unwrap_or_else(|bad| setting::refuse(&bad));
-        let members: Rc<[u32]> = (0..size).collect();
-        let in_reach = members.iter().all(|member| paths.reach(NodeRank(*member)) == Reach::Mapped);
+        let members: Rc<[NodeRank]> = (0..size).map(NodeRank).collect();
+        let in_reach = members.iter().all(|member| paths.reach(*member) == Reach::Mapped);
         let shared = match in_reach {
-            true => Shared::new(me, &members, world_areas(&members)?),
+            true => Shared::new(me.0, &members, world_areas(&members)?),
             false => Shared::none(),
         };
-        let world = Communicator::new(Communicator::WORLD_CONTEXT, me, members, shared);
+        let world = Communicator::new(Communicator::WORLD_CONTEXT, me.0, members, shared);
         let shared = Shared::new(0, &[me], Box::new([Area::renewed(None)]));
         let alone = Communicator::new(Communicator::SELF_CONTEXT, 0, [me].into(), shared);
         Ok(Engine {

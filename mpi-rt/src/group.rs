@@ -6,11 +6,12 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_place::NodeRank;
 
 /// A group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    members: Rc<[u32]>,
+    members: Rc<[NodeRank]>,
     session: Option<Handle>,
 }
 
@@ -19,7 +20,7 @@ pub type Range = [i32; 3];
 
 impl Group {
     /// A group of distinct node ranks.
-    pub fn new(members: Rc<[u32]>) -> Group {
+    pub fn new(members: Rc<[NodeRank]>) -> Group {
         Group { members, session: None }
     }
 
@@ -34,12 +35,12 @@ impl Group {
     }
 
     /// A group of other members with the same origin.
-    fn with(&self, members: Rc<[u32]>) -> Group {
+    fn with(&self, members: Rc<[NodeRank]>) -> Group {
         Group { members, session: self.session }
     }
 
     /// The node ranks of its members, in order.
-    pub fn members(&self) -> &[u32] {
+    pub fn members(&self) -> &[NodeRank] {
         &self.members
     }
 
@@ -49,7 +50,7 @@ impl Group {
     }
 
     /// The rank in it of a node rank, or `UNDEFINED`.
-    pub fn rank_of(&self, member: u32) -> i32 {
+    pub fn rank_of(&self, member: NodeRank) -> i32 {
         self.members.iter().position(|it| *it == member).map_or(UNDEFINED, |rank| rank as i32)
     }
 
@@ -153,7 +154,7 @@ mod tests {
     use alloc::vec;
 
     fn group(members: &[u32]) -> Group {
-        Group::new(members.into())
+        Group::new(members.iter().copied().map(NodeRank).collect())
     }
 
     /// A small generator of numbers (Marsaglia's xorshift), so that failures repeat.
@@ -168,7 +169,7 @@ mod tests {
         }
 
         fn subset(&mut self) -> Group {
-            let mut all: Vec<u32> = (0..12).collect();
+            let mut all: Vec<NodeRank> = (0..12).map(NodeRank).collect();
             let count = self.below(13);
             let members = (0..count).map(|_| all.remove(self.below(all.len() as u64) as usize)).collect();
             Group::new(members)
@@ -181,7 +182,7 @@ mod tests {
         for round in 0..5000 {
             let (a, b) = (numbers.subset(), numbers.subset());
             let (union, both, only) = (a.union(&b), a.intersection(&b), a.difference(&b));
-            for member in 0..12 {
+            for member in (0..12).map(NodeRank) {
                 let (in_a, in_b) = (a.members().contains(&member), b.members().contains(&member));
                 let count = |group: &Group| group.members().iter().filter(|it| **it == member).count();
                 assert_eq!(count(&union), (in_a || in_b) as usize, "round {round}");
@@ -226,7 +227,10 @@ mod tests {
     #[test]
     fn ranges_count_up_and_down() {
         let all = group(&[10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
-        let members = |ranges: &[Range]| all.include_ranges(ranges).map(|it| it.members().to_vec());
+        let members = |ranges: &[Range]| {
+            all.include_ranges(ranges)
+                .map(|it| it.members().iter().map(|member| member.0).collect::<Vec<u32>>())
+        };
         assert_eq!(members(&[[1, 6, 2]]), Ok(vec![11, 13, 15]));
         assert_eq!(members(&[[9, 0, -4], [2, 2, 7]]), Ok(vec![19, 15, 11, 12]));
         assert_eq!(members(&[[5, 4, 1]]), Ok(vec![]), "no rank from 5 up to 4");
@@ -238,7 +242,9 @@ mod tests {
         assert_eq!(members(&[[0, 4, 2], [2, 2, 1]]), Err(Error::RANK), "2 comes twice");
         assert_eq!(members(&[[0, i32::MAX, 1]]), Err(Error::RANK));
         assert_eq!(members(&[[i32::MIN, i32::MAX, i32::MAX]]), Err(Error::RANK));
-        let rest = all.exclude_ranges(&[[0, 9, 3]]).map(|it| it.members().to_vec());
+        let rest = all
+            .exclude_ranges(&[[0, 9, 3]])
+            .map(|it| it.members().iter().map(|member| member.0).collect::<Vec<u32>>());
         assert_eq!(rest, Ok(vec![11, 12, 14, 15, 17, 18]));
     }
 

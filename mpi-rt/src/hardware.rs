@@ -75,11 +75,11 @@ impl Level {
 }
 
 /// Where a node rank runs.
-fn color(level: Level, node_rank: u32) -> Result<i32> {
+fn color(level: Level, node_rank: NodeRank) -> Result<i32> {
     if level == Level::Node {
-        return Ok(node_of(NodeRank(node_rank)).0 as i32);
+        return Ok(node_of(node_rank).0 as i32);
     }
-    job().place(NodeRank(node_rank)).map(|place| level.of(place)).ok_or(Error::INTERN)
+    job().place(node_rank).map(|place| level.of(place)).ok_or(Error::INTERN)
 }
 
 impl Engine {
@@ -102,7 +102,7 @@ impl Engine {
             topology::HW_GUIDED => (self.color_of(named)?, None),
             topology::RESOURCE_GUIDED => match hints.get(PSET_KEY)? {
                 Some(crate::session::WORLD_SET) => (0, None),
-                Some(crate::session::SELF_SET) => (self.me as i32, None),
+                Some(crate::session::SELF_SET) => (self.me.0 as i32, None),
                 Some(_) => (UNDEFINED, None),
                 None => (self.color_of(named)?, None),
             },

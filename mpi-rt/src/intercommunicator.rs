@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_place::NodeRank;
 
 /// A remote leader, as its counterpart reaches it.
 struct Leader {
@@ -24,7 +25,7 @@ struct Leader {
 struct Found {
     union: u64,
     is_first: bool,
-    remote: Vec<u32>,
+    remote: Vec<NodeRank>,
 }
 
 impl Engine {
@@ -85,7 +86,7 @@ impl Engine {
         }
         let context = Plane::NoParent.of(Communicator::WORLD_CONTEXT);
         let tag = tag_of(string_tag);
-        let members: Rc<[u32]> = local.members().into();
+        let members: Rc<[NodeRank]> = local.members().into();
         let group = self.make_within(context, tag, members.clone())?.ok_or(Error::INTERN)?;
         let leads = group.rank == local_leader as u32;
         let context = Plane::Leaders.of(Communicator::WORLD_CONTEXT);
@@ -110,7 +111,7 @@ impl Engine {
             Some(Err(error)) => [error.code() as u32, 0, 0, 0].to_vec(),
             Some(Ok(found)) => {
                 let head = [0, found.union as u32, (found.union >> 32) as u32, found.is_first as u32];
-                head.iter().chain(&found.remote).copied().collect()
+                head.into_iter().chain(found.remote.iter().map(|member| member.0)).collect()
             }
         };
         let mut told: Vec<u32> = Vec::new();
@@ -124,10 +125,11 @@ impl Engine {
             return Err(error);
         }
         let is_first = *first != 0;
+        let remote: Vec<NodeRank> = remote.iter().copied().map(NodeRank).collect();
         let local = self.make_intra(group, Some(group.members.clone()));
         let mine = &group.members[..];
-        let (before, after) = if is_first { (mine, remote) } else { (remote, mine) };
-        let union: Rc<[u32]> = before.iter().chain(after).copied().collect();
+        let (before, after) = if is_first { (mine, &remote[..]) } else { (&remote[..], mine) };
+        let union: Rc<[NodeRank]> = before.iter().chain(after).copied().collect();
         let announcement = *low as u64 | (*high as u64) << 32;
         let local = match local {
             Ok(Some(local)) => local,
@@ -153,24 +155,27 @@ impl Engine {
     fn meet(&mut self, group: &Communicator, leader: Leader) -> Result<Found> {
         let Leader { messages, rank, tag } = leader;
         let remote_leader = *messages.peers().get(rank as usize).ok_or(Error::RANK)?;
-        let ours: Vec<u64> = group.members.iter().map(|member| *member as u64).collect();
+        let ours: Vec<u64> = group.members.iter().map(|member| u64::from(member.0)).collect();
         let is_first = self.me < remote_leader;
         let ranks = self.size as usize;
         self.with_messages(messages, |engine, handle| {
             let theirs = engine.swap_words(handle, rank, tag, &ours, ranks)?;
+            let node_ranks = |words: &[u64]| -> Vec<NodeRank> {
+                words.iter().map(|word| NodeRank(*word as u32)).collect()
+            };
             // Both leaders see the same, so both find the mistake.
             if theirs.iter().any(|member| ours.contains(member)) || remote_leader == engine.me {
                 return Err(Error::COMM);
             }
             let union = if is_first {
-                let union: Vec<u32> = ours.iter().chain(&theirs).map(|member| *member as u32).collect();
+                let union = [node_ranks(&ours), node_ranks(&theirs)].concat();
                 let announcement = engine.announce(&union);
                 engine.send_words(handle, rank, tag, &[announcement])?;
                 announcement
             } else {
                 engine.receive_words(handle, rank, tag, 1)?.first().copied().unwrap_or(0)
             };
-            Ok(Found { union, is_first, remote: theirs.iter().map(|member| *member as u32).collect() })
+            Ok(Found { union, is_first, remote: node_ranks(&theirs) })
         })
     }
 
@@ -190,7 +195,7 @@ impl Engine {
         let (first, second) = union.members.split_at(first as usize);
         let (before, after) =
             if first_is_high && !second_is_high { (second, first) } else { (first, second) };
-        let members: Rc<[u32]> = before.iter().chain(after).copied().collect();
+        let members: Rc<[NodeRank]> = before.iter().chain(after).copied().collect();
         let made = self.make_intra(union, Some(members))?.ok_or(Error::INTERN)?;
         Ok(self.insert_child(communicator, made))
     }

@@ -116,12 +116,12 @@ impl Light {
 impl Engine {
     /// Completes a light receive with the front message of its sender. False, and the receive still wants one, if the sender has cancelled it.
     #[inline(always)]
-    pub(crate) fn deliver_light(&mut self, request: Handle, source: u32, arrival: &Arrival) -> bool {
+    pub(crate) fn deliver_light(&mut self, request: Handle, source: NodeRank, arrival: &Arrival) -> bool {
         let Some(it) = self.light.get_mut(request) else { return true };
         let target = Region::block(it.address, it.bytes);
         // SAFETY: `arrival` is the sender's front message. The receive's `bytes` at `address` are writable
         // until it is complete (`Engine::irecv`'s contract).
-        let copied = unsafe { self.paths.deliver(NodeRank(source), arrival, &target) };
+        let copied = unsafe { self.paths.deliver(source, arrival, &target) };
         if copied == Ok(Delivery::Cancelled) {
             return false;
         }

@@ -134,7 +134,7 @@ impl Engine {
             let nothing = PartitionedSend { channel: None, partitions, round: 0, ready: 0 };
             return Ok(self.requests.insert(Request::persistent(Operation::PartitionedSend(nothing))));
         };
-        self.check_reach(Peer::new(NodeRank(send.peer)).ok_or(Error::RANK)?)?;
+        self.check_reach(Peer::new(send.peer).ok_or(Error::RANK)?)?;
         let mut ready = Vec::new();
         ready.try_reserve_exact(partitions).map_err(|_| Error::NO_MEM)?;
         ready.extend((0..partitions).map(|_| AtomicU64::new(0)));
@@ -210,14 +210,14 @@ impl Engine {
     fn begin_meeting(
         &mut self,
         communicator: Rc<Communicator>,
-        peer: u32,
+        peer: NodeRank,
         arguments: &ReceiveArguments,
     ) -> Result<From> {
-        let peer = Peer::new(NodeRank(peer)).ok_or(Error::RANK)?;
+        let peer = Peer::new(peer).ok_or(Error::RANK)?;
         self.check_reach(peer)?;
         let address = Box::new(AtomicU64::new(0));
         let context = Plane::Partitioned.of(communicator.context);
-        let pattern = Pattern { context, source: Some(peer.node_rank().0), tag: Some(arguments.tag) };
+        let pattern = Pattern { context, source: Some(peer.node_rank()), tag: Some(arguments.tag) };
         let target = Region::block(address.as_ptr().cast(), 8);
         let receive = ReceiveOperation { pattern, target, communicator };
         let meeting = self.requests.insert(Request::new(Operation::Receive(receive.clone())));

@@ -9,7 +9,6 @@ use crate::status::Status;
 use alloc::rc::Rc;
 use lwk_matching::{Key, Pattern};
 use lwk_path::region::Region;
-use lwk_place::NodeRank;
 use lwk_user::wait::Poll;
 
 /// A message that has been taken out of the queues ([`Engine::improbe`]) and waits for its own receive.
@@ -36,7 +35,7 @@ impl Engine {
         self.look_for(&pattern);
         while let Some((key, message)) = self.waiting.unexpected.find(&pattern) {
             // SAFETY: the message is held, from that peer.
-            if !unsafe { self.paths.is_there(NodeRank(key.source), &message.content, false) } {
+            if !unsafe { self.paths.is_there(key.source, &message.content, false) } {
                 self.drop_cancelled(&pattern);
                 continue;
             }
@@ -52,7 +51,7 @@ impl Engine {
         let Some((key, message)) = self.waiting.take(pattern) else { return };
         let nowhere = Region::block(core::ptr::null(), 0);
         // SAFETY: the message was held, from that peer; no bytes need no memory. What comes of it is known: nothing.
-        let _ = unsafe { self.paths.deliver_held(NodeRank(key.source), message.content, &nowhere) };
+        let _ = unsafe { self.paths.deliver_held(key.source, message.content, &nowhere) };
     }
 
     /// Waits until a matching message has arrived. Errors: as for [`Engine::iprobe`].
@@ -76,7 +75,7 @@ impl Engine {
             let Some(pattern) = pattern(&communicator, source, tag)? else { return Err(Error::INTERN) };
             let (key, message) = self.waiting.unexpected.find(&pattern).ok_or(Error::INTERN)?;
             // SAFETY: the message is held, from that peer. (If it has been cancelled meanwhile, the next look drops it.)
-            if unsafe { self.paths.is_there(NodeRank(key.source), &message.content, true) } {
+            if unsafe { self.paths.is_there(key.source, &message.content, true) } {
                 let (key, message) = self.waiting.take(&pattern).ok_or(Error::INTERN)?;
                 let handle = self.taken.insert(Taken { key, message, communicator });
                 return Ok(Some(Matched::Message(handle, status)));

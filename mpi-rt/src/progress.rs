@@ -19,12 +19,12 @@ pub(crate) const BATCH: usize = 64;
 impl Engine {
     /// Takes in messages of all peers and pushes on all sends.
     pub(crate) fn progress(&mut self) {
-        self.progress_except(u32::MAX);
+        self.progress_except(None);
     }
 
     /// The same without the messages of one peer, whose ring the caller is looking at itself.
-    pub(crate) fn progress_except(&mut self, but: u32) {
-        for peer in (0..self.size).filter(|peer| *peer != but) {
+    pub(crate) fn progress_except(&mut self, but: Option<NodeRank>) {
+        for peer in (0..self.size).map(NodeRank).filter(|peer| Some(*peer) != but) {
             self.take_in(peer);
         }
         self.paths.advance_markers();
@@ -50,9 +50,9 @@ impl Engine {
 
     /// Takes in messages of one peer.
     #[inline]
-    pub(crate) fn take_in(&mut self, peer: u32) {
+    pub(crate) fn take_in(&mut self, peer: NodeRank) {
         for _ in 0..BATCH {
-            let Some(arrival) = self.paths.arrival(NodeRank(peer)) else { return };
+            let Some(arrival) = self.paths.arrival(peer) else { return };
             if !self.accept(peer, &arrival) {
                 return;
             }

@@ -71,53 +71,53 @@ impl Waiting {
 
     /// Whether no message of that peer waits, and no receive that one could be for: the next one is the next that it sends.
     #[inline(always)]
-    pub fn is_clear(&self, peer: u32) -> bool {
+    pub fn is_clear(&self, peer: NodeRank) -> bool {
         let clear = |counts: &PeerCounts| counts.held == 0 && counts.wanted == 0;
-        self.from_any == 0 && self.peers.get(peer as usize).is_some_and(clear)
+        self.from_any == 0 && self.peers.get(peer.index()).is_some_and(clear)
     }
 
     /// Whether a posted receive or a probe names that peer.
     #[inline(always)]
-    fn wanted(&self, peer: u32) -> bool {
-        self.peers.get(peer as usize).is_some_and(|counts| counts.wanted > 0)
+    fn wanted(&self, peer: NodeRank) -> bool {
+        self.peers.get(peer.index()).is_some_and(|counts| counts.wanted > 0)
     }
 
     /// Whether a message of that peer waits for its receive.
     #[inline(always)]
-    fn held(&self, peer: u32) -> bool {
-        self.peers.get(peer as usize).is_some_and(|counts| counts.held > 0)
+    fn held(&self, peer: NodeRank) -> bool {
+        self.peers.get(peer.index()).is_some_and(|counts| counts.held > 0)
     }
 
     /// Takes back a posted receive; the source that it named, unless it has been matched.
-    pub fn withdraw(&mut self, token: Token) -> Option<Option<u32>> {
+    pub fn withdraw(&mut self, token: Token) -> Option<Option<NodeRank>> {
         self.posted.withdraw(token).map(|(pattern, _)| pattern.source)
     }
 
     /// Counts a receive or probe that wants messages of a source, or one that no longer does.
     #[inline(always)]
-    pub fn count(&mut self, source: Option<u32>, posted: bool) {
+    pub fn count(&mut self, source: Option<NodeRank>, posted: bool) {
         let count = match source {
-            Some(peer) => &mut self.peers[peer as usize].wanted,
+            Some(peer) => &mut self.peers[peer.index()].wanted,
             None => &mut self.from_any,
         };
         if posted { *count += 1 } else { *count -= 1 }
     }
 
     /// Whether a message of that peer may be held.
-    fn may_hold(&self, peer: u32) -> bool {
-        let counts = &self.peers[peer as usize];
+    fn may_hold(&self, peer: NodeRank) -> bool {
+        let counts = &self.peers[peer.index()];
         counts.held < HELD_BYTES || counts.wanted > 0 || self.from_any > 0
     }
 
     fn add(&mut self, key: Key, message: Message) {
-        self.peers[key.source as usize].held += message.held_bytes();
+        self.peers[key.source.index()].held += message.held_bytes();
         self.unexpected.add(key, message);
     }
 
     /// Takes the oldest message that the pattern accepts.
     pub fn take(&mut self, pattern: &Pattern) -> Option<(Key, Message)> {
         let (key, message) = self.unexpected.take(pattern)?;
-        self.peers[key.source as usize].held -= message.held_bytes();
+        self.peers[key.source.index()].held -= message.held_bytes();
         Some((key, message))
     }
 
@@ -153,7 +153,7 @@ pub struct ReceiveArguments {
 #[inline(always)]
 fn received(
     communicator: &Communicator,
-    source: u32,
+    source: NodeRank,
     tag: i32,
     bytes: usize,
     target: &Region,
@@ -185,13 +185,13 @@ impl Engine {
             let mut round = 0u32;
             // While nothing of it waits in the queues, the message is the next of its sender or has not come.
             while self.waiting.is_clear(peer) {
-                if let Some(arrival) = self.paths.arrival(NodeRank(peer)) {
+                if let Some(arrival) = self.paths.arrival(peer) {
                     if arrival.label != label {
                         break;
                     }
                     // SAFETY: `arrival` is the peer's front message, asked for just now; the buffer is
                     // writable until this returns (this function's contract).
-                    let copied = unsafe { self.paths.deliver(NodeRank(peer), &arrival, &target) };
+                    let copied = unsafe { self.paths.deliver(peer, &arrival, &target) };
                     if copied == Ok(Delivery::Cancelled) {
                         continue;
                     }
@@ -208,7 +208,7 @@ impl Engine {
                 }
                 round = round.wrapping_add(1);
                 if round.is_multiple_of(POLLS_PER_PROGRESS) {
-                    self.progress_except(peer);
+                    self.progress_except(Some(peer));
                 }
                 poll.pause();
             }
@@ -289,12 +289,11 @@ impl Engine {
         if self.waiting.is_clear(peer) {
             // SAFETY: `bytes`, those of the arguments' items, are writable at `address` (this function's
             // contract).
-            let received =
-                unsafe { self.paths.receive_block(NodeRank(peer), label, address, bytes, AT_ONCE) };
+            let received = unsafe { self.paths.receive_block(peer, label, address, bytes, AT_ONCE) };
             if let Some(bytes) = received {
                 return Ok(self.light.insert(Light::received(bytes as u64, source, tag)));
             }
-            if let Some(arrival) = self.paths.arrival(NodeRank(peer))
+            if let Some(arrival) = self.paths.arrival(peer)
                 && arrival.label == label
                 && AT_ONCE.contains(&arrival.bytes)
             {
@@ -379,8 +378,7 @@ impl Engine {
         let bytes = message.bytes;
         // SAFETY: `message` was held for this sender and is delivered once; `target` is writable until the
         // request is complete (contract of the receive that made it).
-        let copied =
-            unsafe { self.paths.deliver_held(NodeRank(key.source), message.content, &receive.target) };
+        let copied = unsafe { self.paths.deliver_held(key.source, message.content, &receive.target) };
         if copied == Ok(Delivery::Cancelled) {
             return false;
         }
@@ -393,9 +391,9 @@ impl Engine {
     /// posts receives while their messages come in thereby does at once what waiting would do later, and when all that it has posted
     /// have their messages, it can receive straight from the ring again.
     #[inline(never)]
-    fn take_in_posted(&mut self, peer: u32) {
+    fn take_in_posted(&mut self, peer: NodeRank) {
         for _ in 0..BATCH {
-            let Some(arrival) = self.paths.arrival(NodeRank(peer)) else { return };
+            let Some(arrival) = self.paths.arrival(peer) else { return };
             if !arrival.eager && !AT_ONCE.contains(&arrival.bytes) {
                 return;
             }
@@ -406,7 +404,7 @@ impl Engine {
     }
 
     /// Takes the front message of a peer: into a posted receive, or into the queue. False if it must stay where it is.
-    pub(crate) fn accept(&mut self, peer: u32, arrival: &Arrival) -> bool {
+    pub(crate) fn accept(&mut self, peer: NodeRank, arrival: &Arrival) -> bool {
         let key = Key { context: arrival.label.context(), source: peer, tag: arrival.label.tag() };
         if let Some(request) = self.waiting.match_posted(&key) {
             self.deliver_posted(request, &key, arrival);
@@ -414,14 +412,14 @@ impl Engine {
         }
         if key.context == CHANGE {
             // What follows comes by another path. A path that tells nonsense is left where it is.
-            return self.paths.follow(NodeRank(peer), arrival).is_ok();
+            return self.paths.follow(peer, arrival).is_ok();
         }
-        if !self.waiting.may_hold(peer) && !self.paths.must_take(NodeRank(peer)) {
+        if !self.waiting.may_hold(peer) && !self.paths.must_take(peer) {
             return false;
         }
         // SAFETY: `arrival` is the peer's front message, which the caller has just asked for and nobody has
         // taken.
-        let Some(content) = (unsafe { self.paths.hold(NodeRank(peer), arrival) }) else { return false };
+        let Some(content) = (unsafe { self.paths.hold(peer, arrival) }) else { return false };
         self.waiting.add(key, Message { bytes: arrival.bytes, content });
         true
     }
@@ -445,7 +443,7 @@ impl Engine {
         };
         // SAFETY: `arrival` is the sender's front message; `target` is writable until the request is complete
         // (contract of the receive that made it).
-        let copied = unsafe { self.paths.deliver(NodeRank(key.source), arrival, &receive.target) };
+        let copied = unsafe { self.paths.deliver(key.source, arrival, &receive.target) };
         if copied == Ok(Delivery::Cancelled) {
             if let State::Posted(token) = it.state {
                 it.state = State::Posted(self.waiting.posted.put_back(receive.pattern, token, request));

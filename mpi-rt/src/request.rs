@@ -14,6 +14,7 @@ use lwk_datatype::Datatype;
 use lwk_matching::{Pattern, Token};
 use lwk_path::region::Region;
 use lwk_path::{Label, Ticket};
+use lwk_place::NodeRank;
 
 /// One operation.
 pub struct Request {
@@ -38,7 +39,7 @@ pub(crate) enum Keeps {
     /// The same of a standard send that is complete for its caller, to a peer.
     Ahead {
         content: Vec<u8>,
-        peer: u32,
+        peer: NodeRank,
     },
 }
 
@@ -77,7 +78,7 @@ pub enum Mode {
 
 #[derive(Clone, Copy)]
 pub(crate) struct SendOperation {
-    pub peer: u32,
+    pub peer: NodeRank,
     pub label: Label,
     pub source: Region,
     pub mode: Mode,

@@ -13,7 +13,6 @@ use crate::request::{Mode, Operation, Request, SendOperation, State};
 use crate::wait::{DONE, POLLS_PER_PROGRESS};
 use lwk_path::region::Region;
 use lwk_path::{Label, Outgoing, Started, Ticket};
-use lwk_place::NodeRank;
 use lwk_user::wait::Poll;
 
 // Every non-negative `int` is a tag.
@@ -63,7 +62,7 @@ impl Engine {
     /// As for [`Engine::send`].
     #[cold]
     unsafe fn send_when_there_is_room(&mut self, send: &SendOperation) -> Result<()> {
-        let peer = send.peer as usize;
+        let peer = send.peer.index();
         let mut poll = Poll::new();
         for round in 1u32.. {
             // Behind others that were put off there is no room in any case; they are looked after now and then.
@@ -122,7 +121,7 @@ impl Engine {
         let synchronous = send.mode == Mode::Synchronous;
         let message = Outgoing { label: send.label, source: send.source, synchronous };
         // SAFETY: the buffer is readable until the send is complete (this function's contract).
-        unsafe { self.paths.begin(NodeRank(send.peer), &message) }
+        unsafe { self.paths.begin(send.peer, &message) }
     }
 
     /// Begins a send. Errors: as for [`Engine::send`].
@@ -148,7 +147,7 @@ impl Engine {
             let operation = Operation::Send(SendOperation { buffered: Some(message), ..send });
             return Ok(self.requests.insert(Request { state: State::Complete, ..Request::new(operation) }));
         }
-        if self.deferred[send.peer as usize].is_empty() {
+        if self.deferred[send.peer.index()].is_empty() {
             let mut poll = Poll::new();
             for _ in 0..POLLS_FOR_ROOM {
                 // SAFETY: the buffer is readable until the request is complete (this function's contract).
@@ -181,7 +180,7 @@ impl Engine {
         let source = Region::block(arguments.address, bytes);
         // SAFETY: `bytes`, those of the arguments' items, are readable until the request is complete (this
         // function's contract).
-        match unsafe { self.paths.begin(NodeRank(peer), &Outgoing { label, source, synchronous: false }) } {
+        match unsafe { self.paths.begin(peer, &Outgoing { label, source, synchronous: false }) } {
             Started::Full => None,
             Started::Done => Some(DONE),
             Started::Underway(ticket) => {
@@ -208,7 +207,7 @@ impl Engine {
 
     /// Begins the send of a request, or puts it off until the peer has room.
     pub(crate) fn begin_send(&mut self, request: Handle, send: &SendOperation) {
-        let started = if self.deferred[send.peer as usize].is_empty() {
+        let started = if self.deferred[send.peer.index()].is_empty() {
             // SAFETY: the send's buffer is readable until the request is complete (contract of what made it),
             // or a copy the request keeps.
             unsafe { self.start_send(send) }
@@ -222,7 +221,7 @@ impl Engine {
                 State::Underway(ticket)
             }
             Started::Full => {
-                self.deferred[send.peer as usize].push_back(request);
+                self.deferred[send.peer.index()].push_back(request);
                 self.deferred_count += 1;
                 State::Deferred
             }

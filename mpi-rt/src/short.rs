@@ -12,7 +12,6 @@ use crate::receive::ReceiveArguments;
 use crate::request::Mode;
 use crate::send::SendArguments;
 use lwk_path::Label;
-use lwk_place::NodeRank;
 
 /// Sends, if it can be done at once; false if nothing has happened.
 ///
@@ -54,7 +53,7 @@ impl Engine {
         let (peer, label) = (*peer, Label::new(communicator.context, arguments.tag));
         // SAFETY: `bytes`, those of the arguments' items and at most `SHORT`, are readable (this function's
         // contract).
-        unsafe { self.paths.send_short(NodeRank(peer), label, arguments.address, bytes) }
+        unsafe { self.paths.send_short(peer, label, arguments.address, bytes) }
     }
 
     /// # Safety
@@ -72,7 +71,6 @@ impl Engine {
         }
         let label = Label::new(communicator.context, arguments.tag);
         // SAFETY: `room`, the bytes of the arguments' items, is writable (this function's contract).
-        unsafe { self.paths.receive_short(NodeRank(peer), label, arguments.address, room) }
-            .map(|bytes| bytes as u64)
+        unsafe { self.paths.receive_short(peer, label, arguments.address, room) }.map(|bytes| bytes as u64)
     }
 }

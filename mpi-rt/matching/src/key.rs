@@ -1,14 +1,15 @@
 //! What is matched with what: context, source and tag (MPI-5.0, sections 3.2.3 and 3.2.4).
 
 use core::hash::{BuildHasherDefault, Hasher};
+use lwk_place::NodeRank;
 
 /// A message's envelope, as far as it matters for matching.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Key {
     /// The communicator's context.
     pub context: u32,
-    /// The sender, in any numbering that is the same for messages and receives.
-    pub source: u32,
+    /// The sender.
+    pub source: NodeRank,
     /// The tag: any value; which are valid is the callers' business.
     pub tag: i32,
 }
@@ -18,7 +19,7 @@ pub struct Key {
 pub struct Pattern {
     /// The communicator's context, which is never wild.
     pub context: u32,
-    pub source: Option<u32>,
+    pub source: Option<NodeRank>,
     pub tag: Option<i32>,
 }
 

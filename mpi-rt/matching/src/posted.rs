@@ -2,6 +2,7 @@
 
 use crate::key::{KINDS, Key, Pattern, Table};
 use crate::list::{Ends, Links, NONE};
+use lwk_place::NodeRank;
 use slab::Slab;
 
 /// Places for queues of exact receives that are found without the table. Receives of a loop that a program is in have few keys at a
@@ -48,13 +49,13 @@ pub struct Token {
 /// The place of a key among the near queues.
 #[inline(always)]
 fn place_of(key: &Key) -> usize {
-    key.context.wrapping_add(key.source).wrapping_add(key.tag as u32) as usize % NEAR
+    key.context.wrapping_add(key.source.0).wrapping_add(key.tag as u32) as usize % NEAR
 }
 
 impl<T> Posted<T> {
     /// No receives.
     pub fn new() -> Posted<T> {
-        let near = [Near { key: Key { context: 0, source: 0, tag: 0 }, ends: Ends::EMPTY }; NEAR];
+        let near = [Near { key: Key { context: 0, source: NodeRank(0), tag: 0 }, ends: Ends::EMPTY }; NEAR];
         Posted { entries: Slab::new(), near, queues: Table::default(), of_kind: [0; KINDS], far: 0, next: 0 }
     }
 

@@ -103,7 +103,7 @@ impl Area {
 /// All members' areas as one member sees them.
 pub(crate) struct Shared {
     areas: Box<[&'static Area]>,
-    members: Box<[u32]>,
+    members: Box<[NodeRank]>,
     pub rank: u32,
     /// Operations of each sort that this rank has entered.
     pub smalls: Cell<u64>,
@@ -117,7 +117,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// What this rank, number `rank` of the members, knows of a new communicator: every member's area.
-    pub fn new(rank: u32, members: &[u32], areas: Box<[&'static Area]>) -> Shared {
+    pub fn new(rank: u32, members: &[NodeRank], areas: Box<[&'static Area]>) -> Shared {
         let numbers = || Cell::new(0);
         let both = areas.len() == 2;
         let channel = areas.iter().enumerate().map(|(index, area)| Member {
@@ -164,7 +164,7 @@ impl Shared {
 
     /// A member as a peer.
     pub fn peer(&self, rank: u32) -> Option<Peer> {
-        Peer::new(NodeRank(self.members[rank as usize]))
+        Peer::new(self.members[rank as usize])
     }
 
     /// This rank's own.
@@ -176,7 +176,7 @@ impl Shared {
     /// What a member calls `address`, as seen from here.
     #[inline]
     pub fn seen(&self, rank: u32, address: u64) -> *mut u8 {
-        match Peer::new(NodeRank(self.members[rank as usize])) {
+        match Peer::new(self.members[rank as usize]) {
             // This rank's own memory needs no detour through its slot.
             Some(member) if rank != self.rank => seen_from_here(member, address as usize),
             _ => core::ptr::with_exposed_provenance_mut(address as usize),

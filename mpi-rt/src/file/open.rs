@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_path::seen_from_here;
-use lwk_place::{NodeRank, Peer};
+use lwk_place::Peer;
 
 /// Opens a file; all ranks of the communicator must call it. `mode` is `amode`. The file's errors go to the handler of `MPI_FILE_NULL` until it is
 /// given another.
@@ -100,7 +100,7 @@ impl Engine {
         let descriptor = descriptor?;
         let position = descriptor.show().and_then(|()| draft.start(&descriptor));
         let address = words.first().copied().ok_or(Error::INTERN)? as usize;
-        let root = Peer::new(NodeRank(*parent.members.first().ok_or(Error::INTERN)?)).ok_or(Error::INTERN)?;
+        let root = Peer::new(*parent.members.first().ok_or(Error::INTERN)?).ok_or(Error::INTERN)?;
         // SAFETY: the first rank has just told the address of its initialised words, which are shared through atomics only and stay until
         // the barrier in which all ranks close the file; the reference goes with this rank's part of it.
         let control: &'static Control = unsafe { &*seen_from_here::<Control>(root, address) };

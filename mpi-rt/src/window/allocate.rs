@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::vec::Vec;
 use lwk_path::seen_from_here;
-use lwk_place::{NodeRank, Peer};
+use lwk_place::Peer;
 
 impl Engine {
     /// A window with `size` bytes of new, zeroed memory in this rank. All ranks of the communicator must call it. Also answers where the
@@ -44,7 +44,7 @@ impl Engine {
         let root = *draft.parent.members.first().ok_or(Error::INTERN)?;
         let start = words.first().copied().unwrap_or(0) as usize;
         // Through rank 0's slot, in rank 0 as well: an address in a slot means the same in every rank, so `finish` leaves it alone.
-        let root = Peer::new(NodeRank(root)).ok_or(Error::INTERN)?;
+        let root = Peer::new(root).ok_or(Error::INTERN)?;
         let start = if total > 0 { seen_from_here::<u8>(root, start).expose_provenance() } else { 0 };
         let mut end = start;
         for part in &mut parts {

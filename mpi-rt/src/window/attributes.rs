@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::handle::Handle;
+use lwk_place::NodeRank;
 
 /// The unified memory model (`MPI_WIN_UNIFIED`).
 const UNIFIED: i32 = 321;
@@ -64,7 +65,7 @@ impl Engine {
     }
 
     /// The node rank of each of its ranks: the window's group. Errors: `WIN`.
-    pub fn win_members(&self, window: Handle) -> Result<&[u32]> {
+    pub fn win_members(&self, window: Handle) -> Result<&[NodeRank]> {
         Ok(&self.window(window)?.communicator.members)
     }
 

@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_path::seen_from_here;
-use lwk_place::{NodeRank, Peer};
+use lwk_place::Peer;
 use lwk_user::job;
 
 /// Set in a word that is an error class instead of an address.
@@ -95,7 +95,7 @@ impl Engine {
         let mut controls = Vec::new();
         controls.try_reserve_exact(words.len()).map_err(|_| Error::NO_MEM)?;
         for (member, word) in parent.members.iter().zip(words) {
-            let peer = Peer::new(NodeRank(*member)).ok_or(Error::INTERN)?;
+            let peer = Peer::new(*member).ok_or(Error::INTERN)?;
             // SAFETY: the peer has just told its address; the reference becomes part of the window.
             controls.push(unsafe { control_of(peer, word) });
         }
@@ -140,7 +140,7 @@ impl Engine {
         let mut targets = Vec::new();
         targets.try_reserve_exact(parts.len()).map_err(|_| Error::NO_MEM)?;
         for ((member, control), part) in parent.members.iter().zip(controls).zip(parts) {
-            let peer = Peer::new(NodeRank(*member)).ok_or(Error::INTERN)?;
+            let peer = Peer::new(*member).ok_or(Error::INTERN)?;
             let own_part = targets.len() == rank as usize;
             let base =
                 if own_part { part.base } else { seen_from_here::<u8>(peer, part.base).expose_provenance() };

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use lwk_datatype::{Cursor, Datatype};
 use lwk_epoch::Attachments;
 use lwk_path::seen_from_here;
-use lwk_place::{NodeRank, Peer};
+use lwk_place::Peer;
 use lwk_user::job;
 
 impl Engine {
@@ -101,7 +101,7 @@ impl Target {
 
     /// Where the region ends that has the byte at `address`.
     fn attached_until(&self, address: u64) -> Option<u64> {
-        let peer = Peer::new(NodeRank(self.node_rank))?;
+        let peer = Peer::new(self.node_rank)?;
         let mut piece = &self.control.attachments;
         loop {
             if let Some(end) = piece.end_after(address) {

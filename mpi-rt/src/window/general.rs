@@ -10,11 +10,12 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use lwk_epoch::{PairLine, TargetLock};
+use lwk_place::NodeRank;
 
 impl Engine {
     /// Exposes this rank's memory to a group of origins. Errors: `WIN`, `ASSERT`; `GROUP` for ranks that are none of the window's; `RMA_SYNC`
     /// if it is exposed already; `RMA_CONFLICT` while a rank has locked it.
-    pub fn win_post(&mut self, group: &[u32], assertions: i32, window: Handle) -> Result<()> {
+    pub fn win_post(&mut self, group: &[NodeRank], assertions: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
         if assertions & !(mode::NOCHECK | mode::NOSTORE | mode::NOPUT) != 0 {
             return Err(Error::ASSERT);
@@ -42,7 +43,7 @@ impl Engine {
 
     /// Begins access to a group of targets, after all of them have posted. Errors: `WIN`, `ASSERT`; `GROUP` for ranks that are none of the
     /// window's; `RMA_SYNC` in another epoch.
-    pub fn win_start(&mut self, group: &[u32], assertions: i32, window: Handle) -> Result<()> {
+    pub fn win_start(&mut self, group: &[NodeRank], assertions: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
         if assertions & !mode::NOCHECK != 0 {
             return Err(Error::ASSERT);
@@ -126,7 +127,7 @@ impl Window {
     }
 
     /// Errors: `GROUP` if a node rank is none of the window's.
-    fn check_group(&self, group: &[u32]) -> Result<()> {
+    fn check_group(&self, group: &[NodeRank]) -> Result<()> {
         group.iter().try_for_each(|node_rank| self.rank_of(*node_rank).map(drop))
     }
 

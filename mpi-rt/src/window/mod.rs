@@ -43,6 +43,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use epoch::{Epochs, Held};
 use lwk_epoch::PairLine;
+use lwk_place::NodeRank;
 use shared::{Control, Memory, Own};
 
 /// How a window came by its memory (`MPI_WIN_CREATE_FLAVOR`); the numbers are the binary interface's.
@@ -89,8 +90,7 @@ struct Target {
     control: &'static Control,
     /// The line in the target's memory that this rank writes.
     line: &'static PairLine,
-    /// Node rank.
-    node_rank: u32,
+    node_rank: NodeRank,
 }
 
 impl Engine {
@@ -108,7 +108,7 @@ impl Engine {
 
 impl Window {
     /// The rank in the window of each node rank. Errors: `GROUP` if one is none of its ranks.
-    fn rank_of(&self, node_rank: u32) -> Result<usize> {
+    fn rank_of(&self, node_rank: NodeRank) -> Result<usize> {
         let rank = usize::try_from(self.communicator.rank_of(node_rank)).map_err(|_| Error::GROUP)?;
         if self.targets.get(rank).is_some_and(|target| target.node_rank == node_rank) {
             Ok(rank)
