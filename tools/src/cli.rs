@@ -9,6 +9,7 @@ use lwk_job::LogLevel;
 
 use crate::accel;
 use crate::qemu::{CardKind, Firmware};
+use crate::switch::command::SwitchOptions;
 
 const STATUSES: &str = "\
 Exit statuses:
@@ -60,6 +61,10 @@ pub enum Command {
     Fc(Words),
     /// Write a disk image that boots on a real UEFI machine from a USB stick
     Image(ImageOptions),
+    /// Join nodes and switches of several machines by an Ethernet switch, until it is interrupted
+    ///
+    /// `run --nodes` has a switch of its own; `--uplink` joins that with this one.
+    Switch(SwitchOptions),
     /// Lay all that is needed to compile and run programs in a folder, for use from anywhere without this tree
     ///
     /// DIR/bin gets mpicc, mpicxx, mpifort, oshcc, oshc++, oshfort, mpiexec, mpirun, oshrun and margay; beside it go headers, libraries,
@@ -214,10 +219,19 @@ pub struct RunOptions {
     /// Core of each node that takes the interrupts of its network card [default: one without ranks if there is one, else core 0]
     #[arg(long, value_name = "CORE", conflicts_with = "host")]
     pub irq_core: Option<u32>,
-    /// What happens to frames between nodes in QEMU, each with its chance from 0 to 1: loss=, duplicate=, reorder=, corrupt=, and seed=, as
-    /// in loss=0.01,seed=7
+    /// What wires between nodes in QEMU are like, and what happens to frames, as in loss=0.01,seed=7
+    ///
+    /// Chances from 0 to 1: loss=, duplicate=, reorder=, corrupt=, and their seed=. The wire to each node: bandwidth= in million bits a
+    /// second, latency= in microseconds, queue= in frames (512), pause=1 to ask senders to pause when it is three quarters full. Nodes cut off from
+    /// the others: apart=2+3@500-1500, in milliseconds after the first frame; without an end it never heals.
     #[arg(long, value_name = "WHAT")]
     pub wire: Option<String>,
+    /// Another switch (`cargo lwk switch`) that the one between nodes in QEMU joins, where it listens
+    #[arg(long, value_name = "HOST:PORT")]
+    pub uplink: Option<String>,
+    /// Write all frames between nodes in QEMU to this file, for Wireshark (tools/wireshark)
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
     /// Memory of the node, in MiB [default: what the job needs]
     #[arg(long, value_name = "MIB", conflicts_with = "host", value_parser = clap::value_parser!(u64).range(64..=16_777_216))]
     pub node_mem: Option<u64>,

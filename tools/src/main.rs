@@ -70,6 +70,7 @@ fn dispatch(tree: &Tree, command: Command) -> Outcome<i32> {
             match become_program(tree, CHECK, Some("scoreboard"), &options.words)? {}
         }
         Command::Install(options) => install::run(tree, &options),
+        Command::Switch(options) => lwk::switch::command::run(&options),
         Command::List => {
             let mut entries = catalog::list(tree, build::APPS)?;
             entries.extend(catalog::list_c(tree)?.into_iter().map(|(entry, _)| entry));

@@ -12,6 +12,7 @@
 #[macro_use]
 extern crate lwk;
 
+mod capture;
 mod case;
 pub mod cli;
 mod conformance;
@@ -109,6 +110,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     tests.extend(wrappers::all());
     tests.push(installed::test());
     tests.extend(peers::all());
+    tests.extend(capture::all());
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
     let compiles =
         |test: &Test| cc::has_fortran() || !test.sources.iter().any(|source| cc::is_fortran(source));
@@ -140,6 +142,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         if tests.iter().any(|test| test.name.starts_with("margay-cc")) {
             wrappers::left_out().iter().for_each(|line| show!("{line}"));
         }
+        capture::left_out(&tests).iter().for_each(|line| show!("{line}"));
         peers::left_out(&tests).iter().for_each(|line| show!("{line}"));
         let lwk = Lwk::new(tree)?;
         let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);

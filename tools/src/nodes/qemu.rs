@@ -28,7 +28,7 @@ use crate::qemu::{Boot, CARD, Card, Firmware, Machine, Node};
 use crate::report::Report;
 use crate::run::{ask_runtime, check_program, host_cores, injection, job_of_nodes};
 use crate::session::{BOOT_LIMIT, EXIT_LIMIT};
-use crate::switch::{Faults, PortCounts, Switch};
+use crate::switch::{PortCounts, Setup, Switch, command};
 use crate::symbols::Symbols;
 use crate::tree::{RunFolder, Tree};
 use crate::{files, image, memory};
@@ -46,8 +46,9 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if nodes > NODES_MAX {
         return Err(Failure::usage(format!("at most {NODES_MAX} nodes run in QEMU here, not {nodes}")));
     }
-    let faults = options.wire.as_deref().map_or(Ok(Faults::default()), Faults::parse);
-    let faults = faults.map_err(|problem| Failure::usage(format!("--wire: {problem}")))?;
+    let settings = command::settings(options.wire.as_deref())?;
+    let uplinks: Vec<_> =
+        options.uplink.iter().map(|text| command::address("--uplink", text)).collect::<Outcome<_>>()?;
     let cores = check_cores(options)?;
     let mut job = job_of_nodes(&options.job)?;
     job.log = options.log.map(|level| level.of_job());
@@ -75,7 +76,9 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let number = job_number();
     let accelerator = options.accel.settle();
     let ports = nodes as usize + usize::from(options.trouble == Some(Trouble::Flood));
-    let (switch, mut stations) = Switch::start(ports, faults).doing(|| "start the switch".into())?;
+    let capture = command::capture(options.capture.as_ref())?;
+    let setup = Setup { stations: ports, settings, listen: None, uplinks, capture };
+    let (switch, mut stations) = Switch::start(setup).doing(|| "start the switch".into())?;
     let station_of_noise = (ports > nodes as usize).then(|| stations.pop()).flatten();
     let (say, hear) = channel();
     let (mut members, mut readers) = (Vec::new(), Vec::new());
@@ -153,8 +156,11 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         let _ = reader.join();
     }
     printer.finish().doing(|| "write the job's output".into())?;
-    print_reports(options, &reports, &switch.stop());
-    ended
+    let seen = switch.stop();
+    print_reports(options, &reports, &seen.ports);
+    let status = ended?;
+    command::check_capture(&seen)?;
+    Ok(status)
 }
 
 /// Cores of each node: as asked for, else one for each rank of the node that has most.
@@ -244,17 +250,7 @@ fn print_reports(options: &RunOptions, reports: &[Report], ports: &[PortCounts])
     }
     for (node, (report, port)) in reports.iter().zip(ports).enumerate() {
         crate::tell::error(format_args!("node {node}\n{}", report.table()));
-        let PortCounts { frames, overrun, marked } = port;
-        crate::tell::error(format_args!(
-            "switch port={node} from={} to={} lost={} duplicated={} reordered={} corrupted={} flooded={} overrun={overrun} marked={marked}\n",
-            frames.from,
-            frames.to,
-            frames.lost,
-            frames.duplicated,
-            frames.reordered,
-            frames.corrupted,
-            frames.flooded,
-        ));
+        crate::tell::error(format_args!("switch port={node} {port}\n"));
     }
 }
 

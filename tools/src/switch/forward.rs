@@ -2,46 +2,7 @@
 
 use std::collections::HashMap;
 
-/// What happens to frames, each with a chance of its own from 0 to 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Faults {
-    pub loss: f64,
-    pub duplicate: f64,
-    /// The frame goes behind the next one to the same port.
-    pub reorder: f64,
-    /// One bit is turned over.
-    pub corrupt: f64,
-    pub seed: u64,
-}
-
-impl Faults {
-    /// Reads `loss=0.1,duplicate=0.01,reorder=0.05,corrupt=0.001,seed=7`; what is not named does not happen.
-    ///
-    /// # Errors
-    /// What is wrong, for a person.
-    pub fn parse(text: &str) -> Result<Faults, String> {
-        let mut faults = Faults { seed: 1, ..Faults::default() };
-        for word in text.split(',') {
-            let (name, value) = word.split_once('=').ok_or_else(|| format!("'{word}' is not NAME=VALUE"))?;
-            let chance = || {
-                let chance = value.parse().ok().filter(|chance| (0.0..=1.0).contains(chance));
-                chance.ok_or_else(|| format!("{name} is a chance from 0 to 1, not '{value}'"))
-            };
-            match name {
-                "loss" => faults.loss = chance()?,
-                "duplicate" => faults.duplicate = chance()?,
-                "reorder" => faults.reorder = chance()?,
-                "corrupt" => faults.corrupt = chance()?,
-                "seed" => {
-                    faults.seed =
-                        value.parse().map_err(|_| format!("seed is a number from 0 up, not '{value}'"))?;
-                }
-                _ => return Err(format!("'{name}' is none of loss, duplicate, reorder, corrupt and seed")),
-            }
-        }
-        Ok(faults)
-    }
-}
+use super::options::{Faults, Partition};
 
 /// What a port has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,9 +10,11 @@ pub struct Counts {
     /// Frames from and to the station there.
     pub from: u64,
     pub to: u64,
-    /// Of those from there: too short to be frames, lost on purpose, repeated, reordered, damaged, and sent to all since nobody knew better.
+    /// Of those from there: too short to be frames, lost on purpose, repeated, reordered, damaged, and sent to all since nobody knew better. Cut off: each
+    /// frame to a port that is apart.
     pub short: u64,
     pub lost: u64,
+    pub cut: u64,
     pub duplicated: u64,
     pub reordered: u64,
     pub corrupted: u64,
@@ -66,17 +29,22 @@ pub struct Forwarding {
     /// Ports by the address of the station there.
     learned: HashMap<[u8; 6], usize>,
     counts: Vec<Counts>,
-    /// By port: a frame that goes behind the next one.
-    held: Vec<Option<Vec<u8>>>,
+    /// By port: a frame that goes behind the next one, or at a time if none comes until then.
+    held: Vec<Option<(u64, Vec<u8>)>>,
+    partitions: Vec<Partition>,
+    /// When the first frame came, in nanoseconds.
+    began: Option<u64>,
 }
 
 /// Addresses that are remembered: noise must not fill the memory.
 const LEARNED_MAX: usize = 4096;
+/// How long a frame that is to be overtaken waits for the next one, in nanoseconds.
+const HOLD: u64 = 1_000_000;
 /// Bytes of Ethernet's head.
 const HEAD_BYTES: usize = 14;
 
 impl Forwarding {
-    pub fn new(ports: usize, faults: Faults) -> Forwarding {
+    pub fn new(ports: usize, faults: Faults, partitions: Vec<Partition>) -> Forwarding {
         // The generator stands still at 0.
         let state = (faults.seed ^ 0x9e37_79b9_7f4a_7c15).max(1);
         Forwarding {
@@ -84,8 +52,24 @@ impl Forwarding {
             state,
             learned: HashMap::new(),
             counts: vec![Counts::default(); ports],
-            held: vec![None; ports],
+            held: (0..ports).map(|_| None).collect(),
+            partitions,
+            began: None,
         }
+    }
+
+    /// One port more.
+    pub fn add_port(&mut self) {
+        self.counts.push(Counts::default());
+        self.held.push(None);
+    }
+
+    /// Whether two ports are apart, so long after the first frame.
+    fn apart(&self, a: usize, b: usize, since: u64) -> bool {
+        let cuts = |cut: &Partition| {
+            (cut.from..cut.until).contains(&since) && cut.ports.contains(&a) != cut.ports.contains(&b)
+        };
+        self.partitions.iter().any(cuts)
     }
 
     pub fn counts(&self) -> &[Counts] {
@@ -93,7 +77,7 @@ impl Forwarding {
     }
 
     /// A number at random: Marsaglia's xorshift64.
-    fn next(&mut self) -> u64 {
+    fn random(&mut self) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
@@ -101,11 +85,13 @@ impl Forwarding {
     }
 
     fn strikes(&mut self, chance: f64) -> bool {
-        chance > 0.0 && ((self.next() >> 11) as f64) < chance * (1u64 << 53) as f64
+        chance > 0.0 && ((self.random() >> 11) as f64) < chance * (1u64 << 53) as f64
     }
 
-    /// Takes a frame that has come from port `from`, and calls `out` with each port and what goes there. The frame may be changed.
-    pub fn take(&mut self, from: usize, frame: &mut [u8], mut out: impl FnMut(usize, &[u8])) {
+    /// Takes a frame that has come from port `from` at `now`, in nanoseconds, and calls `out` with each port and what goes there. The frame may
+    /// be changed.
+    pub fn take(&mut self, now: u64, from: usize, frame: &mut [u8], mut out: impl FnMut(usize, &[u8])) {
+        let since = now.saturating_sub(*self.began.get_or_insert(now));
         self.counts[from].from += 1;
         let Some((head, _)) = frame.split_first_chunk::<HEAD_BYTES>() else {
             self.counts[from].short += 1;
@@ -124,7 +110,7 @@ impl Forwarding {
             return;
         }
         if self.strikes(self.faults.corrupt) {
-            let bit = self.next() as usize % (frame.len() * 8);
+            let bit = self.random() as usize % (frame.len() * 8);
             frame[bit / 8] ^= 1 << (bit % 8);
             self.counts[from].corrupted += 1;
         }
@@ -135,36 +121,37 @@ impl Forwarding {
             if port == from || known.is_some_and(|known| known != port) {
                 continue;
             }
+            if self.apart(from, port, since) {
+                self.counts[from].cut += 1;
+                continue;
+            }
             for _ in 0..copies {
                 self.counts[port].to += 1;
                 if self.held[port].is_none() && self.strikes(self.faults.reorder) {
                     self.counts[from].reordered += 1;
-                    self.held[port] = Some(frame.to_vec());
+                    self.held[port] = Some((now + HOLD, frame.to_vec()));
                     continue;
                 }
                 out(port, frame);
-                if let Some(held) = self.held[port].take() {
+                if let Some((_, held)) = self.held[port].take() {
                     out(port, &held);
                 }
             }
         }
     }
 
-    /// Lets go what waits for a next frame that has not come. True if there was something.
-    pub fn release(&mut self, mut out: impl FnMut(usize, &[u8])) -> bool {
-        let mut any = false;
+    /// Lets go what has waited long enough for a next frame.
+    pub fn release(&mut self, now: u64, mut out: impl FnMut(usize, &[u8])) {
         for (port, held) in self.held.iter_mut().enumerate() {
-            if let Some(frame) = held.take() {
+            if let Some((_, frame)) = held.take_if(|(until, _)| *until <= now) {
                 out(port, &frame);
-                any = true;
             }
         }
-        any
     }
 
-    /// Whether something waits for a next frame.
-    pub fn holds(&self) -> bool {
-        self.held.iter().any(Option::is_some)
+    /// When [`Forwarding::release`] is due.
+    pub fn next(&self) -> Option<u64> {
+        self.held.iter().flatten().map(|(until, _)| *until).min()
     }
 }
 
@@ -178,13 +165,13 @@ mod tests {
 
     fn ports(switch: &mut Forwarding, from: usize, mut frame: Vec<u8>) -> Vec<usize> {
         let mut ports = Vec::new();
-        switch.take(from, &mut frame, |port, _| ports.push(port));
+        switch.take(0, from, &mut frame, |port, _| ports.push(port));
         ports
     }
 
     #[test]
     fn stations_are_learned_and_others_are_looked_for_everywhere() {
-        let mut switch = Forwarding::new(3, Faults::default());
+        let mut switch = Forwarding::new(3, Faults::default(), Vec::new());
         assert_eq!(ports(&mut switch, 0, frame(1, 0, 0)), [1, 2], "nobody knows where station 1 is");
         assert_eq!(ports(&mut switch, 1, frame(0, 1, 0)), [0]);
         assert_eq!(ports(&mut switch, 0, frame(1, 0, 0)), [1]);
@@ -206,12 +193,12 @@ mod tests {
     fn what_happens_to_frames_is_as_often_as_asked_and_the_same_each_time() {
         let faults = Faults { loss: 0.1, duplicate: 0.05, reorder: 0.05, corrupt: 0.02, seed: 3 };
         let run = || {
-            let mut switch = Forwarding::new(2, faults);
+            let mut switch = Forwarding::new(2, faults, Vec::new());
             let mut came = Vec::new();
             for number in 0..10_000u32 {
-                switch.take(0, &mut frame(1, 0, number as u8), |_, frame| came.push(frame.to_vec()));
+                switch.take(0, 0, &mut frame(1, 0, number as u8), |_, frame| came.push(frame.to_vec()));
             }
-            switch.release(|_, frame| came.push(frame.to_vec()));
+            switch.release(HOLD, |_, frame| came.push(frame.to_vec()));
             (came, switch.counts().to_vec())
         };
         let (came, counts) = run();
@@ -228,11 +215,19 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_read_or_refused() {
-        let faults = Faults::parse("loss=0.1,seed=7").unwrap();
-        assert_eq!(faults, Faults { loss: 0.1, seed: 7, ..Faults::default() });
-        for wrong in ["", "loss", "loss=2", "loss=-0.1", "seed=x", "delay=1", "loss=NaN"] {
-            assert!(Faults::parse(wrong).is_err(), "{wrong}");
-        }
+    fn ports_are_apart_for_a_time() {
+        let cut = Partition { ports: vec![1, 2], from: 100, until: 200 };
+        let mut switch = Forwarding::new(4, Faults::default(), vec![cut]);
+        let mut to = |now: u64, from: usize| {
+            let mut ports = Vec::new();
+            switch.take(now, from, &mut frame(9, from as u8, 0), |port, _| ports.push(port));
+            ports
+        };
+        assert_eq!(to(1_000, 0), [1, 2, 3]);
+        assert_eq!(to(1_099, 0), [1, 2, 3]);
+        assert_eq!(to(1_100, 0), [3]);
+        assert_eq!(to(1_199, 1), [2]);
+        assert_eq!(to(1_200, 1), [0, 2, 3]);
+        assert_eq!((switch.counts()[0].cut, switch.counts()[1].cut), (2, 2));
     }
 }

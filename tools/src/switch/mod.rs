@@ -1,73 +1,123 @@
-//! An Ethernet switch for nodes on this machine: learns where stations are, and loses, repeats, reorders and damages frames if it is told to.
+//! An Ethernet switch for nodes on this machine and others: learns where stations are, gives each wire a bandwidth, a latency and a queue, and
+//! loses, repeats, reorders and damages frames or cuts stations off if it is told to ([`options`]).
 //!
-//! Each port is a pair of datagram sockets, one end the switch's. A thread forwards frames until the switch is dropped. A port whose station
-//! does not take its frames has a queue; a frame that comes to a queue which is half full carries a mark, and one that comes to a full queue is lost.
+//! A station is at the end of a pair of datagram sockets, or behind a UDP address: another switch, or a QEMU of another machine. A thread
+//! forwards frames until the switch is stopped. A port whose station does not take its frames has a queue; a frame that comes to a queue which
+//! is half full carries a mark, and one that comes to a full queue is lost. There is no spanning tree: switches must not form a ring.
 
+pub mod capture;
+pub mod command;
 pub mod forward;
+mod line;
+pub mod options;
+mod ports;
 
-use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use lwk_frames::frame::{AT_MARK, ETHERTYPE, MARK};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use capture::{Capture, Direction};
+pub use forward::Counts;
 use forward::Forwarding;
-pub use forward::{Counts, Faults};
+use line::{Taken, asks_for_pause};
+pub use options::{Faults, Settings};
+use ports::{Came, End, Ports};
 
-/// Frames that wait for a station, at most.
-const QUEUE: usize = 512;
-/// From so many on they are marked.
-const MARK_FROM: usize = QUEUE / 2;
 /// Longest frame that is forwarded whole.
 const FRAME_BYTES_MAX: usize = 16 << 10;
 /// Frames taken from one port before the others have their turn.
 const TURN: usize = 32;
-/// How long a frame that is to be overtaken waits for the next one.
-const HOLD: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+/// How often other machines are told of this switch, in nanoseconds.
+const ANNOUNCE: u64 = 1_000_000_000;
+
+/// What a switch is to have.
+#[derive(Default)]
+pub struct Setup {
+    /// Ports for stations of this machine.
+    pub stations: usize,
+    pub settings: Settings,
+    /// Where other machines reach it, and other switches that it reaches.
+    pub listen: Option<SocketAddr>,
+    pub uplinks: Vec<SocketAddr>,
+    pub capture: Option<Capture>,
+}
 
 /// A running switch; it ends when it is dropped.
 #[derive(Debug)]
 pub struct Switch {
     /// Its end wakes the thread: of a stream, since datagram sockets do not tell of the other's end.
     end: Option<UnixStream>,
-    thread: Option<JoinHandle<Vec<PortCounts>>>,
+    thread: Option<JoinHandle<Seen>>,
+    address: Option<SocketAddr>,
 }
 
-/// What a port has seen, frames lost for want of room and marked ones with it.
+/// What a switch has seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub ports: Vec<PortCounts>,
+    /// Why the capture is not whole.
+    pub capture: Option<String>,
+}
+
+/// What a port has seen: of the wire to its station, frames lost for want of room and marked ones, the longest queue, bytes that have
+/// arrived, and pauses that it was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounts {
+    /// The other machine there.
+    pub remote: Option<SocketAddr>,
     pub frames: Counts,
     pub overrun: u64,
     pub marked: u64,
+    pub longest: usize,
+    pub bytes: u64,
+    pub pauses: u64,
+}
+
+impl std::fmt::Display for PortCounts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Counts { from, to, short, lost, cut, duplicated, reordered, corrupted, flooded } = self.frames;
+        write!(
+            f,
+            "from={from} to={to} bytes={} lost={lost} cut={cut} duplicated={duplicated} reordered={reordered} corrupted={corrupted} \
+             flooded={flooded} short={short} overrun={} marked={} longest={} pauses={}",
+            self.bytes, self.overrun, self.marked, self.longest, self.pauses,
+        )?;
+        self.remote.map_or(Ok(()), |remote| write!(f, " remote={remote}"))
+    }
 }
 
 impl Switch {
-    /// Starts a switch with `ports` ports; gives the stations' ends of their wires.
+    /// Starts a switch; gives its stations' ends of their wires.
     ///
     /// # Errors
-    /// Linux refuses sockets or a thread.
-    pub fn start(ports: usize, faults: Faults) -> io::Result<(Switch, Vec<UnixDatagram>)> {
-        let pairs: Vec<_> = (0..ports).map(|_| UnixDatagram::pair()).collect::<io::Result<_>>()?;
+    /// Linux refuses sockets, an address or a thread.
+    pub fn start(setup: Setup) -> io::Result<(Switch, Vec<UnixDatagram>)> {
+        let pairs: Vec<_> = (0..setup.stations).map(|_| UnixDatagram::pair()).collect::<io::Result<_>>()?;
         let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
         ours.iter().try_for_each(|socket| socket.set_nonblocking(true))?;
+        let udp = ports::udp(setup.listen, &setup.uplinks)?;
+        let address = udp.as_ref().map(std::net::UdpSocket::local_addr).transpose()?;
+        let Settings { faults, wire, partitions } = setup.settings;
+        let ports = Ports::new(ours, &setup.uplinks, udp, wire);
+        let forwarding = Forwarding::new(ports.all.len(), faults, partitions);
         let (end, ended) = UnixStream::pair()?;
-        let thread = std::thread::Builder::new().name("switch".into()).spawn(move || {
-            let queues = ours.iter().map(|_| Queue::default()).collect();
-            let mut wires = Wires { sockets: ours, queues };
-            let mut forwarding = Forwarding::new(wires.sockets.len(), faults);
-            // A failure of the host's ends the switch: stations then hear nothing, which their job reports.
-            let _ = forward_until(&ended, &mut wires, &mut forwarding);
-            let counts = forwarding.counts().iter().zip(&wires.queues);
-            counts.map(|(frames, queue)| PortCounts { frames: *frames, ..queue.counts }).collect()
-        })?;
-        Ok((Switch { end: Some(end), thread: Some(thread) }, theirs))
+        let running = Running { ports, forwarding, capture: setup.capture, began: Instant::now() };
+        let thread = std::thread::Builder::new().name("switch".into()).spawn(move || running.run(&ended))?;
+        Ok((Switch { end: Some(end), thread: Some(thread), address }, theirs))
     }
 
-    /// Ends the switch and tells what its ports have seen.
-    pub fn stop(mut self) -> Vec<PortCounts> {
+    /// Where other machines reach it.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// Ends the switch and tells what it has seen.
+    pub fn stop(mut self) -> Seen {
         self.end = None;
         // A panic has been printed.
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
@@ -84,153 +134,133 @@ impl Drop for Switch {
     }
 }
 
-#[derive(Default)]
-struct Queue {
-    frames: VecDeque<Vec<u8>>,
-    counts: PortCounts,
+/// The thread's.
+struct Running {
+    ports: Ports,
+    forwarding: Forwarding,
+    capture: Option<Capture>,
+    began: Instant,
 }
 
-struct Wires {
-    sockets: Vec<UnixDatagram>,
-    queues: Vec<Queue>,
-}
-
-impl Wires {
-    /// Sends a frame to a port, or has it wait there.
-    fn send(sockets: &[UnixDatagram], queues: &mut [Queue], port: usize, frame: &[u8]) {
-        let queue = &mut queues[port];
-        if queue.frames.is_empty() && sends(&sockets[port], frame) {
-            return;
-        }
-        if queue.frames.len() >= QUEUE {
-            queue.counts.overrun += 1;
-            return;
-        }
-        let mut frame = frame.to_vec();
-        let ours = frame.get(12..14) == Some(&ETHERTYPE.to_be_bytes()[..]);
-        if queue.frames.len() >= MARK_FROM && ours && frame.len() > AT_MARK {
-            frame[AT_MARK] |= MARK;
-            queue.counts.marked += 1;
-        }
-        queue.frames.push_back(frame);
+impl Running {
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_nanos() as u64
     }
 
-    /// Sends what waits for a port, as far as its station takes it.
-    fn drain(&mut self, port: usize) {
-        let queue = &mut self.queues[port].frames;
-        while let Some(frame) = queue.front()
-            && sends(&self.sockets[port], frame)
-        {
-            queue.pop_front();
-        }
+    /// Forwards frames until the other end of `ended` is closed.
+    fn run(mut self, ended: &UnixStream) -> Seen {
+        // A failure of the host's ends the switch: stations then hear nothing, which their job reports.
+        let _ = self.forward_until(ended);
+        let counts = |(port, frames): (&ports::Port, &Counts)| PortCounts {
+            remote: match port.end {
+                End::Remote(address) => Some(address),
+                End::Station(_) => None,
+            },
+            frames: *frames,
+            overrun: port.line.overrun,
+            marked: port.line.marked,
+            longest: port.line.longest,
+            bytes: port.line.bytes,
+            pauses: port.pauses,
+        };
+        let ports = self.ports.all.iter().zip(self.forwarding.counts()).map(counts).collect();
+        Seen { ports, capture: self.capture.and_then(Capture::end) }
     }
-}
 
-/// Whether a frame need not wait: it is gone, or nobody is there any more.
-fn sends(socket: &UnixDatagram, frame: &[u8]) -> bool {
-    match socket.send(frame) {
-        Ok(_) => true,
-        Err(error) => {
-            let full = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted, io::ErrorKind::OutOfMemory];
-            !full.contains(&error.kind())
-                && error.raw_os_error() != Some(rustix::io::Errno::NOBUFS.raw_os_error())
-        }
-    }
-}
-
-/// Forwards frames until the other end of `ended` is closed.
-fn forward_until(ended: &UnixStream, wires: &mut Wires, forwarding: &mut Forwarding) -> io::Result<()> {
-    let mut buffer = vec![0; FRAME_BYTES_MAX];
-    // Ports whose station is gone.
-    let mut gone = vec![false; wires.sockets.len()];
-    loop {
-        let ready = wait(ended.as_fd(), wires, &gone, forwarding.holds())?;
-        let Some(ready) = ready else { return Ok(()) };
-        let any = ready.iter().any(|flags| flags.contains(PollFlags::IN));
-        for (port, flags) in ready.iter().enumerate() {
-            if flags.contains(PollFlags::OUT) {
-                wires.drain(port);
+    fn forward_until(&mut self, ended: &UnixStream) -> io::Result<()> {
+        let mut buffer = vec![0; FRAME_BYTES_MAX];
+        let mut announced = None;
+        loop {
+            if self.ports.has_remotes() && announced.is_none_or(|at| self.now() >= at + ANNOUNCE) {
+                announced = Some(self.now());
+                self.ports.announce();
             }
-            if !flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
-                continue;
+            if !self.wait(ended)? {
+                return Ok(());
             }
-            for _ in 0..TURN {
-                let length = match wires.sockets[port].recv(&mut buffer) {
-                    Ok(length) => length,
-                    Err(error) => {
-                        let waits =
-                            matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted);
-                        gone[port] |= !waits;
+            for port in 0..self.ports.all.len() {
+                for _ in 0..TURN {
+                    let came = self.ports.receive(port, &mut buffer);
+                    if !self.take(came, &mut buffer) {
                         break;
                     }
-                };
-                let Wires { sockets, queues } = &mut *wires;
-                forwarding
-                    .take(port, &mut buffer[..length], |to, frame| Wires::send(sockets, queues, to, frame));
+                }
             }
-            gone[port] |= flags.contains(PollFlags::HUP) && !flags.contains(PollFlags::IN);
-        }
-        if !any {
-            let Wires { sockets, queues } = &mut *wires;
-            forwarding.release(|to, frame| Wires::send(sockets, queues, to, frame));
+            for _ in 0..TURN {
+                let came = self.ports.receive_remote(&mut buffer);
+                if !self.take(came, &mut buffer) {
+                    break;
+                }
+            }
+            let (now, all) = (self.now(), &mut self.ports.all);
+            self.forwarding.release(now, |to, frame| {
+                all[to].line.take(now, frame);
+            });
+            let capture = &mut self.capture;
+            self.ports.deliver(now, |port, frame| {
+                if let Some(capture) = capture {
+                    capture.frame(now, port, Direction::Out, frame);
+                }
+            });
         }
     }
-}
 
-/// Waits until something can be done; for a moment only if `briefly`. None: the switch has been dropped.
-fn wait(
-    ended: BorrowedFd<'_>,
-    wires: &Wires,
-    gone: &[bool],
-    briefly: bool,
-) -> io::Result<Option<Vec<PollFlags>>> {
-    let wanted = |port: usize| match (gone[port], wires.queues[port].frames.is_empty()) {
-        (true, _) => PollFlags::empty(),
-        (false, true) => PollFlags::IN,
-        (false, false) => PollFlags::IN | PollFlags::OUT,
-    };
-    let ports = (0..wires.sockets.len()).filter(|port| !gone[*port]);
-    let mut polled = vec![PollFd::from_borrowed_fd(ended, PollFlags::IN)];
-    polled.extend(ports.clone().map(|port| PollFd::new(&wires.sockets[port], wanted(port))));
-    match poll(&mut polled, briefly.then_some(&HOLD)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => {}
-        Err(error) => return Err(error.into()),
+    /// Takes what has come to a port; false if nothing has.
+    fn take(&mut self, came: Came, buffer: &mut [u8]) -> bool {
+        let (from, length) = match came {
+            Came::Nothing => return false,
+            Came::New => return true,
+            Came::Frame(from, length) => (from, length),
+        };
+        while self.forwarding.counts().len() < self.ports.all.len() {
+            self.forwarding.add_port();
+        }
+        let now = self.now();
+        let frame = &mut buffer[..length];
+        if frame.is_empty() {
+            // Another switch has told of itself.
+            return true;
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.frame(now, from, Direction::In, frame);
+        }
+        if let Some(quanta) = asks_for_pause(frame) {
+            self.ports.all[from].line.pause(now, quanta);
+            return true;
+        }
+        let (all, mut pause) = (&mut self.ports.all, None);
+        self.forwarding.take(now, from, frame, |to, frame| {
+            if let Taken::Pause(quanta) = all[to].line.take(now, frame) {
+                pause = Some(quanta);
+            }
+        });
+        if let Some(quanta) = pause {
+            self.ports.ask_for_pause(from, quanta);
+        }
+        true
     }
-    if !polled[0].revents().is_empty() {
-        return Ok(None);
+
+    /// Waits until something can be done. False: the switch has been stopped.
+    fn wait(&mut self, ended: &UnixStream) -> io::Result<bool> {
+        let now = self.now();
+        let hold = self.forwarding.next();
+        let announce = self.ports.has_remotes().then_some(now + ANNOUNCE);
+        let next = self.ports.next().into_iter().chain(hold).chain(announce).min();
+        let wait = next.map(|next| {
+            let wait = Duration::from_nanos(next.saturating_sub(now));
+            Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() }
+        });
+        let mut polled = vec![PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN)];
+        polled.extend(self.ports.polled());
+        match poll(&mut polled, wait.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let seen: Vec<_> = polled.iter().map(PollFd::revents).collect();
+        self.ports.note_gone(&seen[1..]);
+        Ok(seen[0].is_empty())
     }
-    let mut ready = vec![PollFlags::empty(); wires.sockets.len()];
-    for (port, polled) in ports.zip(&polled[1..]) {
-        ready[port] = polled.revents();
-    }
-    Ok(Some(ready))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_reach_their_station_and_a_slow_one_loses_none_that_fit() {
-        let (switch, stations) = Switch::start(2, Faults::default()).unwrap();
-        let frame = |number: u16| {
-            let head = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0x88, 0xb5, 1, 0];
-            [&head[..], &number.to_le_bytes()].concat()
-        };
-        for number in 0..QUEUE as u16 {
-            stations[0].send(&frame(number)).unwrap();
-        }
-        let mut buffer = [0; 64];
-        let mut marked = 0;
-        for number in 0..QUEUE as u16 {
-            let length = stations[1].recv(&mut buffer).unwrap();
-            marked += u64::from(buffer[AT_MARK]);
-            buffer[AT_MARK] = 0;
-            assert_eq!(buffer[..length], frame(number));
-        }
-        drop(stations);
-        let counts = switch.stop();
-        assert_eq!((counts[0].frames.from, counts[1].frames.to), (QUEUE as u64, QUEUE as u64));
-        assert_eq!((counts[1].overrun, counts[1].marked), (0, marked));
-    }
-}
+mod tests;
