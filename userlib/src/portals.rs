@@ -14,11 +14,12 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 pub use lwk_abi::portals as abi;
 use lwk_abi::portals::{
-    COUNTER_BYTES, Descriptor, ERROR_BASE, Entry, Event, Limits, NONE, Operation, QUEUE_DROPPED,
-    QUEUE_EVENTS, QUEUE_TAKEN, status,
+    COUNTER_BYTES, Descriptor, ERROR_BASE, Entry, Event, Limits, NONE, NodeCounts, Operation, QUEUE_DROPPED,
+    QUEUE_EVENTS, QUEUE_TAKEN, first_rank_of, node_of, status,
 };
 use lwk_abi::syscall::portals as call;
 
+use crate::job;
 use crate::syscall::raw;
 use crate::wait::spin_until;
 
@@ -44,6 +45,7 @@ impl fmt::Display for Error {
             Error::Status(status::PT_FULL) => "PTL_PT_FULL",
             Error::Status(status::PT_EQ_NEEDED) => "PTL_PT_EQ_NEEDED",
             Error::Status(status::PT_IN_USE) => "PTL_PT_IN_USE",
+            Error::Status(status::LIST_TOO_LONG) => "PTL_LIST_TOO_LONG",
             Error::Status(other) => return write!(f, "Portals status {other}"),
         })
     }
@@ -52,11 +54,14 @@ impl fmt::Display for Error {
 /// What a call answers.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// One of Portals' system calls.
+/// One of Portals' system calls ([`lwk_abi::syscall::portals`]), for what has no wrapper here.
+///
+/// # Errors
+/// What the kernel answers; this home has no network.
 ///
 /// # Safety
 /// What others do with the memory that the arguments name must be sound.
-unsafe fn portals(number: u64, arguments: [u64; 4]) -> Result<u32> {
+pub unsafe fn system_call(number: u64, arguments: [u64; 4]) -> Result<u32> {
     let [a, b, c, d] = arguments;
     // SAFETY: what others do with the memory that the arguments name is sound (this function's contract).
     match unsafe { raw(number, [a, b, c, d, 0, 0]) } {
@@ -98,7 +103,7 @@ impl Interface {
         let mut limits = Limits::default();
         let told = (&raw mut limits).expose_provenance() as u64;
         // SAFETY: the call writes the limits into this function's variable.
-        let handle = unsafe { portals(call::INTERFACE_OPEN, [options.into(), 0, told, 0]) }?;
+        let handle = unsafe { system_call(call::INTERFACE_OPEN, [options.into(), 0, told, 0]) }?;
         Ok(Interface { handle, limits })
     }
 
@@ -115,7 +120,7 @@ impl Interface {
     /// Messages dropped, and violations of permissions and of operations ([`abi::register`]). Errors: no such register.
     pub fn register(&self, register: u32) -> Result<u32> {
         // SAFETY: no memory is involved.
-        unsafe { portals(call::INTERFACE_STATUS, [self.handle.into(), register.into(), 0, 0]) }
+        unsafe { system_call(call::INTERFACE_STATUS, [self.handle.into(), register.into(), 0, 0]) }
     }
 
     /// A queue with room for `events` events. Errors: no memory, or too many queues.
@@ -124,7 +129,8 @@ impl Interface {
         let memory = Memory::new(bytes)?;
         let start = memory.address();
         // SAFETY: the memory is the queue's as long as the kernel has it, and the kernel keeps to its form.
-        let handle = unsafe { portals(call::QUEUE_ALLOCATE, [self.handle.into(), start, events as u64, 0]) }?;
+        let handle =
+            unsafe { system_call(call::QUEUE_ALLOCATE, [self.handle.into(), start, events as u64, 0]) }?;
         Ok(Queue { handle, memory: Some(memory), size: events as u64, taken: 0 })
     }
 
@@ -133,7 +139,7 @@ impl Interface {
         let memory = Memory::new(COUNTER_BYTES as usize)?;
         // SAFETY: the memory is the counter's as long as the kernel has it, and the kernel keeps to its form.
         let handle =
-            unsafe { portals(call::COUNTER_ALLOCATE, [self.handle.into(), memory.address(), 0, 0]) }?;
+            unsafe { system_call(call::COUNTER_ALLOCATE, [self.handle.into(), memory.address(), 0, 0]) }?;
         Ok(Counter { handle, memory: Some(memory) })
     }
 
@@ -143,20 +149,31 @@ impl Interface {
         let queue = queue.map_or(NONE, |queue| queue.handle);
         // SAFETY: no memory is involved.
         unsafe {
-            portals(call::TABLE_ALLOCATE, [self.handle.into(), options.into(), queue.into(), index.into()])
+            system_call(
+                call::TABLE_ALLOCATE,
+                [self.handle.into(), options.into(), queue.into(), index.into()],
+            )
         }
     }
 
     /// Gives an entry of the portal table back. Errors: it still has list entries or messages.
     pub fn free_table(&self, index: u32) -> Result<()> {
         // SAFETY: no memory is involved.
-        unsafe { portals(call::TABLE_FREE, [self.handle.into(), index.into(), 0, 0]) }.map(drop)
+        unsafe { system_call(call::TABLE_FREE, [self.handle.into(), index.into(), 0, 0]) }.map(drop)
     }
 
-    /// Has an entry of the portal table take messages, or none. Errors: there is none.
+    /// Has an entry of the portal table take messages, or none; then it returns when all that were arriving have arrived. Errors: there is none.
     pub fn enable(&self, index: u32, on: bool) -> Result<()> {
-        // SAFETY: no memory is involved.
-        unsafe { portals(call::TABLE_ENABLE, [self.handle.into(), index.into(), on.into(), 0]) }.map(drop)
+        enable(self.handle, index, on)
+    }
+
+    /// What the node has done. Errors: none while the interface is open.
+    pub fn node_counts(&self) -> Result<NodeCounts> {
+        let mut counts = NodeCounts::default();
+        let to = (&raw mut counts).expose_provenance() as u64;
+        // SAFETY: the call writes into this function's variable.
+        unsafe { system_call(call::NODE_COUNTS, [self.handle.into(), to, 0, 0]) }?;
+        Ok(counts)
     }
 
     /// Names memory that operations take data from and put answers into. Errors: it is not this program's; handles that are not.
@@ -166,13 +183,13 @@ impl Interface {
     pub unsafe fn bind(&self, descriptor: &Descriptor) -> Result<DescriptorHandle> {
         let arguments = [self.handle.into(), address_of(descriptor), 0, 0];
         // SAFETY: the memory may be read and written while operations use it (this function's contract).
-        unsafe { portals(call::DESCRIPTOR_BIND, arguments) }.map(DescriptorHandle)
+        unsafe { system_call(call::DESCRIPTOR_BIND, arguments) }.map(DescriptorHandle)
     }
 
     /// Forgets a descriptor. Errors: operations still use it.
     pub fn release(&self, descriptor: DescriptorHandle) -> Result<()> {
         // SAFETY: no memory is involved.
-        unsafe { portals(call::DESCRIPTOR_RELEASE, [descriptor.0.into(), 0, 0, 0]) }.map(drop)
+        unsafe { system_call(call::DESCRIPTOR_RELEASE, [descriptor.0.into(), 0, 0, 0]) }.map(drop)
     }
 
     /// Appends an entry to a list of a portal-table entry. Errors: memory that is not this program's; no room.
@@ -182,13 +199,13 @@ impl Interface {
     pub unsafe fn append(&self, table: u32, entry: &Entry, list: u32) -> Result<EntryHandle> {
         let arguments = [self.handle.into(), table.into(), address_of(entry), list.into()];
         // SAFETY: whoever the entry names may use its memory by its options (this function's contract).
-        unsafe { portals(call::ENTRY_APPEND, arguments) }.map(EntryHandle)
+        unsafe { system_call(call::ENTRY_APPEND, arguments) }.map(EntryHandle)
     }
 
     /// Takes an entry off its list. Errors: a message is arriving there; it is gone already.
     pub fn unlink(&self, entry: EntryHandle) -> Result<()> {
         // SAFETY: no memory is involved: others reach less.
-        unsafe { portals(call::ENTRY_UNLINK, [entry.0.into(), 0, 0, 0]) }.map(drop)
+        unsafe { system_call(call::ENTRY_UNLINK, [entry.0.into(), 0, 0, 0]) }.map(drop)
     }
 
     /// Looks for an unexpected message that an entry would take ([`abi::SEARCH_ONLY`], [`abi::SEARCH_DELETE`]); an event tells. Errors: as
@@ -196,7 +213,7 @@ impl Interface {
     pub fn search(&self, table: u32, entry: &Entry, what: u32) -> Result<()> {
         let arguments = [self.handle.into(), table.into(), address_of(entry), what.into()];
         // SAFETY: the call reads the entry, and writes nothing but events.
-        unsafe { portals(call::ENTRY_SEARCH, arguments) }.map(drop)
+        unsafe { system_call(call::ENTRY_SEARCH, arguments) }.map(drop)
     }
 
     /// Begins an operation, or keeps it for its counting event. Errors: it makes no sense; no room.
@@ -205,7 +222,42 @@ impl Interface {
     /// Until events tell of its end, its descriptors' memory is read, or written if it fetches.
     pub unsafe fn operate(&self, operation: &Operation) -> Result<()> {
         // SAFETY: the descriptors' memory is left to the operation until its end (this function's contract).
-        unsafe { portals(call::OPERATE, [self.handle.into(), address_of(operation), 0, 0]) }.map(drop)
+        unsafe { system_call(call::OPERATE, [self.handle.into(), address_of(operation), 0, 0]) }.map(drop)
+    }
+}
+
+/// What [`Interface::enable`] does, by the interface's handle.
+///
+/// # Errors
+/// There is no such entry, or no such interface.
+pub fn enable(interface: u32, index: u32, on: bool) -> Result<()> {
+    let ask = || {
+        // SAFETY: no memory is involved.
+        unsafe { system_call(call::TABLE_ENABLE, [interface.into(), index.into(), on.into(), 0]) }
+    };
+    let mut answer = ask();
+    if !on && answer != Ok(0) {
+        spin_until(|| {
+            answer = ask();
+            !matches!(answer, Ok(1..))
+        });
+    }
+    answer.map(drop)
+}
+
+/// Node and process of a rank of the job, as physical interfaces name it.
+pub fn physical(rank: u32) -> (u32, u32) {
+    let (size, nodes) = (job().size(), job().nodes());
+    let node = node_of(rank, size, nodes);
+    (node, rank - first_rank_of(node, size, nodes))
+}
+
+/// How far away a rank is: 0 it is this one, 1 it is on this node, 2 it is on another.
+pub fn distance(rank: u32) -> u32 {
+    match rank {
+        rank if rank == job().rank().0 => 0,
+        rank if physical(rank).0 == job().node() => 1,
+        _ => 2,
     }
 }
 
@@ -213,7 +265,7 @@ impl Drop for Interface {
     fn drop(&mut self) {
         // SAFETY: no memory is involved: others reach less.
         // An operation still under way keeps it open, and then the job's end closes it.
-        let _ = unsafe { portals(call::INTERFACE_CLOSE, [self.handle.into(), 0, 0, 0]) };
+        let _ = unsafe { system_call(call::INTERFACE_CLOSE, [self.handle.into(), 0, 0, 0]) };
     }
 }
 
@@ -339,19 +391,19 @@ impl Counter {
     /// Adds to the counts. Errors: none while the interface is open.
     pub fn add(&self, successes: u64, failures: u64) -> Result<()> {
         // SAFETY: the call writes to the counter's own memory.
-        unsafe { portals(call::COUNTER_CHANGE, [self.handle.into(), successes, failures, 0]) }.map(drop)
+        unsafe { system_call(call::COUNTER_CHANGE, [self.handle.into(), successes, failures, 0]) }.map(drop)
     }
 
     /// Sets the counts. Errors: none while the interface is open.
     pub fn set(&self, successes: u64, failures: u64) -> Result<()> {
         // SAFETY: the call writes to the counter's own memory.
-        unsafe { portals(call::COUNTER_CHANGE, [self.handle.into(), successes, failures, 1]) }.map(drop)
+        unsafe { system_call(call::COUNTER_CHANGE, [self.handle.into(), successes, failures, 1]) }.map(drop)
     }
 
     /// Forgets what it was to trigger. Errors: none while the interface is open.
     pub fn cancel_triggered(&self) -> Result<()> {
         // SAFETY: no memory is involved.
-        unsafe { portals(call::COUNTER_CANCEL, [self.handle.into(), 0, 0, 0]) }.map(drop)
+        unsafe { system_call(call::COUNTER_CANCEL, [self.handle.into(), 0, 0, 0]) }.map(drop)
     }
 }
 
@@ -364,7 +416,7 @@ impl Drop for Counter {
 /// Has the kernel give memory back. If something still uses it the memory stays the kernel's.
 fn give_back(number: u64, handle: u32, memory: &mut Option<Memory>) {
     // SAFETY: no memory is involved: the kernel writes less.
-    let answer = unsafe { portals(number, [handle.into(), 0, 0, 0]) };
+    let answer = unsafe { system_call(number, [handle.into(), 0, 0, 0]) };
     // With its interface closed the kernel knows nothing of it any more.
     if !matches!(answer, Ok(_) | Err(Error::Status(status::ARG_INVALID))) {
         core::mem::forget(memory.take());

@@ -28,6 +28,8 @@ pub mod status {
     pub const PT_EQ_NEEDED: u32 = 14;
     pub const PT_IN_USE: u32 = 15;
     pub const NO_MATCH: u32 = 16;
+    pub const ABORTED: u32 = 17;
+    pub const SIZE_INVALID: u32 = 18;
 }
 
 /// Options of a network interface; one of each pair.
@@ -44,7 +46,15 @@ pub mod table {
     pub const ONLY_TRUNCATE: u32 = 2;
     /// A message for which there is no room disables the entry instead of being dropped.
     pub const FLOWCTRL: u32 = 4;
+    /// It begins disabled.
+    pub const ALLOC_DISABLED: u32 = 8;
+    /// A hint that is not needed: exact bits are found by hash anyway, in the list's order.
+    pub const MATCH_UNORDERED: u32 = 16;
+    pub const ALL: u32 = (1 << 5) - 1;
 }
+
+/// `start` and `bytes` of a descriptor or a list entry are those of an array of vectors, each an address and a length; `bytes` is their number.
+pub const IOVEC: u32 = 1 << 20;
 
 /// Any free index of the portal table.
 pub const PT_ANY: u32 = u32::MAX;
@@ -72,7 +82,11 @@ pub mod entry {
     pub const EVENT_CT_COMM: u32 = 1 << 14;
     pub const EVENT_CT_OVERFLOW: u32 = 1 << 15;
     pub const EVENT_CT_BYTES: u32 = 1 << 16;
-    pub const ALL: u32 = (1 << 17) - 1;
+    /// An entry that manages its offset moves it by the bytes asked for of every unexpected message that it finds when it is appended.
+    pub const LOCAL_INC_UH_RLENGTH: u32 = 1 << 17;
+    /// All of its memory is the program's, as it must be anyway.
+    pub const IS_ACCESSIBLE: u32 = 1 << 18;
+    pub const ALL: u32 = ((1 << 19) - 1) | super::IOVEC;
 }
 
 /// Options of memory descriptors.
@@ -84,8 +98,11 @@ pub mod descriptor {
     pub const EVENT_CT_ACK: u32 = 1 << 4;
     pub const EVENT_CT_BYTES: u32 = 1 << 5;
     pub const UNORDERED: u32 = 1 << 6;
+    /// What is put may change as soon as the call has returned, up to [`Limits::volatile_bytes`](super::Limits::volatile_bytes).
     pub const VOLATILE: u32 = 1 << 7;
-    pub const ALL: u32 = (1 << 8) - 1;
+    /// Messages may get lost. None is.
+    pub const UNRELIABLE: u32 = 1 << 8;
+    pub const ALL: u32 = ((1 << 9) - 1) | super::IOVEC;
 }
 
 /// Lists of a portal-table entry.
@@ -174,6 +191,23 @@ pub mod datatype {
     pub const UINT64: u32 = 7;
     pub const FLOAT: u32 = 8;
     pub const DOUBLE: u32 = 9;
+    pub const FLOAT_COMPLEX: u32 = 10;
+    pub const DOUBLE_COMPLEX: u32 = 11;
+    /// Known by name only: there are no operations on them.
+    pub const LONG_DOUBLE: u32 = 12;
+    pub const LONG_DOUBLE_COMPLEX: u32 = 13;
+}
+
+/// Bytes of an element; nothing if there are no operations on its type.
+pub const fn element_bytes(datatype: u32) -> Option<usize> {
+    Some(match datatype {
+        datatype::INT8 | datatype::UINT8 => 1,
+        datatype::INT16 | datatype::UINT16 => 2,
+        datatype::INT32 | datatype::UINT32 | datatype::FLOAT => 4,
+        datatype::INT64 | datatype::UINT64 | datatype::DOUBLE | datatype::FLOAT_COMPLEX => 8,
+        datatype::DOUBLE_COMPLEX => 16,
+        _ => return None,
+    })
 }
 
 /// Registers of an interface's status.
@@ -195,6 +229,11 @@ pub mod operation {
     /// Only triggered: changes a counting event.
     pub const CT_INC: u32 = 5;
     pub const CT_SET: u32 = 6;
+    /// Only triggered: appends the list entry at the address `put_offset`, which is read then, to list `atomic` of table `table`; its handle
+    /// goes to the address `get_offset`, [`super::NONE`] if it fails.
+    pub const ENTRY_APPEND: u32 = 7;
+    /// Only triggered: unlinks the list entry whose handle is `put`.
+    pub const ENTRY_UNLINK: u32 = 8;
 }
 
 /// Limits of an interface.
@@ -210,7 +249,7 @@ pub struct Limits {
     pub counters: u32,
     /// Greatest index of the portal table.
     pub table_index: u32,
-    /// Entries of a scattered piece of memory: 0, there are none.
+    /// Vectors of a descriptor or a list entry.
     pub iovecs: u32,
     /// Entries of a list.
     pub list_size: u32,
@@ -238,7 +277,7 @@ pub struct Descriptor {
     pub reserved: u32,
 }
 
-/// A list entry (`ptl_le_t`, `ptl_me_t`).
+/// A list entry (`ptl_le_t`, `ptl_me_t`, and `user` behind them).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
@@ -286,9 +325,9 @@ pub struct Operation {
     pub remote_offset: u64,
     pub user: u64,
     pub data: u64,
-    /// Element to compare with or mask. For counters: what is added or set, successes.
+    /// Element to compare with or mask, its first 8 bytes. For counters: what is added or set, successes.
     pub operand: u64,
-    /// For counters: failures.
+    /// The element's other 8 bytes. For counters: failures.
     pub failures: u64,
     /// For counters: the handle of the one that changes.
     pub counter: u32,
@@ -311,7 +350,8 @@ pub struct Event {
     pub uid: u32,
     pub atomic: u32,
     pub datatype: u32,
-    pub reserved: u32,
+    /// 1: events have been dropped before this one.
+    pub dropped: u32,
     pub bits: u64,
     pub requested: u64,
     pub done: u64,
@@ -319,6 +359,39 @@ pub struct Event {
     pub start: u64,
     pub user: u64,
     pub data: u64,
+}
+
+/// What a node has done since its start ([`crate::syscall::portals::NODE_COUNTS`]).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeCounts {
+    /// Messages of this node's ranks, and messages for them.
+    pub sent: u64,
+    pub arrived: u64,
+    /// Bytes of payload that have come into programs' memory.
+    pub payload: u64,
+    /// Bytes that processors have written or copied into programs' memory, and how many of them were no payload: events and counts of limits.
+    pub written: u64,
+    pub told: u64,
+    /// Bytes that processors have copied in order to send them: heads, and payload that must be copied.
+    pub copied_to_send: u64,
+    pub frames_sent: u64,
+    pub frames_received: u64,
+    pub retransmitted: u64,
+    /// Interrupts of the card, and of the timer that looks after it.
+    pub interrupts: u64,
+    pub timer: u64,
+    pub reserved: u64,
+}
+
+/// The first rank of a node of a job, or of the node behind the last: ranks are spread in their order, as evenly as it goes.
+pub const fn first_rank_of(node: u32, size: u32, nodes: u32) -> u32 {
+    (node as u64 * size as u64 / nodes as u64) as u32
+}
+
+/// The node of a rank of a job.
+pub const fn node_of(rank: u32, size: u32, nodes: u32) -> u32 {
+    (((rank as u64 + 1) * nodes as u64 - 1) / size as u64) as u32
 }
 
 /// Words before the events of a queue: how many the program has taken, and how many the kernel has dropped for want of room.
@@ -339,4 +412,5 @@ pub const ATOMIC_BYTES: u64 = 512;
 pub const TABLE_SIZE: u32 = 64;
 
 const _: () = assert!(size_of::<Event>() == 104 && size_of::<Operation>() == 128 && size_of::<Entry>() == 72);
+const _: () = assert!(size_of::<NodeCounts>() == 96);
 const _: () = assert!(size_of::<Limits>() == 80 && size_of::<Descriptor>() == 32);

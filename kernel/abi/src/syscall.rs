@@ -263,7 +263,7 @@ pub mod portals {
     pub const TABLE_ALLOCATE: u64 = 0x1103;
     /// `(interface, index) -> 0`
     pub const TABLE_FREE: u64 = 0x1104;
-    /// `(interface, index, on) -> 0`
+    /// `(interface, index, on) -> messages that are still arriving`
     pub const TABLE_ENABLE: u64 = 0x1105;
     /// `(interface, *const Descriptor) -> descriptor`
     pub const DESCRIPTOR_BIND: u64 = 0x1106;
@@ -287,12 +287,16 @@ pub mod portals {
     pub const COUNTER_CHANGE: u64 = 0x110f;
     /// `(counter) -> 0`: forgets what the counter was to trigger.
     pub const COUNTER_CANCEL: u64 = 0x1110;
-    /// `(interface, *const Operation) -> 0`
+    /// `(interface, *const Operation) -> 0`; interface 0: that of the operation's descriptor, or of the counter that it waits for.
     pub const OPERATE: u64 = 0x1111;
     /// `(interface, start) -> 0`: operations until the end of the bundle may go together.
     pub const BUNDLE: u64 = 0x1112;
+    /// `(handle) -> interface`: whatever the handle is of.
+    pub const HANDLE_INTERFACE: u64 = 0x1113;
+    /// `(interface, *mut NodeCounts) -> 0`
+    pub const NODE_COUNTS: u64 = 0x1114;
     /// First and last of these numbers.
-    pub const RANGE: core::ops::RangeInclusive<u64> = INTERFACE_OPEN..=BUNDLE;
+    pub const RANGE: core::ops::RangeInclusive<u64> = INTERFACE_OPEN..=NODE_COUNTS;
 }
 
 /// What the kernel has counted on one core since the job's first instruction there.

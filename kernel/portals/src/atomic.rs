@@ -1,17 +1,7 @@
 //! Atomic operations on elements (Portals 4.3, section 3.15.4).
 
+pub use lwk_abi::portals::element_bytes;
 use lwk_abi::portals::{atomic as op, datatype};
-
-/// Bytes of an element; nothing if there is no such type.
-pub fn element_bytes(datatype: u32) -> Option<usize> {
-    Some(match datatype {
-        datatype::INT8 | datatype::UINT8 => 1,
-        datatype::INT16 | datatype::UINT16 => 2,
-        datatype::INT32 | datatype::UINT32 | datatype::FLOAT => 4,
-        datatype::INT64 | datatype::UINT64 | datatype::DOUBLE => 8,
-        _ => return None,
-    })
-}
 
 /// Whether an operation takes an operand.
 pub fn has_operand(operation: u32) -> bool {
@@ -22,7 +12,12 @@ pub fn has_operand(operation: u32) -> bool {
 pub fn is_possible(operation: u32, datatype: u32, swap: bool) -> bool {
     let real = matches!(datatype, datatype::FLOAT | datatype::DOUBLE);
     let known = element_bytes(datatype).is_some();
+    let complex = matches!(datatype, datatype::FLOAT_COMPLEX | datatype::DOUBLE_COMPLEX);
     let fits = match operation {
+        // Complex numbers have no order and no bits.
+        op::SUM | op::PROD if complex => !swap,
+        op::SWAP | op::CSWAP | op::CSWAP_NE if complex => swap,
+        _ if complex => false,
         op::MIN..=op::PROD => !swap,
         op::LOR..=op::BXOR => !swap && !real,
         op::SWAP..=op::CSWAP_GT => swap,
@@ -34,7 +29,7 @@ pub fn is_possible(operation: u32, datatype: u32, swap: bool) -> bool {
 
 /// Combines elements: what is in memory, `old`, becomes the result, given what has come. Both have the same length, in whole elements; the operation is
 /// possible ([`is_possible`]).
-pub fn combine(operation: u32, datatype: u32, old: &mut [u8], come: &[u8], operand: u64) {
+pub fn combine(operation: u32, datatype: u32, old: &mut [u8], come: &[u8], operand: [u64; 2]) {
     macro_rules! integers {
         ($type:ty) => {
             each(old, come, operand, |a: $type, b: $type, c: $type| match operation {
@@ -64,6 +59,15 @@ pub fn combine(operation: u32, datatype: u32, old: &mut [u8], come: &[u8], opera
             })
         };
     }
+    macro_rules! complexes {
+        ($type:ty) => {
+            each(old, come, operand, |a: [$type; 2], b: [$type; 2], c: [$type; 2]| match operation {
+                op::SUM => [a[0] + b[0], a[1] + b[1]],
+                op::PROD => [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]],
+                _ => swapped(operation, a, b, c),
+            })
+        };
+    }
     match datatype {
         datatype::INT8 => integers!(i8),
         datatype::UINT8 => integers!(u8),
@@ -74,7 +78,9 @@ pub fn combine(operation: u32, datatype: u32, old: &mut [u8], come: &[u8], opera
         datatype::INT64 => integers!(i64),
         datatype::UINT64 => integers!(u64),
         datatype::FLOAT => reals!(f32),
-        _ => reals!(f64),
+        datatype::DOUBLE => reals!(f64),
+        datatype::FLOAT_COMPLEX => complexes!(f32),
+        _ => complexes!(f64),
     }
 }
 
@@ -92,9 +98,9 @@ fn swapped<T: PartialOrd>(operation: u32, old: T, come: T, operand: T) -> T {
     if swaps { come } else { old }
 }
 
-fn each<T: Element>(old: &mut [u8], come: &[u8], operand: u64, combine: impl Fn(T, T, T) -> T) {
+fn each<T: Element>(old: &mut [u8], come: &[u8], operand: [u64; 2], combine: impl Fn(T, T, T) -> T) {
     let bytes = size_of::<T>();
-    let operand = T::read(&operand.to_ne_bytes());
+    let operand = T::read(operand.map(u64::to_ne_bytes).as_flattened());
     for (to, from) in old.chunks_exact_mut(bytes).zip(come.chunks_exact(bytes)) {
         combine(T::read(to), T::read(from), operand).write(to);
     }
@@ -123,6 +129,20 @@ macro_rules! elements {
 
 elements!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
 
+/// A complex number: its real part, then its imaginary.
+impl<T: Element> Element for [T; 2] {
+    fn read(bytes: &[u8]) -> Self {
+        let (real, imaginary) = bytes.split_at(size_of::<T>().min(bytes.len()));
+        [T::read(real), T::read(imaginary)]
+    }
+
+    fn write(self, bytes: &mut [u8]) {
+        for (part, to) in self.into_iter().zip(bytes.chunks_exact_mut(size_of::<T>())) {
+            part.write(to);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,7 +151,7 @@ mod tests {
         let mut bytes = old.to_ne_bytes();
         let mut wide = [0; 8];
         wide[..4].copy_from_slice(&operand.to_ne_bytes());
-        combine(operation, datatype::INT32, &mut bytes, &come.to_ne_bytes(), u64::from_ne_bytes(wide));
+        combine(operation, datatype::INT32, &mut bytes, &come.to_ne_bytes(), [u64::from_ne_bytes(wide), 0]);
         i32::from_ne_bytes(bytes)
     }
 
@@ -187,7 +207,37 @@ mod tests {
         );
         assert!(!is_possible(op::SUM, 77, false) && !is_possible(99, datatype::INT8, false));
         let mut sum = 1.5f64.to_ne_bytes();
-        combine(op::SUM, datatype::DOUBLE, &mut sum, &2.25f64.to_ne_bytes(), 0);
+        combine(op::SUM, datatype::DOUBLE, &mut sum, &2.25f64.to_ne_bytes(), [0; 2]);
         assert_eq!(f64::from_ne_bytes(sum), 3.75);
+    }
+
+    #[test]
+    fn complex_numbers() {
+        let bytes = |number: [f64; 2]| number.map(f64::to_ne_bytes).as_flattened().to_vec();
+        let words = |number: [f64; 2]| number.map(f64::to_bits);
+        let table = [
+            (op::SUM, [0.0; 2], [4.0, 6.0]),
+            (op::PROD, [0.0; 2], [-5.0, 10.0]),
+            (op::SWAP, [0.0; 2], [3.0, 4.0]),
+            (op::CSWAP, [1.0, 2.0], [3.0, 4.0]),
+            (op::CSWAP, [1.0, 2.5], [1.0, 2.0]),
+            (op::CSWAP_NE, [1.0, 2.5], [3.0, 4.0]),
+        ];
+        for (operation, operand, result) in table {
+            let mut old = bytes([1.0, 2.0]);
+            combine(operation, datatype::DOUBLE_COMPLEX, &mut old, &bytes([3.0, 4.0]), words(operand));
+            assert_eq!(old, bytes(result), "{operation}");
+            assert!(is_possible(operation, datatype::FLOAT_COMPLEX, operation >= op::SWAP));
+        }
+        let singles = |number: [f32; 2]| number.map(f32::to_ne_bytes).as_flattened().to_vec();
+        let mut old = singles([1.0, 2.0]);
+        combine(op::PROD, datatype::FLOAT_COMPLEX, &mut old, &singles([3.0, 4.0]), [0; 2]);
+        assert_eq!(old, singles([-5.0, 10.0]));
+        for operation in [op::MIN, op::MAX, op::LOR, op::BXOR, op::CSWAP_LT, op::MSWAP] {
+            for swap in [false, true] {
+                assert!(!is_possible(operation, datatype::DOUBLE_COMPLEX, swap), "{operation}");
+            }
+        }
+        assert!(!is_possible(op::SUM, datatype::LONG_DOUBLE, false));
     }
 }

@@ -1,6 +1,6 @@
 //! The contract's structures (`lwk_abi::portals`) as bytes in programs' memory, field by field.
 
-use lwk_abi::portals::{Descriptor, Entry, Event, Limits, Operation};
+use lwk_abi::portals::{Descriptor, Entry, Event, Limits, NodeCounts, Operation};
 
 /// Bytes of an event.
 pub fn event_bytes(event: &Event) -> [u8; size_of::<Event>()] {
@@ -17,7 +17,7 @@ pub fn event_bytes(event: &Event) -> [u8; size_of::<Event>()] {
         event.uid,
         event.atomic,
         event.datatype,
-        event.reserved,
+        event.dropped,
     ];
     for word in words {
         to.word(word);
@@ -55,6 +55,30 @@ pub fn limits_bytes(limits: &Limits) -> [u8; size_of::<Limits>()] {
         limits.fetch_atomic_bytes,
         limits.ordered_bytes,
         limits.volatile_bytes,
+    ];
+    for long in longs {
+        to.long(long);
+    }
+    bytes
+}
+
+/// Bytes of a node's counts.
+pub fn counts_bytes(counts: &NodeCounts) -> [u8; size_of::<NodeCounts>()] {
+    let mut bytes = [0; size_of::<NodeCounts>()];
+    let mut to = Writer(&mut bytes);
+    let longs = [
+        counts.sent,
+        counts.arrived,
+        counts.payload,
+        counts.written,
+        counts.told,
+        counts.copied_to_send,
+        counts.frames_sent,
+        counts.frames_received,
+        counts.retransmitted,
+        counts.interrupts,
+        counts.timer,
+        counts.reserved,
     ];
     for long in longs {
         to.long(long);

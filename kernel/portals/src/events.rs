@@ -25,7 +25,8 @@ pub struct Queue {
     /// Tables and descriptors that use it, and those tables among them that may have to tell that they are disabled.
     pub users: u32,
     pub reserved: u32,
-    pub(crate) padding: u32,
+    /// 1: events have been dropped since the last was written.
+    pub lossy: u32,
 }
 
 /// A counting event.
@@ -93,20 +94,29 @@ impl State {
         let queue = self.queues.get_mut(queue);
         let at = QUEUE_EVENTS + queue.written % queue.size * EVENT_BYTES;
         queue.written += 1;
+        let event = Event { dropped: core::mem::take(&mut queue.lossy), ..*event };
+        self.counts.told += EVENT_BYTES - 8;
         let (Some(number), Some(rest)) = (queue.ring.part(at, 8), queue.ring.part(at + 8, EVENT_BYTES - 8))
         else {
             return;
         };
-        memory.write(&rest, &contract::event_bytes(event)[8..]);
+        memory.write(&rest, &contract::event_bytes(&event)[8..]);
         memory.publish(&number, queue.written);
     }
 
     fn drop_event(&mut self, memory: &mut impl Memory, queue: Place) {
         let queue = self.queues.get_mut(queue);
         queue.dropped += 1;
+        queue.lossy = 1;
         if let Some(word) = queue.ring.part(QUEUE_DROPPED, 8) {
             memory.publish(&word, queue.dropped);
         }
+    }
+
+    /// Writes what Portals tells a program of, to memory that is writable.
+    pub(crate) fn write_told(&mut self, memory: &mut impl Memory, to: &Span, bytes: &[u8]) {
+        self.counts.told += bytes.len() as u64;
+        memory.write(to, bytes);
     }
 
     /// Adds to a counting event, or sets it, and sets off what it triggers.

@@ -1,4 +1,4 @@
-//! The initiator's side: memory descriptors, operations at once and triggered, and what becomes of them (Portals 4.3, sections 3.10, 3.15, 3.16).
+//! The initiator's side: memory descriptors, operations, and what becomes of them (Portals 4.3, sections 3.10 and 3.15).
 
 use bytemuck::Zeroable;
 use lwk_abi::portals::{
@@ -6,9 +6,10 @@ use lwk_abi::portals::{
 };
 
 use crate::atomic;
-use crate::memory::{Memory, Span};
+use crate::memory::Memory;
 use crate::message::{Message, kind};
 use crate::node::{FOR_ANSWERS, State};
+use crate::region::Region;
 use crate::slab::{Kind, Place};
 use crate::upper::Outgoing;
 use crate::{Result, Status};
@@ -17,12 +18,14 @@ use crate::{Result, Status};
 pub const MESSAGE_BYTES_MAX: u64 = 1 << 40;
 /// An operation waits for this long before the target is asked whether it is there, in microseconds.
 const PATIENCE_US: u64 = 1_000_000;
+/// Copies that only answers may use: what is copied aside for programs leaves them free.
+const SNAPSHOTS_FOR_ANSWERS: usize = 256;
 
 /// A memory descriptor.
 #[derive(Clone, Copy, Debug, Zeroable)]
 #[repr(C)]
 pub struct Descriptor {
-    pub memory: Span,
+    pub memory: Region,
     pub options: u32,
     pub queue: Place,
     pub counter: Place,
@@ -33,7 +36,7 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    pub fn new(memory: Span, options: u32, interface: u32) -> Descriptor {
+    pub fn new(memory: Region, options: u32, interface: u32) -> Descriptor {
         Descriptor { memory, options, interface, ..Descriptor::zeroed() }
     }
 
@@ -47,7 +50,7 @@ impl Descriptor {
 #[repr(C)]
 pub struct Operation {
     /// Where the answer's data goes.
-    pub answer: Span,
+    pub answer: Region,
     pub user: u64,
     pub bytes: u64,
     pub remote_offset: u64,
@@ -68,118 +71,34 @@ pub struct Operation {
 /// Bytes of an operation as the program writes it.
 pub const OPERATION_BYTES: usize = size_of::<abi::Operation>();
 
-/// An operation that waits for its counting event, as the program wrote it.
-#[derive(Clone, Copy, Debug, Zeroable)]
-#[repr(C)]
-pub struct Triggered {
-    operation: [u8; OPERATION_BYTES],
-    threshold: u64,
-    interface: u32,
-    pub(crate) next: Place,
-}
-
 impl State {
-    /// Does an operation at once, or keeps it for its counting event.
-    pub(crate) fn operate(
-        &mut self,
-        memory: &mut impl Memory,
-        interface: u32,
-        bytes: &[u8; OPERATION_BYTES],
-    ) -> Result<()> {
-        let asked = crate::contract::operation(bytes);
-        if asked.trigger == NONE {
-            return self.begin(memory, interface, &asked);
-        }
-        let counter = self.of_interface(Kind::Counter, interface, asked.trigger)?;
-        self.check(memory, interface, &asked)?;
-        let it = self.counters.get(counter);
-        if it.successes.wrapping_add(it.failures) >= asked.threshold {
-            return self.begin(memory, interface, &asked);
-        }
-        let used = &self.interfaces[interface as usize];
-        if used.used.triggered >= used.limits.triggered {
-            return Err(Status::NO_SPACE);
-        }
-        let threshold = asked.threshold;
-        let new = Triggered { operation: *bytes, threshold, interface, next: 0 };
-        let place = self.triggered.add(new).ok_or(Status::NO_SPACE)?;
-        self.interfaces[interface as usize].used.triggered += 1;
-        // Behind all whose threshold is not greater, so that they are set off in the order in which they were given.
-        let (mut before, mut at) = (0, self.counters.get(counter).triggered);
-        while at != 0 && self.triggered.get(at).threshold <= threshold {
-            (before, at) = (at, self.triggered.get(at).next);
-        }
-        self.triggered.get_mut(place).next = at;
-        match before {
-            0 => self.counters.get_mut(counter).triggered = place,
-            before => self.triggered.get_mut(before).next = place,
-        }
-        Ok(())
-    }
-
-    /// Moves what a counting event triggers now to the operations that are to be begun.
-    pub(crate) fn set_off(&mut self, counter: Place) {
-        let it = self.counters.get(counter);
-        let reached = it.successes.wrapping_add(it.failures);
-        let mut at = it.triggered;
-        while at != 0 && self.triggered.get(at).threshold <= reached {
-            let next = self.triggered.get(at).next;
-            self.triggered.get_mut(at).next = 0;
-            match core::mem::replace(&mut self.fired[1], at) {
-                0 => self.fired[0] = at,
-                last => self.triggered.get_mut(last).next = at,
-            }
-            at = next;
-        }
-        self.counters.get_mut(counter).triggered = at;
-    }
-
-    /// Forgets what a counting event was to trigger.
-    pub(crate) fn cancel_triggered(&mut self, counter: Place) {
-        let mut at = core::mem::take(&mut self.counters.get_mut(counter).triggered);
-        while at != 0 {
-            let Triggered { next, interface, .. } = *self.triggered.get(at);
-            self.triggered.remove(at);
-            self.interfaces[interface as usize].used.triggered -= 1;
-            at = next;
-        }
-    }
-
-    /// Begins the operations that have been triggered, as far as there is room.
-    pub(crate) fn start_fired(&mut self, memory: &mut impl Memory) {
-        while self.fired[0] != 0 {
-            let at = self.fired[0];
-            let it = *self.triggered.get(at);
-            let asked = crate::contract::operation(&it.operation);
-            // A descriptor that has been released since is the program's mistake: nobody is there to be told.
-            if self.begin(memory, it.interface, &asked) == Err(Status::NO_SPACE) {
-                return;
-            }
-            // It may have set off more, behind itself.
-            let next = self.triggered.get(at).next;
-            self.fired[0] = next;
-            if next == 0 {
-                self.fired[1] = 0;
-            }
-            self.triggered.remove(at);
-            self.interfaces[it.interface as usize].used.triggered -= 1;
-        }
-    }
-
     /// Whether an operation makes sense; the descriptors that it takes data from and puts it to.
-    fn check(&self, memory: &impl Memory, interface: u32, asked: &abi::Operation) -> Result<[Place; 2]> {
+    pub(crate) fn check(
+        &self,
+        memory: &impl Memory,
+        interface: u32,
+        asked: &abi::Operation,
+    ) -> Result<[Place; 2]> {
         let invalid = Err(Status::ARG_INVALID);
-        if matches!(asked.kind, operation::CT_INC | operation::CT_SET) {
-            self.of_interface(Kind::Counter, interface, asked.counter)?;
-            return Ok([0, 0]);
+        match asked.kind {
+            operation::CT_INC | operation::CT_SET => {
+                return self.of_interface(Kind::Counter, interface, asked.counter).map(|_| [0, 0]);
+            }
+            operation::ENTRY_APPEND => {
+                return self.appended(memory, interface, asked).map(|_| [0, 0]);
+            }
+            operation::ENTRY_UNLINK => {
+                return self.of_interface(Kind::Entry, interface, asked.put).map(|_| [0, 0]);
+            }
+            _ => {}
         }
         let fetches = matches!(asked.kind, operation::GET | operation::FETCH_ATOMIC | operation::SWAP);
         let descriptor = |handle: u32, offset: u64, writable: bool| {
             let place = self.of_interface(Kind::Descriptor, interface, handle)?;
-            let part =
-                self.descriptors.get(place).memory.part(offset, asked.bytes).ok_or(Status::ARG_INVALID)?;
+            let part = self.descriptors.get(place).memory.part(offset, asked.bytes);
             // A descriptor need not be writable, unless something is to be put there.
-            Span::check(memory, part.rank(), part.start(), part.bytes(), writable).map(|_| place)
+            let right = part.filter(|part| !writable || self.pieces.is_writable(memory, part));
+            right.map(|_| place).ok_or(Status::ARG_INVALID)
         };
         let put =
             if asked.kind == operation::GET { 0 } else { descriptor(asked.put, asked.put_offset, false)? };
@@ -211,7 +130,8 @@ impl State {
     /// World rank of the target.
     fn target(&self, interface: u32, asked: &abi::Operation) -> Result<u32> {
         let target = if interface & 1 != 0 {
-            (asked.process == 0).then_some(asked.node)
+            // One word; what stands behind it in the program's union means nothing.
+            Some(asked.node)
         } else {
             let node = Some(asked.node).filter(|node| *node < self.ranks.nodes);
             node.filter(|node| asked.process < self.ranks.of(*node))
@@ -220,26 +140,26 @@ impl State {
         target.filter(|rank| *rank < self.ranks.size).ok_or(Status::ARG_INVALID)
     }
 
-    fn begin(&mut self, memory: &mut impl Memory, interface: u32, asked: &abi::Operation) -> Result<()> {
-        let [put, get] = self.check(memory, interface, asked)?;
-        if matches!(asked.kind, operation::CT_INC | operation::CT_SET) {
-            let counter = self.of_interface(Kind::Counter, interface, asked.counter)?;
-            if asked.kind == operation::CT_INC {
-                self.count(memory, counter, asked.operand, asked.failures);
-            } else {
-                self.set_counter(memory, counter, asked.operand, asked.failures);
-            }
-            return Ok(());
+    pub(crate) fn begin(
+        &mut self,
+        memory: &mut impl Memory,
+        interface: u32,
+        asked: &abi::Operation,
+    ) -> Result<()> {
+        if asked.kind >= operation::CT_INC {
+            return self.begin_here(memory, interface, asked);
         }
-        if self.outgoing.room() <= FOR_ANSWERS {
+        let [put, get] = self.check(memory, interface, asked)?;
+        if self.outgoing.room() <= FOR_ANSWERS || self.operations.room() == 0 {
             return Err(Status::NO_SPACE);
         }
         let target = self.target(interface, asked)?;
         let part = |place: Place, offset: u64| match place {
-            0 => Span::default(),
+            0 => Region::default(),
             place => self.descriptors.get(place).memory.part(offset, asked.bytes).unwrap_or_default(),
         };
         let (body, answer) = (part(put, asked.put_offset), part(get, asked.get_offset));
+        let snapshot = self.copied_aside(memory, put, &body)?;
         let it = Operation {
             answer,
             user: asked.user,
@@ -255,7 +175,7 @@ impl State {
             answering: (get != 0 || asked.ack != ack::NONE).into(),
             padding: 0,
         };
-        let place = self.operations.add(it).ok_or(Status::NO_SPACE)?;
+        let place = self.operations.add(it).expect("room was looked for");
         for descriptor in [put, get].into_iter().filter(|place| *place != 0) {
             self.descriptors.get_mut(descriptor).users += 1;
         }
@@ -276,10 +196,27 @@ impl State {
             offset: asked.remote_offset,
             data: asked.data,
             operand: asked.operand,
+            operand_rest: asked.failures,
             ..Message::default()
         };
-        self.enqueue(Outgoing::request(message, body, place));
+        self.enqueue(Outgoing::request(message, body, snapshot, place));
         Ok(())
+    }
+
+    /// A copy of what is put, if the descriptor's memory may change as soon as the call has returned. 0: none.
+    fn copied_aside(&mut self, memory: &mut impl Memory, put: Place, body: &Region) -> Result<Place> {
+        let volatile = put != 0 && self.descriptors.get(put).has(option::VOLATILE);
+        if !volatile || body.bytes() == 0 || body.bytes() > ATOMIC_BYTES {
+            return Ok(0);
+        }
+        if self.snapshots.room() <= SNAPSHOTS_FOR_ANSWERS {
+            return Err(Status::NO_SPACE);
+        }
+        let mut copy = [0; ATOMIC_BYTES as usize];
+        let bytes = &mut copy[..body.bytes() as usize];
+        self.pieces.read(memory, body, bytes);
+        self.counts.copied_to_send += bytes.len() as u64;
+        self.snapshots.add(copy).ok_or(Status::NO_SPACE)
     }
 
     /// An operation's message has gone: the target has it, or never will.
@@ -397,7 +334,7 @@ impl State {
             asked = Some(node);
             let source = self.ranks.first_of(self.node);
             let message = Message { kind: kind::PROBE, source, target: it.target, ..Message::default() };
-            self.enqueue(Outgoing::answer(message, Span::default()));
+            self.enqueue(Outgoing::answer(message, Region::default()));
         }
     }
 }

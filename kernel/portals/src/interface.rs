@@ -4,6 +4,7 @@ use bytemuck::Zeroable;
 use lwk_abi::portals::{Limits, TABLE_SIZE, interface as option, register, table};
 
 use crate::lists::Heads;
+use crate::region;
 use crate::slab::Place;
 
 /// Interfaces of a rank: matching or not, logical or physical.
@@ -47,7 +48,10 @@ pub struct Used {
     pub counters: u32,
     pub triggered: u32,
     pub tables: u32,
-    pub operations: u32,
+    /// Entries of a list, vectors of a region, and pieces of all regions together.
+    pub list_size: u32,
+    pub iovecs: u32,
+    pub pieces: u32,
 }
 
 /// Limits that an interface has unless it asks for less.
@@ -59,7 +63,9 @@ const MOST: Used = Used {
     counters: 1_024,
     triggered: 1_024,
     tables: TABLE_SIZE,
-    operations: u32::MAX,
+    list_size: 16_384,
+    iovecs: region::IOVECS_MAX,
+    pieces: region::OF_AN_INTERFACE,
 };
 
 impl Interface {
@@ -75,7 +81,9 @@ impl Interface {
             counters: least(desired.counters, MOST.counters),
             triggered: least(desired.triggered, MOST.triggered),
             tables: least(desired.table_index.saturating_add(1), MOST.tables),
-            operations: MOST.operations,
+            list_size: least(desired.list_size, MOST.list_size),
+            iovecs: least(desired.iovecs, MOST.iovecs),
+            pieces: MOST.pieces,
         }
     }
 
@@ -89,15 +97,15 @@ impl Interface {
             queues: limits.queues,
             counters: limits.counters,
             table_index: limits.tables - 1,
-            iovecs: 0,
-            list_size: limits.entries,
+            iovecs: limits.iovecs,
+            list_size: limits.list_size,
             triggered: limits.triggered,
             reserved: 0,
             message_bytes: crate::initiator::MESSAGE_BYTES_MAX,
             atomic_bytes: lwk_abi::portals::ATOMIC_BYTES,
             fetch_atomic_bytes: lwk_abi::portals::ATOMIC_BYTES,
             ordered_bytes: crate::initiator::MESSAGE_BYTES_MAX,
-            volatile_bytes: 0,
+            volatile_bytes: lwk_abi::portals::ATOMIC_BYTES,
         }
     }
 }

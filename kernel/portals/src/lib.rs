@@ -11,7 +11,8 @@
 //! Meanings are those of the Portals 4.3 reference, chapter 3; where it leaves a choice:
 //! * A counting event triggers when successes and failures together reach the threshold.
 //! * An entry that is used once and finds an unexpected message when it is appended is never linked; `AUTO_UNLINK` is posted after the overflow event.
-//! * There are no scattered pieces of memory (`PTL_IOVEC`): the limit is 0.
+//! * Bindings of a rank to node and process are the job's and never change: ranks are spread over the nodes in their order.
+//! * There are no operations on `long double`, which the kernel, without the processor's floating point, does not do.
 //! * All users are user 0.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -22,6 +23,7 @@ extern crate std;
 pub mod atomic;
 mod calls;
 mod contract;
+mod entries;
 mod events;
 mod initiator;
 pub mod interface;
@@ -29,12 +31,15 @@ pub mod lists;
 pub mod memory;
 pub mod message;
 mod node;
+pub mod region;
+mod resources;
 mod slab;
 mod target;
+mod triggered;
 mod upper;
 
 pub use events::{Counter, Queue};
-pub use memory::{Memory, Nic, Span};
+pub use memory::{HomeCounts, Memory, Nic, Span};
 pub use node::{Node, Ranks, Settings};
 
 /// Why a call failed: a return code of Portals (`lwk_abi::portals::status`).
@@ -44,6 +49,7 @@ pub struct Status(pub u32);
 impl Status {
     pub const ARG_INVALID: Status = Status(lwk_abi::portals::status::ARG_INVALID);
     pub const IN_USE: Status = Status(lwk_abi::portals::status::IN_USE);
+    pub const LIST_TOO_LONG: Status = Status(lwk_abi::portals::status::LIST_TOO_LONG);
     pub const NO_SPACE: Status = Status(lwk_abi::portals::status::NO_SPACE);
     pub const PT_FULL: Status = Status(lwk_abi::portals::status::PT_FULL);
     pub const PT_EQ_NEEDED: Status = Status(lwk_abi::portals::status::PT_EQ_NEEDED);

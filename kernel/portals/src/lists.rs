@@ -7,7 +7,7 @@
 use bytemuck::Zeroable;
 use lwk_abi::portals::{ANY, entry as option};
 
-use crate::memory::Span;
+use crate::region::Region;
 use crate::slab::{Place, Slab};
 
 /// List entries of a node.
@@ -47,7 +47,7 @@ impl Initiator {
 #[derive(Clone, Copy, Debug, Zeroable)]
 #[repr(C)]
 pub struct Entry {
-    pub memory: Span,
+    pub memory: Region,
     pub bits: u64,
     pub ignore: u64,
     pub min_free: u64,
@@ -169,7 +169,7 @@ fn chain_of(table: Place, list: u32, bits: u64, initiator: Initiator) -> usize {
 
 impl Entry {
     /// What the program asks for, not in any list yet.
-    pub fn new(asked: &lwk_abi::portals::Entry, memory: Span) -> Entry {
+    pub fn new(asked: &lwk_abi::portals::Entry, memory: Region) -> Entry {
         Entry {
             memory,
             bits: asked.bits,
@@ -185,6 +185,12 @@ impl Entry {
 
     pub fn has(&self, option: u32) -> bool {
         self.options & option != 0
+    }
+
+    /// Whether less of its memory is left than it wants.
+    pub fn is_used_up(&self) -> bool {
+        let left = self.memory.bytes() - self.local_offset.min(self.memory.bytes());
+        self.has(option::MANAGE_LOCAL) && self.min_free > 0 && left < self.min_free
     }
 
     /// Whether a message is for this entry.

@@ -33,6 +33,11 @@ impl Span {
         if fits { Ok(Span { start: address, bytes, rank, padding: 0 }) } else { Err(Status::ARG_INVALID) }
     }
 
+    /// A part of what has been checked before.
+    pub(crate) fn checked(start: u64, bytes: u64, rank: u32) -> Span {
+        Span { start, bytes, rank, padding: 0 }
+    }
+
     /// Bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -81,8 +86,25 @@ pub trait Memory {
     }
 }
 
+/// What a home counts by itself, below Portals.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HomeCounts {
+    /// Bytes that processors have written or copied into programs' memory: payload, and what Portals tells of it.
+    pub written: u64,
+    /// Bytes that processors have copied in order to send them.
+    pub copied_to_send: u64,
+    pub frames_sent: u64,
+    pub frames_received: u64,
+    /// Interrupts of the card, and of the timer that looks after it.
+    pub interrupts: u64,
+    pub timer: u64,
+}
+
 /// A network card.
 pub trait Nic {
-    /// Sends a frame: `head`, `middle`, then the span or, where there is none, nothing. False: there is no room now.
-    fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: Option<&Span>) -> bool;
+    /// Sends a frame: `head`, `middle`, then the spans, at most [`crate::region::IOVECS_MAX`]. False: there is no room now.
+    fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: &[Span]) -> bool;
+
+    /// What the home has counted.
+    fn counts(&self) -> HomeCounts;
 }

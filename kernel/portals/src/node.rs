@@ -5,12 +5,14 @@ use lwk_abi::address::MAX_RANKS;
 use lwk_frames::{Counters, Identity, Link, NodeId, PEERS_MAX};
 
 use crate::events::{Counter, Queue};
-use crate::initiator::{Descriptor, Operation, Triggered};
+use crate::initiator::{Descriptor, Operation};
 use crate::interface::{Interface, OF_A_RANK, Table};
 use crate::lists::Lists;
 use crate::memory::{Memory, Nic};
 use crate::message::MESSAGE_BYTES;
+use crate::region::Pieces;
 use crate::slab::{Place, Slab};
+use crate::triggered::Triggered;
 use crate::upper::{Incoming, Outgoing, Port};
 
 /// Tables of fixed size, each for all ranks of the node together.
@@ -37,7 +39,7 @@ pub struct Ranks {
 impl Ranks {
     /// The first rank of a node, or of the node behind the last.
     pub fn first_of(self, node: u32) -> u32 {
-        (u64::from(node) * u64::from(self.size) / u64::from(self.nodes)) as u32
+        lwk_abi::portals::first_rank_of(node, self.size, self.nodes)
     }
 
     /// Ranks of a node.
@@ -47,7 +49,7 @@ impl Ranks {
 
     /// The node of a rank of the job.
     pub fn node_of(self, rank: u32) -> u32 {
-        (((u64::from(rank) + 1) * u64::from(self.nodes) - 1) / u64::from(self.size)) as u32
+        lwk_abi::portals::node_of(rank, self.size, self.nodes)
     }
 }
 
@@ -71,6 +73,10 @@ pub struct Counts {
     pub malformed: u64,
     /// Bytes that have been put into programs' memory, each once.
     pub bytes: u64,
+    /// Bytes that have been written to programs' memory to tell them of something.
+    pub told: u64,
+    /// Bytes of payload that have been copied aside because the program may change them at once.
+    pub copied_to_send: u64,
 }
 
 /// Everything but the link.
@@ -95,6 +101,7 @@ pub struct State {
     pub(crate) triggered: Slab<Triggered, TRIGGERED>,
     pub(crate) outgoing: Slab<Outgoing, OUTGOING>,
     pub(crate) snapshots: Slab<[u8; lwk_abi::portals::ATOMIC_BYTES as usize], SNAPSHOTS>,
+    pub(crate) pieces: Pieces,
     pub(crate) incoming: [Incoming; PEERS_MAX],
 }
 
@@ -148,6 +155,7 @@ impl Node {
             it.triggered.used(),
             it.outgoing.used(),
             it.snapshots.used(),
+            it.pieces.used(),
         ];
         it.interfaces.iter().all(|interface| interface.open == 0) && used.iter().all(|used| *used == 0)
     }

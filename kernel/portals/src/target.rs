@@ -7,9 +7,10 @@ use lwk_abi::portals::{
 
 use crate::atomic;
 use crate::lists::{Entry, Header, Initiator, Wanted};
-use crate::memory::{Memory, Span};
+use crate::memory::Memory;
 use crate::message::{Message, kind};
 use crate::node::State;
+use crate::region::Region;
 use crate::slab::Place;
 use crate::upper::Outgoing;
 
@@ -18,7 +19,7 @@ use crate::upper::Outgoing;
 #[repr(C)]
 pub struct Delivery {
     /// Where it goes to or comes from: as many bytes as are done.
-    pub memory: Span,
+    pub memory: Region,
     pub entry: Place,
     pub table: Place,
     /// What is kept of it if it came unexpected.
@@ -77,7 +78,7 @@ impl State {
         let heads = self.tables.get(table).heads;
         let found = self.lists.find(&heads, PRIORITY_LIST, &wanted);
         let found = found.or_else(|| self.lists.find(&heads, OVERFLOW_LIST, &wanted));
-        let Some(place) = found else { return self.no_room(memory, table) };
+        let Some(place) = found else { return self.no_room(memory, table, false) };
         let entry = *self.lists.entries.get(place);
         if entry.uid != ANY && entry.uid != 0 {
             return self.refuse(interface, register::PERMISSION_VIOLATIONS, failure::PERM_VIOLATION);
@@ -94,8 +95,9 @@ impl State {
         const EVENTS: u64 = 2;
         let of = *self.tables.get(table);
         let room = self.has_room(memory, of.queue, EVENTS);
+        let quiet = entry.has(option::EVENT_FLOWCTRL_DISABLE);
         if !room && of.controls_flow() {
-            return self.no_room(memory, table);
+            return self.no_room(memory, table, quiet);
         }
         let from = if entry.has(option::MANAGE_LOCAL) { entry.local_offset } else { offset };
         let mut done = entry.memory.bytes().saturating_sub(from).min(bytes);
@@ -113,7 +115,7 @@ impl State {
                 done,
                 offset,
                 data: message.data,
-                start: part.start(),
+                start: self.pieces.address(&part),
                 initiator,
                 table,
                 entry: place,
@@ -125,7 +127,7 @@ impl State {
             let it = &self.interfaces[interface as usize];
             let heads = &mut self.tables.get_mut(table).heads;
             let kept = (it.used.headers < it.limits.headers).then(|| self.lists.keep(heads, new)).flatten();
-            let Some(kept) = kept else { return self.no_room(memory, table) };
+            let Some(kept) = kept else { return self.no_room(memory, table, quiet) };
             header = kept;
             self.interfaces[interface as usize].used.headers += 1;
         }
@@ -139,9 +141,7 @@ impl State {
         if it.has(option::MANAGE_LOCAL) {
             it.local_offset += done;
         }
-        let left = it.memory.bytes() - it.local_offset.min(it.memory.bytes());
-        if it.has(option::USE_ONCE) || (it.has(option::MANAGE_LOCAL) && it.min_free > 0 && left < it.min_free)
-        {
+        if it.has(option::USE_ONCE) || it.is_used_up() {
             self.auto_unlink(memory, &mut delivery);
         }
         Matched::Delivery(delivery)
@@ -152,15 +152,18 @@ impl State {
         Matched::Refused(failure)
     }
 
-    /// There is no entry for a message, or no room for what is to be known of it: it is dropped, or the table disabled.
-    fn no_room(&mut self, memory: &mut impl Memory, table: Place) -> Matched {
+    /// There is no entry for a message, or no room for what is to be known of it: it is dropped, or the table disabled, which an event tells unless the
+    /// entry is `quiet` about it.
+    fn no_room(&mut self, memory: &mut impl Memory, table: Place, quiet: bool) -> Matched {
         let of = *self.tables.get(table);
         if !of.controls_flow() {
             return self.refuse(of.interface, register::DROP_COUNT, failure::DROPPED);
         }
         self.tables.get_mut(table).enabled = 0;
         let event = Event { failure: failure::PT_DISABLED, ..self.table_event(table, event::PT_DISABLED) };
-        self.post_reserved(memory, of.queue, &event);
+        if !quiet {
+            self.post_reserved(memory, of.queue, &event);
+        }
         self.refuse(of.interface, register::DROP_COUNT, failure::PT_DISABLED)
     }
 
@@ -213,7 +216,7 @@ impl State {
                 requested: message.bytes,
                 done: delivery.memory.bytes(),
                 remote_offset: message.offset,
-                start: delivery.memory.start(),
+                start: self.pieces.address(&delivery.memory),
                 data: message.data,
                 ..self.entry_event(&entry, event_kinds(message.kind)[0])
             };
@@ -243,6 +246,7 @@ impl State {
             return;
         }
         self.lists.entries.remove(place);
+        self.forget_region(entry.interface, &entry.memory);
         self.interfaces[entry.interface as usize].used.entries -= 1;
         if entry.counter != 0 {
             self.counters.get_mut(entry.counter).users -= 1;
@@ -323,12 +327,13 @@ impl State {
         if bytes == 0 {
             return;
         }
-        memory.read(&delivery.memory, old);
+        self.pieces.read(memory, &delivery.memory, old);
         if snapshot != 0 {
             self.snapshots.get_mut(snapshot)[..bytes].copy_from_slice(old);
         }
-        atomic::combine(message.atomic.into(), message.datatype.into(), old, come, message.operand);
-        memory.write(&delivery.memory, old);
+        let operand = [message.operand, message.operand_rest];
+        atomic::combine(message.atomic.into(), message.datatype.into(), old, come, operand);
+        self.pieces.write(memory, &delivery.memory, old);
         self.counts.bytes += bytes as u64;
     }
 
@@ -361,6 +366,6 @@ impl State {
             }),
             ..Message::default()
         };
-        Some(Outgoing::answer(answer, Span::default()))
+        Some(Outgoing::answer(answer, Region::default()))
     }
 }

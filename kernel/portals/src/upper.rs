@@ -7,6 +7,7 @@ use lwk_frames::{HEAD_BYTES, NodeId, Sender, Upper};
 use crate::memory::{Memory, Nic, Span};
 use crate::message::{MESSAGE_BYTES, Message, kind};
 use crate::node::State;
+use crate::region::{IOVECS_MAX, Region};
 use crate::slab::Place;
 use crate::target::{Delivery, Matched};
 
@@ -16,10 +17,11 @@ use crate::target::{Delivery, Matched};
 pub struct Outgoing {
     pub message: Message,
     /// What follows its head: memory of a rank, or a copy of what was there.
-    body: Span,
+    body: Region,
     /// Of an answer: what is to be told when it has gone, and of which request. An entry of 0: nothing.
     delivery: Delivery,
     request: Message,
+    /// What is sent instead of the body, copied when the program asked for it or the target answered.
     snapshot: Place,
     /// Of a request: its operation.
     operation: Place,
@@ -28,13 +30,13 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// A request of an operation's.
-    pub fn request(message: Message, body: Span, operation: Place) -> Outgoing {
-        Outgoing { message, body, operation, ..Outgoing::default() }
+    /// A request of an operation's; with a copy of its body, or 0.
+    pub fn request(message: Message, body: Region, snapshot: Place, operation: Place) -> Outgoing {
+        Outgoing { message, body, snapshot, operation, ..Outgoing::default() }
     }
 
     /// An answer.
-    pub fn answer(message: Message, body: Span) -> Outgoing {
+    pub fn answer(message: Message, body: Region) -> Outgoing {
         Outgoing { message, body, ..Outgoing::default() }
     }
 }
@@ -121,24 +123,15 @@ impl State {
             kind::PUT => match self.matched(memory, message) {
                 Matched::Refused(why) => self.reply(message, None, why),
                 Matched::Delivery(delivery) => {
-                    let bytes = delivery.memory.bytes();
-                    if let (Some(from), true) = (it.body.part(0, bytes), bytes > 0) {
-                        memory.copy(&delivery.memory, &from);
-                        self.counts.bytes += bytes;
-                    }
+                    self.put_here(memory, &delivery.memory, &it);
                     self.reply(message, Some(&delivery), failure::OK);
                     self.delivered(memory, &delivery, message, failure::OK);
                 }
             },
             kind::ACK | kind::REPLY => {
                 if let Some((operation, to)) = self.operation_of(message, self.node) {
-                    let bytes = message.done;
-                    if let (Some(to), true) = (to.part(0, bytes), bytes > 0) {
-                        match it.snapshot {
-                            0 => memory.copy(&to, &it.body),
-                            snapshot => memory.write(&to, &self.snapshots.get(snapshot)[..bytes as usize]),
-                        }
-                        self.counts.bytes += bytes;
+                    if let Some(to) = to.part(0, message.done) {
+                        self.put_here(memory, &to, &it);
                     }
                     self.answered(memory, operation, message.failure.into(), message);
                 }
@@ -147,13 +140,28 @@ impl State {
             _ => {
                 let mut come = [0; ATOMIC_BYTES as usize];
                 let length = message.body_bytes() as usize;
-                if length > 0 {
-                    memory.read(&it.body, &mut come[..length]);
+                match it.snapshot {
+                    0 => self.pieces.read(memory, &it.body, &mut come[..length]),
+                    snapshot => come[..length].copy_from_slice(&self.snapshots.get(snapshot)[..length]),
                 }
                 self.take_request(memory, message, &come[..length]);
             }
         }
         self.outgoing_done(memory, place, true);
+    }
+
+    /// Puts the beginning of a message's body into memory of the same node.
+    fn put_here(&mut self, memory: &mut impl Memory, to: &Region, it: &Outgoing) {
+        let bytes = to.bytes();
+        match it.snapshot {
+            0 => {
+                if let Some(from) = it.body.part(0, bytes) {
+                    self.pieces.copy(memory, to, &from);
+                }
+            }
+            snapshot => self.pieces.write(memory, to, &self.snapshots.get(snapshot)[..bytes as usize]),
+        }
+        self.counts.bytes += bytes;
     }
 
     fn reply(&mut self, message: &Message, delivery: Option<&Delivery>, why: u32) {
@@ -188,7 +196,7 @@ impl State {
     }
 
     /// The operation that an answer from a node is to, and where its data goes; nothing if there is none, or the node was not asked.
-    fn operation_of(&self, answer: &Message, node: u32) -> Option<(Place, Span)> {
+    fn operation_of(&self, answer: &Message, node: u32) -> Option<(Place, Region)> {
         let place = self.operations.in_turn(answer.operation, answer.turn)?;
         let it = self.operations.get(place);
         let asked = it.answering != 0
@@ -267,7 +275,7 @@ impl State {
         let to = &incoming.delivery.memory;
         let room = to.bytes().saturating_sub(at).min(body.len() as u64);
         if let (Some(to), true) = (to.part(at, room), room > 0) {
-            memory.write(&to, &body[..room as usize]);
+            self.pieces.write(memory, &to, &body[..room as usize]);
             self.counts.bytes += room;
         }
     }
@@ -295,7 +303,7 @@ impl<H: Memory + Nic> Upper<Place> for Port<'_, H> {
         let mut buffer = [0; HEADED];
         let (middle, body) = pieces(self.state, it, offset, bytes, &mut buffer);
         let sum = self.home.checksum_of(seed, middle);
-        body.filter(|body| body.bytes() > 0).map_or(sum, |body| self.home.checksum(sum, &body))
+        body.map_or(sum, |body| self.state.pieces.checksum(self.home, sum, &body))
     }
 
     fn checksum_of(&self, seed: u32, bytes: &[u8]) -> u32 {
@@ -303,11 +311,17 @@ impl<H: Memory + Nic> Upper<Place> for Port<'_, H> {
     }
 
     fn transmit(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], piece: Option<(&Place, u64, usize)>) -> bool {
-        let Some((place, offset, bytes)) = piece else { return self.home.send(to, head, &[], None) };
+        let Some((place, offset, bytes)) = piece else { return self.home.send(to, head, &[], &[]) };
         let it = self.state.outgoing.get(*place);
         let mut buffer = [0; HEADED];
         let (middle, body) = pieces(self.state, it, offset, bytes, &mut buffer);
-        self.home.send(to, head, middle, body.filter(|body| body.bytes() > 0).as_ref())
+        let mut spans = [Span::default(); IOVECS_MAX as usize];
+        let mut count = 0;
+        self.state.pieces.each(&body.unwrap_or_default(), |_, span| {
+            spans[count] = *span;
+            count += 1;
+        });
+        self.home.send(to, head, middle, &spans[..count])
     }
 
     fn deliver(&mut self, from: Sender, payload: &[u8], first: bool, last: bool) -> bool {
@@ -364,7 +378,7 @@ fn pieces<'a>(
     offset: u64,
     bytes: usize,
     buffer: &'a mut [u8; HEADED],
-) -> (&'a [u8], Option<Span>) {
+) -> (&'a [u8], Option<Region>) {
     let mut own = MESSAGE_BYTES;
     buffer[..MESSAGE_BYTES].copy_from_slice(&it.message.encode());
     if it.snapshot != 0 {

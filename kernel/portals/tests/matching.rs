@@ -205,7 +205,7 @@ fn exact_bits_are_found_at_once_whatever_the_length_of_the_list() {
                 process: if node == ANY { ANY } else { 0 },
                 ..entry(1, 1, option::OP_PUT)
             };
-            let mut new = Entry::new(&asked, span);
+            let mut new = Entry::new(&asked, span.into());
             (new.table, new.logical) = (1, 1);
             lists.append(&mut heads, new).unwrap();
         }

@@ -3,9 +3,10 @@
 use lwk_abi::address::{SLOT_BYTES, USER_END, slot_of};
 use lwk_frames::NodeId;
 use lwk_mm::Access;
-use lwk_portals::{Memory, Span};
+use lwk_portals::{HomeCounts, Memory, Span};
 
 use super::card::Card;
+use super::gather::Gather;
 use crate::arch::checksum;
 use crate::node;
 use crate::rank::Rank;
@@ -14,8 +15,15 @@ use crate::user_memory::{Readable, UserMemory, Writable};
 /// What Portals works with, while the lock is held.
 pub struct Home<'a> {
     pub card: Option<&'a mut Card>,
-    /// Bytes that have been written to or copied between programs' memories.
-    pub copied: &'a mut u64,
+    /// What has been counted, and where frames are gathered that have several pieces.
+    pub below: &'a mut Below,
+}
+
+/// What the network keeps below Portals.
+#[derive(Default)]
+pub struct Below {
+    pub counts: HomeCounts,
+    gather: Gather,
 }
 
 /// The rank of this node whose memory an address of rank `rank`'s is, and the address in that one's own slot.
@@ -36,7 +44,7 @@ fn place(span: &Span) -> (&'static Rank, u64) {
     (owner, local - owner.layout().segment_start)
 }
 
-fn readable(span: &Span) -> UserMemory<'static, Readable> {
+pub(super) fn readable(span: &Span) -> UserMemory<'static, Readable> {
     let (owner, offset) = place(span);
     owner.segment().readable(offset, span.bytes())
 }
@@ -61,13 +69,13 @@ impl Memory for Home<'_> {
 
     fn write(&mut self, to: &Span, from: &[u8]) {
         assert!(to.bytes() == from.len() as u64, "a span is written as a whole");
-        *self.copied += from.len() as u64;
+        self.below.counts.written += from.len() as u64;
         writable(to).copy_from(from);
     }
 
     fn copy(&mut self, to: &Span, from: &Span) {
         assert!(to.bytes() == from.bytes(), "spans of one length");
-        *self.copied += to.bytes();
+        self.below.counts.written += to.bytes();
         writable(to).copy_from_user(readable(from));
     }
 
@@ -86,10 +94,30 @@ impl Memory for Home<'_> {
 }
 
 impl lwk_portals::Nic for Home<'_> {
-    fn send(&mut self, _: NodeId, head: &[u8], middle: &[u8], body: Option<&Span>) -> bool {
+    fn send(&mut self, _: NodeId, head: &[u8], middle: &[u8], body: &[Span]) -> bool {
         let Some(card) = &mut self.card else { return true };
-        let body = body.and_then(|body| readable(body).place());
+        let body = match body {
+            [] => None,
+            [one] => readable(one).place(),
+            several => {
+                self.below.counts.copied_to_send += several.iter().map(Span::bytes).sum::<u64>();
+                match self.below.gather.frame(several) {
+                    Some(frame) => Some(frame),
+                    None => return false,
+                }
+            }
+        };
         // SAFETY: memory of a rank, which is in the linear map for ever.
         unsafe { card.nic.send(head, middle, body) }
+    }
+
+    fn counts(&self) -> HomeCounts {
+        let card = self.card.as_ref().map(|card| *card.nic.counts()).unwrap_or_default();
+        HomeCounts {
+            copied_to_send: self.below.counts.copied_to_send + card.copied,
+            frames_sent: card.sent,
+            frames_received: card.received,
+            ..self.below.counts
+        }
     }
 }

@@ -9,6 +9,7 @@
 
 mod card;
 mod configuration;
+mod gather;
 mod home;
 mod region;
 
@@ -27,7 +28,7 @@ use crate::scheduler::Running;
 use card::Card;
 pub use card::NoCard;
 use configuration::Space;
-use home::Home;
+use home::{Below, Home};
 
 /// Frames that are taken in before what they call for is sent.
 const BATCH: usize = 32;
@@ -41,15 +42,8 @@ struct Network {
     strikes_at: u64,
     /// That core has been kicked and has not come yet.
     kicked: bool,
-    counts: Counts,
-}
-
-#[derive(Default)]
-struct Counts {
-    copied: u64,
-    card: u64,
-    timer: u64,
     kicks: u64,
+    below: Below,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -134,7 +128,8 @@ impl Network {
             core: Core::current(),
             strikes_at: NEVER,
             kicked: false,
-            counts: Counts::default(),
+            kicks: 0,
+            below: Below::default(),
         })
     }
 
@@ -146,14 +141,14 @@ impl Network {
             while taken < BATCH
                 && let Some(frame) = self.card.as_mut().and_then(|card| card.nic.receive())
             {
-                let mut home = Home { card: self.card.as_mut(), copied: &mut self.counts.copied };
+                let mut home = Home { card: self.card.as_mut(), below: &mut self.below };
                 self.node.receive(frame.bytes(), now(), &mut home);
                 if let Some(card) = &mut self.card {
                     card.nic.give_back(frame);
                 }
                 taken += 1;
             }
-            let mut home = Home { card: self.card.as_mut(), copied: &mut self.counts.copied };
+            let mut home = Home { card: self.card.as_mut(), below: &mut self.below };
             self.node.work(now(), &mut home);
             all += taken;
             if taken == 0 {
@@ -222,7 +217,7 @@ impl Network {
         let earlier = |at| at < self.strikes_at;
         if !self.kicked && self.node.deadline(now()).is_some_and(earlier) {
             self.kicked = true;
-            self.counts.kicks += 1;
+            self.kicks += 1;
             interrupt_controller::interrupt_core(self.core.block(), interrupts::KICK);
         }
     }
@@ -233,9 +228,9 @@ pub fn interrupted(vector: u8) {
     let mut guard = NETWORK.lock();
     let Some(network) = guard.as_mut() else { return };
     match vector {
-        interrupts::CARD => network.counts.card += 1,
+        interrupts::CARD => network.below.counts.interrupts += 1,
         interrupts::TIMER => {
-            network.counts.timer += 1;
+            network.below.counts.timer += 1;
             network.strikes_at = NEVER;
         }
         _ => network.kicked = false,
@@ -276,7 +271,7 @@ pub fn call(running: &Running, number: u64, arguments: [u64; 6]) -> Option<i64> 
     if network.is_overdue() {
         network.serve();
     }
-    let mut home = Home { card: network.card.as_mut(), copied: &mut network.counts.copied };
+    let mut home = Home { card: network.card.as_mut(), below: &mut network.below };
     let answer = network.node.call(&mut home, rank.number() as u32, number, arguments, now());
     network.after_call(core);
     Some(answer)
@@ -299,7 +294,7 @@ pub fn report(say: impl FnOnce(core::fmt::Arguments<'_>)) {
         portals.arrived,
         portals.malformed,
         portals.bytes,
-        network.counts.copied,
+        network.below.counts.written,
         card.copied,
         card.sent,
         card.received,
@@ -309,9 +304,9 @@ pub fn report(say: impl FnOnce(core::fmt::Arguments<'_>)) {
         link.dropped(Dropped::Checksum),
         link.dropped(Dropped::Foreign),
         link.held,
-        network.counts.card,
-        network.counts.timer,
-        network.counts.kicks,
+        network.below.counts.interrupts,
+        network.below.counts.timer,
+        network.kicks,
         card.link_changes,
         card.resets,
         card.dropped,

@@ -21,7 +21,8 @@ use lwk_frames::{FRAME_BYTES_MAX, Identity, NodeId};
 use lwk_job::Job;
 use lwk_mm::Access;
 use lwk_mm::layout::Layout;
-use lwk_portals::{Memory, Nic, Node, Ranks, Settings, Span};
+use lwk_portals::region::IOVECS_MAX;
+use lwk_portals::{HomeCounts, Memory, Nic, Node, Ranks, Settings, Span};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 use nix::unistd::ftruncate;
@@ -107,6 +108,8 @@ struct Shared {
     /// once too often, or waits for [`LINGER_US`].
     wakes_at: AtomicU64,
     node: UnsafeCell<Node>,
+    /// What is counted below Portals; only under the lock.
+    counts: UnsafeCell<HomeCounts>,
     /// A frame that has come; as the node, only under the lock.
     frame: UnsafeCell<[u8; FRAME_BYTES_MAX + 1]>,
 }
@@ -186,15 +189,16 @@ impl Network {
 
     fn shared(&self) -> &Shared {
         // SAFETY: zeroed memory of the right size that is never unmapped: an open lock, a number, a node, for which zeros are sound
-        // (`bytemuck::Zeroable`), and bytes; node and bytes are in cells.
+        // (`bytemuck::Zeroable`), numbers and bytes; these three are in cells.
         unsafe { self.shared.as_ref() }
     }
 
     fn with<R>(&self, work: impl FnOnce(&mut Node, &mut Home<'_>) -> R) -> R {
         let shared = self.shared();
         let _alone = shared.lock.lock();
-        // SAFETY: the lock is held, and no reference into the node outlives `work`.
-        work(unsafe { &mut *shared.node.get() }, &mut Home { network: self })
+        // SAFETY: the lock is held, and no reference into the node or the counts outlives `work`.
+        let (node, counts) = unsafe { (&mut *shared.node.get(), &mut *shared.counts.get()) };
+        work(node, &mut Home { network: self, counts })
     }
 
     /// Takes frames in that have come, at most [`BATCH`]; how many. The caller has the lock.
@@ -206,6 +210,7 @@ impl Network {
         while taken < BATCH
             && let Some(length) = receive(receives, buffer)
         {
+            home.counts.frames_received += 1;
             node.receive(&buffer[..length], now, home);
             taken += 1;
         }
@@ -239,6 +244,7 @@ impl Network {
             let now = monotonic_ns() / 1000;
             let deadline = self.with(|node, home| {
                 let taken = self.take_frames(node, home, now);
+                home.counts.interrupts += u64::from(taken > 0);
                 node.work(now, home);
                 if taken > 0 {
                     active_until = now + 50 * LINGER_US;
@@ -299,6 +305,7 @@ fn wait(receives: RawFd, bell: RawFd, time: Option<u64>) {
 /// The machine below Portals, while the lock is held.
 struct Home<'a> {
     network: &'a Network,
+    counts: &'a mut HomeCounts,
 }
 
 /// Where a checked span is: in the memory of its rank, or in the peer's whose slot it names.
@@ -328,6 +335,7 @@ impl Memory for Home<'_> {
 
     fn write(&mut self, to: &Span, from: &[u8]) {
         assert!(to.bytes() == from.len() as u64, "a span is written as a whole");
+        self.counts.written += to.bytes();
         // SAFETY: checked to be writable memory of a rank, mapped at its slot in every process of the node.
         // No Rust reference leads there.
         unsafe { pointer(to).copy_from_nonoverlapping(from.as_ptr(), from.len()) };
@@ -335,6 +343,7 @@ impl Memory for Home<'_> {
 
     fn copy(&mut self, to: &Span, from: &Span) {
         assert!(to.bytes() == from.bytes(), "spans of one length");
+        self.counts.written += to.bytes();
         // SAFETY: both are checked memory of ranks, `to` writable, mapped at its slot in every process of the
         // node; they may overlap. No Rust reference leads there.
         unsafe { pointer(to).copy_from(pointer(from), to.bytes() as usize) };
@@ -360,26 +369,37 @@ impl Memory for Home<'_> {
 }
 
 impl Nic for Home<'_> {
-    fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: Option<&Span>) -> bool {
+    fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: &[Span]) -> bool {
         let Some(wire) = self.network.sends.get(usize::from(to.0)) else { return true };
         let piece = |start: *const u8, bytes: usize| libc::iovec {
             iov_base: start.cast_mut().cast(),
             iov_len: bytes,
         };
-        let body =
-            body.map_or((std::ptr::null(), 0), |body| (pointer(body).cast_const(), body.bytes() as usize));
-        let mut pieces =
-            [piece(head.as_ptr(), head.len()), piece(middle.as_ptr(), middle.len()), piece(body.0, body.1)];
+        let mut pieces = [piece(std::ptr::null(), 0); 2 + IOVECS_MAX as usize];
+        let bodies = body.iter().map(|body| piece(pointer(body), body.bytes() as usize));
+        let heads = [head, middle].map(|part| piece(part.as_ptr(), part.len()));
+        for (to, from) in pieces.iter_mut().zip(heads.into_iter().chain(bodies)) {
+            *to = from;
+        }
         // SAFETY: zeros are a message with nothing in it.
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
         message.msg_iov = pieces.as_mut_ptr();
-        message.msg_iovlen = pieces.len();
+        message.msg_iovlen = 2 + body.len().min(IOVECS_MAX as usize);
         let flags = (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) as u64;
         let arguments = [*wire as u64, &raw const message as u64, flags, 0, 0, 0];
         // SAFETY: the call reads the pieces: slices, and memory of a rank that has been checked.
         let sent = unsafe { Gate::call(libc::SYS_sendmsg, arguments) };
         // A full wire is a card without room; a node that is gone takes frames as a network does, and nobody answers.
         let full = [libc::EAGAIN, libc::ENOBUFS, libc::ENOMEM, libc::EINTR];
-        !full.iter().any(|error| sent == -i64::from(*error))
+        let sent = !full.iter().any(|error| sent == -i64::from(*error));
+        self.counts.frames_sent += u64::from(sent);
+        if sent {
+            self.counts.copied_to_send += (head.len() + middle.len()) as u64;
+        }
+        sent
+    }
+
+    fn counts(&self) -> HomeCounts {
+        *self.counts
     }
 }

@@ -8,7 +8,7 @@ use fastrand::Rng;
 use lwk_abi::portals::{self as abi, Event, NONE};
 use lwk_abi::syscall::portals as call;
 use lwk_frames::{Identity, NodeId, checksum};
-use lwk_portals::{Memory, Nic, Node, Settings, Span};
+use lwk_portals::{HomeCounts, Memory, Nic, Node, Settings, Span};
 
 pub const JOB: u64 = 7;
 /// Memory of a rank begins here; below is nothing.
@@ -26,6 +26,8 @@ pub struct World {
     pub lost: u32,
     /// Nodes that hear and say nothing.
     pub dead: Vec<bool>,
+    /// Of all nodes together.
+    pub counts: HomeCounts,
 }
 
 pub struct Home<'a> {
@@ -54,6 +56,7 @@ impl Memory for Home<'_> {
 
     fn write(&mut self, to: &Span, from: &[u8]) {
         assert!(to.start() + to.bytes() <= CONSTANTS);
+        self.world.counts.written += to.bytes();
         self.world.memory[self.node][to.rank() as usize][Self::range(to)].copy_from_slice(from);
     }
 
@@ -64,7 +67,8 @@ impl Memory for Home<'_> {
     }
 
     fn publish(&mut self, to: &Span, word: u64) {
-        self.write(to, &word.to_ne_bytes());
+        let range = Self::range(to);
+        self.world.memory[self.node][to.rank() as usize][range].copy_from_slice(&word.to_ne_bytes());
     }
 
     fn checksum(&self, seed: u32, from: &Span) -> u32 {
@@ -73,9 +77,9 @@ impl Memory for Home<'_> {
 }
 
 impl Nic for Home<'_> {
-    fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: Option<&Span>) -> bool {
+    fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: &[Span]) -> bool {
         let mut frame = [head, middle].concat();
-        if let Some(body) = body {
+        for body in body {
             frame.extend_from_slice(&self.world.memory[self.node][body.rank() as usize][Self::range(body)]);
         }
         let gone = self.world.dead[self.node]
@@ -84,7 +88,13 @@ impl Nic for Home<'_> {
         if !gone {
             self.world.wires[usize::from(to.0)].push_back(frame);
         }
+        self.world.counts.copied_to_send += (head.len() + middle.len()) as u64;
+        self.world.counts.frames_sent += 1;
         true
+    }
+
+    fn counts(&self) -> HomeCounts {
+        self.world.counts
     }
 }
 
@@ -107,6 +117,7 @@ impl Cluster {
             rng: Rng::with_seed(1),
             lost: 0,
             dead: vec![false; nodes.into()],
+            counts: HomeCounts::default(),
         };
         let start = |node: u16| {
             let mut it: Box<Node> = zeroed_box();
