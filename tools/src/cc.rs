@@ -103,6 +103,8 @@ const PIE_OPTIONS: [&str; 2] = ["-static-pie", "-pie"];
 
 /// `libsma.a` is a linker script: OpenSHMEM is in `libmpi.a`, which every program is linked with anyway, so that a program can use both.
 const LIBSMA: &[u8] = b"/* OpenSHMEM is in libmpi.a. */\nINPUT(-lmpi)\n";
+/// `libportals.a` is one, too.
+const LIBPORTALS: &[u8] = b"/* Portals is in libmpi.a. */\nINPUT(-lmpi)\n";
 
 /// Where the headers, libraries and wrappers of this tree are laid, or have been installed.
 pub fn prefix(tree: &Tree) -> PathBuf {
@@ -277,6 +279,7 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
         replace(&include.join("margay").join(name), text.as_bytes())?;
     }
     copy_tree(&tree.root().join("mpi-rt/shmem/c/include"), &include)?;
+    copy_tree(&tree.root().join("userlib/portals/include"), &include)?;
     if *folder == prefix(tree) {
         loader::copy(&fixed, &lib.join(LIBRARY), &bin)?;
     } else {
@@ -286,6 +289,7 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
         loader::copy(&builder.mpi_library(Form::Any)?, &lib.join(LIBRARY), &bin)?;
     }
     replace(&lib.join("libsma.a"), LIBSMA)?;
+    replace(&lib.join("libportals.a"), LIBPORTALS)?;
     let script = source.join("margay-cc");
     let script = fs::read_to_string(&script).doing(|| format!("read {}", script.display()))?;
     let script = script.replace("@VERSION@", env!("CARGO_PKG_VERSION"));

@@ -19,6 +19,8 @@
 extern crate alloc;
 // Its functions are symbols of this library, too: `libsma.a` only refers to it.
 extern crate lwk_shmem_c as _;
+// `libportals.a` likewise.
+extern crate lwk_portals_c as _;
 
 mod abi;
 mod allocator;

@@ -48,6 +48,9 @@ const FORTRAN_SOURCE: &str = "program it\n  use mpi\n  integer :: rank, code\n  
     if (rank == 1) print '(a)', 'in Fortran'\n  call MPI_Finalize(code)\nend program\n";
 const SHMEM_SOURCE: &str = "#include <shmem.h>\n#include <stdio.h>\nint main(void) {\n  shmem_init();\n  if (shmem_my_pe() == shmem_n_pes() - 1) \
     printf(\"PE %d\\n\", shmem_my_pe());\n  shmem_finalize();\n}\n";
+const PORTALS_SOURCE: &str = "#include <portals4.h>\n#include <stdio.h>\nint main(void) {\n  ptl_handle_ni_t ni; ptl_process_t me;\n  \
+    if (PtlInit() || PtlNIInit(PTL_IFACE_DEFAULT, PTL_NI_MATCHING | PTL_NI_LOGICAL, PTL_PID_ANY, NULL, NULL, &ni) || PtlGetId(ni, &me)) return 1;\n  \
+    if (me.rank == 1) printf(\"Portals\\n\");\n  PtlFini();\n}\n";
 
 /// Appends to a file, makes one, removes one, and writes one elsewhere if it is told where.
 const FILES_SOURCE: &str = "#include <stdio.h>\nint main(int argc, char **argv) {\n  const char *names[] = {\"a\", \"b\", argc > 1 ? argv[1] : NULL};\n  \
@@ -66,6 +69,7 @@ const SCRIPT: &[(&str, i32, &str)] = &[
     ),
     ("echo hi | MARGAY_WORD=c mpiexec -envnone -n 1 ./it me", 0, "none of 1\n"),
     ("echo alone | MARGAY_WORD=b ./it me 5", 5, "b of 1\n"),
+    ("mpicc portals.c -lportals -o it-portals && mpiexec -n 2 ./it-portals", 0, "Portals\n"),
     ("mpiexec -n 2 ./it-cxx; oshrun -np 2 ./it-shmem; ./it-shmem", 0, "in C++\nPE 1\nPE 0\n"),
     (
         "mpicc -static-pie -O2 it.c -o it-pie && od -An -tu2 -j16 -N2 it-pie && mpiexec -n 2 ./it-pie && mpiexec --node -n 2 ./it-pie",
@@ -143,6 +147,7 @@ fn in_folder(lwk: &Lwk, scratch: &Path) -> Result<(), String> {
         ("it.cpp", CXX_SOURCE),
         ("it.f90", FORTRAN_SOURCE),
         ("shmem.c", SHMEM_SOURCE),
+        ("portals.c", PORTALS_SOURCE),
         ("files.c", FILES_SOURCE),
     ];
     for (name, text) in sources {

@@ -1,0 +1,110 @@
+//! Memory of queues and counters, found by their handles.
+
+use alloc::alloc::{alloc_zeroed, dealloc};
+use alloc::boxed::Box;
+use core::alloc::Layout;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use crate::status::{Result, Status};
+use crate::types::Handle;
+
+/// Zeroed memory that the kernel writes to, on cache lines of its own.
+#[derive(Debug)]
+pub struct Shared {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Shared {
+    /// Errors: no memory is left.
+    pub fn new(bytes: usize) -> Result<Shared> {
+        let layout = Layout::from_size_align(bytes, 64).map_err(|_| Status::NO_SPACE)?;
+        // SAFETY: the layout has bytes: no caller asks for none.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(Status::NO_SPACE)?;
+        Ok(Shared { start, layout })
+    }
+
+    /// Where it begins.
+    pub fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// The aligned word at `offset`, which is within the memory.
+    pub fn word(&self, offset: u64) -> &AtomicU64 {
+        debug_assert!(offset as usize + 8 <= self.layout.size() && offset.is_multiple_of(8));
+        // SAFETY: within the memory, aligned, and used by atomics on this side; the kernel writes aligned words.
+        unsafe { AtomicU64::from_ptr(self.start().add(offset as usize).cast()) }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout; the kernel has given it back before.
+        unsafe { dealloc(self.start(), self.layout) };
+    }
+}
+
+/// What a handle of the kernel's leads to in this program.
+pub trait Named {
+    fn handle(&self) -> Handle;
+    /// The interface that it is of.
+    fn interface(&self) -> Handle;
+}
+
+/// Values by the lower bits of their handles, which are the kernel's number for the thing.
+pub struct Register<T, const N: usize> {
+    places: [AtomicPtr<T>; N],
+}
+
+impl<T: Named, const N: usize> Register<T, N> {
+    pub const fn new() -> Self {
+        Register { places: [const { AtomicPtr::new(ptr::null_mut()) }; N] }
+    }
+
+    fn place(&self, handle: Handle) -> Result<&AtomicPtr<T>> {
+        self.places.get(handle as usize & 0xffff).ok_or(Status::ARG_INVALID)
+    }
+
+    /// Keeps a value under its handle.
+    pub fn add(&self, value: T) -> Result<()> {
+        let place = self.place(value.handle())?;
+        drop_value(place.swap(Box::into_raw(Box::new(value)), Ordering::Relaxed));
+        Ok(())
+    }
+
+    /// The value of a handle. Errors: there is none.
+    pub fn get(&self, handle: Handle) -> Result<&T> {
+        let value = self.place(handle)?.load(Ordering::Relaxed);
+        // SAFETY: null, or a box that `add` has leaked and only `remove`, which the reference forbids during a use, gives back.
+        let value = unsafe { value.as_ref() }.ok_or(Status::ARG_INVALID)?;
+        if value.handle() == handle { Ok(value) } else { Err(Status::ARG_INVALID) }
+    }
+
+    /// Forgets the value of a handle.
+    pub fn remove(&self, handle: Handle) {
+        if self.get(handle).is_ok()
+            && let Ok(place) = self.place(handle)
+        {
+            drop_value(place.swap(ptr::null_mut(), Ordering::Relaxed));
+        }
+    }
+
+    /// Forgets all values of an interface.
+    pub fn remove_all(&self, interface: Handle) {
+        for place in &self.places {
+            // SAFETY: as in `get`.
+            let value = unsafe { place.load(Ordering::Relaxed).as_ref() };
+            if let Some(handle) = value.filter(|value| value.interface() == interface).map(Named::handle) {
+                self.remove(handle);
+            }
+        }
+    }
+}
+
+fn drop_value<T>(value: *mut T) {
+    if !value.is_null() {
+        // SAFETY: a box that `Register::add` has leaked, taken out of its place just now.
+        drop(unsafe { Box::from_raw(value) });
+    }
+}
