@@ -1,5 +1,5 @@
 //! What the kernel needs of the firmware's ACPI tables, read through the linear map: the cores, which memory is near them, a timer to
-//! calibrate the clock against, and where devices are configured.
+//! calibrate the clock against, where devices are configured, and how the machine is switched off.
 
 use arrayvec::ArrayVec;
 use bootloader_api::info::{MemoryRegion, MemoryRegionKind};
@@ -10,6 +10,7 @@ use crate::arch::linear_map::linear;
 use crate::boot::Machine;
 use crate::core_local::CORES_MAX;
 use crate::memory;
+use crate::power::Ways;
 
 /// What the firmware says about the node.
 #[derive(Default)]
@@ -25,6 +26,8 @@ pub struct Tables {
     /// None if the tables tell of none: all memory is equally near then.
     pub affinity: Option<Affinity<'static>>,
     pub distances: Distances<'static>,
+    /// How the machine is switched off and reset.
+    pub ends: Ways,
 }
 
 /// Reads the tables. Without them, or with ones that cannot be read (which a warning says), no core is listed and there is no timer:
@@ -45,7 +48,10 @@ pub fn read(machine: &Machine) -> Tables {
             found.surplus_cores += 1;
         }
     }
-    found.timer = tables.find(b"FACP").and_then(|fadt| lwk_acpi::timer(&fadt));
+    let fadt = tables.find(b"FACP");
+    found.timer = fadt.as_ref().and_then(lwk_acpi::timer);
+    let reset = fadt.as_ref().and_then(lwk_acpi::reset);
+    found.ends = Ways { off: lwk_acpi::power_off(&tables), reset };
     // Of the first segment, whose first bus the card is looked for from.
     let first = |space: &ConfigurationSpace| space.segment == 0 && space.first_bus == 0;
     let mcfg = tables.find(b"MCFG");

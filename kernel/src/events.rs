@@ -3,11 +3,11 @@
 use lwk_failure::{End, Fault};
 
 use crate::arch::exceptions::{Event, Handlers, NON_MASKABLE};
-use crate::arch::interrupts::{CARD, KICK, SPURIOUS, STOP, TIMER, WAKE, halt_for_ever};
+use crate::arch::interrupts::{CARD, KICK, LIMIT, SPURIOUS, STOP, TIMER, WAKE, halt_for_ever};
 use crate::arch::trap_frame::TrapFrame;
 use crate::core_local::Core;
 use crate::syscall::{self, signals};
-use crate::{network, node, panic};
+use crate::{limit, network, node, panic};
 
 /// Who sees to what.
 pub static HANDLERS: Handlers =
@@ -28,6 +28,7 @@ fn happened(frame: &mut TrapFrame, event: Event) {
                 STOP if frame.is_of_user() => node::stop_ranks(core),
                 WAKE | STOP | SPURIOUS => {}
                 CARD | TIMER | KICK => network::interrupted(vector),
+                LIMIT => limit::struck(core, frame),
                 vector => log::warn!("core {}: unexpected interrupt {vector:#x}", core.index()),
             }
         }

@@ -33,11 +33,13 @@ mod files;
 mod initial_stack;
 mod inject;
 mod job;
+mod limit;
 mod logger;
 mod memory;
 mod network;
 mod node;
 mod panic;
+mod power;
 mod rank;
 mod report;
 mod scheduler;
@@ -77,6 +79,7 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     }
     core_local::init_boot_core().unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let tables = acpi_tables::read(&machine);
+    power::remember(tables.ends);
     arch::interrupt_controller::init();
     arch::clock::calibrate(tables.timer).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let fail = job.file.inject == Some(lwk_job::Inject::CorePageFault);
@@ -92,6 +95,9 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     let nodes = lwk_topology::MemoryNodes::new(tables.affinity, tables.distances);
     if let Err(problem) = node::launch(&job, &nodes) {
         node::refuse(format_args!("{problem}"));
+    }
+    if let Some(seconds) = job.file.limit {
+        limit::begin(seconds);
     }
     if let Some(kind) = job.file.inject {
         inject::fail(kind);

@@ -23,7 +23,7 @@ use crate::create_ranks::create_ranks;
 use crate::description::{Description, Problem};
 use crate::job::{Event, Job};
 use crate::scheduler::{self, Running};
-use crate::{console, failure, files, memory, network, report};
+use crate::{console, failure, files, memory, network, power, report};
 
 /// Facts for the exit report, in ticks and bytes; written once at boot, before any rank runs. Relaxed, everywhere: publishing the job orders
 /// them for the other cores.
@@ -204,8 +204,11 @@ fn end(status: i32, (how, out): (End, bool)) -> ! {
         console::wait_for_byte(network::serve_others);
     }
     console::drain();
-    if how == End::Halt {
-        interrupts::halt_for_ever()
+    match how {
+        End::Exit | End::Wait => {}
+        End::Halt => interrupts::halt_for_ever(),
+        End::Off => power::off(),
+        End::Reset => power::reset(),
     }
     debug_exit::exit(exit::DEBUG_EXIT_ENDED)
 }

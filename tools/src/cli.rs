@@ -60,7 +60,7 @@ pub enum Command {
     #[command(disable_help_flag = true)]
     Fc(Words),
     /// Write a disk image that boots on a real UEFI machine from a USB stick
-    Image(ImageOptions),
+    Image(Box<ImageOptions>),
     /// Join nodes and switches of several machines by an Ethernet switch, until it is interrupted
     ///
     /// `run --nodes` has a switch of its own; `--uplink` joins that with this one.
@@ -116,7 +116,7 @@ pub enum MargayCommand {
     #[command(disable_help_flag = true)]
     Fc(Words),
     /// Write a disk image that boots on a real UEFI machine from a USB stick
-    Image(ImageOptions),
+    Image(Box<ImageOptions>),
 }
 
 impl From<MargayCommand> for Command {
@@ -327,12 +327,26 @@ pub struct ImageOptions {
     /// File to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// What the machine does when the job has ended: it stops with all on its screen, switches itself off, or resets itself
+    #[arg(long, value_enum, value_name = "HOW", default_value = "halt")]
+    pub at_end: MachineEnd,
+    /// Time limit of the job, in seconds from its start, kept by the machine itself; at the limit it says where each rank is [default: none]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub timeout: Option<u32>,
     /// Show kernel messages down to this level [default: warn]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub log: Option<Level>,
     /// Print how long each step takes
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// What a real machine does at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MachineEnd {
+    Halt,
+    Off,
+    Reset,
 }
 
 /// Trouble between nodes.

@@ -87,6 +87,7 @@ mod tests {
             inject: None,
             network: None,
             irq_core: None,
+            limit: None,
         };
         let disk = ram_disk(&job, b"not an ELF file", Some(&[[7; lwk_files::PAGE_BYTES]])).unwrap();
         assert_eq!(disk[257..263], *b"ustar\0", "the archive has the POSIX form");

@@ -41,6 +41,8 @@ pub struct Job {
     pub network: Option<Network>,
     /// Core that takes the network's interrupts; the kernel's choice if none.
     pub irq_core: Option<u32>,
+    /// Seconds after which the kernel itself ends the job.
+    pub limit: Option<u32>,
 }
 
 impl Job {
@@ -65,6 +67,7 @@ impl Job {
         self.inject.into_iter().for_each(|how| writer.inject(how));
         self.network.iter().for_each(|place| writer.network(place));
         self.irq_core.into_iter().for_each(|core| writer.irq_core(core));
+        self.limit.into_iter().for_each(|seconds| writer.limit(seconds));
         file
     }
 }
@@ -92,6 +95,7 @@ mod tests {
             inject: None,
             network: None,
             irq_core: None,
+            limit: None,
         }
     }
 
@@ -114,6 +118,7 @@ mod tests {
             file_space: Some(4096),
             folder: Some(b"/a".to_vec()),
             out: true,
+            limit: Some(90),
             ..job()
         };
         let file = String::from_utf8(all.encode()).unwrap();
@@ -128,6 +133,7 @@ mod tests {
             "file_space=4096",
             "folder=/a",
             "out=1",
+            "limit=90",
         ] {
             assert!(file.split('\0').any(|found| found == record), "{record} is not in {file:?}");
         }

@@ -11,7 +11,7 @@ use lwk_job::{INJECTIONS, Inject};
 
 use crate::build::{Builder, Kernel};
 use crate::catalog::Named;
-use crate::cli::{ImageOptions, JobOptions, RunOptions};
+use crate::cli::{ImageOptions, JobOptions, MachineEnd, RunOptions};
 use crate::console::printer::Printer;
 use crate::emulator::{find_ovmf, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
@@ -153,7 +153,13 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     let mut job = job_of(&options.job)?;
     job.log = options.log.map(|level| level.of_job());
     job.console = ConsoleForm::Plain;
-    job.at_end = AtEnd::Halt;
+    job.limit = options.timeout;
+    let end;
+    (job.at_end, end) = match options.at_end {
+        MachineEnd::Halt => (AtEnd::Halt, "stops its cores"),
+        MachineEnd::Off => (AtEnd::Off, "switches itself off"),
+        MachineEnd::Reset => (AtEnd::Reset, "resets itself"),
+    };
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, false, options.verbose)?;
     let (image_builder, (program, kernel)) = builder.with_image_builder(Firmware::Uefi, || {
@@ -176,7 +182,7 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     show!(
         "Switch Secure Boot off and boot from the stick. Output goes to the screen and to the first serial"
     );
-    show!("port (115200 baud, 8N1); the machine stops its cores when the job has ended.");
+    show!("port (115200 baud, 8N1); the machine {end} when the job has ended.");
     Ok(0)
 }
 
@@ -239,6 +245,7 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
         inject: None,
         network: None,
         irq_core: None,
+        limit: None,
     })
 }
 

@@ -35,7 +35,7 @@ pub const BIND: &str = "bind";
 /// `framed` (default): console lines carry the header of [`crate::console`]; `plain`: bare text for a person.
 pub const CONSOLE: &str = "console";
 /// What the node does when the job has ended: `exit` (default, the debug-exit device), `wait` (for a byte on the serial
-/// line, then as `exit`; used to look at the screen) or `halt` (real machines).
+/// line, then as `exit`; used to look at the screen), or on real machines `halt`, `off` (`reset` if that cannot be done) or `reset`.
 pub const END: &str = "end";
 /// Bytes that files may take beside those the job is given, rounded up to pages. If absent, a part of what is free, [`FILE_SPACE_MIN`] or more.
 pub const FILE_SPACE: &str = "file_space";
@@ -50,6 +50,9 @@ pub const OUT: &str = "out";
 pub const NETWORK: &str = "network";
 /// Core that takes the interrupts of the network card, by its number. If absent: one without ranks if there is one, else the first.
 pub const IRQ_CORE: &str = "irq_core";
+/// Seconds from the job's start, at least 1, after which the kernel itself ends it, as the host tool does for a node that it has booted. No limit if
+/// absent.
+pub const LIMIT: &str = "limit";
 /// For tests. Of the kernel's own end: the boot core fails in this way when the job has been set going (`panic`, `page-fault`,
 /// `stack-overflow` or `invalid-instruction`) or before it has its structure (`early-page-fault`), or the other cores do as soon as they
 /// start (`core-page-fault`). Of what ranks find in their memory: segments are full of an earlier job's bytes before they are cleared

@@ -1,5 +1,5 @@
 //! The firmware's ACPI tables (ACPI specification 6.5, chapter 5), as far as a compute node needs them: its cores, which memory is near which
-//! of them, a timer to calibrate the clock against, and where PCI's configuration space lies.
+//! of them, a timer to calibrate the clock against, where PCI's configuration space lies, and how to switch off.
 //!
 //! Firmware is input like any other. A table counts only if it lies in memory, is as long as it says and adds up to zero; an entry counts
 //! only if it lies in its table. Anything else is as good as not there. So the reader cannot fail, loop or read outside a table, whatever the bytes
@@ -11,6 +11,7 @@ mod affinity;
 mod bytes;
 mod distances;
 mod fixed;
+mod power;
 mod processors;
 mod root;
 mod space;
@@ -18,6 +19,7 @@ mod space;
 pub use affinity::{Affinity, Initiator, Range};
 pub use distances::{Distances, NODES_MAX};
 pub use fixed::{Timer, timer};
+pub use power::{PowerOff, Reset, power_off, reset};
 pub use processors::processors;
 pub use root::{Problem, Table, Tables};
 pub use space::{ConfigurationSpace, configuration_spaces};

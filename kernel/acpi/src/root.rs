@@ -65,13 +65,23 @@ impl<'m, M: Memory<'m>> Tables<'m, M> {
 
     /// The first valid table with this signature.
     pub fn find(&self, signature: &[u8; 4]) -> Option<Table<'m>> {
+        self.all(signature).next()
+    }
+
+    /// The valid table of this signature at a physical address that another table names.
+    pub(crate) fn at(&self, address: u64, signature: &[u8; 4]) -> Option<Table<'m>> {
+        Table::at(self.memory, address, signature)
+    }
+
+    /// All valid tables with this signature.
+    pub(crate) fn all(&self, signature: &[u8; 4]) -> impl Iterator<Item = Table<'m>> {
         let addresses = self.addresses.chunks_exact(self.width).filter_map(|bytes| match self.width {
             8 => u64_at(bytes, 0),
             _ => u32_at(bytes, 0).map(u64::from),
         });
         addresses
             .filter(|address| *address != 0)
-            .find_map(|address| Table::at(self.memory, address, signature))
+            .filter_map(move |address| Table::at(self.memory, address, signature))
     }
 }
 

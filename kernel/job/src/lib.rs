@@ -68,5 +68,7 @@ pub struct Job<'a> {
     pub network: Option<Network>,
     /// Core that takes the interrupts of the network card; `None`: the kernel chooses.
     pub irq_core: Option<u32>,
+    /// Seconds, at least 1, after which the kernel itself ends the job; `None`: whoever boots the node sees to that.
+    pub limit: Option<u32>,
     file: &'a [u8],
 }

@@ -45,6 +45,10 @@ pub enum End {
     Wait,
     /// Stops the processors.
     Halt,
+    /// Switches the machine off, or resets it if that cannot be done.
+    Off,
+    /// Resets the machine.
+    Reset,
 }
 
 /// How the kernel is made to fail, for tests of its end.
@@ -88,8 +92,13 @@ impl Choice for Console {
 }
 
 impl Choice for End {
-    const NAMES: &'static [(End, &'static str)] =
-        &[(End::Exit, "exit"), (End::Wait, "wait"), (End::Halt, "halt")];
+    const NAMES: &'static [(End, &'static str)] = &[
+        (End::Exit, "exit"),
+        (End::Wait, "wait"),
+        (End::Halt, "halt"),
+        (End::Off, "off"),
+        (End::Reset, "reset"),
+    ];
 }
 
 impl Choice for Inject {

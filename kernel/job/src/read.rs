@@ -28,6 +28,7 @@ impl<'a> Job<'a> {
         let mut out = None;
         let mut network_place = None;
         let mut irq_core = None;
+        let mut limit = None;
         let mut has_argument = false;
         if file.last().is_some_and(|&last| last != 0) {
             return Err(JobError::Unterminated);
@@ -52,7 +53,9 @@ impl<'a> Job<'a> {
                 key @ job_file::REPORT => set(&mut report, key, bool::named(value), "0 or 1")?,
                 key @ job_file::BIND => set(&mut bind, key, Bind::parse(value), BINDINGS)?,
                 key @ job_file::CONSOLE => set(&mut console, key, Console::named(value), "framed or plain")?,
-                key @ job_file::END => set(&mut end, key, End::named(value), "exit, wait or halt")?,
+                key @ job_file::END => {
+                    set(&mut end, key, End::named(value), "exit, wait, halt, off or reset")?
+                }
                 key @ job_file::FILE_SPACE => {
                     set(&mut file_space, key, number_to(value, u64::MAX), "a number of bytes")?
                 }
@@ -68,6 +71,9 @@ impl<'a> Job<'a> {
                     set(&mut network_place, key, network(value), "node, nodes, ranks and number of the job")?
                 }
                 key @ job_file::IRQ_CORE => set(&mut irq_core, key, core_number(value), "a core's number")?,
+                key @ job_file::LIMIT => {
+                    set(&mut limit, key, number_to(value, u64::from(u32::MAX)), "a number of seconds")?
+                }
                 job_file::ARGUMENT => has_argument = true,
                 // The environment: the only key left.
                 _ => {}
@@ -95,6 +101,8 @@ impl<'a> Job<'a> {
             inject,
             network: network_place,
             irq_core,
+            // Fits: at most u32::MAX.
+            limit: limit.map(|seconds| seconds as u32),
             file,
         })
     }
@@ -114,7 +122,7 @@ const RANK_COUNT: &str = "a number from 1 to 255";
 const _: () = assert!(MAX_RANKS == 255, "RANK_COUNT says 255");
 
 /// Every key of the format.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     job_file::IRQ_CORE,
     job_file::RANKS,
     job_file::MEMORY,
@@ -132,6 +140,7 @@ const KEYS: [&str; 17] = [
     job_file::OUT,
     job_file::INJECT,
     job_file::NETWORK,
+    job_file::LIMIT,
 ];
 
 fn known_key(key: &[u8]) -> Option<&'static str> {

@@ -31,7 +31,7 @@ fn the_least_job_has_the_defaults() {
 fn every_key_is_read() {
     let file =
         b"env=A=1\0log=trace\0arg=x\0oversubscribe=1\0report=1\0cores=64\0console=plain\0end=wait\0\
-                 env=B=\0arg=\0file_space=4096\0folder=/a b\0out=1\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0";
+                 env=B=\0arg=\0file_space=4096\0folder=/a b\0out=1\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0limit=90\0";
     let job = Job::parse(file).expect("a job");
     assert_eq!((job.ranks, job.memory, job.log), (255, Some(u64::MAX), LogLevel::Trace));
     assert_eq!((job.oversubscribe, job.report, job.cores), (true, true, Some(64)));
@@ -40,6 +40,7 @@ fn every_key_is_read() {
     let arguments: Vec<&[u8]> = job.arguments().collect();
     assert_eq!(arguments, [&b"x"[..], b"", b"\xff a=b\nc"]);
     assert_eq!(job.environment().collect::<Vec<_>>(), [&b"A=1"[..], b"B="]);
+    assert_eq!(job.limit, Some(90));
 }
 
 #[test]
@@ -74,6 +75,9 @@ fn wrong_files_are_refused_with_their_reason() {
     bad_value(Job::parse(b"mem=100000000000000000000\0").map(|_| ()), "mem");
     bad_value(with(b"cores=0\0"), "cores");
     bad_value(with(b"cores=4294967296\0"), "cores");
+    bad_value(with(b"limit=0\0"), "limit");
+    bad_value(with(b"limit=4294967296\0"), "limit");
+    bad_value(with(b"end=never\0"), "end");
     bad_value(with(b"log=loud\0"), "log");
     bad_value(with(b"oversubscribe=yes\0"), "oversubscribe");
     bad_value(with(b"report=2\0"), "report");

@@ -94,6 +94,11 @@ impl<'o, O: Extend<u8>> Writer<'o, O> {
         self.number(job_file::IRQ_CORE, core.into());
     }
 
+    /// Seconds after which the kernel itself ends the job.
+    pub fn limit(&mut self, seconds: u32) {
+        self.number(job_file::LIMIT, seconds.into());
+    }
+
     /// How the kernel is made to fail.
     pub fn inject(&mut self, how: Inject) {
         self.record(job_file::INJECT, how.name().as_bytes());

@@ -105,6 +105,7 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         inject: None,
         network: None,
         irq_core: None,
+        limit: None,
     };
     let files = Volume::new(FILE_PAGES).doing(|| "make the job's file system".into())?;
     let mut home = Home::start(program, &job.encode(), &Tools::default(), &files, &Surroundings::default())

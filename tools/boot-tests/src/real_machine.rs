@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use super::serial_line::{self, Reader};
 use lwk::accel::Choice;
 use lwk::emulator;
 use lwk::qemu::{Boot, Machine, Node};
 use lwk::run;
 use lwk::tree::{RunFolder, Tree};
 
-/// Boots `image` with two cores until all of `wanted` stand on the serial line.
-pub fn boots(tree: &Tree, image: &Path, folder: &RunFolder, wanted: &[&str]) -> Result<(), String> {
+/// A machine with two cores that boots `image`, and boots again when it is reset.
+pub fn start(tree: &Tree, image: &Path, folder: &RunFolder) -> Result<Node, String> {
     let plain = |failure: lwk::failure::Failure| failure.message;
     let machine = Machine {
         boot: Boot::Disk(image.to_path_buf()),
@@ -19,12 +18,11 @@ pub fn boots(tree: &Tree, image: &Path, folder: &RunFolder, wanted: &[&str]) -> 
         memory_mib: 1024,
         accelerator: Choice::Auto.settle(),
         cpu: None,
-        more: Vec::new(),
+        more: ["-action", "reboot=reset"].map(String::from).to_vec(),
         gdb: false,
         host_cores: run::host_cores(),
         card: None,
     };
     let qemu = emulator::find_qemu(tree, false).map_err(plain)?;
-    let mut node = Node::start(&qemu, &machine, folder.file("qemu.log")).map_err(plain)?;
-    serial_line::hear(&mut node, Reader::Quick, wanted)
+    Node::start(&qemu, &machine, folder.file("qemu.log")).map_err(plain)
 }

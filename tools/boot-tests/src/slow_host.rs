@@ -45,6 +45,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
         inject: None,
         network: None,
         irq_core: None,
+        limit: None,
     };
     let builder = Builder::new(lwk.tree(), true, false)?;
     let program = image::read_program(&lwk.program(&Program::named("test:lines")))?;

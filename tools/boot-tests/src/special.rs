@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::Test;
 use super::judge::Expected;
-use super::screen_text;
+use super::serial_line::{self, Reader};
+use super::{real_machine, screen_text};
+use lwk::qemu::Node;
 use lwk::screen::Picture;
 use lwk::subcommand::{Lwk, PATIENCE, Program, Running, shown};
 
@@ -17,14 +19,16 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// These tests.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 10] = [
+    let checks: [(&str, Check); 12] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
         ("no-interrupts-during-noise", no_interrupts),
         ("killed-qemu-is-a-failure", killed_qemu),
         ("qemu-dies-with-the-command", killed_command),
-        ("image-for-real-machines-boots", real_machine_image),
+        ("image-for-real-machines-boots", |lwk| real_machine_image(lwk, &[])),
+        ("image-that-resets-the-machine", |lwk| real_machine_image(lwk, &["--at-end", "reset"])),
+        ("image-with-a-time-limit-switches-the-machine-off", real_machine_with_limit),
         ("a-slow-host-loses-no-last-words", super::slow_host::loses_no_last_words),
         ("files-go-in-and-come-back", files_on_a_node),
         ("files-of-mpi-come-back-from-a-full-disk", |lwk| mpi_files(lwk, &[])),
@@ -350,19 +354,41 @@ fn is_dead(process: u32) -> bool {
     status.lines().any(|line| line.starts_with("State:") && line.contains('Z'))
 }
 
-/// The image for real machines boots from UEFI and shows the job in plain text.
-fn real_machine_image(lwk: &Lwk) -> Result<(), String> {
+/// The image for real machines boots from UEFI, shows the job in plain text, and ends the machine as it was told.
+fn real_machine_image(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
     let folder = lwk.folder()?;
     let image = folder.file("stick.img");
     let mut words: Vec<std::ffi::OsString> =
         vec!["image".into(), "-n".into(), "2".into(), "hello".into(), "-o".into()];
     words.push(image.clone().into_os_string());
+    words.extend(options.iter().map(Into::into));
     let ended = lwk.command(&words, PATIENCE)?;
     Expected { stdout: strings(&["dd if="]), ..Expected::default() }.judge(&ended)?;
-    super::real_machine::boots(
-        lwk.tree(),
-        &image,
-        &folder,
-        &["hello from rank 0 of 2", "hello from rank 1 of 2"],
-    )
+    let mut machine = real_machine::start(lwk.tree(), &image, &folder)?;
+    let wanted = ["hello from rank 0 of 2", "hello from rank 1 of 2"];
+    serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
+    // Told to reset, it boots a second time.
+    if options.contains(&"reset") { serial_line::hear(&mut machine, Reader::Quick, &wanted) } else { Ok(()) }
+}
+
+/// A machine that keeps a time limit says where its ranks are when that is over, and switches itself off if it was told to.
+fn real_machine_with_limit(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let image = folder.file("stick.img");
+    let mut words: Vec<std::ffi::OsString> =
+        ["image", "-n", "2", "--timeout", "1", "--at-end", "off", "-o"].map(Into::into).to_vec();
+    words
+        .extend([image.clone().into_os_string(), lwk.program(&Program::named("test:hang")).into_os_string()]);
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
+        .judge(&lwk.command(&words, PATIENCE)?)?;
+    let mut machine = real_machine::start(lwk.tree(), &image, &folder)?;
+    let wanted = ["the job has run into its time limit", "rank 0 on core ", "rank 1 on core "];
+    serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
+    is_off(&mut machine)
+}
+
+/// Waits until the machine has switched itself off, which no reset does: it would boot again.
+fn is_off(machine: &mut Node) -> Result<(), String> {
+    let ended = machine.end_within(Duration::from_secs(PATIENCE)).map_err(|failure| failure.message)?;
+    if ended.is_some_and(|status| status.success()) { Ok(()) } else { Err(format!("still on: {ended:?}")) }
 }

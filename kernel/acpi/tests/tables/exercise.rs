@@ -1,6 +1,8 @@
 //! Reads everything there is in a memory: for the tests and the fuzz target.
 
-use lwk_acpi::{Affinity, Distances, Memory, NODES_MAX, Tables, configuration_spaces, processors, timer};
+use lwk_acpi::{
+    Affinity, Distances, Memory, NODES_MAX, Tables, configuration_spaces, power_off, processors, reset, timer,
+};
 
 /// Where the root pointer is.
 const POINTER: u64 = 0x40;
@@ -13,6 +15,10 @@ pub fn read_all<'m>(memory: impl Memory<'m>) {
     if let Some(timer) = tables.find(b"FACP").and_then(|fadt| timer(&fadt)) {
         assert_ne!(timer.port, 0);
     }
+    if let Some(how) = power_off(&tables) {
+        assert!(how.first.0 != 0 && how.first.1 < 8 && how.second.is_none_or(|it| it.0 != 0 && it.1 < 8));
+    }
+    let _ = tables.find(b"FACP").map(|fadt| reset(&fadt));
     if let Some(mcfg) = tables.find(b"MCFG") {
         assert!(configuration_spaces(&mcfg).all(|space| space.first_bus <= space.last_bus));
     }

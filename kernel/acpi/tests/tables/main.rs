@@ -5,3 +5,4 @@ mod build;
 mod entries;
 mod exercise;
 mod machines;
+mod power;

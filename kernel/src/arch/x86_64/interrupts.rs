@@ -15,6 +15,8 @@ pub const CARD: u8 = 0xe0;
 pub const TIMER: u8 = 0xe1;
 /// An inter-processor interrupt: the core that looks after the network has something to do.
 pub const KICK: u8 = 0xe2;
+/// The timer of the boot core has struck for the job's time limit.
+pub const LIMIT: u8 = 0xe3;
 /// Where the local interrupt controller sends what it took back.
 pub const SPURIOUS: u8 = 0xff;
 
@@ -133,6 +135,13 @@ pub fn halt_for_ever() -> ! {
         // SAFETY: the core has nothing left to do; only a non-maskable interrupt could end the halt, and then it halts again.
         unsafe { asm!("cli", "hlt", options(nomem, nostack)) };
     }
+}
+
+/// Shuts this processor down, which resets the machine: an exception without a table of handlers.
+pub fn shut_down() -> ! {
+    let pointer = TablePointer { limit: 0, base: 0 };
+    // SAFETY: the machine has ended; no handler is to be found any more, which is the purpose.
+    unsafe { asm!("lidt [{}]", "ud2", in(reg) &pointer, options(noreturn, nostack)) };
 }
 
 /// Runs `ud2`, which no processor has: an invalid-opcode exception.

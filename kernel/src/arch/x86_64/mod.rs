@@ -20,6 +20,7 @@ pub mod interrupts;
 pub mod linear_map;
 pub mod paging;
 mod ports;
+pub mod power;
 pub mod random;
 pub mod serial;
 pub mod signal_code;

@@ -11,6 +11,15 @@ pub unsafe fn write_u8(port: u16, value: u8) {
     unsafe { Port::new(port).write(value) }
 }
 
+/// Writes two bytes to a port.
+///
+/// # Safety
+/// As [`write_u8`].
+pub unsafe fn write_u16(port: u16, value: u16) {
+    // SAFETY: the device is this caller's, and the access leaves memory as it is (this function's contract).
+    unsafe { Port::new(port).write(value) }
+}
+
 /// Writes four bytes to a port.
 ///
 /// # Safety
@@ -25,6 +34,15 @@ pub unsafe fn write_u32(port: u16, value: u32) {
 /// # Safety
 /// As [`write_u8`].
 pub unsafe fn read_u8(port: u16) -> u8 {
+    // SAFETY: the device is this caller's, and the access leaves memory as it is (this function's contract).
+    unsafe { Port::new(port).read() }
+}
+
+/// Reads two bytes from a port.
+///
+/// # Safety
+/// As [`write_u8`].
+pub unsafe fn read_u16(port: u16) -> u16 {
     // SAFETY: the device is this caller's, and the access leaves memory as it is (this function's contract).
     unsafe { Port::new(port).read() }
 }
