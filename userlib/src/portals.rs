@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 pub use lwk_abi::portals as abi;
 use lwk_abi::portals::{
     COUNTER_BYTES, Descriptor, ERROR_BASE, Entry, Event, Limits, NONE, NodeCounts, Operation, QUEUE_DROPPED,
-    QUEUE_EVENTS, QUEUE_TAKEN, first_rank_of, node_of, status,
+    QUEUE_EVENTS, QUEUE_TAKEN, RawFrames, first_rank_of, node_of, status,
 };
 use lwk_abi::syscall::portals as call;
 
@@ -165,6 +165,15 @@ impl Interface {
     /// Has an entry of the portal table take messages, or none; then it returns when all that were arriving have arrived. Errors: there is none.
     pub fn enable(&self, index: u32, on: bool) -> Result<()> {
         enable(self.handle, index, on)
+    }
+
+    /// Sends frames to another node without Portals, to measure by: how many there was room for. Errors: frames that are too long; no such node.
+    ///
+    /// # Safety
+    /// From now on answers change the two words that the frames name; what is sent is read meanwhile.
+    pub unsafe fn send_raw(&self, frames: &RawFrames) -> Result<u32> {
+        // SAFETY: answers may change the two words, and the payload may be read (this function's contract).
+        unsafe { system_call(call::RAW_FRAMES, [self.handle.into(), address_of(frames), 0, 0]) }
     }
 
     /// What the node has done. Errors: none while the interface is open.

@@ -384,6 +384,26 @@ pub struct NodeCounts {
     pub reserved: u64,
 }
 
+/// Frames without a link, to another node of the job: what benchmarks compare with ([`crate::syscall::portals::RAW_FRAMES`]). Nobody's memory gets their payload.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RawFrames {
+    pub node: u32,
+    /// 1: the last of them asks for an answer.
+    pub asks: u32,
+    /// Payload of each.
+    pub start: u64,
+    pub bytes: u64,
+    pub count: u64,
+    /// Where two words are, which answers change: answers that have come to this rank; frames that the node had had that answered last.
+    pub words: u64,
+}
+
+/// Bytes of such a frame before its payload.
+pub const RAW_HEAD_BYTES: u64 = 40;
+/// Bytes of the two words.
+pub const RAW_WORDS_BYTES: u64 = 16;
+
 /// The first rank of a node of a job, or of the node behind the last: ranks are spread in their order, as evenly as it goes.
 pub const fn first_rank_of(node: u32, size: u32, nodes: u32) -> u32 {
     (node as u64 * size as u64 / nodes as u64) as u32
@@ -412,5 +432,5 @@ pub const ATOMIC_BYTES: u64 = 512;
 pub const TABLE_SIZE: u32 = 64;
 
 const _: () = assert!(size_of::<Event>() == 104 && size_of::<Operation>() == 128 && size_of::<Entry>() == 72);
-const _: () = assert!(size_of::<NodeCounts>() == 96);
+const _: () = assert!(size_of::<NodeCounts>() == 96 && size_of::<RawFrames>() == 40);
 const _: () = assert!(size_of::<Limits>() == 80 && size_of::<Descriptor>() == 32);

@@ -295,8 +295,10 @@ pub mod portals {
     pub const HANDLE_INTERFACE: u64 = 0x1113;
     /// `(interface, *mut NodeCounts) -> 0`
     pub const NODE_COUNTS: u64 = 0x1114;
+    /// `(interface, *const RawFrames) -> frames sent`: frames of the card's without a link, to measure by.
+    pub const RAW_FRAMES: u64 = 0x1115;
     /// First and last of these numbers.
-    pub const RANGE: core::ops::RangeInclusive<u64> = INTERFACE_OPEN..=NODE_COUNTS;
+    pub const RANGE: core::ops::RangeInclusive<u64> = INTERFACE_OPEN..=RAW_FRAMES;
 }
 
 /// What the kernel has counted on one core since the job's first instruction there.

@@ -30,6 +30,12 @@ impl Node {
                 .tell_counts(home, rank, interface as u32, address)
                 .map_or_else(Status::answer, i64::from);
         }
+        if number == call::RAW_FRAMES {
+            let [interface, address, ..] = arguments;
+            let known = self.state.interface(rank, interface as u32);
+            let sent = known.and_then(|_| self.state.send_raw(home, rank, address));
+            return sent.map_or_else(Status::answer, i64::from);
+        }
         let answer = self.state.answer_call(home, rank, number, arguments);
         if !matches!(number, call::BUNDLE | call::INTERFACE_STATUS | call::HANDLE_INTERFACE) {
             self.work(now, home);

@@ -1,6 +1,6 @@
 //! The contract's structures (`lwk_abi::portals`) as bytes in programs' memory, field by field.
 
-use lwk_abi::portals::{Descriptor, Entry, Event, Limits, NodeCounts, Operation};
+use lwk_abi::portals::{Descriptor, Entry, Event, Limits, NodeCounts, Operation, RawFrames};
 
 /// Bytes of an event.
 pub fn event_bytes(event: &Event) -> [u8; size_of::<Event>()] {
@@ -137,6 +137,19 @@ pub fn entry(bytes: &[u8; size_of::<Entry>()]) -> Entry {
         ignore: from.long(),
         min_free: from.long(),
         user: from.long(),
+    }
+}
+
+/// Frames to measure by out of their bytes.
+pub fn raw_frames(bytes: &[u8; size_of::<RawFrames>()]) -> RawFrames {
+    let mut from = Reader(bytes);
+    RawFrames {
+        node: from.word(),
+        asks: from.word(),
+        start: from.long(),
+        bytes: from.long(),
+        count: from.long(),
+        words: from.long(),
     }
 }
 

@@ -31,6 +31,7 @@ pub mod lists;
 pub mod memory;
 pub mod message;
 mod node;
+mod raw;
 pub mod region;
 mod resources;
 mod slab;

@@ -8,8 +8,9 @@ use crate::events::{Counter, Queue};
 use crate::initiator::{Descriptor, Operation};
 use crate::interface::{Interface, OF_A_RANK, Table};
 use crate::lists::Lists;
-use crate::memory::{Memory, Nic};
+use crate::memory::{Memory, Nic, Span};
 use crate::message::MESSAGE_BYTES;
+use crate::raw;
 use crate::region::Pieces;
 use crate::slab::{Place, Slab};
 use crate::triggered::Triggered;
@@ -85,6 +86,8 @@ pub struct Counts {
 pub struct State {
     pub(crate) node: u32,
     pub(crate) ranks: Ranks,
+    pub(crate) job: u64,
+    pub(crate) frame_bytes: u32,
     pub(crate) started: u32,
     pub(crate) now: u64,
     pub(crate) next_probe: u64,
@@ -102,6 +105,10 @@ pub struct State {
     pub(crate) outgoing: Slab<Outgoing, OUTGOING>,
     pub(crate) snapshots: Slab<[u8; lwk_abi::portals::ATOMIC_BYTES as usize], SNAPSHOTS>,
     pub(crate) pieces: Pieces,
+    /// Frames to measure by that have come; of each rank where its answers are counted, and how many have come.
+    pub(crate) raw_arrived: u64,
+    pub(crate) raw_words: [Span; MAX_RANKS],
+    pub(crate) raw_answers: [u64; MAX_RANKS],
     pub(crate) incoming: [Incoming; PEERS_MAX],
 }
 
@@ -128,6 +135,7 @@ impl Node {
         state.node = identity.node.0.into();
         state.ranks = Ranks { size: settings.size, nodes: identity.nodes.into() };
         assert!(state.ranks.of(state.node) as usize <= MAX_RANKS, "the ranks of a node");
+        (state.job, state.frame_bytes) = (identity.job, identity.frame_bytes as u32);
         state.started = 1;
     }
 
@@ -163,6 +171,9 @@ impl Node {
     /// Takes a frame that the card has received. [`Node::work`] is to be called after the last of those that are there.
     pub fn receive<H: Memory + Nic>(&mut self, frame: &[u8], now: u64, home: &mut H) {
         self.state.now = now;
+        if raw::is_raw(frame) {
+            return self.state.take_raw(home, frame);
+        }
         self.link.receive(frame, now, &mut Port { state: &mut self.state, home });
     }
 

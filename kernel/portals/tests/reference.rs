@@ -5,8 +5,8 @@ mod common;
 
 use common::*;
 use lwk_abi::portals::{
-    self as abi, Event, IOVEC, NONE, NodeCounts, OVERFLOW_LIST, PRIORITY_LIST, ack, atomic, datatype,
-    descriptor as md, entry as option, event, failure, interface, operation as kind, status, table,
+    self as abi, Event, IOVEC, NONE, NodeCounts, OVERFLOW_LIST, PRIORITY_LIST, RawFrames, ack, atomic,
+    datatype, descriptor as md, entry as option, event, failure, interface, operation as kind, status, table,
 };
 use lwk_abi::syscall::portals as call;
 
@@ -462,4 +462,66 @@ fn complex_numbers_are_added_and_compared_over_the_wire() {
             assert_eq!(it.it.operate(0, it.from, &wrong), Err(status::ARG_INVALID));
         }
     });
+}
+
+/// Sends raw frames of rank 0 to rank 1's node: the words where answers are counted.
+fn send_raw(it: &mut Pair, wanted: &RawFrames) -> (Result<u32, u32>, u64) {
+    let words = it.it.allocate(0, 16);
+    let frames = RawFrames { start: it.source, words, ..*wanted };
+    let address = it.it.place(0, &frames);
+    let answer = it.it.call(0, call::RAW_FRAMES, [it.from.into(), address, 0, 0, 0, 0]);
+    it.it.settle();
+    (answer, words)
+}
+
+#[test]
+fn raw_frames_are_counted_and_answered_and_reach_nobody() {
+    let mut it = Pair::new(2);
+    it.append(&entry(it.memory, BYTES, option::OP_PUT), PRIORITY_LIST).unwrap();
+    let wanted = RawFrames { node: 1, asks: 1, bytes: 1_000, count: 5, ..RawFrames::default() };
+    let (sent, words) = send_raw(&mut it, &wanted);
+    assert_eq!(sent, Ok(5));
+    assert_eq!((it.it.word(0, words), it.it.word(0, words + 8)), (1, 5));
+    let (_, words) = send_raw(&mut it, &RawFrames { asks: 0, ..wanted });
+    assert_eq!(it.it.word(0, words), 0, "nobody asked");
+    let (_, words) = send_raw(&mut it, &RawFrames { bytes: 0, count: 1, ..wanted });
+    assert_eq!((it.it.word(0, words), it.it.word(0, words + 8)), (2, 11));
+    assert_eq!(it.it.bytes(1, it.memory, 1_000), [0; 1_000]);
+    for wrong in [
+        RawFrames { node: 0, ..wanted },
+        RawFrames { node: 2, ..wanted },
+        RawFrames { asks: 2, ..wanted },
+        RawFrames { bytes: 1_500, ..wanted },
+        RawFrames { bytes: u64::MAX, ..wanted },
+        RawFrames { count: 1 << 20, ..wanted },
+    ] {
+        assert_eq!(send_raw(&mut it, &wrong).0, Err(status::ARG_INVALID), "{wrong:?}");
+    }
+    let nowhere = RawFrames { words: CONSTANTS, start: it.source, ..wanted };
+    let address = it.it.place(0, &nowhere);
+    let refused = it.it.call(0, call::RAW_FRAMES, [it.from.into(), address, 0, 0, 0, 0]);
+    assert_eq!(refused, Err(status::ARG_INVALID));
+}
+
+#[test]
+fn raw_frames_of_another_job_are_dropped() {
+    let mut it = Pair::new(2);
+    let wanted = RawFrames { node: 1, asks: 1, bytes: 8, count: 1, ..RawFrames::default() };
+    let frames = RawFrames { start: it.source, words: it.it.allocate(0, 16), ..wanted };
+    let address = it.it.place(0, &frames);
+    assert_eq!(it.it.call(0, call::RAW_FRAMES, [it.from.into(), address, 0, 0, 0, 0]), Ok(1));
+    let frame = it.it.world.wires[1].pop_back().unwrap();
+    // Job, node, rank, kind, length.
+    for (at, value) in [(24, 9), (18, 7), (16, 9), (20, 0xff), (14, 3)] {
+        let mut forged = frame.clone();
+        forged[at] = value;
+        it.it.world.wires[1].push_back(forged);
+    }
+    it.it.world.wires[1].push_back(frame[..20].to_vec());
+    it.it.settle();
+    assert_eq!(it.it.word(0, frames.words), 0);
+    assert_eq!(it.it.nodes[1].counts().0.malformed, 6);
+    it.it.world.wires[1].push_back(frame);
+    it.it.settle();
+    assert_eq!(it.it.word(0, frames.words), 1);
 }

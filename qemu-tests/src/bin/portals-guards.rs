@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use lwk_user::abi::syscall::portals as call;
 use lwk_user::barrier::node_barrier;
 use lwk_user::portals::abi::{
-    ANY, Descriptor, ERROR_BASE, Entry, NONE, Operation, PRIORITY_LIST, ack, entry, event, interface,
+    ANY, Descriptor, ERROR_BASE, Entry, IOVEC, NONE, Operation, PRIORITY_LIST, ack, entry, event, interface,
     operation, status,
 };
 use lwk_user::portals::{Interface, Result};
@@ -109,7 +109,7 @@ fn owner() -> Result<()> {
 
 fn thief() -> Result<()> {
     let it = Interface::open(interface::MATCHING | interface::LOGICAL)?;
-    let own = it.queue(8)?;
+    let (own, waits) = (it.queue(8)?, it.counter()?);
     it.table(0, Some(&own), 0)?;
     node_barrier();
     // Relaxed: ordered by the barrier.
@@ -150,6 +150,32 @@ fn thief() -> Result<()> {
         refused("a wild entry", call::ENTRY_APPEND, [mine, 0, bad, 0]);
         refused("a wild search", call::ENTRY_SEARCH, [mine, 0, bad, 0]);
         refused("a wild operation", call::OPERATE, [mine, bad, 0, 0]);
+        let vectors = [[address(&SOURCE), 4], [bad, 16]];
+        let wild = Descriptor { options: IOVEC, ..describe(place(&vectors), 2, NONE) };
+        refused("wild vectors in a descriptor", call::DESCRIPTOR_BIND, [mine, place(&wild), 0, 0]);
+        let wild = Descriptor { options: IOVEC, ..describe(bad, 2, NONE) };
+        refused("a wild list of vectors", call::DESCRIPTOR_BIND, [mine, place(&wild), 0, 0]);
+        let wild = Entry {
+            start: place(&vectors),
+            bytes: 2,
+            counter: NONE,
+            options: entry::OP_PUT | IOVEC,
+            ..Entry::default()
+        };
+        refused("wild vectors in an entry", call::ENTRY_APPEND, [mine, 0, place(&wild), 0]);
+        for (entry, told) in [(bad, place(&vectors)), (place(&wild), bad)] {
+            let later = Operation {
+                kind: operation::ENTRY_APPEND,
+                put_offset: entry,
+                get_offset: told,
+                trigger: waits.handle(),
+                threshold: 1,
+                ..Operation::default()
+            };
+            refused("a wild entry for a counter", call::OPERATE, [mine, place(&later), 0, 0]);
+        }
+        refused("wild counts", call::NODE_COUNTS, [mine, bad, 0, 0]);
+        refused("wild frames", call::RAW_FRAMES, [mine, bad, 0, 0]);
         refused("a wild queue", call::QUEUE_ALLOCATE, [mine, bad & !63, 8, 0]);
         refused("a wild counter", call::COUNTER_ALLOCATE, [mine, bad & !15, 0, 0]);
         refused(
