@@ -3,11 +3,14 @@
 //! Rank r of the first half works with rank r plus half the job's ranks: with as many ranks on each of two nodes every pair is on both. All
 //! pairs work at once, and rank 0 prints what its own sees. Half a round trip is that of a put into memory that the peer polls. Bandwidth is that of puts,
 //! each acknowledged, and of gets, [`WINDOW`] under way at a time. Everything that arrives is compared with what was to come; a wrong
-//! byte ends the job.
+//! byte ends the job. With `--floors` rank 0 then measures raw frames of the same driver, if its peer is on another node: see `floor`.
 #![no_std]
 #![no_main]
 
 extern crate alloc;
+
+#[path = "portals-bench/floor.rs"]
+mod floor;
 
 use alloc::format;
 use alloc::vec;
@@ -25,7 +28,7 @@ use lwk_user::portals::{Counter, DescriptorHandle, Interface, Queue, Result};
 use lwk_user::{Env, eprintln, job, println, start};
 use serde::Serialize;
 
-const USAGE: &str = "portals-bench [--rounds N] [--max-size BYTES] [--json]";
+const USAGE: &str = "portals-bench [--rounds N] [--max-size BYTES] [--floors] [--json]";
 
 /// Operations under way at a time when bandwidth is measured.
 const WINDOW: u64 = 8;
@@ -47,6 +50,8 @@ struct Document {
     /// Half a round trip of an 8-byte put, median, in nanoseconds.
     latency_ns: u64,
     bandwidth: Vec<Row>,
+    /// With `--floors`, of rank 0, if its peer is on another node.
+    floors: Option<floor::Floors>,
 }
 
 #[derive(Serialize)]
@@ -60,6 +65,7 @@ struct Row {
 struct Options {
     rounds: u64,
     largest: usize,
+    floors: bool,
     json: bool,
 }
 
@@ -86,12 +92,13 @@ fn main(env: &Env) -> i32 {
 }
 
 fn parse(env: &Env) -> Options {
-    let mut options = Options { rounds: 200, largest: SIZE_MAX, json: false };
+    let mut options = Options { rounds: 200, largest: SIZE_MAX, floors: false, json: false };
     let mut cli = Cli::new(env, USAGE);
     while let Some(argument) = cli.argument() {
         match argument {
             Argument::Option("rounds") => options.rounds = cli.number("rounds", 1..=1_000_000),
             Argument::Option("max-size") => options.largest = cli.number("max-size", 8..=64 << 20),
+            Argument::Option("floors") => options.floors = true,
             Argument::Option("json") => options.json = true,
             other => cli.unknown(other),
         }
@@ -316,8 +323,29 @@ impl Side {
             }
             *time = begun.elapsed().as_nanos() as u64 / 2;
         }
-        times.sort_unstable();
-        Ok(times[times.len() / 2])
+        Ok(median(&mut times))
+    }
+
+    fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    fn peer(&self) -> u32 {
+        self.peer
+    }
+
+    /// Bytes of the memory that is sent from and fetched into.
+    fn largest(&self) -> usize {
+        self.source.len()
+    }
+
+    /// Begins gets; [`Side::drain`] waits for their end.
+    fn fetch(&mut self, bytes: usize, count: usize) -> Result<()> {
+        (0..count).try_for_each(|_| self.begin(operation::GET, bytes, ack::NONE))
+    }
+
+    fn drain(&mut self) {
+        self.finish(0);
     }
 
     /// Million bytes a second of one kind of operation; then what has arrived is compared.
@@ -352,18 +380,31 @@ impl Side {
     }
 }
 
+/// The middle one of them, 0 if there is none.
+fn median(values: &mut [u64]) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or(0)
+}
+
 fn measure(options: &Options) -> Result<Document> {
     let mut side = Side::new(options.largest.max(8))?;
     side.barrier()?;
     let latency_ns = side.latency(options.rounds)?;
     side.barrier()?;
     let mut bandwidth = Vec::new();
-    let mut bytes = 8;
+    // Floors are those of each power of two.
+    let (mut bytes, step) = if options.floors { (64, 2) } else { (8, 4) };
     while bytes <= options.largest {
         let put_mb_s = side.bandwidth(operation::PUT, bytes)?;
         let get_mb_s = side.bandwidth(operation::GET, bytes)?;
         bandwidth.push(Row { bytes, put_mb_s, get_mb_s });
-        bytes *= 4;
+        bytes *= step;
+    }
+    let mut floors = None;
+    if options.floors && job().rank().0 == 0 {
+        let sizes: Vec<usize> = bandwidth.iter().map(|row| row.bytes).collect();
+        let source = address(&side.source);
+        floors = floor::measure(&mut side, options.rounds, &sizes, source)?;
     }
     side.barrier()?;
     Ok(Document {
@@ -372,6 +413,7 @@ fn measure(options: &Options) -> Result<Document> {
         nodes: job().nodes(),
         latency_ns,
         bandwidth,
+        floors,
     })
 }
 
@@ -384,5 +426,8 @@ fn print(options: &Options, document: &Document) {
     println!("#   bytes   put MB/s   get MB/s");
     for row in &document.bandwidth {
         println!("{:9} {:10.1} {:10.1}", row.bytes, row.put_mb_s, row.get_mb_s);
+    }
+    if let Some(floors) = &document.floors {
+        floors.print();
     }
 }

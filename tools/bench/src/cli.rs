@@ -52,6 +52,35 @@ pub enum Bench {
     /// with ratios to the best of them and to the physical limit, and writes JSON and a page with plots. The status is 0 unless Margay's own part
     /// fails; with --strict it is 1 if Margay is slower than another in any row, by more than the spread of the rounds.
     Peers(BenchPeersOptions),
+    /// Portals between two nodes beside raw frames of the same driver, and what a receive costs with few and with many peers
+    ///
+    /// Prints ratios of one run beside their targets, and writes JSON and plots. The status is 0 if every run ended well, whatever the figures.
+    Portals(BenchPortalsOptions),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct BenchPortalsOptions {
+    /// Nodes as processes on this machine instead of in QEMU
+    #[arg(long)]
+    pub host: bool,
+    /// Runs, of which the figures are medians
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub rounds: u32,
+    /// Few sizes and rounds, to see that everything works; the figures mean nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder for portals.json and portals.svg [default: target/lwk/bench/portals]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Time limit of each run, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+    /// Take everything as it was built last
+    #[arg(long, hide = true)]
+    pub built: bool,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -15,3 +15,4 @@ mod legend;
 pub mod linux_guest;
 pub mod node;
 pub mod peers;
+pub mod portals;

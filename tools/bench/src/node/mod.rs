@@ -4,8 +4,8 @@
 //! Each test on each transport is a job of its own, so that one that fails takes no other with it: it is named, the rest goes
 //! on, and the status is 1. What the programs can do is asked of them ([`program`]), never assumed.
 
-mod figures;
-mod plot;
+pub(crate) mod figures;
+pub(crate) mod plot;
 mod program;
 mod results;
 mod table;

@@ -1,0 +1,329 @@
+//! `cargo lwk bench portals`: messages between two nodes, beside raw frames of the same driver in the same run, as a table with targets, a JSON file and
+//! plots; and what a receive costs with few and with many peers ([`peers`]).
+//!
+//! Only ratios of one run are compared. A run that fails is named, and the status is 1.
+
+mod peers;
+
+use std::fs;
+use std::path::Path;
+
+use lwk::accel::{Accelerator, Choice};
+use lwk::build::{self, Builder};
+use lwk::emulator;
+use lwk::failure::{Failure, Outcome};
+use lwk::progress::Step;
+use lwk::qemu::Firmware;
+use lwk::subcommand::{Lwk, Program};
+use lwk::tree::Tree;
+use serde_json::{Value, json};
+
+use crate::cli::BenchPortalsOptions;
+use crate::node::figures::{Line, Plot};
+use crate::node::plot;
+
+const PROGRAM: &str = "portals-bench";
+/// Status if a run failed.
+const FAILED: i32 = 1;
+/// Frames lost in the run that is compared with one without.
+const LOSS: &str = "loss=0.01,seed=7";
+/// O2G's figures: connected peers, and bytes of a message.
+const PEERS: [u16; 4] = [2, 10, 100, 1_000];
+const PEER_SIZES: [u64; 8] = [64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192];
+const MIB: u64 = 1 << 20;
+
+/// A figure and what it should be.
+struct Figure {
+    what: String,
+    value: f64,
+    target: f64,
+    at_most: bool,
+}
+
+impl Figure {
+    fn at_most(what: &str, value: f64, target: f64) -> Figure {
+        Figure { what: what.into(), value, target, at_most: true }
+    }
+
+    fn at_least(what: &str, value: f64, target: f64) -> Figure {
+        Figure { what: what.into(), value, target, at_most: false }
+    }
+
+    fn is_met(&self) -> bool {
+        if self.at_most { self.value <= self.target } else { self.value >= self.target }
+    }
+
+    fn line(&self) -> String {
+        let sign = if self.at_most { "<=" } else { ">=" };
+        let verdict = if self.is_met() { "met" } else { "MISSED" };
+        format!("{:<62}{:>10.3}  {sign} {:<6}{verdict}", self.what, self.value, self.target)
+    }
+
+    fn json(&self) -> Value {
+        json!({ "what": self.what, "value": self.value, "target": self.target, "met": self.is_met() })
+    }
+}
+
+/// Measures, prints and draws. Status 0 if every run ended well, whatever the figures, else 1.
+pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
+    let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench/portals"));
+    fs::create_dir_all(&out).map_err(|error| unwritable(&out, &error))?;
+    let builder = Builder::new(tree, options.built, options.verbose)?;
+    builder.programs(build::APPS)?;
+    if !options.host {
+        emulator::find_qemu(tree, options.verbose)?;
+        builder.kernel()?;
+        builder.image_builder(Firmware::Bios)?;
+    }
+    let lwk = Lwk::new(tree)?;
+    let place = whereabouts(options);
+    let (mut runs, mut failed) = (Vec::new(), Vec::new());
+    for number in 1..=options.rounds {
+        let _step = Step::begin(format!("measuring, run {number} of {}", options.rounds), options.verbose);
+        match once(&lwk, options, None) {
+            Ok(document) => runs.push(document),
+            Err(why) => failed.push(format!("run {number}: {why}")),
+        }
+    }
+    let mut figures = compared(&runs);
+    if !options.host {
+        match goodput(&lwk, options, &runs) {
+            Ok(figure) => figures.push(figure),
+            Err(why) => failed.push(format!("with {LOSS}: {why}")),
+        }
+    }
+    let step = Step::begin("measuring receives with up to 1,000 peers", options.verbose);
+    let costs = peers::measure(&PEERS, &PEER_SIZES).map_err(Failure::host)?;
+    drop(step);
+    figures.extend(of_peers(&costs));
+
+    show!("# {place}, medians of {} runs", runs.len());
+    show!("# {:<60}{:>10}  target", "what", "ratio");
+    figures.iter().for_each(|figure| show!("{}", figure.line()));
+    failed.iter().for_each(|why| tell!("lwk: {why}"));
+    let document = json!({
+        "place": place, "runs": runs, "figures": figures.iter().map(Figure::json).collect::<Vec<_>>(),
+        "receive_ns": { "peers": PEERS, "bytes": PEER_SIZES, "ns": costs }, "failed": failed,
+    });
+    write(&out.join("portals.json"), &format!("{document:#}\n"))?;
+    let plots = [bandwidth(&runs), receives(&costs)];
+    let svg = plot::figure("Portals between nodes", &place, &plots)
+        .map_err(|error| Failure::host(format!("cannot draw: {error}")))?;
+    write(&out.join("portals.svg"), &svg)?;
+    show!("# portals.json and portals.svg are in {}", out.display());
+    Ok(if failed.is_empty() { 0 } else { FAILED })
+}
+
+/// One run of the program on two nodes: its JSON.
+fn once(lwk: &Lwk, options: &BenchPortalsOptions, wire: Option<&str>) -> Result<Value, String> {
+    let limit = options.timeout.to_string();
+    let mut words: Vec<String> =
+        ["--nodes", "2", "-n", "2", "--mem", "64", "--timeout", &limit].map(String::from).into();
+    if options.host {
+        words.push("--host".into());
+    } else {
+        // A core for the rank, and one for the card.
+        words.extend(["--cores", "2"].map(String::from));
+    }
+    words.extend(wire.into_iter().flat_map(|wire| ["--wire".to_owned(), wire.to_owned()]));
+    let mut arguments: Vec<String> = ["--json", "--floors"].map(String::from).into();
+    if options.quick {
+        arguments.extend(["--rounds", "10", "--max-size", "65536"].map(String::from));
+    }
+    let words = lwk.run_words(&Program::named(PROGRAM), &words, &arguments);
+    let ended = lwk.command(&words, options.timeout)?;
+    if ended.status != Some(0) {
+        return Err(format!("{PROGRAM} ends with {:?}: {}", ended.status, ended.stderr.trim()));
+    }
+    let document: Value = serde_json::from_str(&ended.stdout).map_err(|error| error.to_string())?;
+    if document["floors"].is_null() { Err("the ranks are on one node".into()) } else { Ok(document) }
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::NAN)
+}
+
+/// The median of a figure of all runs; not a number if none has it.
+fn median(runs: &[Value], of: impl Fn(&Value) -> f64) -> f64 {
+    let mut values: Vec<f64> = runs.iter().map(of).filter(|value| value.is_finite()).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// A column of the row of a size.
+fn at(rows: &Value, bytes: u64, column: &str) -> f64 {
+    let rows = rows.as_array().map_or(&[][..], Vec::as_slice);
+    rows.iter().find(|row| row["bytes"] == bytes).map_or(f64::NAN, |row| number(&row[column]))
+}
+
+/// The largest size that was measured, up to 1 MiB.
+fn largest(runs: &[Value]) -> u64 {
+    let rows = runs.first().and_then(|run| run["bandwidth"].as_array());
+    rows.and_then(|rows| rows.iter().filter_map(|row| row["bytes"].as_u64()).max()).unwrap_or(MIB)
+}
+
+/// Figures of runs without loss.
+fn compared(runs: &[Value]) -> Vec<Figure> {
+    let floors = |run: &Value, name: &str| number(&run["floors"][name]);
+    let bytes = largest(runs);
+    let share = |run: &Value| {
+        at(&run["bandwidth"], bytes, "put_mb_s") / at(&run["floors"]["bandwidth"], bytes, "raw_mb_s")
+    };
+    vec![
+        Figure::at_most(
+            "8-byte put, half round trip, of a raw frame's",
+            median(runs, |run| number(&run["latency_ns"]) / floors(run, "raw_latency_ns")),
+            1.4,
+        ),
+        Figure::at_least(
+            &format!("puts of {bytes} bytes, of raw frames' bandwidth"),
+            median(runs, share),
+            0.9,
+        ),
+        Figure::at_least(
+            "receive of 1 MiB: time left for computation",
+            median(runs, |run| floors(run, "overlap")),
+            0.9,
+        ),
+        Figure::at_most(
+            "interrupts a message at low rate",
+            median(runs, |run| floors(run, "interrupts_a_message")),
+            1.0,
+        ),
+        Figure::at_most(
+            "interrupts a frame at full rate",
+            median(runs, |run| floors(run, "interrupts_a_frame")),
+            0.1,
+        ),
+        Figure::at_most(
+            "copies of the payload at the receiver",
+            median(runs, |run| floors(run, "copies_to_receive")),
+            1.0,
+        ),
+    ]
+}
+
+/// Goodput with frames lost, of that without.
+fn goodput(lwk: &Lwk, options: &BenchPortalsOptions, runs: &[Value]) -> Result<Figure, String> {
+    let _step = Step::begin("measuring with loss", options.verbose);
+    let lossy = (0..options.rounds).map(|_| once(lwk, options, Some(LOSS))).collect::<Result<Vec<_>, _>>()?;
+    let bytes = largest(runs);
+    let rate = |runs: &[Value]| median(runs, |run| at(&run["bandwidth"], bytes, "put_mb_s"));
+    Ok(Figure::at_least("goodput with 1 % loss, of that without", rate(&lossy) / rate(runs), 0.7))
+}
+
+/// The cost of a receive with the most peers, of that with the fewest.
+fn of_peers(costs: &[Vec<f64>]) -> Vec<Figure> {
+    let (Some(few), Some(many)) = (costs.first(), costs.last()) else { return Vec::new() };
+    let ratios = few.iter().zip(many).map(|(few, many)| many / few);
+    let worst = ratios.fold(0.0, f64::max);
+    let most = PEERS.last().copied().unwrap_or_default();
+    vec![
+        Figure::at_most(
+            &format!("cost of a receive of 64 B with {most} peers, of that with {}", PEERS[0]),
+            many[0] / few[0],
+            1.05,
+        ),
+        Figure::at_most(&format!("the same, the worst size up to {} B", PEER_SIZES[7]), worst, 1.05),
+    ]
+}
+
+fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
+    // A logarithmic axis shows only what is above 0.
+    let points = points.into_iter().filter(|(x, y)| *x > 0.0 && *y > 0.0 && y.is_finite()).collect();
+    Line { name: name.into(), points, at_zero: None }
+}
+
+fn bandwidth(runs: &[Value]) -> Plot {
+    let rows = runs.first().and_then(|run| run["bandwidth"].as_array()).cloned().unwrap_or_default();
+    let sizes: Vec<u64> = rows.iter().filter_map(|row| row["bytes"].as_u64()).collect();
+    let of = |column: &'static str, floor: bool| {
+        let value = |bytes: u64| {
+            median(runs, |run| {
+                let rows = if floor { &run["floors"]["bandwidth"] } else { &run["bandwidth"] };
+                at(rows, bytes, column)
+            })
+        };
+        sizes.iter().map(|bytes| (*bytes as f64, value(*bytes))).collect()
+    };
+    Plot {
+        title: "Bandwidth".into(),
+        x: String::new(),
+        y: "Million bytes a second".into(),
+        lines: vec![line("put", of("put_mb_s", false)), line("get", of("get_mb_s", false))],
+        floor: Some(line("raw frames", of("raw_mb_s", true))),
+        in_bytes: true,
+    }
+}
+
+fn receives(costs: &[Vec<f64>]) -> Plot {
+    let lines = PEERS.iter().zip(costs).map(|(peers, row)| {
+        let points = PEER_SIZES.iter().zip(row).map(|(bytes, ns)| (*bytes as f64, *ns)).collect();
+        line(&format!("{peers} peers"), points)
+    });
+    Plot {
+        title: "Cost of a receive, matching and delivery alone".into(),
+        x: String::new(),
+        y: "Nanoseconds".into(),
+        lines: lines.collect(),
+        floor: None,
+        in_bytes: true,
+    }
+}
+
+/// In titles: which machine has been measured.
+fn whereabouts(options: &BenchPortalsOptions) -> String {
+    let place = match (options.host, Choice::Auto.settle()) {
+        (true, _) => "nodes as processes on this machine",
+        (false, Accelerator::Kvm) => "nodes in QEMU with KVM",
+        (false, Accelerator::Tcg) => "nodes in QEMU, emulated",
+    };
+    if options.quick { format!("{place}, quick: figures mean nothing") } else { place.into() }
+}
+
+fn write(file: &Path, text: &str) -> Outcome<()> {
+    fs::write(file, text).map_err(|error| unwritable(file, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage(format!("cannot write to {}: {error}; choose a folder with --out", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_of(latency: f64, put: f64) -> Value {
+        json!({
+            "latency_ns": latency,
+            "bandwidth": [{ "bytes": 64, "put_mb_s": 1.0, "get_mb_s": 1.0 },
+                { "bytes": MIB, "put_mb_s": put, "get_mb_s": 50.0 }],
+            "floors": {
+                "raw_latency_ns": 1000.0, "bandwidth": [{ "bytes": MIB, "raw_mb_s": 100.0 }], "overlap": 0.95,
+                "interrupts_a_message": 1.0, "interrupts_a_frame": 0.05, "copies_to_receive": 1.0,
+            },
+        })
+    }
+
+    #[test]
+    fn figures_are_medians_beside_their_targets() {
+        let runs = [run_of(1300.0, 95.0), run_of(9000.0, 10.0), run_of(1200.0, 91.0)];
+        let figures = compared(&runs);
+        assert_eq!((figures[0].value, figures[1].value), (1.3, 0.91));
+        assert!(figures.iter().all(Figure::is_met));
+        assert!(!compared(&runs[1..2])[0].is_met() && !compared(&runs[1..2])[1].is_met());
+        assert!(compared(&[]).iter().all(|figure| !figure.is_met()), "nothing measured is nothing met");
+        assert!(figures[0].line().contains("met"));
+        assert_eq!(bandwidth(&runs).lines[0].points.len(), 2);
+    }
+
+    #[test]
+    fn peers_are_compared_with_the_fewest() {
+        let figures = of_peers(&[vec![100.0; 8], vec![1.0; 8], vec![1.0; 8], vec![104.0; 8]]);
+        assert!(figures.iter().all(Figure::is_met));
+        let mut many = vec![104.0; 8];
+        many[3] = 200.0;
+        let figures = of_peers(&[vec![100.0; 8], many]);
+        assert!(figures[0].is_met() && !figures[1].is_met());
+    }
+}
