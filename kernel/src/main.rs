@@ -17,6 +17,7 @@
 //! is a crate of its own, tested on the host.
 #![no_std]
 #![no_main]
+#![allow(clippy::disallowed_types, reason = "the kernel's cores share words, ranks do not")]
 
 mod acpi_tables;
 mod address_space;

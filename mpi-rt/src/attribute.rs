@@ -3,6 +3,7 @@
 //!
 //! The functions are called while nothing of the runtime is in use, so they may call it, attributes included. Attributes are deleted
 //! in the reverse order of setting (the standard asks for that on `MPI_COMM_SELF` only).
+#![allow(clippy::disallowed_types, reason = "statics of this rank alone, of which C has the addresses")]
 
 use crate::abi::attribute as key;
 use crate::abi::{ANY_SOURCE, PROC_NULL, TAG_UB};

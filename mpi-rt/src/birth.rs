@@ -12,11 +12,10 @@ use crate::error::{Error, Result};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use core::sync::atomic::AtomicU64;
 use lwk_path::Reach;
 use lwk_path::seen_from_here;
 use lwk_place::NodeRank;
-use lwk_ring::Announcement;
+use lwk_ring::{Announcement, Word};
 use lwk_user::smartmap::{Peer, remote_address};
 
 /// In place of an area's address: that member has no memory for one.
@@ -30,7 +29,7 @@ const BY_MESSAGES: u64 = 2;
 const BY_MESSAGES_BITS: u32 = 8;
 
 /// Announcements of this rank: their memory, and how many members will have read each when it can be used again.
-pub(crate) struct Announcements(Vec<(&'static [AtomicU64], u64)>);
+pub(crate) struct Announcements(Vec<(&'static [Word], u64)>);
 
 /// A communicator to be, after this rank has left its own area's address.
 pub(crate) struct Birth {
@@ -48,7 +47,7 @@ impl Announcements {
     }
 
     /// Memory for an announcement to that many members. Errors: `NO_MEM`.
-    fn make(&mut self, members: usize, context: u32) -> Result<&'static [AtomicU64]> {
+    fn make(&mut self, members: usize, context: u32) -> Result<&'static [Word]> {
         let needed = Announcement::words(members);
         let unused = self
             .0
@@ -60,11 +59,11 @@ impl Announcements {
                 self.0[place].0
             }
             None => {
-                let mut words: Vec<AtomicU64> = Vec::new();
+                let mut words: Vec<Word> = Vec::new();
                 let room = needed.next_power_of_two();
                 words.try_reserve_exact(room).map_err(|_| Error::NO_MEM)?;
-                words.extend((0..room).map(|_| AtomicU64::new(0)));
-                let words: &'static [AtomicU64] = Box::leak(words.into_boxed_slice());
+                words.extend((0..room).map(|_| Word::new()));
+                let words: &'static [Word] = Box::leak(words.into_boxed_slice());
                 self.0.push((words, members as u64));
                 words
             }
@@ -118,7 +117,7 @@ impl Engine {
         let Ok(context) = self.take_context() else { return NO_CONTEXT };
         match self.announcements.make(members, context) {
             Ok(words) => {
-                let address: *mut AtomicU64 = words.as_ptr().cast_mut();
+                let address: *mut Word = words.as_ptr().cast_mut();
                 remote_address(Peer::me(), address).expose_provenance() as u64
             }
             Err(_) => {
@@ -179,7 +178,7 @@ impl Engine {
             _ => {}
         }
         let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)?;
-        let first: *const AtomicU64 = core::ptr::with_exposed_provenance(announcement as usize);
+        let first: *const Word = core::ptr::with_exposed_provenance(announcement as usize);
         // SAFETY: an announcement has that many words for so many members, is never given back, and is shared through atomics.
         let words = unsafe { core::slice::from_raw_parts(first, Announcement::words(members.len())) };
         Ok((Announcement::of(words), rank))

@@ -31,13 +31,13 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_path::setting;
 use lwk_path::{Memory, seen_from_here};
 use lwk_path::{PathId, Reach, Table};
 use lwk_place::{NodeRank, Peer};
+use lwk_ring::Published;
 use lwk_user::barrier::NodeBarrier;
-use lwk_user::smartmap::Symmetric;
+use lwk_user::smartmap::{self, Symmetric};
 use lwk_user::{job, start, syscall, wait};
 
 /// All that the runtime knows in this rank.
@@ -244,22 +244,25 @@ pub(crate) fn window_attribute(window: Handle, key: i32) -> Result<Option<usize>
     })
 }
 
-/// The address of this rank's area for the collectives of all ranks.
-static WORLD_AREA: Symmetric<AtomicU64> = Symmetric::new(AtomicU64::new(0));
+/// The address of a rank's area for the collectives of all ranks.
+struct WorldArea(Published<1>);
+
+// SAFETY: atomics only; the number is a slot-0 address that readers translate.
+unsafe impl smartmap::Shared for WorldArea {}
+
+static WORLD_AREA: Symmetric<WorldArea> = Symmetric::new(WorldArea(Published::new()));
 
 /// Every rank's area for the collectives of all. Every rank must call it; it waits for the others.
 fn world_areas(members: &[NodeRank]) -> Result<Box<[&'static Area]>> {
     let mine = Area::renewed(None);
-    // Release: pairs with the acquire load below, in the others.
-    WORLD_AREA.here().store(core::ptr::from_ref(mine).expose_provenance() as u64, Ordering::Release);
+    WORLD_AREA.here().0.tell([core::ptr::from_ref(mine).expose_provenance() as u64]);
     let mut areas: Vec<&'static Area> = Vec::new();
     areas.try_reserve_exact(members.len()).map_err(|_| Error::NO_MEM)?;
     for member in members {
         let member = Peer::new(*member).ok_or(Error::INTERN)?;
-        let address = WORLD_AREA.at(member).get();
-        // Acquire: pairs with the release store above, in the member.
-        wait::spin_until(|| address.load(Ordering::Acquire) != 0);
-        let address = address.load(Ordering::Acquire) as usize;
+        let published = &WORLD_AREA.at(member).get().0;
+        wait::spin_until(|| published.is_told());
+        let [address] = published.words().map(|word| word as usize);
         // SAFETY: a rank publishes the address of an initialised area that it leaks; areas are shared through atomics.
         areas.push(unsafe { &*seen_from_here::<Area>(member, address) });
     }

@@ -2,6 +2,7 @@
 //!
 //! The engine's calls return errors; a C face finds the [`Place`] of each by the object the call was about, and raises it there, which carries
 //! out the handler of that object. Handlers outlive the runtime: they may be made before it starts and freed after it has ended.
+#![allow(clippy::disallowed_types, reason = "statics of this rank alone")]
 
 use crate::abi::{
     COMM_SELF, COMM_WORLD, ERRHANDLER_NULL, ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, FILE_NULL,

@@ -17,11 +17,11 @@ use crate::status::Status;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::cell::Cell;
 use lwk_matching::Pattern;
 use lwk_path::region::{Region, copy_part};
 use lwk_path::{Label, Reach, seen_from_here};
-use lwk_rendezvous::{Partitions, is_ready};
+use lwk_rendezvous::{Partitions, Readiness};
 use lwk_user::NodeRank;
 use lwk_user::smartmap::Peer;
 
@@ -65,7 +65,7 @@ struct From {
     tag: i32,
     /// Receives the channel's address; void when it has come.
     meeting: Handle,
-    address: Box<AtomicU64>,
+    address: Box<Cell<u64>>,
     channel: Option<&'static Channel>,
 }
 
@@ -85,7 +85,7 @@ impl PartitionedReceive {
         let Some(channel) = from.channel else { return false };
         let each = channel.partition_bytes as usize;
         let source = Region::of_peer(from.peer, channel.source, channel.bytes as usize);
-        let ready = seen_from_here::<AtomicU64>(from.peer, channel.partitions.words().as_ptr().addr());
+        let ready = seen_from_here::<Readiness>(from.peer, channel.partitions.words().as_ptr().addr());
         let mut all = true;
         for partition in 0..self.copied.len() {
             if self.copied[partition] {
@@ -93,7 +93,7 @@ impl PartitionedReceive {
             }
             // SAFETY: the channel has as many words, and is not given up before this rank has left it.
             let word = unsafe { &*ready.add(partition) };
-            if !is_ready(word, self.round) {
+            if !word.is_ready(self.round) {
                 all = false;
                 continue;
             }
@@ -137,7 +137,7 @@ impl Engine {
         self.check_reach(Peer::new(send.peer).ok_or(Error::RANK)?)?;
         let mut ready = Vec::new();
         ready.try_reserve_exact(partitions).map_err(|_| Error::NO_MEM)?;
-        ready.extend((0..partitions).map(|_| AtomicU64::new(0)));
+        ready.extend((0..partitions).map(|_| Readiness::new()));
         let bytes = send.source.bytes();
         self.reclaim_channels();
         let channel = Box::leak(Box::new(Channel {
@@ -215,7 +215,7 @@ impl Engine {
     ) -> Result<From> {
         let peer = Peer::new(peer).ok_or(Error::RANK)?;
         self.check_reach(peer)?;
-        let address = Box::new(AtomicU64::new(0));
+        let address = Box::new(Cell::new(0u64));
         let context = Plane::Partitioned.of(communicator.context);
         let pattern = Pattern { context, source: Some(peer.node_rank()), tag: Some(arguments.tag) };
         let target = Region::block(address.as_ptr().cast(), 8);
@@ -389,8 +389,8 @@ pub(crate) struct Channels {
 
 /// The channel whose address has come.
 fn channel_of(from: &From) -> &'static Channel {
-    // Relaxed: written by this rank, when it received the message.
-    let address = from.address.load(Ordering::Relaxed) as usize;
+    // Written by this rank, when it received the message.
+    let address = from.address.get() as usize;
     // SAFETY: the sender leaks its channels, and takes one back only after this rank has left it.
     unsafe { &*seen_from_here::<Channel>(from.peer, address) }
 }

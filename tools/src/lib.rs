@@ -9,6 +9,7 @@
 //! With `--host`, [`host`] runs the program on this machine instead. [`mpiexec`] translates what users of other MPIs type; [`install`] lays
 //! command, compilers ([`cc`]) and what they need in a folder, where programs find them ([`loader`]).
 #![deny(unsafe_op_in_unsafe_fn)]
+#![allow(clippy::disallowed_types, reason = "threads of the command; no ranks")]
 // They panic when nobody listens: see `tell`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

@@ -20,6 +20,10 @@
 //! Built for any other system than `none` (for host tests), the crate leaves out the entry point, the panic handler and
 //! the global allocator. With the feature `c-program` it leaves out entry point and allocator, which are the C library's there.
 #![cfg_attr(not(test), no_std)]
+#![allow(
+    clippy::disallowed_types,
+    reason = "has the barrier's protocol with its model, and says which types programs may share"
+)]
 
 extern crate alloc;
 

@@ -6,6 +6,10 @@
 //! byte ends the job. With `--floors` rank 0 then measures raw frames of the same driver, if its peer is on another node: see `floor`.
 #![no_std]
 #![no_main]
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 extern crate alloc;
 

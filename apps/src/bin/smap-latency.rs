@@ -12,6 +12,10 @@
 //! there are fewer repetitions, at least [`REPETITIONS_MIN`].
 #![no_std]
 #![no_main]
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 extern crate alloc;
 

@@ -1,5 +1,9 @@
 //! The floors: what the machine gives without a library. Bare rings of one-line cells, a line exchanged between two ranks, and
 //! copying in one's own memory.
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_mpi_rt::Result;

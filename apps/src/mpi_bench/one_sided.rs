@@ -1,5 +1,9 @@
 //! One-sided communication of rank 0 with rank 1, by OSU's names and, behind the name, the synchronisation: latency of puts, gets and
 //! accumulates, bandwidth of puts and gets. The floor is the same without the library: loads, stores and atomics in the peer's memory.
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 use super::point_to_point::table;
 use super::{Bench, Row, Table, microseconds, pattern};

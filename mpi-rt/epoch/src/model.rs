@@ -1,7 +1,7 @@
 //! The protocols under the model checker: loom fails these if data that a lock or an epoch protects can be touched at once.
 
 use crate::primitive::{Memory, check, wait};
-use crate::{Attachments, ElementLock, PairLine, TargetLock};
+use crate::{Attachments, ElementLock, PairLine, SharedPointer, TargetLock};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -197,5 +197,18 @@ fn an_entry_is_found_while_others_change() {
         assert!(list.detach(300));
         list.attach(500, 600).unwrap();
         peer.join().unwrap();
+    });
+}
+
+#[test]
+fn ranks_that_move_the_shared_pointer_on_get_parts_that_do_not_overlap() {
+    check(|| {
+        let pointer = Arc::new(SharedPointer::new());
+        let other = pointer.clone();
+        let other = thread::spawn(move || [other.advance(3), other.advance(3)]);
+        let mine = [pointer.advance(3), pointer.advance(3)];
+        let mut all: Vec<_> = mine.into_iter().chain(other.join().unwrap()).flatten().collect();
+        all.sort_unstable();
+        assert_eq!(all, [0, 3, 6, 9]);
     });
 }

@@ -12,6 +12,7 @@
 //!
 //! Stand-ins are made at run time only. [`made!`] and [`array!`] make what is constant with the machine's.
 #![no_std]
+#![allow(clippy::disallowed_types, reason = "where protocols have them from")]
 
 #[cfg(feature = "loom")]
 extern crate std;

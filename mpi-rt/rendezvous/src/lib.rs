@@ -10,6 +10,7 @@
 //! each side may do with the content when is what the words say; loom tries the interleavings (`lwk_primitive` is its way in).
 #![cfg_attr(not(test), no_std)]
 #![deny(unsafe_code)]
+#![allow(clippy::disallowed_types, reason = "has protocols, each with a model")]
 
 extern crate alloc;
 
@@ -25,7 +26,7 @@ use lwk_primitive::model as primitive;
 
 pub use descriptor::{Claim, Descriptor, Helped, Seen, USES};
 pub use gate::{Gate, Passage};
-pub use partitions::{Partitions, is_ready};
+pub use partitions::{Partitions, Readiness};
 
 #[cfg(all(test, feature = "loom"))]
 mod model;

@@ -1,7 +1,7 @@
 //! The protocols under the model checker: loom fails these if content can be read while it is written, or copied twice.
 
 use crate::primitive::{AtomicU64, Memory, Ordering, check, wait};
-use crate::{Claim, Descriptor, Gate, Helped, Partitions, Passage, Seen, is_ready};
+use crate::{Claim, Descriptor, Gate, Helped, Partitions, Passage, Readiness, Seen};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -359,7 +359,7 @@ fn partitions_are_copied_when_ready_and_written_again_when_copied() {
         words: Memory,
     }
     check(|| {
-        let ready = (0..CHUNKS).map(|_| AtomicU64::new(0)).collect();
+        let ready = (0..CHUNKS).map(|_| Readiness::new()).collect();
         let content = core::array::from_fn(|_| Memory::new());
         let channel = Arc::new(Channel { partitions: Partitions::new(ready), content, words: Memory::new() });
         let other = channel.clone();
@@ -367,7 +367,7 @@ fn partitions_are_copied_when_ready_and_written_again_when_copied() {
             for round in 1..=ROUNDS {
                 for (partition, content) in other.content.iter().enumerate() {
                     other.words.load();
-                    wait(|| is_ready(&other.partitions.words()[partition], round));
+                    wait(|| other.partitions.words()[partition].is_ready(round));
                     assert_eq!(content.load(), round * 10 + partition as u64);
                 }
                 other.partitions.tell_copied(round);

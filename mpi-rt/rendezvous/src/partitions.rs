@@ -7,11 +7,37 @@
 use crate::line::Line;
 use crate::primitive::{AtomicU64, Ordering};
 use alloc::boxed::Box;
+use lwk_primitive::made;
+
+/// A partition's word: the number of the last round in which it was ready.
+#[repr(transparent)]
+pub struct Readiness(AtomicU64);
+
+impl Readiness {
+    made! {
+        /// Not ready in any round yet.
+        pub fn new() -> Readiness {
+            Readiness(AtomicU64::new(0))
+        }
+    }
+
+    /// Receiver: whether the partition is ready in a round.
+    #[inline]
+    pub fn is_ready(&self, round: u64) -> bool {
+        // Acquire: pairs with the release store in `Partitions::mark_ready`.
+        self.0.load(Ordering::Acquire) >= round
+    }
+}
+
+impl Default for Readiness {
+    fn default() -> Readiness {
+        Readiness::new()
+    }
+}
 
 /// In the sender's memory. Rounds have numbers from 1 on.
 pub struct Partitions {
-    /// For each partition the number of the last round in which it was ready.
-    ready: Box<[AtomicU64]>,
+    ready: Box<[Readiness]>,
     /// The number of the last round that the receiver has copied; polled by the sender.
     copied: Line<AtomicU64>,
     /// Set by the receiver when it will not look here again.
@@ -19,13 +45,13 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// Before the first round. The words' memory is the caller's to find: one for each partition, zero.
-    pub fn new(ready: Box<[AtomicU64]>) -> Partitions {
+    /// Before the first round. The words' memory is the caller's to find: one for each partition.
+    pub fn new(ready: Box<[Readiness]>) -> Partitions {
         Partitions { ready, copied: Line(AtomicU64::new(0)), left: AtomicU64::new(0) }
     }
 
-    /// The partitions' words, as the sender calls them: a peer finds them elsewhere, and asks [`is_ready`].
-    pub fn words(&self) -> &[AtomicU64] {
+    /// The partitions' words, as the sender calls them: a peer finds them elsewhere, and asks [`Readiness::is_ready`].
+    pub fn words(&self) -> &[Readiness] {
         &self.ready
     }
 
@@ -33,7 +59,7 @@ impl Partitions {
     /// or does not exist.
     #[inline]
     pub fn mark_ready(&self, partition: usize, round: u64) -> bool {
-        let Some(word) = self.ready.get(partition) else { return false };
+        let Some(Readiness(word)) = self.ready.get(partition) else { return false };
         // Relaxed: only the sender stores here.
         if word.load(Ordering::Relaxed) == round {
             return false;
@@ -68,11 +94,4 @@ impl Partitions {
         // Acquire: pairs with the release store in `leave`.
         self.left.load(Ordering::Acquire) != 0
     }
-}
-
-/// Receiver: whether a partition is ready in a round, by its word.
-#[inline]
-pub fn is_ready(word: &AtomicU64, round: u64) -> bool {
-    // Acquire: pairs with the release store in `Partitions::mark_ready`.
-    word.load(Ordering::Acquire) >= round
 }

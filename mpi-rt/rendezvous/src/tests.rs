@@ -1,5 +1,4 @@
-use crate::primitive::AtomicU64;
-use crate::{Claim, Descriptor, Gate, Helped, Partitions, Passage, Seen, is_ready};
+use crate::{Claim, Descriptor, Gate, Helped, Partitions, Passage, Readiness, Seen};
 
 #[test]
 fn what_another_use_has_left_is_nothing() {
@@ -87,11 +86,11 @@ fn chunks_are_given_once_and_counted_with_their_failure() {
 
 #[test]
 fn a_partition_is_marked_once_a_round_and_only_if_it_is_there() {
-    let channel = Partitions::new((0..2).map(|_| AtomicU64::new(0)).collect());
+    let channel = Partitions::new((0..2).map(|_| Readiness::new()).collect());
     assert!(channel.mark_ready(1, 1));
     assert!(!channel.mark_ready(1, 1) && !channel.mark_ready(2, 1));
-    assert!(is_ready(&channel.words()[1], 1) && !is_ready(&channel.words()[0], 1));
-    assert!(!is_ready(&channel.words()[1], 2) && channel.mark_ready(1, 2));
+    assert!(channel.words()[1].is_ready(1) && !channel.words()[0].is_ready(1));
+    assert!(!channel.words()[1].is_ready(2) && channel.mark_ready(1, 2));
     assert!(!channel.is_copied(1) && !channel.is_left());
     channel.tell_copied(1);
     channel.leave();

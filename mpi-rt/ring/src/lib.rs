@@ -4,7 +4,8 @@
 //! * [`Lines`]: from one member of a group to all others, or from all to one, the givers ahead of the takers.
 //! * [`ExchangeLines`], [`PairLine`]: from all members of a group to all.
 //! * [`Slots`]: posts of buffers to all members of a group, several operations under way.
-//! * [`Announcement`]: how the members of a new group learn of each other's memory.
+//! * [`Announcement`]: how the members of a new group learn of each other's memory; [`Published`]: how all ranks do at the start.
+//! * [`MeetingLine`]: the barrier of two; [`Turns`]: the SMARTMAP paper's structure; [`Notes`]: words that stand by themselves.
 //!
 //! # Rings
 //!
@@ -18,6 +19,7 @@
 //!
 //! Written over `lwk_primitive`, so that loom can try the interleavings.
 #![cfg_attr(not(test), no_std)]
+#![allow(clippy::disallowed_types, reason = "has protocols, each with a model")]
 
 mod announcement;
 mod arch;
@@ -26,22 +28,30 @@ mod consumer;
 mod exchange;
 mod line;
 mod lines;
+mod meeting;
+mod notes;
 mod posts;
 mod producer;
+mod published;
+mod turns;
 
 #[cfg(not(all(test, feature = "loom")))]
 use lwk_primitive::machine as primitive;
 #[cfg(all(test, feature = "loom"))]
 use lwk_primitive::model as primitive;
 
-pub use announcement::Announcement;
+pub use announcement::{Announcement, Word};
 pub use arch::prefetch_to_write;
 pub use cell::{Cell, Credit, DATA_BYTES, DATA_WORDS};
 pub use consumer::Consumer;
 pub use exchange::{ExchangeLines, PAIR_BYTES, PairLine};
 pub use lines::{Lines, Pace};
+pub use meeting::MeetingLine;
+pub use notes::Notes;
 pub use posts::{Departed, Finished, POST_WORDS, Progress, Slots};
 pub use producer::{Producer, Room};
+pub use published::Published;
+pub use turns::Turns;
 
 /// The share of a ring after which the consumer returns credit: measured no worse than after every message, and a quarter of
 /// the lines moved.

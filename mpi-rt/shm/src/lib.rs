@@ -10,6 +10,7 @@
 //!
 //! Memory is in blocks of one cache line. Written over `lwk_primitive`, so that loom can try the interleavings.
 #![cfg_attr(not(test), no_std)]
+#![allow(clippy::disallowed_types, reason = "has protocols, each with a model")]
 
 extern crate alloc;
 

@@ -14,6 +14,10 @@
 //! * `fence` and `quiet` are what orders plain data: puts before, flags after (the standard, section 3).
 #![cfg_attr(not(test), no_std)]
 #![deny(unsafe_op_in_unsafe_fn)]
+#![allow(
+    clippy::disallowed_types,
+    reason = "has protocols, each with a model, and waits on words of the program"
+)]
 
 extern crate alloc;
 

@@ -3,17 +3,16 @@
 use super::channel::{Channel, Member, SLOTS};
 use super::matching_calls::{Calls, Record};
 use super::oneway::{ONEWAY, ONEWAY_WORDS};
-use super::paper::Structure;
 use alloc::boxed::Box;
 use core::cell::Cell;
-use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_path::seen_from_here;
 use lwk_place::NodeRank;
-use lwk_ring::{DATA_BYTES, Departed, ExchangeLines, Finished, Lines, Pace, PairLine, Slots};
+use lwk_ring::{
+    DATA_BYTES, Departed, ExchangeLines, Finished, Lines, MeetingLine, Pace, PairLine, Slots, Turns,
+};
+use lwk_user::barrier::Arrivals;
 use lwk_user::smartmap::{CacheLine, Peer};
 
-/// Rounds of the dissemination barrier for the largest node (255 ranks).
-const ROUNDS: usize = 8;
 /// Bytes of content that fit the line of a small operation.
 pub const SMALL_BYTES: usize = DATA_BYTES;
 /// Bytes of a contribution that is told to all instead of posted: a KiB, and what is left of the lines that it and a word take. Measured
@@ -22,8 +21,8 @@ pub const EAGER_BYTES: usize = 1080;
 
 /// One member's area. Every line has one writer or is said to have several.
 pub struct Area {
-    /// Dissemination barrier: line `k` is written by the member `2^k` below.
-    pub(super) arrivals: [CacheLine<AtomicU64>; ROUNDS],
+    /// Dissemination barrier.
+    pub(super) arrivals: Arrivals,
     /// This rank's contribution to a small operation of all with all.
     pub(super) small: ExchangeLines<{ SMALL_BYTES / 8 }>,
     /// The same of more than a line, by several.
@@ -31,7 +30,7 @@ pub struct Area {
     /// The same of two ranks, for both in the first one's area.
     pub(super) pair: PairLine,
     /// The barrier of two ranks: a line of both, in the first one's area.
-    pub(super) meeting: CacheLine<[AtomicU64; 2]>,
+    pub(super) meeting: MeetingLine,
     /// This rank's buffers in larger operations: see `channel`.
     pub(super) slots: Slots<SLOTS>,
     /// The number of the last operation on such buffers in which this rank has done its part.
@@ -43,7 +42,7 @@ pub struct Area {
     /// The same of a word.
     pub(super) oneway_words: Lines<ONEWAY_WORDS, 1>,
     /// The forms of the paper: see `paper`.
-    pub(super) paper: CacheLine<Structure>,
+    pub(super) paper: Turns,
     /// What this rank calls: see `matching_calls`.
     pub(super) record: Record,
     /// Members that will not touch this area again.
@@ -53,17 +52,17 @@ pub struct Area {
 impl Area {
     fn new() -> Area {
         Area {
-            arrivals: [const { CacheLine(AtomicU64::new(0)) }; ROUNDS],
+            arrivals: Arrivals::new(),
             small: ExchangeLines::new(),
             eager: ExchangeLines::new(),
             pair: PairLine::new(),
-            meeting: CacheLine([const { AtomicU64::new(0) }; 2]),
+            meeting: MeetingLine::new(),
             slots: Slots::new(),
             finished: CacheLine(Finished::new()),
             both_finished: CacheLine([const { Finished::new() }; 2]),
             oneway: Lines::new(),
             oneway_words: Lines::new(),
-            paper: CacheLine(Structure::new()),
+            paper: Turns::new(),
             record: Record::new(),
             departed: CacheLine(Departed::new()),
         }
@@ -78,9 +77,9 @@ impl Area {
 
     /// Makes an area new that all members of its former communicator have left.
     fn renew(&self) {
-        // Relaxed, all: nobody else touches it until the release store that publishes its address again.
-        let words = self.arrivals.iter().map(|line| &line.0).chain(self.meeting.iter());
-        words.for_each(|word| word.store(0, Ordering::Relaxed));
+        // Nobody else touches it until its address is published again.
+        self.arrivals.renew();
+        self.meeting.renew();
         self.departed.renew();
         self.small.renew();
         self.eager.renew();
@@ -90,7 +89,7 @@ impl Area {
         self.both_finished.iter().for_each(Finished::renew);
         self.oneway.renew();
         self.oneway_words.renew();
-        self.paper.0.renew();
+        self.paper.renew();
         self.record.renew();
     }
 

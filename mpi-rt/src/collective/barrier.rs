@@ -10,7 +10,6 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
 use alloc::rc::Rc;
-use core::sync::atomic::Ordering;
 
 impl Engine {
     /// Waits until all ranks of the communicator have called it. Errors: `COMM`; `NOT_SAME` where calls do not match and it is seen.
@@ -33,14 +32,10 @@ impl Engine {
             _ => Barrier::Dissemination,
         };
         let word = shared.enter(sort(Kind::Barrier, 0, 0))?;
-        // The other may be in the next barrier already. Words grow, until they wrap around.
-        let has_come = |theirs: u64| theirs.wrapping_sub(word) as i64 >= 0;
         if form == Barrier::Line {
-            let words = &shared.of(0).meeting;
-            let (mine, other) = (&words[rank as usize & 1], &words[rank as usize & 1 ^ 1]);
-            // Release and acquire: pair with each other, in the two ranks.
-            mine.store(word, Ordering::Release);
-            let met = self.await_rank(shared, rank ^ 1, || has_come(other.load(Ordering::Acquire)));
+            let line = &shared.of(0).meeting;
+            line.come(rank as usize, word);
+            let met = self.await_rank(shared, rank ^ 1, || line.has_come(rank as usize ^ 1, word));
             shared.confess();
             return met;
         }
@@ -52,11 +47,9 @@ impl Engine {
             }
             let above = if rank + distance < size { rank + distance } else { rank + distance - size };
             let below = if rank >= distance { rank - distance } else { rank + size - distance };
-            // Release: pairs with the acquire load below, in the rank above; carries what this rank has stored and learned of.
-            shared.of(above).arrivals[round].store(word, Ordering::Release);
-            let line = &shared.mine().arrivals[round];
-            // Acquire: pairs with the release store above, in the rank below.
-            outcome = self.await_rank(shared, below, || has_come(line.load(Ordering::Acquire)));
+            shared.of(above).arrivals.tell(round, word);
+            let mine = &shared.mine().arrivals;
+            outcome = self.await_rank(shared, below, || mine.are_told(round, word));
             distance *= 2;
         }
         shared.confess();

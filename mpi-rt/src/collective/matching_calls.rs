@@ -17,7 +17,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::wait::POLLS_PER_PROGRESS;
 use core::cell::Cell;
-use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_ring::Notes;
 use lwk_user::smartmap::CacheLine;
 use lwk_user::wait::Poll;
 
@@ -82,33 +82,35 @@ fn error(class: u64) -> Error {
 
 /// What a rank lets the others know of its calls on a communicator.
 pub struct Record {
-    words: [AtomicU64; HISTORY],
-    verdict: CacheLine<Verdict>,
+    words: Notes<HISTORY>,
+    /// Classes of mismatches, by [`ANSWERS`] and [`TOLD`]; 0 if there was none.
+    verdict: CacheLine<Notes<2>>,
 }
 
-/// Classes of mismatches; 0 if there was none.
-struct Verdict {
-    /// By which the owner answers: whoever waits for it waits in vain.
-    answers: AtomicU64,
-    /// That others have told it of.
-    told: AtomicU64,
-}
+/// By which the owner answers: whoever waits for it waits in vain.
+const ANSWERS: usize = 0;
+/// That others have told it of.
+const TOLD: usize = 1;
 
 impl Record {
     pub const fn new() -> Record {
-        let verdict = Verdict { answers: AtomicU64::new(0), told: AtomicU64::new(0) };
-        Record { words: [const { AtomicU64::new(0) }; HISTORY], verdict: CacheLine(verdict) }
+        Record { words: Notes::new(), verdict: CacheLine(Notes::new()) }
     }
 
     /// As for `Area::renew`.
     pub fn renew(&self) {
-        let Verdict { answers, told } = &self.verdict.0;
-        // Relaxed: as there.
-        self.words.iter().chain([answers, told]).for_each(|word| word.store(0, Ordering::Relaxed));
+        self.words.renew();
+        self.verdict.renew();
     }
 
-    fn of(&self, word: u64) -> &AtomicU64 {
-        &self.words[(word >> NUMBER_SHIFT) as usize % HISTORY]
+    #[inline(always)]
+    fn set(&self, word: u64) {
+        self.words.set((word >> NUMBER_SHIFT) as usize % HISTORY, word);
+    }
+
+    /// The word in the place of that one.
+    fn in_place_of(&self, word: u64) -> u64 {
+        self.words.get((word >> NUMBER_SHIFT) as usize % HISTORY)
     }
 }
 
@@ -131,26 +133,22 @@ impl Shared {
     #[inline(always)]
     pub(super) fn enter(&self, sort: u64) -> Result<u64> {
         let record = &self.mine().record;
-        // Relaxed: the class is all there is.
-        if record.verdict.told.load(Ordering::Relaxed) != 0 {
+        if record.verdict.get(TOLD) != 0 {
             self.admit()?;
         }
         let number = (self.calls.last.get() >> NUMBER_SHIFT).wrapping_add(1);
         let word = number << NUMBER_SHIFT | sort;
         self.calls.last.set(word);
-        // Relaxed: the word is all there is.
-        record.of(word).store(word, Ordering::Relaxed);
+        record.set(word);
         Ok(word)
     }
 
     /// Answers from now on by the class that this rank has seen, or been told of. Errors: that class, always.
     #[cold]
     fn admit(&self) -> Result<()> {
-        let Verdict { answers, told } = &self.mine().record.verdict.0;
-        // Relaxed, all: as in `enter`.
-        let told = told.load(Ordering::Relaxed);
-        let class = self.calls.seen.get().unwrap_or_else(|| error(told));
-        answers.store(class.class() as u64, Ordering::Relaxed);
+        let verdict = &self.mine().record.verdict;
+        let class = self.calls.seen.get().unwrap_or_else(|| error(verdict.get(TOLD)));
+        verdict.set(ANSWERS, class.class() as u64);
         Err(class)
     }
 
@@ -166,8 +164,7 @@ impl Shared {
     /// that both post buffers see it by these.
     #[cold]
     pub(super) fn elsewhere(&self, rank: u32, word: u64) -> Option<Error> {
-        // Relaxed: the word is all there is.
-        let theirs = self.of(rank).record.of(word).load(Ordering::Relaxed);
+        let theirs = self.of(rank).record.in_place_of(word);
         let differ = theirs ^ word;
         let is_other = differ >> NUMBER_SHIFT == 0 && differ != 0 && theirs & word & POSTED == 0;
         is_other.then(|| class(word, theirs))
@@ -178,8 +175,7 @@ impl Shared {
     fn look_at(&self, rank: u32) -> Result<()> {
         let (mine, other) = (&self.mine().record, &self.of(rank).record);
         let word = self.calls.last.get();
-        // Relaxed, all: classes are all there is.
-        let answers = other.verdict.answers.load(Ordering::Relaxed);
+        let answers = other.verdict.get(ANSWERS);
         let seen = match self.elsewhere(rank, word) {
             Some(class) => class,
             None if answers != 0 => error(answers),
@@ -187,7 +183,7 @@ impl Shared {
         };
         self.calls.seen.set(Some(seen));
         for record in [mine, other] {
-            record.verdict.told.store(seen.class() as u64, Ordering::Relaxed);
+            record.verdict.set(TOLD, seen.class() as u64);
         }
         Err(seen)
     }

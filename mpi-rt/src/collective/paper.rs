@@ -12,40 +12,14 @@ use super::rows::{Row, copy_whole};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_path::region::Region;
 use lwk_path::seen_from_here;
+use lwk_ring::Turns;
 use lwk_user::smartmap::Peer;
-
-/// The paper's structure, one in each member's area of a communicator.
-pub(super) struct Structure {
-    /// Counter (high half) and context of the operation that this rank is the root of.
-    operation: AtomicU64,
-    address: AtomicU64,
-    turn: AtomicU64,
-    finished: AtomicU64,
-}
-
-impl Structure {
-    pub(super) const fn new() -> Structure {
-        Structure {
-            operation: AtomicU64::new(0),
-            address: AtomicU64::new(0),
-            turn: AtomicU64::new(0),
-            finished: AtomicU64::new(0),
-        }
-    }
-
-    /// As new, for another communicator: nobody touches it meanwhile.
-    pub(super) fn renew(&self) {
-        // Relaxed: the release store that publishes the area's address again orders it. The rest is set by each operation.
-        self.operation.store(0, Ordering::Relaxed);
-    }
-}
 
 /// One operation as a rank sees it.
 struct Paper {
-    root: &'static Structure,
+    root: &'static Turns,
     operation: u64,
     peer: Peer,
     is_root: bool,
@@ -59,18 +33,12 @@ impl Engine {
         let counter = super::Shared::next(&shared.papers);
         let operation = counter << 32 | communicator.context as u64;
         let peer = shared.peer(root).ok_or(Error::INTERN)?;
-        let structure = &shared.of(root).paper.0;
+        let structure = &shared.of(root).paper;
         let is_root = shared.rank == root;
         if is_root {
-            // Relaxed, all: published by the release store below.
-            structure.address.store(address, Ordering::Relaxed);
-            structure.turn.store(0, Ordering::Relaxed);
-            structure.finished.store(1, Ordering::Relaxed);
-            // Release: pairs with the acquire load below, and in `barrier_paper`.
-            structure.operation.store(operation, Ordering::Release);
+            structure.publish(operation, address);
         } else {
-            // Acquire: pairs with the release store above.
-            self.wait_until(|| structure.operation.load(Ordering::Acquire) == operation);
+            self.wait_until(|| structure.is_in(operation));
         }
         Ok(Paper { root: structure, operation, peer, is_root, size: shared.size() as u64 })
     }
@@ -78,11 +46,10 @@ impl Engine {
     /// Leaves an operation: the root when all have finished.
     fn leave_paper(&mut self, paper: &Paper) {
         if paper.is_root {
-            // Acquire: pairs with the release additions of the others.
-            self.wait_until(|| paper.root.finished.load(Ordering::Acquire) == paper.size);
+            self.wait_until(|| paper.root.have_finished(paper.size));
         } else {
-            // Release: pairs with the acquire load above; ends this rank's use of the root's buffer.
-            paper.root.finished.fetch_add(1, Ordering::Release);
+            // Ends this rank's use of the root's buffer.
+            paper.root.finish();
         }
     }
 
@@ -90,14 +57,10 @@ impl Engine {
     pub(super) fn barrier_paper(&mut self, communicator: &Communicator) -> Result<()> {
         let paper = self.paper(communicator, 0, 0)?;
         if !paper.is_root {
-            // Release and acquire: what was stored before the barrier is seen by all that leave it.
-            paper.root.finished.fetch_add(1, Ordering::AcqRel);
+            // What was stored before the barrier is seen by all that leave it: additions to one word pass on what those before them carry.
+            paper.root.finish();
         }
-        self.wait_until(|| {
-            // Acquire, both: pair with the additions of the others, and with the root's next operation.
-            paper.root.finished.load(Ordering::Acquire) == paper.size
-                || paper.root.operation.load(Ordering::Acquire) != paper.operation
-        });
+        self.wait_until(|| paper.root.have_finished(paper.size) || !paper.root.is_in(paper.operation));
         Ok(())
     }
 
@@ -117,8 +80,7 @@ impl Engine {
         let paper = self.paper(communicator, root, words.as_ptr().expose_provenance() as u64)?;
         let mut outcome = Ok(());
         if !paper.is_root {
-            // Relaxed: ordered by the operation's number.
-            let address = paper.root.address.load(Ordering::Relaxed) as usize;
+            let address = paper.root.address() as usize;
             // SAFETY: the root's words stay until all have finished. Its row is readable and `mine` writable
             // (each rank's contract).
             outcome = unsafe {
@@ -190,19 +152,16 @@ impl Engine {
             unsafe { reduction.items.copy(send, receive, reduction.count)? };
         }
         let paper = self.paper(communicator, root, receive.expose_provenance() as u64)?;
-        let turn = &paper.root.turn;
-        // Acquire: pairs with the release addition of the rank before: its results are in the buffer.
-        self.wait_until(|| turn.load(Ordering::Acquire) == shared.rank as u64);
+        // The results of the ranks before are in the buffer.
+        self.wait_until(|| paper.root.is_turn_of(shared.rank as u64));
         if !paper.is_root {
-            // Relaxed: ordered by the operation's number.
-            let address = paper.root.address.load(Ordering::Relaxed) as usize;
+            let address = paper.root.address() as usize;
             let target = seen_from_here::<u8>(paper.peer, address);
             // SAFETY: `turn` makes this rank the only user of the root's buffer, which is writable until all
             // have finished; `send` is readable (each rank's contract).
             unsafe { reduction.operation.apply(self, send, target, reduction.count) };
         }
-        // Release: pairs with the acquire load above, in the next rank.
-        turn.fetch_add(1, Ordering::Release);
+        paper.root.pass_turn();
         self.leave_paper(&paper);
         Ok(())
     }

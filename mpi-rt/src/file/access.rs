@@ -68,7 +68,7 @@ impl File {
         match place {
             Place::At(offset) => u64::try_from(offset).map_err(|_| Error::ARG),
             Place::Individual => Ok(self.position),
-            Place::Shared | Place::Ordered => self.control.advance(etypes).ok_or(Error::ARG),
+            Place::Shared | Place::Ordered => self.control.pointer.advance(etypes).ok_or(Error::ARG),
         }
     }
 }
@@ -154,7 +154,7 @@ impl Engine {
                 before = before.saturating_add(part);
             }
         })?;
-        let share = if rank == 0 { control.advance(all).ok_or(Error::ARG) } else { Ok(0) };
+        let share = if rank == 0 { control.pointer.advance(all).ok_or(Error::ARG) } else { Ok(0) };
         let starts = self.exchange_outcomes(&communicator, share)?;
         let start = starts.first().copied().ok_or(Error::INTERN)?;
         start.checked_add(before).ok_or(Error::ARG)

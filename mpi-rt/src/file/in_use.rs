@@ -4,13 +4,17 @@
 //! Each rank has a word for each of its descriptors, which says what file it has open; who deletes looks at all ranks' words. A rank that
 //! opens a file while another deletes it may be seen or not; who has heard that the file is open, or closed, sees it so.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_ring::Notes;
 use lwk_user::abi::syscall::DESCRIPTORS_MAX;
-use lwk_user::smartmap::{Symmetric, peers};
+use lwk_user::smartmap::{Shared, Symmetric, peers};
 
 /// By descriptor: the number of the file with [`OPEN`], or 0.
-static FILES: Symmetric<[AtomicU64; DESCRIPTORS_MAX]> =
-    Symmetric::new([const { AtomicU64::new(0) }; DESCRIPTORS_MAX]);
+struct Files(Notes<DESCRIPTORS_MAX>);
+
+// SAFETY: atomics only, no addresses.
+unsafe impl Shared for Files {}
+
+static FILES: Symmetric<Files> = Symmetric::new(Files(Notes::new()));
 
 /// Set in the word of an open file, whose number may be 0.
 const OPEN: u64 = 1 << 63;
@@ -26,15 +30,12 @@ pub(super) fn closed(descriptor: u64) {
 }
 
 fn store(descriptor: u64, word: u64) {
-    if let Some(place) = FILES.here().get(descriptor as usize) {
-        // Relaxed: the word is all there is, and who must see it has been told by a message.
-        place.store(word, Ordering::Relaxed);
+    if descriptor < DESCRIPTORS_MAX as u64 {
+        FILES.here().0.set(descriptor as usize, word);
     }
 }
 
 /// Whether any rank of the node has that file open.
 pub(super) fn is_open(file: u64) -> bool {
-    // Relaxed: as in `store`.
-    let by = |place: &AtomicU64| place.load(Ordering::Relaxed) == OPEN | file;
-    peers().any(|peer| FILES.at(peer).get().iter().any(by))
+    peers().any(|peer| FILES.at(peer).get().0.have(OPEN | file))
 }

@@ -61,15 +61,15 @@ impl Engine {
         let arguments = offset.to_le_bytes().into_iter().chain(whence.to_le_bytes());
         self.agree(&communicator, checked.map(|_| fingerprint(arguments)))?;
         let it = self.file(file)?;
-        let target = it.target(offset, whence, control.position());
-        self.first_does(&communicator, || target.map(|target| control.set_position(target)))
+        let target = it.target(offset, whence, control.pointer.position());
+        self.first_does(&communicator, || target.map(|target| control.pointer.set_position(target)))
     }
 
     /// Where the shared pointer is. Errors: `FILE`, `UNSUPPORTED_OPERATION` for a sequential file.
     pub fn file_position_shared(&self, file: Handle) -> Result<i64> {
         let it = self.file(file)?;
         it.mode.check_random()?;
-        Ok(it.control.position() as i64)
+        Ok(it.control.pointer.position() as i64)
     }
 
     /// The place in the file, in bytes, of an etype. Errors: `FILE`, `UNSUPPORTED_OPERATION` for a sequential file, `ARG` for a negative offset.

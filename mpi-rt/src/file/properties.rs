@@ -115,7 +115,7 @@ impl Engine {
         let view = view?.0;
         let control = self.file(file)?.control;
         self.first_does(&communicator, || {
-            control.set_position(0);
+            control.pointer.set_position(0);
             Ok(())
         })?;
         let it = self.file_mut(file)?;
@@ -180,6 +180,6 @@ impl Engine {
 impl File {
     /// Where the shared pointer is in the file, in bytes.
     fn current_displacement(&self) -> Result<u64> {
-        self.view.byte_offset(self.view.position(self.control.position())?)
+        self.view.byte_offset(self.view.position(self.control.pointer.position())?)
     }
 }

@@ -7,19 +7,16 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_epoch::{Attachments, ElementLock, PairLine, TargetLock};
 use lwk_path::seen_from_here;
+use lwk_ring::Published;
 use lwk_user::smartmap::Peer;
 
 /// One rank's, read and written by all ranks of the window.
 #[repr(C, align(64))]
 pub(super) struct Control {
-    /// Written by the owner before the others know of it, or before a barrier of all.
-    base: AtomicU64,
-    size: AtomicU64,
-    unit: AtomicU64,
-    lines: AtomicU64,
+    /// Address of its lines, then base, size and unit of its part. Told before the others know of it.
+    words: Published<4>,
     pub lock: TargetLock,
     pub elements: ElementLock,
     pub attachments: Attachments,
@@ -39,18 +36,13 @@ pub(super) struct Part {
 impl Control {
     /// What its owner says.
     pub fn part(&self) -> Part {
-        // Relaxed, all: written before the exchange of addresses, or the barrier, by which this rank learned of it.
-        Part {
-            base: self.base.load(Ordering::Relaxed) as usize,
-            size: self.size.load(Ordering::Relaxed),
-            unit: self.unit.load(Ordering::Relaxed),
-        }
+        let [_, base, size, unit] = self.words.words();
+        Part { base: base as usize, size, unit }
     }
 
     /// Address of its lines, as the owner calls it.
     fn lines(&self) -> usize {
-        // Relaxed: as in `part`.
-        self.lines.load(Ordering::Relaxed) as usize
+        self.words.words()[0] as usize
     }
 }
 
@@ -66,14 +58,13 @@ impl Own {
     pub fn new(ranks: u32, part: Part) -> Result<Own> {
         let lines = several(ranks as usize, PairLine::new)?;
         let control = several(1, || Control {
-            base: AtomicU64::new(part.base as u64),
-            size: AtomicU64::new(part.size),
-            unit: AtomicU64::new(part.unit),
-            lines: AtomicU64::new(lines.as_ptr().expose_provenance() as u64),
+            words: Published::new(),
             lock: TargetLock::new(),
             elements: ElementLock::new(),
             attachments: Attachments::new(),
         })?;
+        let address = lines.as_ptr().expose_provenance() as u64;
+        control.iter().for_each(|it| it.words.tell([address, part.base as u64, part.size, part.unit]));
         Ok(Own { control, lines, further: Vec::new() })
     }
 

@@ -4,6 +4,10 @@
 //! it says when it begins, and goes on putting and getting for so many milliseconds.
 #![no_std]
 #![no_main]
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 extern crate alloc;
 

@@ -4,6 +4,10 @@
 //! 1 if there were any. The host home answers as the kernel does; only the counters of a core it has not.
 #![no_std]
 #![no_main]
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_apps::arch::x86_64 as machine;

@@ -7,6 +7,10 @@
 //! unreadable places, or is nothing. The seed is printed first, so that a failing run can be repeated.
 #![no_std]
 #![no_main]
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 extern crate alloc;
 

@@ -1,6 +1,10 @@
 //! A system call sees a word that a peer keeps changing as the peer has stored it, never in parts
 #![no_std]
 #![no_main]
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 use core::sync::atomic::{AtomicU32, Ordering};
 

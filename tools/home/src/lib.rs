@@ -16,6 +16,7 @@
 //!
 //! The layout of a rank, its heap and its failure report are the kernel's own: crates `lwk-mm`, `lwk-elf`, `lwk-job`,
 //! `lwk-failure`; so are its system calls and files: `lwk-personality`, `lwk-files`.
+#![allow(clippy::disallowed_types, reason = "processes of the host home share its board, ranks do not")]
 
 pub mod arch;
 pub mod bench;

@@ -1,5 +1,6 @@
 //! `lwk-home`: runs a job in the host home and shows the node's console as it comes, records and all. For tests of this
 //! crate and for a look at the raw console; `cargo lwk run --host` is the command for people.
+#![allow(clippy::disallowed_types, reason = "processes of the host home share its board, ranks do not")]
 
 use std::io;
 use std::path::Path;

@@ -19,12 +19,43 @@ const ROUNDS: usize = usize::BITS as usize - (MAX_RANKS - 1).leading_zeros() as 
 const _: () = assert!(1 << ROUNDS >= MAX_RANKS && 1 << (ROUNDS - 1) < MAX_RANKS);
 
 /// One rank's words: word `k` holds the last episode in which the rank `2^k` below has reached round `k`.
-pub(super) struct Arrivals([CacheLine<AtomicU64>; ROUNDS]);
+pub struct Arrivals([CacheLine<AtomicU64>; ROUNDS]);
 
 #[cfg(not(all(test, feature = "loom")))]
 impl Arrivals {
-    pub(super) const fn new() -> Arrivals {
+    /// Nobody has come yet.
+    pub const fn new() -> Arrivals {
         Arrivals([const { CacheLine(AtomicU64::new(0)) }; ROUNDS])
+    }
+}
+
+#[cfg(not(all(test, feature = "loom")))]
+impl Default for Arrivals {
+    fn default() -> Arrivals {
+        Arrivals::new()
+    }
+}
+
+impl Arrivals {
+    /// Tells their owner, which is `2^round` above this rank, that this one has reached that round of an episode.
+    #[inline(always)]
+    pub fn tell(&self, round: usize, episode: u64) {
+        // Release: pairs with the acquire load in `are_told`; carries all this rank has stored, and, from the second round on, all it has
+        // learned of.
+        self.0[round].store(episode, Ordering::Release);
+    }
+
+    /// Whether the rank `2^round` below has told, in that episode or a later one. Numbers grow, until they wrap around.
+    #[inline(always)]
+    pub fn are_told(&self, round: usize, episode: u64) -> bool {
+        // Acquire: pairs with the release store in `tell`.
+        self.0[round].load(Ordering::Acquire).wrapping_sub(episode) as i64 >= 0
+    }
+
+    /// Makes them as new, before anybody hears of them again.
+    pub fn renew(&self) {
+        // Relaxed: whatever tells the others of them orders this before.
+        self.0.iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }
 
@@ -37,15 +68,12 @@ unsafe impl Shared for Arrivals {}
 /// Episodes count from 1 and all ranks go through them in order.
 pub(super) fn pass<'a>(size: u32, episode: u64, mine: &Arrivals, ahead: impl Fn(u32) -> &'a Arrivals) {
     let mut distance = 1;
-    for word in 0.. {
+    for round in 0.. {
         if distance >= size {
             break;
         }
-        // Release: pairs with the acquire load below, in the rank ahead; carries all this rank has stored, and, from the
-        // second round on, all it has learned of.
-        ahead(distance).0[word].store(episode, Ordering::Release);
-        // Acquire: pairs with the release store above, in the rank behind.
-        wait_until(|| mine.0[word].load(Ordering::Acquire) >= episode);
+        ahead(distance).tell(round, episode);
+        wait_until(|| mine.are_told(round, episode));
         distance *= 2;
     }
 }

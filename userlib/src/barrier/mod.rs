@@ -3,6 +3,7 @@
 //! Guarantee: whatever any rank stored before it entered is visible to every rank that has left.
 
 mod dissemination;
+pub use dissemination::Arrivals;
 
 #[cfg(not(all(test, feature = "loom")))]
 mod node_barrier;

@@ -3,6 +3,10 @@
 //! What is compared is run in turns, in short rounds: the library, then its floor, each a few thousand times. The figure is the
 //! best round of each (whatever disturbs a round makes it longer), the ratio the median of the ratios within a round, since a
 //! machine may change its speed between rounds, but seldom within one. Rounds in which a PE lost its core do not count.
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 use alloc::string::String;
 use alloc::vec::Vec;

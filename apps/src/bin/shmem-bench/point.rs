@@ -1,4 +1,8 @@
 //! Tests between PE 0 and PE 1: put and get, latency and bandwidth. Other PEs wait at the barriers.
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 use crate::measure::{Bench, Compared, LARGEST, Table};
 use crate::raw::{self, Flag};

@@ -1,4 +1,8 @@
 //! The floors: what two cores do with bare loads and stores, no library between.
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_user::smartmap::remote_address;

@@ -1,4 +1,8 @@
 //! Barrier, and its floor: the exchange of one line between two PEs.
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 use crate::measure::{Bench, Table};
 use crate::raw::{self, Flag};

@@ -2,6 +2,7 @@
 //! performance variables. There are no events: nothing interrupts a rank to tell of one.
 //!
 //! Its functions return codes of their own and call no error handler, and work before the runtime starts and after it has ended.
+#![allow(clippy::disallowed_types, reason = "statics of this rank alone")]
 
 mod category;
 mod control;

@@ -1,6 +1,7 @@
 //! A wall across the node, for tests: ranks of the other half count as another node's, and no load or store reaches them.
 //!
 //! Where programs are to run over several nodes there must be no load from a rank of another one. With the wall up each translation asserts it.
+#![allow(clippy::disallowed_types, reason = "statics of this rank alone")]
 
 use crate::NodeRank;
 use core::sync::atomic::{AtomicU32, Ordering};

@@ -1,14 +1,14 @@
 //! An announcement that two threads use for one group after the other.
 
-use crate::Announcement;
 use crate::primitive::{AtomicU64, Memory, Ordering, check, wait};
+use crate::{Announcement, Word};
 use loom::sync::Arc;
 use loom::thread;
 
 const MEMBERS: usize = 2;
 
 struct Shared {
-    words: [AtomicU64; Announcement::words(MEMBERS)],
+    words: [Word; Announcement::words(MEMBERS)],
     /// What the words mean now: touched wherever they are, so that the checker sees whether uses of them overlap.
     use_of_words: Memory,
     /// What carries the announcement's address to the other: a group's number.
@@ -36,7 +36,7 @@ fn join(memory: &Shared, me: usize, group: u64) {
 fn members_find_each_other_and_the_words_are_used_again() {
     check(|| {
         let memory = Arc::new(Shared {
-            words: core::array::from_fn(|_| AtomicU64::new(0)),
+            words: core::array::from_fn(|_| Word::new()),
             use_of_words: Memory::new(),
             message: AtomicU64::new(0),
             areas: core::array::from_fn(|_| [Memory::new(), Memory::new()]),

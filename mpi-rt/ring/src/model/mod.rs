@@ -3,5 +3,9 @@
 mod announcement;
 mod exchange;
 mod lines;
+mod meeting;
+mod notes;
 mod posts;
+mod published;
 mod ring;
+mod turns;

@@ -9,29 +9,19 @@ use crate::{Fault, Result};
 use crate::{Label, leak};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_place::{Peer, peers, seen_by_wire};
+use lwk_ring::Published;
 use lwk_shm::{Block, Cells, Consumer, Mark, Producer, Total};
 use lwk_user::smartmap::{CacheLine, Symmetric};
 use lwk_user::wait;
 
-/// Where a rank's shared memory is, in its own addresses; written by it before any peer reads.
-struct Published {
-    blocks: AtomicU64,
-    totals: AtomicU64,
-    marks: AtomicU64,
-    cells: AtomicU64,
-}
+/// Where a rank's shared memory is, in its own addresses: blocks, totals, marks, cells.
+struct Addresses(Published<4>);
 
 // SAFETY: atomics only; the numbers are slot-0 addresses that readers translate.
-unsafe impl lwk_user::smartmap::Shared for Published {}
+unsafe impl lwk_user::smartmap::Shared for Addresses {}
 
-static PUBLISHED: Symmetric<Published> = Symmetric::new(Published {
-    blocks: AtomicU64::new(0),
-    totals: AtomicU64::new(0),
-    marks: AtomicU64::new(0),
-    cells: AtomicU64::new(0),
-});
+static ADDRESSES: Symmetric<Addresses> = Symmetric::new(Addresses(Published::new()));
 
 /// Whose memory the FIFOs lie in, and their size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,13 +120,13 @@ pub fn connect(plan: &Plan) -> Result<(Vec<Option<Link>>, Option<Cells<'static>>
     };
     let marks: &'static [Mark] = leak(plan.cells, Mark::new)?;
     let cells: &'static [Block] = leak(plan.cells * plan.blocks_per_cell, Block::new)?;
-    let here = PUBLISHED.here();
-    // Relaxed: published by the release store below.
-    here.totals.store(totals as u64, Ordering::Relaxed);
-    here.marks.store(marks.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
-    here.cells.store(cells.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
-    // Release: pairs with the acquire load in `attach`; all of it is initialised, and the other addresses are stored.
-    here.blocks.store(blocks.as_ptr().expose_provenance() as u64, Ordering::Release);
+    let addresses = [
+        blocks.as_ptr().expose_provenance(),
+        totals,
+        marks.as_ptr().expose_provenance(),
+        cells.as_ptr().expose_provenance(),
+    ];
+    ADDRESSES.here().0.tell(addresses.map(|address| address as u64));
     let links: Result<Vec<Option<Link>>> = peers()
         .map(|peer| if peer.node_rank().0 == me { Ok(None) } else { attach(plan, me, peer).map(Some) })
         .collect();
@@ -144,9 +134,8 @@ pub fn connect(plan: &Plan) -> Result<(Vec<Option<Link>>, Option<Cells<'static>>
 }
 
 fn attach(plan: &Plan, me: u32, peer: Peer) -> Result<Link> {
-    let published = PUBLISHED.at(peer).get();
-    // Acquire: pairs with the release store in `connect`, in the peer.
-    wait::spin_until(|| published.blocks.load(Ordering::Acquire) != 0);
+    let published = &ADDRESSES.at(peer).get().0;
+    wait::spin_until(|| published.is_told());
     // Each direction's FIFO: whose memory it is in, and which of that rank's FIFOs it is.
     let number = peer.node_rank().0;
     let (mine, theirs) = ((Peer::me(), index(me, number)), (peer, index(number, me)));
@@ -161,9 +150,8 @@ fn attach(plan: &Plan, me: u32, peer: Peer) -> Result<Link> {
         let producer = Producer::new(blocks, total_in, total_out).ok_or(Fault::Internal)?;
         let (blocks, total_in, total_out) = fifo(plan, inward.0, inward.1);
         let consumer = Consumer::new(blocks, total_in, total_out).ok_or(Fault::Internal)?;
-        // Relaxed, both: ordered by the acquire load above.
-        let marks = seen_by_wire::<Mark>(peer, published.marks.load(Ordering::Relaxed) as usize);
-        let cells = seen_by_wire::<Block>(peer, published.cells.load(Ordering::Relaxed) as usize);
+        let [_, _, marks, cells] = published.words().map(|word| word as usize);
+        let (marks, cells) = (seen_by_wire::<Mark>(peer, marks), seen_by_wire::<Block>(peer, cells));
         let cells = Cells::new(
             core::slice::from_raw_parts(marks, plan.cells),
             core::slice::from_raw_parts(cells, plan.cells * plan.blocks_per_cell),
@@ -178,12 +166,7 @@ fn attach(plan: &Plan, me: u32, peer: Peer) -> Result<Link> {
 /// # Safety
 /// The rank has published its shared memory, as the plan says, and this rank has seen that.
 unsafe fn fifo(plan: &Plan, owner: Peer, at: usize) -> (&'static [Block], &'static Total, &'static Total) {
-    let published = PUBLISHED.at(owner).get();
-    // Relaxed: the caller has seen that they are there.
-    let (blocks, totals) = (
-        published.blocks.load(Ordering::Relaxed) as usize,
-        published.totals.load(Ordering::Relaxed) as usize,
-    );
+    let [blocks, totals, _, _] = ADDRESSES.at(owner).get().0.words().map(|word| word as usize);
     let stride = stride(plan.placing);
     let blocks = seen_by_wire::<Block>(owner, blocks + at * plan.blocks * size_of::<Block>());
     let total_in = seen_by_wire::<Total>(owner, totals + 2 * at * stride);

@@ -20,10 +20,9 @@ use crate::region::{Region, copy_part, copy_regions};
 use crate::{Fault, Result};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
-use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_place::{Peer, peers, wall};
 use lwk_rendezvous::{Gate, Passage};
-use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer};
+use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer, Published};
 use lwk_user::smartmap::Symmetric;
 use lwk_user::wait;
 
@@ -40,21 +39,13 @@ const INLINE: usize = DATA_BYTES - 16;
 /// Set in the envelope's length word: the content is at the sender.
 const AT_SENDER: u64 = 1 << 63;
 
-/// Where a rank's rings, credit words and gates are, in its own addresses; written by it before any peer reads.
-struct Published {
-    rings: AtomicU64,
-    credits: AtomicU64,
-    gates: AtomicU64,
-}
+/// Where a rank's rings, credit words and gates are, in its own addresses.
+struct Addresses(Published<3>);
 
 // SAFETY: atomics only; the numbers are slot-0 addresses that readers translate.
-unsafe impl lwk_user::smartmap::Shared for Published {}
+unsafe impl lwk_user::smartmap::Shared for Addresses {}
 
-static PUBLISHED: Symmetric<Published> = Symmetric::new(Published {
-    rings: AtomicU64::new(0),
-    credits: AtomicU64::new(0),
-    gates: AtomicU64::new(0),
-});
+static ADDRESSES: Symmetric<Addresses> = Symmetric::new(Addresses(Published::new()));
 
 /// The transport's state in this rank.
 pub struct Smartmap {
@@ -108,12 +99,12 @@ impl Smartmap {
         let rings: &'static [Cell] = leak(count * CELLS, Cell::new)?;
         let credits: &'static [Credit] = leak(count, Credit::new)?;
         let gates: &'static [[Gate; CELLS]] = leak(count, || [const { Gate::new() }; CELLS])?;
-        let here = PUBLISHED.here();
-        // Relaxed: published by the release store below.
-        here.credits.store(credits.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
-        here.gates.store(gates.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
-        // Release: pairs with the acquire load below; the rings are initialised, and `credits` and `gates` are stored.
-        here.rings.store(rings.as_ptr().expose_provenance() as u64, Ordering::Release);
+        let addresses = [
+            rings.as_ptr().expose_provenance(),
+            credits.as_ptr().expose_provenance(),
+            gates.as_ptr().expose_provenance(),
+        ];
+        ADDRESSES.here().0.tell(addresses.map(|address| address as u64));
         let me = Peer::me().node_rank().0 as usize;
         let links = peers().map(|peer| {
             let number = peer.node_rank().index();
@@ -127,13 +118,12 @@ impl Smartmap {
                 let (producer, consumer, into) = (ends.0, ends.1, &gates[number]);
                 return Some(Link { producer, consumer, peer, sends, receives, out: into, into });
             }
-            let published = PUBLISHED.at(peer).get();
-            // Acquire: pairs with the release store above, in the peer.
-            wait::spin_until(|| published.rings.load(Ordering::Acquire) != 0);
-            // Acquire: as above. It orders the loads of `credits` and `gates` after it, for which Relaxed is enough.
-            let theirs = published.rings.load(Ordering::Acquire) as usize + me * CELLS * size_of::<Cell>();
-            let credit = published.credits.load(Ordering::Relaxed) as usize + me * size_of::<Credit>();
-            let out = published.gates.load(Ordering::Relaxed) as usize + me * size_of::<[Gate; CELLS]>();
+            let published = &ADDRESSES.at(peer).get().0;
+            wait::spin_until(|| published.is_told());
+            let [rings_there, credits_there, gates_there] = published.words().map(|word| word as usize);
+            let theirs = rings_there + me * CELLS * size_of::<Cell>();
+            let credit = credits_there + me * size_of::<Credit>();
+            let out = gates_there + me * size_of::<[Gate; CELLS]>();
             // SAFETY: the peer has published an array with one ring, one credit word and gates for every rank; it leaks all, and
             // its memory stays mapped as long as the job runs. Each ring's only producer is the rank it is for.
             unsafe {
@@ -598,7 +588,7 @@ impl Path for Smartmap {
 
     fn memory(&self) -> Memory {
         Memory {
-            fixed: size_of::<Smartmap>() + size_of::<Published>(),
+            fixed: size_of::<Smartmap>() + size_of::<Addresses>(),
             per_peer: CELLS * (size_of::<Cell>() + size_of::<Gate>())
                 + size_of::<Credit>()
                 + size_of::<Link>(),
