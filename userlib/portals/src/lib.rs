@@ -11,6 +11,10 @@
 //! Safety. A C program keeps the contract that the reference gives each function. A pointer is null or is readable, or writable, for what the
 //! function reads or writes there: for a value of the pointer's type, aligned, and used by nobody else meanwhile. That is each function's
 //! contract, whose comments name what of it they rest on.
+#![allow(
+    clippy::disallowed_types,
+    reason = "event queues and counters that a rank shares with its kernel; ranks do not"
+)]
 #![no_std]
 
 extern crate alloc;
