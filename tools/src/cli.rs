@@ -213,9 +213,9 @@ pub struct RunOptions {
     /// Nodes of the job, each with its part of the ranks; --cores and --mem are those of each node and rank
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_535))]
     pub nodes: u32,
-    /// Network card of nodes in QEMU
-    #[arg(long, value_enum, default_value_t = CardKind::Virtio, value_name = "KIND")]
-    pub nic: CardKind,
+    /// Network card of nodes in QEMU [default: virtio]
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub nic: Option<CardKind>,
     /// Core of each node that takes the interrupts of its network card [default: one without ranks if there is one, else core 0]
     #[arg(long, value_name = "CORE", conflicts_with = "host")]
     pub irq_core: Option<u32>,
@@ -356,6 +356,8 @@ pub enum Trouble {
     Kill,
     /// Bytes at random, and frames that look almost right, come in at every node while the job runs.
     Flood,
+    /// As flood, as fast as the wire takes it.
+    Storm,
     /// The last node's link goes down for a while when a rank of the first has printed a line.
     Unplug,
 }

@@ -31,6 +31,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if options.nodes > 1 {
         return crate::nodes::host::run(tree, options);
     }
+    crate::nodes::refuse_for_one(options)?;
     let mut job = job_of(&options.job)?;
     job.log = options.log.map(|level| level.of_job());
     job.report = options.report || options.report_json.is_some();

@@ -45,6 +45,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if options.nodes > 1 {
         return crate::nodes::qemu::run(tree, options);
     }
+    crate::nodes::refuse_for_one(options)?;
     let mut job = job_of(&options.job)?;
     let cores = check_cores(options)?;
     job.log = options.log.map(|level| level.of_job());

@@ -25,6 +25,7 @@ pub mod frame;
 mod held;
 mod link;
 mod messages;
+mod patience;
 pub mod peer;
 mod window;
 
@@ -32,6 +33,7 @@ pub use count::{Counters, Dropped};
 pub use frame::{FRAME_BYTES_MAX, HEAD_BYTES, NodeId};
 pub use link::{Identity, Link, NODES_MAX, PEERS_MAX, Refused};
 pub use messages::MESSAGES_MAX;
+pub use patience::Patience;
 
 /// What a link works for and with: the messages' owner, and the card.
 pub trait Upper<T> {

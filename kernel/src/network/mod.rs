@@ -16,7 +16,7 @@ mod region;
 use core::alloc::Layout;
 use core::sync::atomic::{Ordering, fence};
 
-use lwk_frames::{Dropped, Identity, NodeId};
+use lwk_frames::{Dropped, Identity, NodeId, Patience};
 use lwk_job::Inject;
 use lwk_portals::{Node, Ranks, Settings};
 
@@ -43,7 +43,17 @@ struct Network {
     /// That core has been kicked and has not come yet.
     kicked: bool,
     kicks: u64,
+    /// With frames that nobody here wants; and until when the card's interrupts are off since it has run out.
+    patience: Patience,
+    waits_until: Option<u64>,
     below: Below,
+}
+
+/// What [`Network::serve`] has done.
+struct Served {
+    frames: usize,
+    /// Frames may be left, since patience has run out.
+    cut: bool,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -129,16 +139,21 @@ impl Network {
             strikes_at: NEVER,
             kicked: false,
             kicks: 0,
+            patience: Patience::default(),
+            waits_until: None,
             below: Below::default(),
         })
     }
 
-    /// Takes in all frames that have come, sends what is to be sent, and looks after time. Returns how many frames came.
-    fn serve(&mut self) -> usize {
-        let mut all = 0;
+    /// Takes in all frames that have come, sends what is to be sent, and looks after time.
+    fn serve(&mut self) -> Served {
+        let mut frames = 0;
         loop {
-            let mut taken = 0;
-            while taken < BATCH
+            let (mut taken, began) = (0, now());
+            let cut = self.patience.until(began).is_some();
+            let batch = if cut { 0 } else { BATCH };
+            let dropped = self.dropped();
+            while taken < batch
                 && let Some(frame) = self.card.as_mut().and_then(|card| card.nic.receive())
             {
                 let mut home = Home { card: self.card.as_mut(), below: &mut self.below };
@@ -150,25 +165,45 @@ impl Network {
             }
             let mut home = Home { card: self.card.as_mut(), below: &mut self.below };
             self.node.work(now(), &mut home);
-            all += taken;
+            self.patience.spent(began, now(), taken as u64, self.dropped() - dropped);
+            frames += taken;
             if taken == 0 {
-                return all;
+                return Served { frames, cut };
             }
         }
     }
 
-    /// As [`Network::serve`], with the card's interrupts off meanwhile, and on afterwards. The card itself is looked after if it has been silent:
-    /// its link may have changed, or it may send no more.
+    /// As [`Network::serve`], with the card's interrupts off meanwhile, and on afterwards; off for a while if patience has run out. The card
+    /// itself is looked after if it has been silent: its link may have changed, or it may send no more.
     fn serve_interrupt(&mut self) {
+        self.waits_until = None;
         self.interrupt(false);
-        if self.serve() == 0 {
+        if self.serve().frames == 0 {
             self.look_after_card();
         }
-        self.interrupt(true);
-        // SeqCst: the card has been let interrupt before it is looked whether a frame came meanwhile, which it did not tell of.
-        fence(Ordering::SeqCst);
-        self.serve();
+        loop {
+            self.waits_until = self.patience.until(now());
+            if self.waits_until.is_some() {
+                break;
+            }
+            self.interrupt(true);
+            // SeqCst: the card has been let interrupt before it is looked whether a frame came meanwhile, which it did not tell of.
+            fence(Ordering::SeqCst);
+            if !self.serve().cut {
+                break;
+            }
+            self.interrupt(false);
+        }
         self.set_timer();
+    }
+
+    fn dropped(&self) -> u64 {
+        self.node.counts().1.all_dropped()
+    }
+
+    /// When time is to be looked after: for whom somebody waits, or since frames do.
+    fn deadline(&self, now: u64) -> Option<u64> {
+        self.node.deadline(now).into_iter().chain(self.waits_until).min()
     }
 
     fn look_after_card(&mut self) {
@@ -199,7 +234,7 @@ impl Network {
     /// Has this core's timer strike when it is time, if it does not strike earlier anyway. On the core that looks after time.
     fn set_timer(&mut self) {
         let now = now();
-        let Some(at) = self.node.deadline(now) else { return };
+        let Some(at) = self.deadline(now) else { return };
         if at < self.strikes_at {
             self.strikes_at = at;
             interrupt_controller::strike_in(interrupts::TIMER, at.saturating_sub(now));
@@ -215,7 +250,7 @@ impl Network {
             return self.set_timer();
         }
         let earlier = |at| at < self.strikes_at;
-        if !self.kicked && self.node.deadline(now()).is_some_and(earlier) {
+        if !self.kicked && self.deadline(now()).is_some_and(earlier) {
             self.kicked = true;
             self.kicks += 1;
             interrupt_controller::interrupt_core(self.core.block(), interrupts::KICK);
@@ -288,7 +323,7 @@ pub fn report(say: impl FnOnce(core::fmt::Arguments<'_>)) {
         "network core={} region_bytes={bytes} used_bytes={used} messages_sent={} messages_arrived={} malformed={} payload_bytes={} \
          written_bytes={} head_bytes={} frames_sent={} frames_received={} retransmitted={} timeouts={} dropped={} damaged={} \
          foreign={} kept={} interrupts={} timer={} kicks={} link_changes={} card_resets={} card_dropped={} card_missed={} \
-         no_room={} no_link={}",
+         no_room={} no_link={} holds={}",
         network.core.index(),
         portals.sent,
         portals.arrived,
@@ -313,5 +348,6 @@ pub fn report(say: impl FnOnce(core::fmt::Arguments<'_>)) {
         card.missed,
         card.no_room,
         card.no_link,
+        network.patience.holds(),
     ));
 }

@@ -11,14 +11,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use lwk_abi::address::MAX_RANKS;
 use lwk_abi::console as kind;
 
-use crate::cli::RunOptions;
+use crate::cli::{RunOptions, Trouble};
 use crate::console::record::Record;
 use crate::failure::{Failure, Outcome};
 
-/// What a job of several nodes cannot have.
+/// Refuses what a job of several nodes cannot have.
+///
+/// # Errors
+/// It is asked for.
 fn refuse(options: &RunOptions) -> Outcome<()> {
     let (nodes, ranks) = (options.nodes, options.job.ranks);
-    let not_yet = [
+    let of_one = [
         (options.gdb, "--gdb"),
         (options.valgrind.is_some(), "--valgrind"),
         (options.cwd.is_some(), "--cwd"),
@@ -28,12 +31,17 @@ fn refuse(options: &RunOptions) -> Outcome<()> {
         (options.profile, "--profile"),
         (options.screen.is_some(), "--screen"),
         (options.node_mem.is_some(), "--node-mem"),
-        (options.wire.is_some() && options.host, "--wire"),
+        (options.no_check, "--no-check"),
     ];
-    if let Some((_, option)) = not_yet.iter().find(|(asked, _)| *asked) {
-        let where_to =
-            if options.host && options.wire.is_some() { "nodes in QEMU" } else { "a job of one node" };
-        return Err(Failure::usage(format!("{option} is for {where_to}; leave it away, or --nodes")));
+    if let Some((_, option)) = of_one.iter().find(|(asked, _)| *asked) {
+        return Err(Failure::usage(format!("{option} is for a job of one node; leave it away, or --nodes")));
+    }
+    let in_qemu = of_wires(options).into_iter().chain([(
+        matches!(options.trouble, Some(Trouble::Unplug | Trouble::Storm)),
+        "--trouble unplug or storm",
+    )]);
+    if let Some((_, option)) = in_qemu.filter(|_| options.host).find(|(asked, _)| *asked) {
+        return Err(Failure::usage(format!("{option} is for nodes in QEMU; leave it away, or --host")));
     }
     if nodes > ranks {
         return Err(Failure::usage(format!(
@@ -44,6 +52,31 @@ fn refuse(options: &RunOptions) -> Outcome<()> {
         return Err(Failure::usage(format!("a node holds at most {MAX_RANKS} ranks; ask for more nodes")));
     }
     Ok(())
+}
+
+/// Options of what is between nodes, and whether they are asked for.
+fn of_wires(options: &RunOptions) -> [(bool, &'static str); 5] {
+    [
+        (options.wire.is_some(), "--wire"),
+        (options.uplink.is_some(), "--uplink"),
+        (options.capture.is_some(), "--capture"),
+        (options.nic.is_some(), "--nic"),
+        (options.irq_core.is_some(), "--irq-core"),
+    ]
+}
+
+/// Refuses what only a job of several nodes can have.
+///
+/// # Errors
+/// It is asked for.
+pub fn refuse_for_one(options: &RunOptions) -> Outcome<()> {
+    let trouble = (options.trouble.is_some(), "--trouble");
+    match of_wires(options).into_iter().chain([trouble]).find(|(asked, _)| *asked) {
+        Some((_, option)) => {
+            Err(Failure::usage(format!("{option} is for several nodes; ask for them with --nodes")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The first rank of a node: ranks are spread in their order, as evenly as it goes (`lwk_portals::Ranks`, which the nodes go by).

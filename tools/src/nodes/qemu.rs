@@ -24,7 +24,7 @@ use crate::emulator::{find_ovmf, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::AtEnd;
 use crate::progress::Step;
-use crate::qemu::{Boot, CARD, Card, Firmware, Machine, Node};
+use crate::qemu::{Boot, CARD, Card, CardKind, Firmware, Machine, Node};
 use crate::report::Report;
 use crate::run::{ask_runtime, check_program, host_cores, injection, job_of_nodes};
 use crate::session::{BOOT_LIMIT, EXIT_LIMIT};
@@ -33,6 +33,8 @@ use crate::symbols::Symbols;
 use crate::tree::{RunFolder, Tree};
 use crate::{files, image, memory};
 
+/// Pause of a flood between some frames and the next.
+const FLOOD_PAUSE: Duration = Duration::from_millis(1);
 /// Most nodes: each is a process with memory of its own.
 const NODES_MAX: u32 = 64;
 
@@ -75,7 +77,12 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let given = (!options.job.file.is_empty()).then_some(&given[..]);
     let number = job_number();
     let accelerator = options.accel.settle();
-    let ports = nodes as usize + usize::from(options.trouble == Some(Trouble::Flood));
+    let pause = match options.trouble {
+        Some(Trouble::Flood) => Some(FLOOD_PAUSE),
+        Some(Trouble::Storm) => Some(Duration::ZERO),
+        Some(Trouble::Kill | Trouble::Unplug) | None => None,
+    };
+    let ports = nodes as usize + usize::from(pause.is_some());
     let capture = command::capture(options.capture.as_ref())?;
     let setup = Setup { stations: ports, settings, listen: None, uplinks, capture };
     let (switch, mut stations) = Switch::start(setup).doing(|| "start the switch".into())?;
@@ -141,8 +148,9 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let mut reports = vec![Report::default(); nodes as usize];
     let over = AtomicBool::new(false);
     let ended = std::thread::scope(|scope| {
-        if let Some(station) = &station_of_noise {
-            scope.spawn(|| flood(station, nodes as usize, &over));
+        if let (Some(station), Some(pause)) = (&station_of_noise, pause) {
+            let over = &over;
+            scope.spawn(move || flood(station, nodes as usize, pause, over));
         }
         let ended = supervise(&mut members, &hear, &mut printer, &mut reports, &plan);
         // Relaxed: a flag and nothing else.
@@ -187,7 +195,7 @@ fn card(options: &RunOptions, node: u32, station: &UnixDatagram) -> Outcome<Card
         .map_err(std::io::Error::from)
         .doing(|| "hand a wire to QEMU".into())?;
     let address = lwk_frames::NodeId(node as u16).address();
-    Ok(Card { kind: options.nic, wire: station.as_raw_fd(), address })
+    Ok(Card { kind: options.nic.unwrap_or(CardKind::Virtio), wire: station.as_raw_fd(), address })
 }
 
 impl Member for Node {
@@ -254,8 +262,8 @@ fn print_reports(options: &RunOptions, reports: &[Report], ports: &[PortCounts])
     }
 }
 
-/// Puts noise on the Ethernet until the job is over.
-fn flood(station: &UnixDatagram, nodes: usize, over: &AtomicBool) {
+/// Puts noise on the Ethernet until the job is over, some frames at a time and then a pause.
+fn flood(station: &UnixDatagram, nodes: usize, pause: Duration, over: &AtomicBool) {
     let mut noise = Noise::new();
     // The switch may have ended, and then nobody hears.
     let _ = station.set_nonblocking(true);
@@ -265,6 +273,6 @@ fn flood(station: &UnixDatagram, nodes: usize, over: &AtomicBool) {
             // A full wire takes no more for now.
             let _ = station.send(noise.frame(node));
         }
-        std::thread::park_timeout(Duration::from_millis(1));
+        std::thread::park_timeout(pause);
     }
 }

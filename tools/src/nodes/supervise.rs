@@ -211,7 +211,7 @@ impl<M: Member> Supervision<'_, '_, M> {
                     self.last().link(false)?;
                     self.plug_at = Some(Instant::now() + UNPLUGGED);
                 }
-                Some(Trouble::Flood) | None => {}
+                Some(Trouble::Flood | Trouble::Storm) | None => {}
             },
             _ => {}
         }
