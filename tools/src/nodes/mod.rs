@@ -10,6 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use lwk_abi::address::MAX_RANKS;
 use lwk_abi::console as kind;
+use lwk_frames::{NodeId, frame};
+use lwk_portals::message::{Message, kind as message_kind};
 
 use crate::cli::{RunOptions, Trouble};
 use crate::console::record::Record;
@@ -109,7 +111,7 @@ fn of_job(record: Record, node: usize, first: u32) -> Record {
     Record { kind: record.kind, number, text }
 }
 
-/// Noise for a node's card: bytes at random, or a frame that looks almost right. The same in every run.
+/// Noise for a node's card: bytes at random, a frame that looks almost right, or one of another job's that is right in every byte. The same in every run.
 struct Noise {
     state: u64,
     frame: Vec<u8>,
@@ -134,13 +136,85 @@ impl Noise {
         for at in 0..128 {
             self.frame[at] = self.next() as u8;
         }
-        if self.next().is_multiple_of(2) {
+        let kind = self.next() % 3;
+        if kind == 0 {
+            return self.of_another_job(node);
+        }
+        if kind == 1 {
             // Of this protocol, from a node of the job to this one, whose address it carries.
             let bytes = [self.next() as u8 & 31, 0, self.next() as u8 % 4, 0, node as u8, 0];
-            self.frame[..6].copy_from_slice(&lwk_frames::NodeId(node as u16).address());
+            self.frame[..6].copy_from_slice(&NodeId(node as u16).address());
             self.frame[12..16].copy_from_slice(&[0x88, 0xb5, 1, 0]);
             self.frame[16..22].copy_from_slice(&bytes);
         }
         &self.frame[..length]
+    }
+
+    /// What a node of another job would send if the wire led here: a put into a rank's memory, whole and with its checksum.
+    fn of_another_job(&mut self, node: usize) -> &[u8] {
+        /// What the put carries.
+        const PAYLOAD: u64 = 512;
+        /// The link's flags: data, the first and the last of a message.
+        const WHOLE: u8 = 2 | 4 | 8;
+        let ranks = [0, 1].map(|rank| if node == 0 { 1 - rank } else { rank });
+        let message = Message {
+            kind: message_kind::PUT,
+            interface: 3,
+            source: ranks[0],
+            target: ranks[1],
+            bits: 1,
+            bytes: PAYLOAD,
+            ..Message::default()
+        };
+        let payload = [&message.encode()[..], &[0xee; PAYLOAD as usize]].concat();
+        let (from, to) = (NodeId(1 - node.min(1) as u16), NodeId(node as u16));
+        let (length, job) = (payload.len() as u16, self.next() | 1 << 63);
+        let epochs = [0, 1].map(|_| self.next() % 2);
+        // As `lwk_frames::frame` has it.
+        let pieces: [&[u8]; 12] = [
+            &to.address(),
+            // Not the sender's own address: the switch would learn that it is here.
+            &NodeId(u16::MAX).address(),
+            &frame::ETHERTYPE.to_be_bytes(),
+            &[1, 0, WHOLE, 0],
+            &from.0.to_le_bytes(),
+            &to.0.to_le_bytes(),
+            &length.to_le_bytes(),
+            &job.to_le_bytes(),
+            &epochs[0].to_le_bytes(),
+            &epochs[1].to_le_bytes(),
+            // The number of the first frame of a stream; no other is expected, none is held, and no checksum yet.
+            &[0; 12],
+            &[0; 4],
+        ];
+        let mut head = [0; lwk_frames::HEAD_BYTES];
+        for (to, byte) in head.iter_mut().zip(pieces.into_iter().flatten()) {
+            *to = *byte;
+        }
+        let sum = lwk_frames::checksum::append(frame::head_checksum(&head), &payload);
+        frame::seal(&mut head, sum);
+        let length = head.len() + payload.len();
+        self.frame[..head.len()].copy_from_slice(&head);
+        self.frame[head.len()..length].copy_from_slice(&payload);
+        &self.frame[..length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_of_another_job_is_right_in_every_byte() {
+        let mut noise = Noise::new();
+        for node in [0, 1, 1, 0] {
+            let (head, payload) =
+                frame::parse(noise.of_another_job(node), lwk_frames::checksum::append).unwrap();
+            assert_eq!((usize::from(head.destination.0), usize::from(head.source.0)), (node, 1 - node));
+            let (message, data) = Message::parse(payload).unwrap();
+            assert!(
+                head.job != 0 && data.len() as u64 == message.body_bytes() && message.target == node as u32
+            );
+        }
     }
 }
