@@ -219,17 +219,17 @@ pub struct RunOptions {
     /// Core of each node that takes the interrupts of its network card [default: one without ranks if there is one, else core 0]
     #[arg(long, value_name = "CORE", conflicts_with = "host")]
     pub irq_core: Option<u32>,
-    /// What wires between nodes in QEMU are like, and what happens to frames, as in loss=0.01,seed=7
+    /// What wires between nodes are like, and what happens to frames, as in loss=0.01,seed=7
     ///
     /// Chances from 0 to 1: loss=, duplicate=, reorder=, corrupt=, and their seed=. The wire to each node: bandwidth= in million bits a
     /// second, latency= in microseconds, queue= in frames (512), pause=1 to ask senders to pause when it is three quarters full. Nodes cut off from
     /// the others: apart=2+3@500-1500, in milliseconds after the first frame; without an end it never heals.
     #[arg(long, value_name = "WHAT")]
     pub wire: Option<String>,
-    /// Another switch (`cargo lwk switch`) that the one between nodes in QEMU joins, where it listens
+    /// Another switch (`cargo lwk switch`) that the one between the nodes joins, where it listens
     #[arg(long, value_name = "HOST:PORT")]
     pub uplink: Option<String>,
-    /// Write all frames between nodes in QEMU to this file, for Wireshark (tools/wireshark)
+    /// Write all frames between the nodes to this file, for Wireshark (tools/wireshark)
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     /// Memory of the node, in MiB [default: what the job needs]

@@ -40,9 +40,13 @@ const LINGER_US: u64 = 20_000;
 /// What a wire may hold, if Linux allows.
 const WIRE_BYTES: libc::c_int = 8 << 20;
 
-/// The wires between the nodes of a job.
+/// The wires between the nodes of a job: by node, where it receives, and where others send to it. At a switch both are the node's end of its only wire, and
+/// it sends there, whoever is meant.
 #[derive(Debug)]
-pub struct Wires(Vec<(UnixDatagram, UnixDatagram)>);
+pub struct Wires {
+    ends: Vec<(UnixDatagram, UnixDatagram)>,
+    at_switch: bool,
+}
 
 impl Wires {
     /// A wire to each of `nodes` nodes.
@@ -55,21 +59,43 @@ impl Wires {
             for socket in [&receives, &sends] {
                 nonblocking(socket)?;
             }
-            // Less is slower, and no error.
-            // SAFETY: the call reads one number.
-            unsafe {
-                let bytes = std::ptr::from_ref(&WIRE_BYTES).cast();
-                let length = size_of::<libc::c_int>() as libc::socklen_t;
-                libc::setsockopt(sends.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, bytes, length);
-            }
+            widen(&sends);
             Ok((receives, sends))
         };
-        (0..nodes).map(wire).collect::<io::Result<_>>().map(|wires| Arc::new(Wires(wires)))
+        let ends = (0..nodes).map(wire).collect::<io::Result<_>>()?;
+        Ok(Arc::new(Wires { ends, at_switch: false }))
     }
 
-    /// Puts any bytes on the wire to a node, as a card would: for tests. False if the wire is full.
+    /// The wires of nodes that a switch joins, by their ends there.
+    ///
+    /// # Errors
+    /// Linux refuses descriptors.
+    pub fn at_switch(stations: Vec<UnixDatagram>) -> io::Result<Arc<Wires>> {
+        let wire = |station: UnixDatagram| {
+            let same = station.try_clone()?;
+            for socket in [&station, &same] {
+                nonblocking(socket)?;
+            }
+            widen(&station);
+            Ok((station, same))
+        };
+        let ends = stations.into_iter().map(wire).collect::<io::Result<_>>()?;
+        Ok(Arc::new(Wires { ends, at_switch: true }))
+    }
+
+    /// Puts any bytes on the wire to a node, as a card would: for tests, without a switch. False if the wire is full.
     pub fn inject(&self, node: usize, frame: &[u8]) -> bool {
-        self.0[node].1.send(frame).is_ok()
+        self.ends[node].1.send(frame).is_ok()
+    }
+}
+
+/// Lets a wire hold more, if Linux allows. Less is slower, and no error.
+fn widen(sends: &UnixDatagram) {
+    // SAFETY: the call reads one number.
+    unsafe {
+        let bytes = std::ptr::from_ref(&WIRE_BYTES).cast();
+        let length = size_of::<libc::c_int>() as libc::socklen_t;
+        libc::setsockopt(sends.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, bytes, length);
     }
 }
 
@@ -93,8 +119,10 @@ pub struct Plug {
 impl Plug {
     /// The environment variable that tells the node's process of it.
     pub(crate) fn variable(&self) -> (&'static str, String) {
-        let receives = self.wires.0[self.node].0.as_raw_fd();
-        let ends = self.wires.0.iter().map(|(_, sends)| sends.as_raw_fd());
+        let Wires { ends, at_switch } = &*self.wires;
+        let (receives, own) = &ends[self.node];
+        let receives = receives.as_raw_fd();
+        let ends = ends.iter().map(|(_, sends)| if *at_switch { own } else { sends }.as_raw_fd());
         let words: Vec<String> = std::iter::once(receives).chain(ends).map(|fd| fd.to_string()).collect();
         (WIRES, words.join(","))
     }

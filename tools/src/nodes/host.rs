@@ -1,5 +1,6 @@
 //! `cargo lwk run --host --nodes N`: each node is a process of this machine with its ranks, joined by wires (`lwk_home::Wires`).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::failure::{Doing, Failure, Outcome};
 use crate::files;
 use crate::report::Report;
 use crate::run::job_of_nodes;
+use crate::switch::{Setup, Switch, command};
 use crate::symbols::Symbols;
 use crate::tree::Tree;
 
@@ -39,7 +41,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     let program = named.build(tree, &builder)?;
-    let wires = Wires::new(nodes).doing(|| "make the wires between the nodes".into())?;
+    let (wires, switch) = wires(options)?;
     let number = job_number();
     let (say, hear) = channel();
     let (mut homes, mut volumes, mut readers) = (Vec::new(), Vec::new(), Vec::new());
@@ -90,7 +92,29 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         let _ = reader.join();
     }
     printer.finish().doing(|| "write the job's output".into())?;
-    ended
+    let status = ended?;
+    switch.map_or(Ok(()), |switch| command::check_capture(&switch.stop()))?;
+    Ok(status)
+}
+
+/// The wires between the nodes: straight ones, or those of a switch if that has something to do.
+fn wires(options: &RunOptions) -> Outcome<(Arc<Wires>, Option<Switch>)> {
+    let what = || "make the wires between the nodes".into();
+    let settings = command::settings(options.wire.as_deref())?;
+    let uplinks: Vec<_> =
+        options.uplink.iter().map(|text| command::address("--uplink", text)).collect::<Outcome<_>>()?;
+    let capture = command::capture(options.capture.as_ref())?;
+    if options.wire.is_none() && uplinks.is_empty() && capture.is_none() {
+        return Ok((Wires::new(options.nodes).doing(what)?, None));
+    }
+    if options.trouble == Some(Trouble::Flood) {
+        return Err(Failure::usage(
+            "--trouble flood is for straight wires; leave --wire, --uplink and --capture away",
+        ));
+    }
+    let setup = Setup { stations: options.nodes as usize, settings, listen: None, uplinks, capture };
+    let (switch, stations) = Switch::start(setup).doing(|| "start the switch".into())?;
+    Ok((Wires::at_switch(stations).doing(what)?, Some(switch)))
 }
 
 impl Member for Home {

@@ -38,11 +38,12 @@ fn refuse(options: &RunOptions) -> Outcome<()> {
     if let Some((_, option)) = of_one.iter().find(|(asked, _)| *asked) {
         return Err(Failure::usage(format!("{option} is for a job of one node; leave it away, or --nodes")));
     }
-    let in_qemu = of_wires(options).into_iter().chain([(
-        matches!(options.trouble, Some(Trouble::Unplug | Trouble::Storm)),
-        "--trouble unplug or storm",
-    )]);
-    if let Some((_, option)) = in_qemu.filter(|_| options.host).find(|(asked, _)| *asked) {
+    let in_qemu = [
+        (options.nic.is_some(), "--nic"),
+        (options.irq_core.is_some(), "--irq-core"),
+        (matches!(options.trouble, Some(Trouble::Unplug | Trouble::Storm)), "--trouble unplug or storm"),
+    ];
+    if let Some((_, option)) = in_qemu.iter().find(|(asked, _)| *asked && options.host) {
         return Err(Failure::usage(format!("{option} is for nodes in QEMU; leave it away, or --host")));
     }
     if nodes > ranks {
