@@ -1,5 +1,9 @@
 //! What the same card and driver do without Portals ([`lwk_user::portals::RawFrames`]), and what a receive leaves of the core that waits for it. Of rank 0
 //! and its peer, while all other ranks wait.
+#![allow(
+    clippy::disallowed_types,
+    reason = "a program of its own: what its ranks share is what it shows or measures"
+)]
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
