@@ -149,7 +149,7 @@ impl Engine {
     /// Completes a send that is being waited for from a copy, as far as the limit allows; whether it has.
     #[cold]
     pub(crate) fn complete_ahead(&mut self, request: Handle, limit: Limit) -> bool {
-        let ticket = self.light.get(request).and_then(|it| it.send_ticket());
+        let ticket = self.compact.get(request).and_then(|it| it.send_ticket());
         let ticket = ticket.or_else(|| match self.requests.get(request) {
             Some(Request { operation: Operation::Send(_), state: State::Underway(ticket), .. }) => {
                 Some(*ticket)
@@ -173,7 +173,7 @@ impl Engine {
             let queue = self.deferred[send.peer.index()].iter_mut();
             queue.filter(|it| **it == request).for_each(|it| *it = copied);
         }
-        if !self.complete_light(request, Ok(())) {
+        if !self.complete_compact(request, Ok(())) {
             self.complete(request, Status::EMPTY);
         }
         true

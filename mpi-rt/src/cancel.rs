@@ -21,8 +21,8 @@ impl Engine {
         if request == DONE || self.cancel_receive(request) {
             return Ok(());
         }
-        if let Some(light) = self.light.get(request) {
-            if let Some(ticket) = light.send_ticket() {
+        if let Some(compact) = self.compact.get(request) {
+            if let Some(ticket) = compact.send_ticket() {
                 self.cancel_under_way(request, ticket);
             }
             return Ok(());
@@ -52,8 +52,8 @@ impl Engine {
 
     /// Withdraws a receive that no message has been matched with; false if the request is anything else.
     pub(crate) fn cancel_receive(&mut self, request: Handle) -> bool {
-        let token = match (self.light.get(request), self.requests.get(request)) {
-            (Some(light), _) => light.token(),
+        let token = match (self.compact.get(request), self.requests.get(request)) {
+            (Some(compact), _) => compact.token(),
             (None, Some(Request { state: State::Posted(token), .. })) => Some(*token),
             _ => None,
         };
@@ -65,7 +65,7 @@ impl Engine {
 
     /// The operation has been taken back.
     fn set_cancelled(&mut self, request: Handle) {
-        if self.light.get(request).is_some() {
+        if self.compact.get(request).is_some() {
             self.set_light_cancelled(request);
         } else {
             self.complete(request, Status { cancelled: true, ..Status::EMPTY });

@@ -79,7 +79,7 @@ impl Plane {
 
 /// Where a message goes to, or may come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Endpoint {
     /// Node rank.
     Peer(NodeRank),
     Any,
@@ -179,18 +179,18 @@ impl Communicator {
 
     /// The target of a send. Errors: `RANK`.
     #[inline(always)]
-    pub(crate) fn target(&self, rank: i32) -> Result<Place> {
+    pub(crate) fn target(&self, rank: i32) -> Result<Endpoint> {
         match self.peers.get(rank as usize) {
-            Some(member) => Ok(Place::Peer(*member)),
-            None if rank == PROC_NULL => Ok(Place::Nobody),
+            Some(member) => Ok(Endpoint::Peer(*member)),
+            None if rank == PROC_NULL => Ok(Endpoint::Nobody),
             None => Err(Error::RANK),
         }
     }
 
     /// The source of a receive. Errors: `RANK`.
     #[inline(always)]
-    pub(crate) fn source(&self, rank: i32) -> Result<Place> {
-        if rank == ANY_SOURCE { Ok(Place::Any) } else { self.target(rank) }
+    pub(crate) fn source(&self, rank: i32) -> Result<Endpoint> {
+        if rank == ANY_SOURCE { Ok(Endpoint::Any) } else { self.target(rank) }
     }
 
     /// Errors: `ROOT` if there is no such rank.

@@ -195,7 +195,7 @@ impl Engine {
     ) -> Result<Option<Communicator>> {
         let announced = self.announce_among(parent, members.as_deref())?;
         match members {
-            Some(members) => self.bear(announced, members).map(Some),
+            Some(members) => self.join_and_wait(announced, members).map(Some),
             None => Ok(None),
         }
     }

@@ -68,7 +68,7 @@ impl Engine {
             }
             Ok(announcement)
         })?;
-        self.bear(announcement, members).map(Some)
+        self.join_and_wait(announcement, members).map(Some)
     }
 
     /// Lets `exchange` use a handle of something that only has messages.

@@ -5,12 +5,12 @@
 
 use crate::abi::datatype;
 use crate::attribute;
-use crate::birth::Birth;
 use crate::communicator::{Communicator, Intercommunicator, Plane};
 use crate::engine::{Engine, with};
 use crate::error::{Error, Result};
 use crate::error_handler;
 use crate::handle::Handle;
+use crate::joining::Joining;
 use crate::object::Object;
 use crate::receive::ReceiveArguments;
 use crate::request::{Mode, Operation, Request, State};
@@ -28,7 +28,7 @@ pub(crate) struct Duplication {
     /// The new communicator's handle.
     handle: Handle,
     /// The communicator itself; of an intercommunicator, that of both groups and the local one.
-    parts: Vec<Part>,
+    parts: Vec<IntracommunicatorInMaking>,
     /// Of an intercommunicator: whether the local group is the first.
     inter: Option<bool>,
     topology: Option<Rc<Topology>>,
@@ -36,12 +36,12 @@ pub(crate) struct Duplication {
 }
 
 /// An intracommunicator of it.
-struct Part {
+struct IntracommunicatorInMaking {
     members: Rc<[NodeRank]>,
     /// The announcement, which messages bring or take away.
     announcement: Rc<Cell<u64>>,
     messages: Vec<Handle>,
-    birth: Option<Birth>,
+    joining: Option<Joining>,
     outcome: Option<Result<Communicator>>,
 }
 
@@ -78,16 +78,16 @@ impl Engine {
     }
 
     /// Announces the duplicate of an intracommunicator, or begins to listen for the announcement.
-    fn begin_part(&mut self, parent: &Communicator, tag: i32) -> Result<Part> {
+    fn begin_part(&mut self, parent: &Communicator, tag: i32) -> Result<IntracommunicatorInMaking> {
         let members = parent.members.clone();
         let context = Plane::Duplication.of(parent.context);
         let by_message = Communicator::for_messages(context, parent.rank, members.clone(), members.clone());
         let announcing = parent.rank == 0;
         let announcement = if announcing { self.announce(&members) } else { 0 };
-        let mut part = Part {
+        let mut part = IntracommunicatorInMaking {
             announcement: Rc::new(Cell::new(announcement)),
             messages: Vec::new(),
-            birth: None,
+            joining: None,
             outcome: None,
             members,
         };
@@ -178,7 +178,7 @@ impl Engine {
     }
 
     /// The intracommunicator, when it is made.
-    fn advance_part(&mut self, part: &mut Part) -> Result<Option<Communicator>> {
+    fn advance_part(&mut self, part: &mut IntracommunicatorInMaking) -> Result<Option<Communicator>> {
         while let Some(message) = part.messages.last().copied() {
             if !self.is_complete(message)? {
                 return Ok(None);
@@ -187,14 +187,14 @@ impl Engine {
             // It is complete, so this does not wait.
             self.wait(message)?;
         }
-        let birth = match part.birth.take() {
-            Some(birth) => birth,
+        let joining = match part.joining.take() {
+            Some(joining) => joining,
             None => self.join(part.announcement.get(), part.members.clone())?,
         };
-        if !birth.is_complete() {
-            part.birth = Some(birth);
+        if !joining.is_complete() {
+            part.joining = Some(joining);
             return Ok(None);
         }
-        self.complete_birth(birth).map(Some)
+        self.complete_joining(joining).map(Some)
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::abi;
 use crate::ahead::Ahead;
-use crate::birth::Announcements;
 use crate::buffered::Attached;
 use crate::collective::algorithm::{self, Algorithms};
 use crate::collective::{Area, LeftPosts, Run, Shared};
 use crate::communicator::Communicator;
+use crate::compact::CompactRequest;
 use crate::context::Contexts;
 use crate::datatypes::Datatypes;
 use crate::duplication::Duplication;
@@ -16,7 +16,7 @@ use crate::file::File;
 use crate::generalized::Pending;
 use crate::group::Group;
 use crate::handle::{self, Handle, Kind};
-use crate::light::Light;
+use crate::joining::Announcements;
 use crate::local::{Lent, RankLocal};
 use crate::object::Object;
 use crate::operation::{LastKernel, UserOperation};
@@ -52,7 +52,7 @@ pub struct Engine {
     pub(crate) waiting: Waiting,
     pub(crate) requests: handle::Table<Request>,
     /// Requests of one block.
-    pub(crate) light: handle::Table<Light>,
+    pub(crate) compact: handle::Table<CompactRequest>,
     /// Sends for which a peer's ring had no room yet, by peer, in order.
     pub(crate) deferred: Vec<VecDeque<Handle>>,
     pub(crate) deferred_count: usize,
@@ -305,7 +305,7 @@ impl Engine {
             size,
             waiting: Waiting::new(size),
             requests: handle::Table::new(),
-            light: handle::Table::of(Kind::Light),
+            compact: handle::Table::of(Kind::Compact),
             deferred: (0..size).map(|_| VecDeque::new()).collect(),
             deferred_count: 0,
             underway: VecDeque::new(),
@@ -364,7 +364,7 @@ impl Engine {
 
     /// Requests of this rank that are not freed.
     pub fn live_requests(&self) -> usize {
-        self.requests.len() + self.light.len()
+        self.requests.len() + self.compact.len()
     }
 
     /// From now on messages of a class of sizes to a rank of this node go by that path; a pair's messages stay in order. Errors: `INTERN` if the path

@@ -1,6 +1,6 @@
 //! Error handlers (MPI-5.0, section 9.3): what becomes of an error, by the object it arose on.
 //!
-//! The engine's calls return errors; a C face finds the [`Place`] of each by the object the call was about, and raises it there, which carries
+//! The engine's calls return errors; a C face finds the [`ErrorSite`] of each by the object the call was about, and raises it there, which carries
 //! out the handler of that object. Handlers outlive the runtime: they may be made before it starts and freed after it has ended.
 #![allow(clippy::disallowed_types, reason = "statics of this rank alone")]
 
@@ -196,15 +196,15 @@ fn of_nothing() -> Object {
 
 /// Where an error is raised: the handler that decides, and the object that it is told.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct ErrorSite {
     object: Object,
     handler: Handle,
 }
 
-impl Place {
+impl ErrorSite {
     /// On an object. Errors on files that there are not are those of `MPI_FILE_NULL`; those on other objects that there are not, and on kinds without
     /// handlers, belong to none.
-    pub fn on(object: Object) -> Place {
+    pub fn on(object: Object) -> ErrorSite {
         let has_handlers =
             matches!(object.kind, Kind::Communicator | Kind::Window | Kind::File | Kind::Session);
         let object = match object.kind {
@@ -212,20 +212,20 @@ impl Place {
             Kind::File => Object::file(Handle(FILE_NULL)),
             _ => of_nothing(),
         };
-        Place { object, handler: handle_of(object) }
+        ErrorSite { object, handler: handle_of(object) }
     }
 
     /// On no object.
-    pub fn nowhere() -> Place {
+    pub fn nowhere() -> ErrorSite {
         let object = of_nothing();
-        Place { object, handler: handle_of(object) }
+        ErrorSite { object, handler: handle_of(object) }
     }
 
     /// In the making of an object that is to have the handler, which is told the null object. If it cannot have it, the error belongs to none.
-    pub fn making(null: Object, handler: Handle) -> Place {
+    pub fn making(null: Object, handler: Handle) -> ErrorSite {
         match check(null.kind, handler) {
-            Ok(()) => Place { object: null, handler },
-            Err(_) => Place::nowhere(),
+            Ok(()) => ErrorSite { object: null, handler },
+            Err(_) => ErrorSite::nowhere(),
         }
     }
 
@@ -277,7 +277,7 @@ impl Place {
         let text = crate::error_code::text(error.code()).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let class = error.class();
-        let world = Place::on(Object::communicator(Handle(COMM_WORLD)));
+        let world = ErrorSite::on(Object::communicator(Handle(COMM_WORLD)));
         match (self.object.kind, self.object.handle.0) {
             // Many programs change the handler of the other communicator only, as was enough before MPI-4.
             (Kind::Communicator, COMM_SELF) if !world.ends_job() => eprintln!(
@@ -303,7 +303,7 @@ impl Place {
 pub fn call(object: Object, code: i32) -> Result<()> {
     crate::engine::exists(object)?;
     if let Some(error) = Error::from_code(code) {
-        Place::on(object).raise("a call of the error handler", error);
+        ErrorSite::on(object).raise("a call of the error handler", error);
     }
     Ok(())
 }

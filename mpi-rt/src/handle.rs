@@ -25,14 +25,14 @@ pub enum Kind {
     Info,
     ErrorHandler,
     Other,
-    /// Requests as well: light ones.
-    Light,
+    /// Requests as well: compact ones.
+    Compact,
 }
 
 impl core::fmt::Display for Kind {
     fn fmt(&self, f: &mut core::fmt::Formatter) -> core::fmt::Result {
         f.write_str(match self {
-            Kind::Request | Kind::Light => "request",
+            Kind::Request | Kind::Compact => "request",
             Kind::Communicator => "communicator",
             Kind::Group => "group",
             Kind::Datatype => "datatype",

@@ -139,7 +139,7 @@ impl Engine {
                 return Err(other.err().unwrap_or(Error::INTERN));
             }
         };
-        match self.bear(announcement, union) {
+        match self.join_and_wait(announcement, union) {
             Ok(union) => {
                 let (local, union) = (Rc::new(local), Rc::new(union));
                 Ok(Communicator::between(Intercommunicator { local, union, is_first }))

@@ -64,7 +64,7 @@ impl Object {
     /// The class for a handle of this kind that names nothing.
     pub fn invalid(self) -> Error {
         match self.kind {
-            Kind::Request | Kind::Light | Kind::Message => Error::REQUEST,
+            Kind::Request | Kind::Compact | Kind::Message => Error::REQUEST,
             Kind::Communicator => Error::COMM,
             Kind::Group => Error::GROUP,
             Kind::Datatype => Error::TYPE,

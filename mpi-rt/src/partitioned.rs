@@ -6,7 +6,7 @@
 //! is ready straight from the sender's buffer to its own, from layout to layout. The two sides may cut the message differently.
 
 use crate::abi::ANY_TAG;
-use crate::communicator::{Communicator, Place, Plane};
+use crate::communicator::{Communicator, Endpoint, Plane};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -177,9 +177,9 @@ impl Engine {
         let target = self.buffer(all.address, all.count, all.datatype)?;
         let communicator = Rc::clone(self.communicator(arguments.communicator)?);
         let from = match communicator.source(arguments.source)? {
-            Place::Any => return Err(Error::RANK),
-            Place::Nobody => None,
-            Place::Peer(peer) => {
+            Endpoint::Any => return Err(Error::RANK),
+            Endpoint::Nobody => None,
+            Endpoint::Peer(peer) => {
                 // Checks the tag as well.
                 self.check_receive(&all)?;
                 Some(self.begin_meeting(communicator, peer, arguments)?)

@@ -85,7 +85,7 @@ impl Engine {
     /// Helps with a send that is under way; true when it is complete, and so is its request.
     #[inline(always)]
     pub(crate) fn has_gone(&mut self, request: Handle) -> bool {
-        if let Some(gone) = self.advance_light(request) {
+        if let Some(gone) = self.advance_compact(request) {
             return gone;
         }
         let Some(ticket) = self.ticket(request) else { unreachable!("a send under way without a request") };
@@ -101,8 +101,8 @@ impl Engine {
     /// The transport's name of a request's message that is under way.
     #[inline]
     fn ticket(&self, request: Handle) -> Option<Ticket> {
-        if let Some(light) = self.light.get(request) {
-            return light.ticket();
+        if let Some(compact) = self.compact.get(request) {
+            return compact.ticket();
         }
         match self.requests.get(request) {
             Some(Request { state: State::Underway(ticket) | State::Arriving(ticket), .. }) => Some(*ticket),
@@ -124,7 +124,7 @@ impl Engine {
             if let Some(outcome) = unsafe { self.paths.advance(ticket) } {
                 let outcome = outcome.map_err(Error::from);
                 self.arriving.remove(index);
-                if !self.complete_light(request, outcome)
+                if !self.complete_compact(request, outcome)
                     && let Some(it) = self.requests.get(request)
                 {
                     let status = Status { error: outcome.err().or(it.status.error), ..it.status };

@@ -9,12 +9,12 @@
 
 use crate::abi::ANY_TAG;
 use crate::buffer::is_none;
-use crate::communicator::{Communicator, Place};
+use crate::communicator::{Communicator, Endpoint};
+use crate::compact::CompactRequest;
 use crate::datatypes::block_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::light::Light;
 use crate::progress::BATCH;
 use crate::request::{Operation, ReceiveOperation, Request, State};
 use crate::status::Status;
@@ -179,7 +179,7 @@ impl Engine {
             return Err(Error::TAG);
         }
         let place = communicator.source(arguments.source)?;
-        if let (Place::Peer(peer), true) = (place, arguments.tag >= 0) {
+        if let (Endpoint::Peer(peer), true) = (place, arguments.tag >= 0) {
             let label = Label::new(communicator.context, arguments.tag);
             let mut poll = Poll::new();
             let mut round = 0u32;
@@ -250,7 +250,9 @@ impl Engine {
         // function's contract).
         unsafe {
             match self.receive_short(arguments) {
-                Some(bytes) => Ok(self.light.insert(Light::received(bytes, arguments.source, arguments.tag))),
+                Some(bytes) => {
+                    Ok(self.compact.insert(CompactRequest::received(bytes, arguments.source, arguments.tag)))
+                }
                 None => self.irecv_more(arguments),
             }
         }
@@ -264,10 +266,10 @@ impl Engine {
     unsafe fn irecv_more(&mut self, arguments: &ReceiveArguments) -> Result<Handle> {
         let &ReceiveArguments { address, count, source, tag, .. } = arguments;
         // Empty blocks are rare, and unknown types count as such.
-        let light = block_bytes(count, arguments.datatype).filter(|_| tag >= 0 && !is_none(address));
+        let compact = block_bytes(count, arguments.datatype).filter(|_| tag >= 0 && !is_none(address));
         let communicator = self.communicator(arguments.communicator)?;
         let peer = communicator.peers().get(source as usize).copied();
-        let (Some(bytes), Some(peer)) = (light, peer) else {
+        let (Some(bytes), Some(peer)) = (compact, peer) else {
             // SAFETY: the buffer is writable, and nobody else uses it, until the request is complete (this
             // function's contract).
             return unsafe { self.irecv_any(arguments) };
@@ -277,7 +279,7 @@ impl Engine {
             self.take_in_posted(peer);
             // SAFETY: the buffer is writable, and nobody else uses it (this function's contract).
             if let Some(bytes) = unsafe { self.receive_short(arguments) } {
-                return Ok(self.light.insert(Light::received(bytes, source, tag)));
+                return Ok(self.compact.insert(CompactRequest::received(bytes, source, tag)));
             }
         }
         if self.waiting.held(peer) {
@@ -291,27 +293,28 @@ impl Engine {
             // contract).
             let received = unsafe { self.paths.receive_block(peer, label, address, bytes, AT_ONCE) };
             if let Some(bytes) = received {
-                return Ok(self.light.insert(Light::received(bytes as u64, source, tag)));
+                return Ok(self.compact.insert(CompactRequest::received(bytes as u64, source, tag)));
             }
             if let Some(arrival) = self.paths.arrival(peer)
                 && arrival.label == label
                 && AT_ONCE.contains(&arrival.bytes)
             {
-                let request = self.light.insert(Light::receiving(address, bytes, source, tag, None));
-                if self.deliver_light(request, peer, &arrival) {
+                let request =
+                    self.compact.insert(CompactRequest::receiving(address, bytes, source, tag, None));
+                if self.deliver_compact(request, peer, &arrival) {
                     return Ok(request);
                 }
-                self.light.discard(request);
+                self.compact.discard(request);
             }
         }
         let is_lasting = context <= Communicator::SELF_CONTEXT;
         let keeps =
             if is_lasting { None } else { Some(Rc::clone(self.communicator(arguments.communicator)?)) };
-        let request = self.light.insert(Light::receiving(address, bytes, source, tag, keeps));
+        let request = self.compact.insert(CompactRequest::receiving(address, bytes, source, tag, keeps));
         let pattern = Pattern { context, source: Some(peer), tag: Some(tag) };
         let token = self.waiting.posted.post(pattern, request);
         self.waiting.count(Some(peer), true);
-        if let Some(it) = self.light.get_mut(request) {
+        if let Some(it) = self.compact.get_mut(request) {
             it.post(token);
         }
         Ok(request)
@@ -426,11 +429,11 @@ impl Engine {
 
     /// Completes a posted receive with the front message of its sender; it stays posted if the sender has cancelled that.
     fn deliver_posted(&mut self, request: Handle, key: &Key, arrival: &Arrival) {
-        if self.light.get(request).is_some() {
-            if self.deliver_light(request, key.source, arrival) {
+        if self.compact.get(request).is_some() {
+            if self.deliver_compact(request, key.source, arrival) {
                 self.waiting.count(Some(key.source), false);
             } else {
-                self.put_back_light(request, key);
+                self.put_back_compact(request, key);
             }
             return;
         }
@@ -463,10 +466,10 @@ impl Engine {
         }
     }
 
-    /// Posts a light receive again, as old as it was.
+    /// Posts a compact receive again, as old as it was.
     #[cold]
-    fn put_back_light(&mut self, request: Handle, key: &Key) {
-        let Some(it) = self.light.get_mut(request) else { return };
+    fn put_back_compact(&mut self, request: Handle, key: &Key) {
+        let Some(it) = self.compact.get_mut(request) else { return };
         let Some(token) = it.token() else { return };
         let pattern = Pattern { context: key.context, source: Some(key.source), tag: Some(key.tag) };
         it.post(self.waiting.posted.put_back(pattern, token, request));
@@ -479,9 +482,9 @@ pub(crate) fn pattern(communicator: &Communicator, source: i32, tag: i32) -> Res
         return Err(Error::TAG);
     }
     let source = match communicator.source(source)? {
-        Place::Peer(peer) => Some(peer),
-        Place::Any => None,
-        Place::Nobody => return Ok(None),
+        Endpoint::Peer(peer) => Some(peer),
+        Endpoint::Any => None,
+        Endpoint::Nobody => return Ok(None),
     };
     Ok(Some(Pattern { context: communicator.context, source, tag: (tag >= 0).then_some(tag) }))
 }

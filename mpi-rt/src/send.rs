@@ -3,12 +3,12 @@
 use crate::abi::{ANY_TAG, TAG_UB};
 use crate::ahead::Limit;
 use crate::buffer::is_none;
-use crate::communicator::Place;
+use crate::communicator::Endpoint;
+use crate::compact::CompactRequest;
 use crate::datatypes::{block_bytes, dense_bytes};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::light::Light;
 use crate::request::{Mode, Operation, Request, SendOperation, State};
 use crate::wait::{DONE, POLLS_PER_PROGRESS};
 use lwk_path::region::Region;
@@ -184,7 +184,7 @@ impl Engine {
             Started::Full => None,
             Started::Done => Some(DONE),
             Started::Underway(ticket) => {
-                let request = self.light.insert(Light::sending(ticket));
+                let request = self.compact.insert(CompactRequest::sending(ticket));
                 self.underway.push_back(request);
                 Some(request)
             }
@@ -194,7 +194,7 @@ impl Engine {
     /// The request of a send that the transport has.
     fn send_underway(&mut self, arguments: &SendArguments, send: &SendOperation, ticket: Ticket) -> Handle {
         let request = if dense_bytes(arguments.datatype) != 0 {
-            self.light.insert(Light::sending(ticket))
+            self.compact.insert(CompactRequest::sending(ticket))
         } else {
             let keeps = self.layout_of(arguments.datatype, &send.source);
             let state = State::Underway(ticket);
@@ -238,8 +238,8 @@ impl Engine {
             return Err(Error::TAG);
         }
         let peer = match communicator.target(arguments.target)? {
-            Place::Peer(peer) => peer,
-            Place::Any | Place::Nobody => return Ok(None),
+            Endpoint::Peer(peer) => peer,
+            Endpoint::Any | Endpoint::Nobody => return Ok(None),
         };
         let label = Label::new(communicator.context, arguments.tag);
         let communicator = arguments.communicator;

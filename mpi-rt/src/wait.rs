@@ -81,7 +81,7 @@ impl Engine {
         while let Some((request, later)) = rest.split_first_mut() {
             let index = count - later.len() - 1;
             rest = later;
-            if let Some(status) = self.retire_light(request) {
+            if let Some(status) = self.retire_compact(request) {
                 failed |= status.error.is_some();
                 statuses(index, &status);
                 continue;
@@ -224,7 +224,7 @@ impl Engine {
 
     /// Gives a request up: an active one completes by itself. Errors: `REQUEST`.
     pub fn free_request(&mut self, request: Handle) -> Result<()> {
-        if self.free_light(request) {
+        if self.free_compact(request) {
             return Ok(());
         }
         match self.requests.get_mut(request) {
@@ -264,13 +264,13 @@ impl Engine {
         if request == DONE {
             return Ok(true);
         }
-        match self.light.get(request) {
-            Some(light) => Ok(light.is_complete()),
+        match self.compact.get(request) {
+            Some(compact) => Ok(compact.is_complete()),
             None => self.is_any_complete(request),
         }
     }
 
-    /// The same of requests that are not light.
+    /// The same of requests that are not compact.
     #[inline(never)]
     fn is_any_complete(&self, request: Handle) -> Result<bool> {
         match self.requests.get(request) {
@@ -296,11 +296,11 @@ impl Engine {
     /// Whether there is such a request, complete or not.
     #[inline]
     pub(crate) fn has_request(&self, request: Handle) -> bool {
-        self.light.get(request).is_some() || self.requests.get(request).is_some()
+        self.compact.get(request).is_some() || self.requests.get(request).is_some()
     }
 
     pub(crate) fn is_active(&self, request: Handle) -> Result<bool> {
-        if self.light.get(request).is_some() {
+        if self.compact.get(request).is_some() {
             return Ok(true);
         }
         match self.requests.get(request) {
@@ -314,10 +314,10 @@ impl Engine {
     /// Ends a complete request; its status.
     #[inline(always)]
     fn retire(&mut self, request: Handle) -> Status {
-        match self.light.get(request) {
-            Some(light) => {
-                let status = light.status();
-                self.light.discard(request);
+        match self.compact.get(request) {
+            Some(compact) => {
+                let status = compact.status();
+                self.compact.discard(request);
                 status
             }
             None => self.retire_any(request),
@@ -389,8 +389,8 @@ impl Engine {
 
     /// The status that a request has now.
     fn told(&self, request: Handle) -> Status {
-        match (self.light.get(request), self.requests.get(request)) {
-            (Some(light), _) => light.status(),
+        match (self.compact.get(request), self.requests.get(request)) {
+            (Some(compact), _) => compact.status(),
             (None, Some(it)) if it.state == State::Inactive => Status::OF_NOTHING,
             (None, Some(it)) => it.status,
             (None, None) if request == DONE => Status::EMPTY,
@@ -404,7 +404,7 @@ impl Engine {
             *request = NULL;
             return Status::EMPTY;
         }
-        self.retire_light(request).unwrap_or_else(|| self.retire_any_in_place(request))
+        self.retire_compact(request).unwrap_or_else(|| self.retire_any_in_place(request))
     }
 
     #[inline(never)]

@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::datatype;
-use lwk_mpi_rt::collective::{Call, Division, Numbers, Part, Parts};
+use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Numbers, Parts};
 
 /// The largest part of a rank, in bytes.
 const LARGEST: usize = 1 << 20;
@@ -53,7 +53,8 @@ pub fn run(bench: &Bench, name: &'static str, movement: Movement, style: Style, 
             Style::Varying => Division::Varying(numbers, places),
             Style::Typed => Division::Typed(numbers, places, &types),
         };
-        let one = |address: *mut u8| Part { address, count: bytes as i64, datatype: datatype::BYTE };
+        let one =
+            |address: *mut u8| BufferArgument { address, count: bytes as i64, datatype: datatype::BYTE };
         let all = |address: *mut u8| Parts { address, division, datatype: datatype::BYTE };
         let (from, into) = (send.as_mut_ptr(), receive.as_mut_ptr());
         let call = match movement {

@@ -14,7 +14,7 @@ use lwk_mpi_rt::abi::{COMM_WORLD, datatype, op};
 use lwk_mpi_rt::engine::{Engine, with};
 use lwk_mpi_rt::path::NodeRank;
 use lwk_mpi_rt::path::copy::copy;
-use lwk_mpi_rt::window::{self, Buffer, LockKind, Place};
+use lwk_mpi_rt::window::{self, Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Handle, Result};
 
 /// The largest message, in bytes.
@@ -74,7 +74,7 @@ impl Setting {
             (datatype::INT64, bytes / WORD)
         };
         let (datatype, count) = (kind.0, kind.1 as i64);
-        let place = Place { rank: self.rank, displacement: 0, count, datatype };
+        let place = TargetBuffer { rank: self.rank, displacement: 0, count, datatype };
         let origin = Buffer { address: self.here.as_mut_ptr(), count, datatype };
         let result = Buffer { address: self.result.as_mut_ptr(), ..origin };
         let (window, rank) = (self.window, self.rank);

@@ -11,7 +11,7 @@ const HOW_TO_LINK: &str = "link with -static or -static-pie";
 
 /// A part of a program file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FilePart {
     /// The ELF header.
     Header,
     /// The table of program headers.
@@ -20,12 +20,12 @@ pub enum Part {
     Segment(u16),
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for FilePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Part::Header => f.write_str("the ELF header"),
-            Part::ProgramHeaders => f.write_str("the program headers"),
-            Part::Segment(index) => write!(f, "the data of program header {index}"),
+            FilePart::Header => f.write_str("the ELF header"),
+            FilePart::ProgramHeaders => f.write_str("the program headers"),
+            FilePart::Segment(index) => write!(f, "the data of program header {index}"),
         }
     }
 }
@@ -36,7 +36,7 @@ pub enum ElfError {
     /// The file does not start with ELF's magic number.
     NotElf,
     /// The file ends before this part of it does.
-    Truncated(Part),
+    Truncated(FilePart),
     /// An ELF file of 32 bits, of big-endian order, or of a version other than 1.
     NotElf64LittleEndian,
     /// For another machine than x86-64; `e_machine`.

@@ -11,7 +11,7 @@ use lwk_abi::address::{PAGE_BYTES, PIE_START, SEGMENT_LIMIT, SEGMENT_START};
 use lwk_mm::Access;
 use lwk_mm::address::align_down;
 
-use crate::error::{ElfError, Part};
+use crate::error::{ElfError, FilePart};
 
 /// The most loadable segments a program may have. Linkers make four or five.
 pub const SEGMENTS_MAX: usize = 16;
@@ -119,7 +119,7 @@ fn file_header(file: &[u8]) -> Result<FileHeader<LittleEndian>, ElfError> {
         // A file cut off inside the magic number is not known to be ELF.
         let magic = file.len().min(abi::ELFMAGIC.len());
         let starts = magic > 0 && file[..magic] == abi::ELFMAGIC[..magic];
-        return Err(if starts { ElfError::Truncated(Part::Header) } else { ElfError::NotElf });
+        return Err(if starts { ElfError::Truncated(FilePart::Header) } else { ElfError::NotElf });
     }
     let identity = parse_ident::<LittleEndian>(file).map_err(|error| match error {
         ParseError::BadMagic(_) => ElfError::NotElf,
@@ -130,8 +130,8 @@ fn file_header(file: &[u8]) -> Result<FileHeader<LittleEndian>, ElfError> {
     }
     let tail = file
         .get(abi::EI_NIDENT..abi::EI_NIDENT + ELF64_EHDR_TAILSIZE)
-        .ok_or(ElfError::Truncated(Part::Header))?;
-    FileHeader::parse_tail(identity, tail).map_err(|_| ElfError::Truncated(Part::Header))
+        .ok_or(ElfError::Truncated(FilePart::Header))?;
+    FileHeader::parse_tail(identity, tail).map_err(|_| ElfError::Truncated(FilePart::Header))
 }
 
 /// Refuses what is not a program for this machine.
@@ -192,13 +192,13 @@ fn placed(address: u64, bias: i128) -> Option<u64> {
 /// The bytes of all program headers.
 fn header_table<'a>(file: &'a [u8], header: &FileHeader<LittleEndian>) -> Result<&'a [u8], ElfError> {
     let bytes = u64::from(header.e_phnum) * u64::from(HEADER_BYTES);
-    bytes_of(file, header.e_phoff, bytes).ok_or(ElfError::Truncated(Part::ProgramHeaders))
+    bytes_of(file, header.e_phoff, bytes).ok_or(ElfError::Truncated(FilePart::ProgramHeaders))
 }
 
 fn program_header(table: &[u8], index: u16) -> Result<ProgramHeader, ElfError> {
     let mut offset = usize::from(index) * usize::from(HEADER_BYTES);
     ProgramHeader::parse_at(LittleEndian, Class::ELF64, &mut offset, table)
-        .map_err(|_| ElfError::Truncated(Part::ProgramHeaders))
+        .map_err(|_| ElfError::Truncated(FilePart::ProgramHeaders))
 }
 
 /// `bytes` of the file from `offset`, if it has them.
@@ -212,7 +212,7 @@ fn bytes_of(file: &[u8], offset: u64, bytes: u64) -> Option<&[u8]> {
 }
 
 fn slice<'a>(file: &'a [u8], entry: &ProgramHeader, index: u16) -> Result<&'a [u8], ElfError> {
-    bytes_of(file, entry.p_offset, entry.p_filesz).ok_or(ElfError::Truncated(Part::Segment(index)))
+    bytes_of(file, entry.p_offset, entry.p_filesz).ok_or(ElfError::Truncated(FilePart::Segment(index)))
 }
 
 /// Refuses a dynamic section that names a shared library, or says that code must be relocated. A static program may have the section for other

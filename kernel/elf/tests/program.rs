@@ -6,7 +6,7 @@ use common::file::{File, HEADERS_OFFSET, Header};
 use common::invariants;
 use elf::abi;
 use lwk_abi::address::{PIE_START, SEGMENT_LIMIT, SEGMENT_START};
-use lwk_elf::{ElfError, Part, parse};
+use lwk_elf::{ElfError, FilePart, parse};
 use lwk_mm::Access;
 
 const BASE: u64 = SEGMENT_START;
@@ -68,11 +68,11 @@ fn every_cut_is_refused() {
         let error = parse(&bytes[..length]).expect_err("a cut file");
         let expected = match length {
             0 => ElfError::NotElf,
-            1..64 => ElfError::Truncated(Part::Header),
-            64..232 => ElfError::Truncated(Part::ProgramHeaders),
-            232..0x1000 => ElfError::Truncated(Part::Segment(0)),
-            0x1000..0x1800 => ElfError::Truncated(Part::Segment(1)),
-            _ => ElfError::Truncated(Part::Segment(2)),
+            1..64 => ElfError::Truncated(FilePart::Header),
+            64..232 => ElfError::Truncated(FilePart::ProgramHeaders),
+            232..0x1000 => ElfError::Truncated(FilePart::Segment(0)),
+            0x1000..0x1800 => ElfError::Truncated(FilePart::Segment(1)),
+            _ => ElfError::Truncated(FilePart::Segment(2)),
         };
         assert_eq!(error, expected, "{length}");
     }
@@ -121,7 +121,7 @@ fn dynamic_programs_are_refused() {
     assert_eq!(dynamic([abi::DT_SYMTAB, abi::DT_SYMTAB]), Ok(BASE + 0x5000));
     assert_eq!(
         after(|file| file.headers.push(special(abi::PT_DYNAMIC, 0x3000, 16))),
-        Err(ElfError::Truncated(Part::Segment(3)))
+        Err(ElfError::Truncated(FilePart::Segment(3)))
     );
 }
 
@@ -243,7 +243,10 @@ fn wrong_segments_are_refused() {
         after(|file| file.headers[2].memory_bytes = u64::MAX),
         Err(ElfError::AddressOverflow(BASE + 0x2000))
     );
-    assert_eq!(after(|file| file.headers[2].offset = u64::MAX), Err(ElfError::Truncated(Part::Segment(2))));
+    assert_eq!(
+        after(|file| file.headers[2].offset = u64::MAX),
+        Err(ElfError::Truncated(FilePart::Segment(2)))
+    );
     assert_eq!(
         after(|file| file.headers[1].address = BASE - 1),
         Err(ElfError::OutsideMemory { address: BASE - 1, end: BASE + 0x7ff })

@@ -6,7 +6,7 @@ use core::fmt;
 
 use lwk_abi::address::SLOT_BYTES;
 use lwk_abi::exit::signal::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
-use lwk_mm::layout::{Layout, Place};
+use lwk_mm::layout::{Layout, MemoryKind};
 
 /// Page-fault error bit: the page is mapped, its permissions forbid the access.
 const PF_PRESENT: u64 = 1 << 0;
@@ -62,9 +62,9 @@ impl Fault {
 pub struct PageFault {
     address: u64,
     error_code: u64,
-    place: Place,
+    place: MemoryKind,
     /// What is there in the slot it is in.
-    in_slot: Place,
+    in_slot: MemoryKind,
     node_size: u32,
 }
 
@@ -129,15 +129,15 @@ impl fmt::Display for PageFault {
         };
         write!(f, "{access} address {:#x} (", self.address)?;
         match self.place {
-            Place::PeerSlot(rank) if rank >= self.node_size => write!(f, "empty slot {}", rank + 1)?,
-            Place::PeerSlot(rank) => write!(f, "{} of node rank {rank}", self.in_slot)?,
-            Place::StackGuard => f.write_str("the stack guard: the stack is full")?,
+            MemoryKind::PeerSlot(rank) if rank >= self.node_size => write!(f, "empty slot {}", rank + 1)?,
+            MemoryKind::PeerSlot(rank) => write!(f, "{} of node rank {rank}", self.in_slot)?,
+            MemoryKind::StackGuard => f.write_str("the stack guard: the stack is full")?,
             place => place.fmt(f)?,
         }
         f.write_str("): ")?;
         match (self.place, self.error_code & PF_PRESENT != 0) {
             // Some homes hide whether a kernel page is mapped; the kernel's memory is out of bounds either way.
-            (Place::Kernel, _) => f.write_str("page belongs to the kernel"),
+            (MemoryKind::Kernel, _) => f.write_str("page belongs to the kernel"),
             (_, false) => f.write_str("page not mapped"),
             (_, true) => write!(f, "page not {right}"),
         }

@@ -23,7 +23,7 @@ mod error;
 mod place;
 
 pub use error::{BadPointer, LayoutError};
-pub use place::Place;
+pub use place::MemoryKind;
 
 /// The least heap a rank gets, in bytes; a segment with less is too small.
 pub const HEAP_BYTES_MIN: u64 = 64 << 10;

@@ -2,7 +2,7 @@
 
 use lwk_abi::address::{PAGE_BYTES, SEGMENT_LIMIT, SEGMENT_START, STACK_GUARD_BYTES};
 use lwk_mm::Access;
-use lwk_mm::layout::{BadPointer, HEAP_BYTES_MIN, ImageRange, Layout, LayoutError, Place};
+use lwk_mm::layout::{BadPointer, HEAP_BYTES_MIN, ImageRange, Layout, LayoutError, MemoryKind};
 use proptest::prelude::*;
 
 fn access() -> impl Strategy<Value = Access> {
@@ -88,7 +88,7 @@ proptest! {
             };
             prop_assert_eq!(layout.check(address, bytes, needed), expected, "{:#x} {} {}", address, bytes, needed);
             let mapped = allowed(address) != Access::NONE;
-            let named = matches!(layout.describe(address), Place::Code | Place::ReadOnly | Place::Data | Place::Heap | Place::Stack);
+            let named = matches!(layout.describe(address), MemoryKind::Code | MemoryKind::ReadOnly | MemoryKind::Data | MemoryKind::Heap | MemoryKind::Stack);
             prop_assert_eq!(mapped, named, "{:#x}", address);
         }
         for region in &layout.regions {

@@ -7,7 +7,7 @@ use lwk_files::NodeId;
 use crate::descriptors::Target;
 use crate::machine::{Machine, read_u64, write_words};
 use crate::process::Process;
-use crate::transfer::{BYTES_MAX, Place, Source};
+use crate::transfer::{BYTES_MAX, FileOffset, Source};
 use crate::{Answer, Errno};
 
 /// Bytes that are copied at a time: they lie on the kernel's stack meanwhile.
@@ -31,8 +31,8 @@ impl Offset {
         }
     }
 
-    fn place(&self) -> Place {
-        if self.address == 0 { Place::Current } else { Place::At(self.value) }
+    fn place(&self) -> FileOffset {
+        if self.address == 0 { FileOffset::Current } else { FileOffset::At(self.value) }
     }
 }
 
@@ -59,7 +59,7 @@ impl Process {
         let own = self.descriptors.get(from)?.offset;
         let offset = Offset::read(machine, offset, own)?;
         let done = self.copy_pieces(machine, source, offset.value, bytes, |process, bytes| {
-            process.write_to(machine, to, Source::System(bytes), Place::Current)
+            process.write_to(machine, to, Source::System(bytes), FileOffset::Current)
         })?;
         self.move_offset(machine, from, &offset, done)?;
         Ok(done)
@@ -95,7 +95,7 @@ impl Process {
         }
         let mut at = write.value;
         let done = self.copy_pieces(machine, source, read.value, bytes, |process, bytes| {
-            let place = if write.address == 0 { write.place() } else { Place::At(at) };
+            let place = if write.address == 0 { write.place() } else { FileOffset::At(at) };
             let done = process.write_to(machine, to.0, Source::System(bytes), place)?;
             at += done;
             Ok(done)

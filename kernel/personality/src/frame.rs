@@ -36,7 +36,7 @@ pub struct Registers {
 }
 
 /// Where and how a frame is built.
-pub struct Place {
+pub struct Delivery {
     /// End of the alternate stack if the frame goes there.
     pub top: Option<u64>,
     /// Signals that were blocked before.
@@ -114,7 +114,7 @@ pub fn build<M: Machine>(
     machine: &M,
     registers: &mut Registers,
     information: Information,
-    place: &Place,
+    place: &Delivery,
 ) -> Result<(), Errno> {
     let top = place.top.unwrap_or(registers.rsp.wrapping_sub(RED_ZONE_BYTES));
     let float_bytes = machine.float_bytes();

@@ -13,25 +13,25 @@ use crate::{Errno, Waiting};
 
 /// How long to wait if nothing is ready.
 #[derive(Clone, Copy, Debug)]
-pub enum Patience {
+pub enum Timeout {
     /// So many, an `int`; for ever if negative.
     Milliseconds(u64),
     /// As the structure at this address says; for ever if there is none.
     Timespec(u64),
-    /// As [`Patience::Timespec`].
+    /// As [`Timeout::Timespec`].
     Timeval(u64),
 }
 
-impl Patience {
+impl Timeout {
     /// Nanoseconds; nothing: for ever.
     fn nanoseconds<M: Machine>(self, machine: &M) -> Result<Option<u64>, Errno> {
         match self {
-            Patience::Milliseconds(count) => {
+            Timeout::Milliseconds(count) => {
                 Ok(u64::try_from(count as i32).ok().map(|count| count * 1_000_000))
             }
-            Patience::Timespec(0) | Patience::Timeval(0) => Ok(None),
-            Patience::Timespec(address) => read_timespec(machine, address).map(Some),
-            Patience::Timeval(address) => read_timeval(machine, address).map(Some),
+            Timeout::Timespec(0) | Timeout::Timeval(0) => Ok(None),
+            Timeout::Timespec(address) => read_timespec(machine, address).map(Some),
+            Timeout::Timeval(address) => read_timeval(machine, address).map(Some),
         }
     }
 }
@@ -53,10 +53,10 @@ impl Process {
         machine: &M,
         list: u64,
         count: u64,
-        patience: Patience,
+        timeout: Timeout,
     ) -> Waiting {
         let ready = self.poll_once(machine, list, count);
-        self.conclude(machine, ready, patience)
+        self.conclude(machine, ready, timeout)
     }
 
     /// `select(2)` and `pselect(2)`.
@@ -65,20 +65,15 @@ impl Process {
         machine: &M,
         count: u64,
         sets: [u64; 3],
-        patience: Patience,
+        timeout: Timeout,
     ) -> Waiting {
         let ready = self.select_once(machine, count, sets);
-        self.conclude(machine, ready, patience)
+        self.conclude(machine, ready, timeout)
     }
 
     /// What is ready is answered at once; nothing, when the time is over. Waiting for ever would be just that: `EDEADLK`.
-    fn conclude<M: Machine>(
-        &mut self,
-        machine: &M,
-        ready: Result<u64, Errno>,
-        patience: Patience,
-    ) -> Waiting {
-        let outcome = ready.and_then(|ready| Ok((ready, patience.nanoseconds(machine)?)));
+    fn conclude<M: Machine>(&mut self, machine: &M, ready: Result<u64, Errno>, timeout: Timeout) -> Waiting {
+        let outcome = ready.and_then(|ready| Ok((ready, timeout.nanoseconds(machine)?)));
         match outcome {
             Ok((0, Some(nanoseconds))) if self.has_waited(machine, nanoseconds) => Waiting::Done(Ok(0)),
             Ok((0, Some(_))) => Waiting::Again,

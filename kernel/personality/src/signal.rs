@@ -225,7 +225,7 @@ impl Process {
         let switches =
             action.flags & action_flag::ON_STACK != 0 && stack.bytes > 0 && !stack.holds(registers.rsp);
         let top = if switches { Some(stack.start.wrapping_add(stack.bytes)) } else { None };
-        let place = frame::Place {
+        let place = frame::Delivery {
             top,
             blocked: self.signals.blocked,
             stack: stack.words(registers.rsp),

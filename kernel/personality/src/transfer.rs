@@ -61,7 +61,7 @@ impl Source<'_> {
 
 /// Where in a file a transfer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FileOffset {
     /// At the description's offset, which moves.
     Current,
     /// At an offset of its own.
@@ -71,7 +71,7 @@ pub(crate) enum Place {
 impl Process {
     /// `read(2)`.
     pub(crate) fn read<M: Machine>(&mut self, machine: &M, fd: u32, target: u64, bytes: u64) -> Answer {
-        self.read_from(machine, fd, target, bytes, Place::Current)
+        self.read_from(machine, fd, target, bytes, FileOffset::Current)
     }
 
     /// `pread(2)`.
@@ -89,7 +89,7 @@ impl Process {
 
     /// `write(2)`.
     pub(crate) fn write<M: Machine>(&mut self, machine: &M, fd: u32, source: u64, bytes: u64) -> Answer {
-        self.write_from(machine, fd, source, bytes, Place::Current)
+        self.write_from(machine, fd, source, bytes, FileOffset::Current)
     }
 
     /// `pwrite(2)`.
@@ -182,12 +182,12 @@ impl Process {
     }
 
     /// An offset of its own is for what has offsets.
-    fn place(&self, fd: u32, offset: Option<u64>) -> Result<Place, Errno> {
-        let Some(offset) = offset else { return Ok(Place::Current) };
+    fn place(&self, fd: u32, offset: Option<u64>) -> Result<FileOffset, Errno> {
+        let Some(offset) = offset else { return Ok(FileOffset::Current) };
         match self.usable(fd)?.target {
             Target::Input | Target::Output(_) | Target::Pipe(..) => Err(Errno(ESPIPE)),
             _ if offset > i64::MAX as u64 => Err(Errno(EINVAL)),
-            _ => Ok(Place::At(offset)),
+            _ => Ok(FileOffset::At(offset)),
         }
     }
 
@@ -197,13 +197,13 @@ impl Process {
         fd: u32,
         target: u64,
         bytes: u64,
-        place: Place,
+        place: FileOffset,
     ) -> Answer {
         self.check_readable(fd)?;
         let description = *self.descriptors.get(fd)?;
         let offset = match place {
-            Place::Current => description.offset,
-            Place::At(offset) => offset,
+            FileOffset::Current => description.offset,
+            FileOffset::At(offset) => offset,
         };
         let bytes = bytes.min(BYTES_MAX);
         let done = match description.target {
@@ -231,7 +231,7 @@ impl Process {
                 device::read(self, machine, special, offset, target, bytes)?
             }
         };
-        if place == Place::Current {
+        if place == FileOffset::Current {
             self.descriptors.get_mut(fd)?.offset = offset.saturating_add(done);
         }
         Ok(done)
@@ -243,7 +243,7 @@ impl Process {
         fd: u32,
         source: u64,
         bytes: u64,
-        place: Place,
+        place: FileOffset,
     ) -> Answer {
         self.check_writable(fd)?;
         let bytes = bytes.min(BYTES_MAX);
@@ -257,7 +257,7 @@ impl Process {
         machine: &M,
         fd: u32,
         source: Source<'_>,
-        place: Place,
+        place: FileOffset,
     ) -> Answer {
         self.check_writable(fd)?;
         let description = *self.descriptors.get(fd)?;
@@ -272,11 +272,11 @@ impl Process {
         };
         let append = description.flags & APPEND != 0;
         let start = match place {
-            Place::Current => description.offset,
-            Place::At(offset) => offset,
+            FileOffset::Current => description.offset,
+            FileOffset::At(offset) => offset,
         };
         let (start, done) = self.write_file(machine, id, (start, append), source)?;
-        if place == Place::Current {
+        if place == FileOffset::Current {
             self.descriptors.get_mut(fd)?.offset = start.saturating_add(done);
         }
         Ok(done)
@@ -310,8 +310,8 @@ impl Process {
         machine: &M,
         vector: u64,
         entries: u64,
-        place: Place,
-        mut transfer: impl FnMut(&mut Process, u64, u64, Place) -> Answer,
+        place: FileOffset,
+        mut transfer: impl FnMut(&mut Process, u64, u64, FileOffset) -> Answer,
     ) -> Answer {
         // The count is an `int`, the lengths are signed, and their sum must be as well.
         let entries = u64::from(entries as u32);
@@ -333,8 +333,8 @@ impl Process {
             let (base, bytes) = entry(index)?;
             let bytes = bytes.min(BYTES_MAX - moved);
             let place = match place {
-                Place::Current => place,
-                Place::At(offset) => Place::At(offset.checked_add(moved).ok_or(Errno(EFBIG))?),
+                FileOffset::Current => place,
+                FileOffset::At(offset) => FileOffset::At(offset.checked_add(moved).ok_or(Errno(EFBIG))?),
             };
             match transfer(self, base, bytes, place) {
                 Ok(done) => {

@@ -3,7 +3,7 @@
 use crate::mpi;
 use crate::types::{Comm, Datatype, Info, Number, Op, Request, array, give};
 use core::ffi::c_int;
-use lwk_mpi_rt::collective::{Call, Division, Numbers, Part, Parts, Reducing};
+use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 use lwk_mpi_rt::engine::{Engine, with};
 use lwk_mpi_rt::{Error, Handle, Result};
 
@@ -58,8 +58,8 @@ pub unsafe fn requested(
 }
 
 /// A buffer of the caller.
-pub fn part<N: Number>(address: *const u8, count: N, datatype: Datatype) -> Part {
-    Part { address: address.cast_mut(), count: count.wide(), datatype }
+pub fn part<N: Number>(address: *const u8, count: N, datatype: Datatype) -> BufferArgument {
+    BufferArgument { address: address.cast_mut(), count: count.wide(), datatype }
 }
 
 /// A buffer of equal parts.

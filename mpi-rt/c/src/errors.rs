@@ -6,7 +6,7 @@ use crate::{conversions, mpi, stdio};
 use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::abi::ERRHANDLER_NULL;
 use lwk_mpi_rt::error_code::{self, MAX_TEXT};
-use lwk_mpi_rt::error_handler::{self, Function, NumberedFunction, Place, UserFunction};
+use lwk_mpi_rt::error_handler::{self, ErrorSite, Function, NumberedFunction, UserFunction};
 use lwk_mpi_rt::object::{Kind, Object};
 use lwk_mpi_rt::{Error, Handle, Result};
 
@@ -64,7 +64,7 @@ pub(crate) unsafe fn get(object: Object, place: *mut Errhandler) -> Result<()> {
 
 /// Calls the handler of an object.
 fn call(object: Object, code: c_int) -> Result<()> {
-    stdio::flush_before_error(Place::on(object));
+    stdio::flush_before_error(ErrorSite::on(object));
     error_handler::call(object, code)
 }
 

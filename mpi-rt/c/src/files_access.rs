@@ -8,7 +8,7 @@ use crate::types::{Datatype, Request, Status, give};
 use core::ffi::c_void;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::file::Direction::{Read, Write};
-use lwk_mpi_rt::file::{Buffer, Direction, Place};
+use lwk_mpi_rt::file::{AccessPosition, Buffer, Direction};
 use lwk_mpi_rt::{Error, Handle, Result};
 
 /// # Safety
@@ -16,7 +16,7 @@ use lwk_mpi_rt::{Error, Handle, Result};
 unsafe fn transfer(
     file: File,
     way: Direction,
-    place: Place,
+    place: AccessPosition,
     buffer: Buffer,
     status: *mut Status,
 ) -> Result<()> {
@@ -34,7 +34,7 @@ unsafe fn transfer(
 unsafe fn start(
     file: File,
     way: Direction,
-    place: Place,
+    place: AccessPosition,
     buffer: Buffer,
     request: *mut Request,
 ) -> Result<()> {
@@ -48,14 +48,14 @@ unsafe fn start(
 
 /// # Safety
 /// The buffer's items must be readable to write them, writable to read into them.
-unsafe fn begin(file: File, way: Direction, place: Place, buffer: Buffer) -> Result<()> {
+unsafe fn begin(file: File, way: Direction, place: AccessPosition, buffer: Buffer) -> Result<()> {
     // SAFETY: the items are readable or writable, as `way` needs (this function's contract).
     unsafe { with(|engine| engine.file_begin(Handle(file), way, place, &buffer)) }
 }
 
 /// # Safety
 /// `status` must be null or writable.
-unsafe fn end(file: File, way: Direction, place: Place, status: *mut Status) -> Result<()> {
+unsafe fn end(file: File, way: Direction, place: AccessPosition, status: *mut Status) -> Result<()> {
     let outcome = with(|engine| engine.file_end(Handle(file), way, place))?;
     // SAFETY: `status` is null or writable (this function's contract).
     unsafe { Status::store(status, &outcome) };
@@ -68,7 +68,7 @@ macro_rules! at_pointer {
         mpi! {
             $(
                 fn $name + $large<N>(file: File, buf: *mut c_void, count: N, datatype: Datatype, status: *mut Status) on File(file) {
-                    transfer(file, $way, Place::$place, buffer(buf, count, datatype), status)
+                    transfer(file, $way, AccessPosition::$place, buffer(buf, count, datatype), status)
                 }
             )*
         }
@@ -83,7 +83,7 @@ macro_rules! at_offset {
                 fn $name + $large<N>(
                     file: File, offset: Offset, buf: *mut c_void, count: N, datatype: Datatype, status: *mut Status,
                 ) on File(file) {
-                    transfer(file, $way, Place::At(offset), buffer(buf, count, datatype), status)
+                    transfer(file, $way, AccessPosition::At(offset), buffer(buf, count, datatype), status)
                 }
             )*
         }
@@ -96,7 +96,7 @@ macro_rules! start_at_pointer {
         mpi! {
             $(
                 fn $name + $large<N>(file: File, buf: *mut c_void, count: N, datatype: Datatype, request: *mut Request) on File(file) {
-                    start(file, $way, Place::$place, buffer(buf, count, datatype), request)
+                    start(file, $way, AccessPosition::$place, buffer(buf, count, datatype), request)
                 }
             )*
         }
@@ -111,7 +111,7 @@ macro_rules! start_at_offset {
                 fn $name + $large<N>(
                     file: File, offset: Offset, buf: *mut c_void, count: N, datatype: Datatype, request: *mut Request,
                 ) on File(file) {
-                    start(file, $way, Place::At(offset), buffer(buf, count, datatype), request)
+                    start(file, $way, AccessPosition::At(offset), buffer(buf, count, datatype), request)
                 }
             )*
         }
@@ -124,11 +124,11 @@ macro_rules! split_at_pointer {
         mpi! {
             $(
                 fn $begin + $large<N>(file: File, buf: *mut c_void, count: N, datatype: Datatype) on File(file) {
-                    begin(file, $way, Place::$place, buffer(buf, count, datatype))
+                    begin(file, $way, AccessPosition::$place, buffer(buf, count, datatype))
                 }
 
                 fn $end(file: File, _buf: *mut c_void, status: *mut Status) on File(file) {
-                    end(file, $way, Place::$place, status)
+                    end(file, $way, AccessPosition::$place, status)
                 }
             )*
         }
@@ -141,11 +141,11 @@ macro_rules! split_at_offset {
         mpi! {
             $(
                 fn $begin + $large<N>(file: File, offset: Offset, buf: *mut c_void, count: N, datatype: Datatype) on File(file) {
-                    begin(file, $way, Place::At(offset), buffer(buf, count, datatype))
+                    begin(file, $way, AccessPosition::At(offset), buffer(buf, count, datatype))
                 }
 
                 fn $end(file: File, _buf: *mut c_void, status: *mut Status) on File(file) {
-                    end(file, $way, Place::At(0), status)
+                    end(file, $way, AccessPosition::At(0), status)
                 }
             )*
         }

@@ -8,7 +8,7 @@ use lwk_mpi_rt::abi::WIN_NULL;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::info::{self, Info as Hints};
 use lwk_mpi_rt::path::NodeRank;
-use lwk_mpi_rt::window::{self, Buffer, LockKind, Place, hints};
+use lwk_mpi_rt::window::{self, Buffer, LockKind, TargetBuffer, hints};
 use lwk_mpi_rt::{Error, Handle, Result};
 
 type Win = u64;
@@ -26,8 +26,8 @@ pub fn buffer<N: Number>(address: *const c_void, count: N, datatype: Datatype) -
 }
 
 #[inline(always)]
-fn place<N: Number>((rank, displacement, count, datatype): Target<N>) -> Place {
-    Place { rank, displacement, count: count.wide(), datatype }
+fn place<N: Number>((rank, displacement, count, datatype): Target<N>) -> TargetBuffer {
+    TargetBuffer { rank, displacement, count: count.wide(), datatype }
 }
 
 /// Makes a window, notes its hints, and writes where its memory is and its handle.

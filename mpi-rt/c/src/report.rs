@@ -2,7 +2,7 @@
 
 use crate::stdio;
 use core::ffi::c_int;
-use lwk_mpi_rt::error_handler::Place;
+use lwk_mpi_rt::error_handler::ErrorSite;
 use lwk_mpi_rt::object::Object as Of;
 use lwk_mpi_rt::{Error, Handle, abi};
 
@@ -27,13 +27,17 @@ pub enum Object {
 #[inline(never)]
 pub fn report(function: &'static str, object: Object, error: Error) -> c_int {
     let place = match object {
-        Object::Comm(comm) => Place::on(Of::communicator(Handle(comm))),
-        Object::Win(win) => Place::on(Of::window(Handle(win))),
-        Object::File(file) => Place::on(Of::file(Handle(file))),
-        Object::Session(session) => Place::on(Of::session(Handle(session))),
-        Object::NewComm(handler) => Place::making(Of::communicator(Handle(abi::COMM_NULL)), Handle(handler)),
-        Object::NewSession(handler) => Place::making(Of::session(Handle(abi::SESSION_NULL)), Handle(handler)),
-        Object::Nothing => Place::nowhere(),
+        Object::Comm(comm) => ErrorSite::on(Of::communicator(Handle(comm))),
+        Object::Win(win) => ErrorSite::on(Of::window(Handle(win))),
+        Object::File(file) => ErrorSite::on(Of::file(Handle(file))),
+        Object::Session(session) => ErrorSite::on(Of::session(Handle(session))),
+        Object::NewComm(handler) => {
+            ErrorSite::making(Of::communicator(Handle(abi::COMM_NULL)), Handle(handler))
+        }
+        Object::NewSession(handler) => {
+            ErrorSite::making(Of::session(Handle(abi::SESSION_NULL)), Handle(handler))
+        }
+        Object::Nothing => ErrorSite::nowhere(),
     };
     stdio::flush_before_error(place);
     place.raise(function, error)

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
-use lwk_mpi_rt::error_handler::Place;
+use lwk_mpi_rt::error_handler::ErrorSite;
 
 unsafe extern "C" {
     fn fflush(stream: *mut c_void) -> c_int;
@@ -15,7 +15,7 @@ pub fn flush() {
 }
 
 /// Writes all streams out if an error there ends the job.
-pub fn flush_before_error(place: Place) {
+pub fn flush_before_error(place: ErrorSite) {
     if place.ends_job() {
         flush();
     }

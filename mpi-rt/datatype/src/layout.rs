@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use crate::bounds::Bounds;
 use crate::error::{Class, Error, Result};
-use crate::node::{Block, Node, Part, Placed, same};
+use crate::node::{Block, ListEntry, Node, Placed, same};
 
 /// "LWKTYPE" and the version of the form.
 const MAGIC: u64 = 0x4c57_4b54_5950_4502;
@@ -189,7 +189,7 @@ impl Writer {
     }
 
     /// The index of the run that all parts are, or 0.
-    fn common(&mut self, parts: &[Part]) -> u64 {
+    fn common(&mut self, parts: &[ListEntry]) -> u64 {
         match parts {
             [first, rest @ ..]
                 if matches!(*first.node, Node::Run { .. })

@@ -28,7 +28,7 @@ pub(crate) enum Node {
     /// Blocks at irregular places.
     Blocks { blocks: Box<[Block]>, size: u64 },
     /// Nodes at irregular places.
-    Parts { parts: Box<[Part]>, size: u64, depth: u32 },
+    Parts { parts: Box<[ListEntry]>, size: u64, depth: u32 },
 }
 
 /// One block of a list: where it lies and how many bytes of the list come before it.
@@ -40,7 +40,7 @@ pub(crate) struct Block {
 
 /// One node of a list.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct ListEntry {
     pub disp: i64,
     pub start: u64,
     pub node: Rc<Node>,
@@ -174,7 +174,7 @@ impl List {
             let parts = self.parts.into_iter().map(|part| {
                 let start = size;
                 size += part.node.size();
-                Ok(Part { disp: distance(origin, part.disp)?, start, node: part.node })
+                Ok(ListEntry { disp: distance(origin, part.disp)?, start, node: part.node })
             });
             let parts = parts.collect::<Result<_>>()?;
             Node::Parts { parts, size, depth }

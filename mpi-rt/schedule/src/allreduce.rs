@@ -3,18 +3,19 @@
 //! Where the number of ranks is no power of two, the first ranks fold in pairs, one of each pair takes part, and hands the result back. Pairs are
 //! neighbours, so that what a rank holds is always of ranks in one stretch, and the order of folding is that of ranks.
 
-use crate::{Buffer, Place, Rank, Schedule, Step};
+use crate::{Buffer, BufferPart, Rank, Schedule, Step};
 
 /// An allreduce of send buffers into all receive buffers.
 pub fn recursive_doubling(me: Rank, ranks: Rank) -> Schedule {
     let mut schedule = Schedule::default();
-    let (mut mine, mut theirs) = (Place::whole(Buffer::Scratch(0)), Place::whole(Buffer::Scratch(1)));
-    schedule.round([Step::Copy { from: Place::whole(Buffer::Send), into: mine }]);
+    let (mut mine, mut theirs) =
+        (BufferPart::whole(Buffer::Scratch(0)), BufferPart::whole(Buffer::Scratch(1)));
+    schedule.round([Step::Copy { from: BufferPart::whole(Buffer::Send), into: mine }]);
     let power = 1 << ranks.ilog2();
     // The first `pairs` pairs of neighbours count as one rank each.
     let pairs = ranks - power;
     let paired = me < 2 * pairs;
-    let target = Place::whole(Buffer::Receive);
+    let target = BufferPart::whole(Buffer::Receive);
     if paired && me % 2 == 1 {
         schedule.round([Step::Send { to: me - 1, from: Some(mine) }]);
         schedule.round([Step::Receive { from: me - 1, into: Some(target) }]);

@@ -47,19 +47,19 @@ pub const SCRATCH: usize = 3;
 
 /// What of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct BufferPart {
     pub buffer: Buffer,
     /// The part for or of a rank; all of it.
     pub part: Option<Rank>,
 }
 
-impl Place {
-    pub const fn whole(buffer: Buffer) -> Place {
-        Place { buffer, part: None }
+impl BufferPart {
+    pub const fn whole(buffer: Buffer) -> BufferPart {
+        BufferPart { buffer, part: None }
     }
 
-    pub const fn part(buffer: Buffer, rank: Rank) -> Place {
-        Place { buffer, part: Some(rank) }
+    pub const fn part(buffer: Buffer, rank: Rank) -> BufferPart {
+        BufferPart { buffer, part: Some(rank) }
     }
 }
 
@@ -69,20 +69,20 @@ pub enum Step {
     /// Sends what is there; nothing, and it only tells.
     Send {
         to: Rank,
-        from: Option<Place>,
+        from: Option<BufferPart>,
     },
     Receive {
         from: Rank,
-        into: Option<Place>,
+        into: Option<BufferPart>,
     },
     Copy {
-        from: Place,
-        into: Place,
+        from: BufferPart,
+        into: BufferPart,
     },
     /// `into` becomes `left ∘ into`.
     Fold {
-        left: Place,
-        into: Place,
+        left: BufferPart,
+        into: BufferPart,
     },
 }
 
@@ -97,7 +97,7 @@ impl Schedule {
 
     /// Every message's peer is below `ranks`, and every scratch buffer below [`SCRATCH`].
     pub fn is_sound(&self, ranks: Rank) -> bool {
-        let place = |place: Place| match place.buffer {
+        let place = |place: BufferPart| match place.buffer {
             Buffer::Scratch(number) => (number as usize) < SCRATCH,
             Buffer::Send | Buffer::Receive => true,
         };

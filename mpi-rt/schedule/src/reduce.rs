@@ -1,17 +1,17 @@
 //! Reduce by a binomial tree to rank 0, which keeps contributions in the order of ranks; the result then goes to its root, or its parts to all.
 
 use crate::rooted::scatter_from;
-use crate::{Buffer, Place, Rank, Schedule, Step};
+use crate::{Buffer, BufferPart, Rank, Schedule, Step};
 
 /// What a rank has folded so far, and what it gets.
-const MINE: Place = Place::whole(Buffer::Scratch(0));
-const THEIRS: Place = Place::whole(Buffer::Scratch(1));
+const MINE: BufferPart = BufferPart::whole(Buffer::Scratch(0));
+const THEIRS: BufferPart = BufferPart::whole(Buffer::Scratch(1));
 
 /// Folds all contributions into rank 0's first or second scratch buffer, and says into which.
-fn to_first(me: Rank, ranks: Rank) -> (Schedule, Place) {
+fn to_first(me: Rank, ranks: Rank) -> (Schedule, BufferPart) {
     let mut schedule = Schedule::default();
     let (mut mine, mut theirs) = (MINE, THEIRS);
-    schedule.round([Step::Copy { from: Place::whole(Buffer::Send), into: mine }]);
+    schedule.round([Step::Copy { from: BufferPart::whole(Buffer::Send), into: mine }]);
     let mut distance = 1;
     while distance < ranks {
         if me & distance != 0 {
@@ -34,7 +34,7 @@ fn to_first(me: Rank, ranks: Rank) -> (Schedule, Place) {
 /// A reduce of send buffers into the root's receive buffer.
 pub fn reduce(me: Rank, ranks: Rank, root: Rank) -> Schedule {
     let (mut schedule, result) = to_first(me, ranks);
-    let target = Place::whole(Buffer::Receive);
+    let target = BufferPart::whole(Buffer::Receive);
     match (me, root) {
         (0, 0) => schedule.round([Step::Copy { from: result, into: target }]),
         (0, _) => schedule.round([Step::Send { to: root, from: Some(result) }]),

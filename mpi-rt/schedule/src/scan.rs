@@ -1,15 +1,15 @@
 //! Scan and exscan by doubling: a rank keeps what has been folded of a stretch of ranks that ends with itself, and puts the stretch before it in front.
 
-use crate::{Buffer, Place, Rank, Schedule, Step};
+use crate::{Buffer, BufferPart, Rank, Schedule, Step};
 
 /// What has been folded up to this rank; the same without this rank; what comes.
-const UP_TO: Place = Place::whole(Buffer::Scratch(0));
-const BEFORE: Place = Place::whole(Buffer::Scratch(1));
-const THEIRS: Place = Place::whole(Buffer::Scratch(2));
+const UP_TO: BufferPart = BufferPart::whole(Buffer::Scratch(0));
+const BEFORE: BufferPart = BufferPart::whole(Buffer::Scratch(1));
+const THEIRS: BufferPart = BufferPart::whole(Buffer::Scratch(2));
 
 fn stretches(me: Rank, ranks: Rank) -> Schedule {
     let mut schedule = Schedule::default();
-    schedule.round([Step::Copy { from: Place::whole(Buffer::Send), into: UP_TO }]);
+    schedule.round([Step::Copy { from: BufferPart::whole(Buffer::Send), into: UP_TO }]);
     let mut distance = 1;
     while distance < ranks {
         let mut round = alloc::vec::Vec::new();
@@ -34,7 +34,7 @@ fn stretches(me: Rank, ranks: Rank) -> Schedule {
 /// A scan of send buffers into receive buffers.
 pub fn scan(me: Rank, ranks: Rank) -> Schedule {
     let mut schedule = stretches(me, ranks);
-    schedule.round([Step::Copy { from: UP_TO, into: Place::whole(Buffer::Receive) }]);
+    schedule.round([Step::Copy { from: UP_TO, into: BufferPart::whole(Buffer::Receive) }]);
     schedule
 }
 
@@ -42,7 +42,7 @@ pub fn scan(me: Rank, ranks: Rank) -> Schedule {
 pub fn exscan(me: Rank, ranks: Rank) -> Schedule {
     let mut schedule = stretches(me, ranks);
     if me > 0 {
-        schedule.round([Step::Copy { from: BEFORE, into: Place::whole(Buffer::Receive) }]);
+        schedule.round([Step::Copy { from: BEFORE, into: BufferPart::whole(Buffer::Receive) }]);
     }
     schedule
 }

@@ -16,12 +16,12 @@ fn number(buffer: Buffer) -> u8 {
     }
 }
 
-fn key(place: Place) -> (u8, Option<Rank>) {
+fn key(place: BufferPart) -> (u8, Option<Rank>) {
     (number(place.buffer), place.part)
 }
 
 /// A part of what is kept whole is one piece of it; texts of ranks have pieces of one letter.
-fn load(memory: &Memory, place: Place) -> String {
+fn load(memory: &Memory, place: BufferPart) -> String {
     if let Some(text) = memory.get(&key(place)) {
         return text.clone();
     }

@@ -10,7 +10,7 @@ use lwk_path::region::Region;
 
 /// One buffer of a collective.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct BufferArgument {
     pub address: *mut u8,
     pub count: i64,
     /// Handle.
@@ -72,22 +72,22 @@ pub struct Reducing {
 pub enum Call<'a> {
     Barrier,
     Broadcast {
-        buffer: Part,
+        buffer: BufferArgument,
         root: i32,
     },
     /// Also the v-form.
     Gather {
-        send: Part,
+        send: BufferArgument,
         receive: Parts<'a>,
         root: i32,
     },
     Scatter {
         send: Parts<'a>,
-        receive: Part,
+        receive: BufferArgument,
         root: i32,
     },
     Allgather {
-        send: Part,
+        send: BufferArgument,
         receive: Parts<'a>,
     },
     /// Also the v- and w-forms.
@@ -119,7 +119,7 @@ pub enum Call<'a> {
     },
     /// Also the v-form.
     NeighbourAllgather {
-        send: Part,
+        send: BufferArgument,
         receive: Parts<'a>,
     },
     /// Also the v- and w-forms.
@@ -129,7 +129,7 @@ pub enum Call<'a> {
     },
 }
 
-impl Part {
+impl BufferArgument {
     /// Whether the caller has named no buffer but the other one.
     pub fn is_in_place(&self) -> bool {
         self.address.addr() == IN_PLACE
@@ -137,7 +137,7 @@ impl Part {
 }
 
 impl Parts<'_> {
-    /// As for [`Part::is_in_place`].
+    /// As for [`BufferArgument::is_in_place`].
     pub fn is_in_place(&self) -> bool {
         self.address.addr() == IN_PLACE
     }
@@ -145,7 +145,7 @@ impl Parts<'_> {
 
 impl Engine {
     /// The region of a part; its datatype is kept in `kept`. Errors: `COUNT`, `TYPE`, `BUFFER`.
-    pub(super) fn part(&self, part: &Part, kept: &mut Vec<Datatype>) -> Result<Region> {
+    pub(super) fn part(&self, part: &BufferArgument, kept: &mut Vec<Datatype>) -> Result<Region> {
         self.check_buffer(part.address, part.count, part.datatype)?;
         let region = self.region(part.address, part.count, part.datatype)?;
         self.keep(part.datatype, kept);

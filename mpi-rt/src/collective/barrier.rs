@@ -36,7 +36,7 @@ impl Engine {
             let line = &shared.of(0).meeting;
             line.come(rank as usize, word);
             let met = self.await_rank(shared, rank ^ 1, || line.has_come(rank as usize ^ 1, word));
-            shared.confess();
+            shared.pass_mismatch_on();
             return met;
         }
         let mut outcome = Ok(());
@@ -52,7 +52,7 @@ impl Engine {
             outcome = self.await_rank(shared, below, || mine.are_told(round, word));
             distance *= 2;
         }
-        shared.confess();
+        shared.pass_mismatch_on();
         outcome
     }
 }

@@ -3,8 +3,8 @@
 use super::algorithm::Broadcast;
 use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
+use super::equal_parts::{EqualParts, copy_whole};
 use super::matching_calls::sort;
-use super::rows::{Row, copy_whole};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -128,7 +128,7 @@ impl Engine {
     ) -> Result<()> {
         let shared = &communicator.shared;
         let check = check(Kind::BroadcastRow, root, 0);
-        let number = self.open(shared, check, &Row::same(*region).words())?;
+        let number = self.open(shared, check, &EqualParts::same(*region).words())?;
         let mut outcome = Ok(());
         if shared.rank != root {
             outcome = self.await_post(shared, root, number, check).and_then(|()| {

@@ -5,7 +5,7 @@
 //! once do not meet. What calls that do not match come to is a message too long, or a wait: there is no shared memory in which to see it.
 
 use super::area::Shared;
-use super::arguments::{Call, Numbers, Part, Parts, Reducing};
+use super::arguments::{BufferArgument, Call, Numbers, Parts, Reducing};
 use super::fold::{Reduction, Scratch};
 use crate::abi::IN_PLACE;
 use crate::communicator::{Communicator, Plane};
@@ -22,7 +22,7 @@ use lwk_datatype::Datatype;
 use lwk_matching::Pattern;
 use lwk_path::Label;
 use lwk_path::region::{Region, copy_regions};
-use lwk_schedule::{Buffer, Place, SCRATCH, Schedule, Step};
+use lwk_schedule::{Buffer, BufferPart, SCRATCH, Schedule, Step};
 
 /// One collective of this rank.
 pub(super) struct Played {
@@ -69,7 +69,7 @@ fn side(buffer: Buffer) -> Option<usize> {
 }
 
 impl Buffers {
-    fn region(&mut self, engine: &Engine, place: Place) -> Result<Region> {
+    fn region(&mut self, engine: &Engine, place: BufferPart) -> Result<Region> {
         if let Some(side) = side(place.buffer) {
             let region = match place.part {
                 None => self.whole[side],
@@ -317,7 +317,7 @@ impl Engine {
     /// A buffer that in place is this rank's part of the other. Errors: `BUFFER` where there is none; those of the arguments.
     fn part_or_in_place(
         &self,
-        own: &Part,
+        own: &BufferArgument,
         parts: &[Region],
         me: u32,
         kept: &mut Vec<Datatype>,

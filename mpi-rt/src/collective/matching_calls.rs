@@ -154,7 +154,7 @@ impl Shared {
 
     /// If this rank has seen a mismatch: lets those that wait for it know. It must not use any rank's buffers of the call any more.
     #[inline(always)]
-    pub(super) fn confess(&self) {
+    pub(super) fn pass_mismatch_on(&self) {
         if self.calls.seen.get().is_some() {
             let _ = self.admit();
         }
@@ -223,7 +223,7 @@ impl Engine {
     ) -> Result<()> {
         let told = self.await_rank(shared, rank, condition);
         if told.is_err() {
-            shared.confess();
+            shared.pass_mismatch_on();
         }
         told
     }

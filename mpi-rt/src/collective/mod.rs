@@ -18,7 +18,9 @@ mod barrier;
 mod broadcast;
 mod by_messages;
 mod channel;
+mod equal_parts;
 mod fold;
+mod group_ranges;
 mod matching_calls;
 mod neighbourhood;
 mod oneway;
@@ -27,13 +29,11 @@ mod paper;
 mod persistent;
 mod plan;
 mod reduce;
-mod rows;
 mod run;
-mod sides;
 
 pub use area::Area;
 pub(crate) use area::Shared;
-pub use arguments::{Call, Division, Numbers, Part, Parts, Reducing};
+pub use arguments::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 pub(crate) use fold::Reduction;
 pub(crate) use persistent::LeftPosts;
 pub(crate) use run::Run;
@@ -46,8 +46,8 @@ use crate::wait::POLLS_PER_PROGRESS;
 use algorithm::Alltoall;
 use area::SMALL_BYTES;
 use channel::{Kind, check};
+use equal_parts::equal;
 use lwk_user::wait::Poll;
-use rows::equal;
 
 impl Engine {
     /// Carries out a collective. Errors: those of its arguments, and `NOT_SAME`, `ROOT`, `COUNT`, `TRUNCATE` where the ranks' calls do not
@@ -72,7 +72,7 @@ impl Engine {
             match *call {
                 Call::Barrier => self.barrier(&it),
                 Call::Broadcast { ref buffer, root } => {
-                    let Part { address, count, datatype } = *buffer;
+                    let BufferArgument { address, count, datatype } = *buffer;
                     self.broadcast_on(&it, address, count, datatype, root)
                 }
                 Call::Reduce { reducing: Reducing { send, receive, count, datatype, operation }, root } => {

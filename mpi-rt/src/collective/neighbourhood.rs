@@ -4,9 +4,9 @@
 //! another the first in the sender's list is the first in the receiver's; in a grid what goes in one direction of a dimension
 //! comes from the other (it matters where a dimension has one or two ranks).
 
-use super::arguments::{Part, Parts};
+use super::arguments::{BufferArgument, Parts};
 use super::channel::{Kind, check};
-use super::plan::{Move, Piece, Place, Plan, Users};
+use super::plan::{Move, Piece, PieceIndex, Plan, Users};
 use crate::abi::PROC_NULL;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -32,15 +32,15 @@ impl Neighbours {
     }
 
     /// The rank of source `index`, and its piece for this edge. `None` for a null process.
-    fn source(&self, index: usize) -> Option<(u32, Place)> {
+    fn source(&self, index: usize) -> Option<(u32, PieceIndex)> {
         let rank = self.sources[index];
         let peer = u32::try_from(rank).ok()?;
         if self.grid {
             // The two directions of a dimension stand next to each other.
-            return Some((peer, Place::At(index as u32 ^ 1)));
+            return Some((peer, PieceIndex::At(index as u32 ^ 1)));
         }
         let before = self.sources[..index].iter().filter(|source| **source == rank).count();
-        Some((peer, Place::Occurrence(before as u32)))
+        Some((peer, PieceIndex::Occurrence(before as u32)))
     }
 
     /// The destinations' ranks; null processes are none of any communicator's.
@@ -66,7 +66,7 @@ impl Engine {
     pub(super) fn plan_neighbour_allgather(
         &mut self,
         communicator: &Rc<Communicator>,
-        send: &Part,
+        send: &BufferArgument,
         receive: &Parts,
     ) -> Result<Plan> {
         let neighbours = Neighbours::of(communicator)?;
@@ -79,7 +79,7 @@ impl Engine {
         plan.sends.push(Piece::of(&own));
         for (index, mine) in regions.into_iter().enumerate() {
             if let Some((peer, _)) = neighbours.source(index) {
-                plan.moves.push(Move { peer, place: Place::At(0), mine, push: false });
+                plan.moves.push(Move { peer, place: PieceIndex::At(0), mine, push: false });
             }
         }
         plan.users = neighbours.users();

@@ -46,7 +46,7 @@ impl Shared {
         } else {
             self.pace.end(&self.mine().oneway, it.number);
         }
-        self.confess();
+        self.pass_mismatch_on();
     }
 }
 

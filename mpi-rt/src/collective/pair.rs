@@ -5,8 +5,8 @@
 
 use super::Shared;
 use super::channel::Kind;
+use super::equal_parts::{EqualParts, copy_whole};
 use super::matching_calls::sort;
-use super::rows::{Row, copy_whole};
 use crate::communicator::Communicator;
 use crate::datatypes::block_bytes;
 use crate::engine::Engine;
@@ -88,8 +88,8 @@ impl Engine {
     pub(super) unsafe fn alltoall_pair_of_rows(
         &mut self,
         shared: &Shared,
-        from: &Row,
-        to: &Row,
+        from: &EqualParts,
+        to: &EqualParts,
     ) -> Result<()> {
         let (own, other) = own_and_other(shared);
         let bytes = from.each();

@@ -7,8 +7,8 @@
 //! communicator has structures of its own: contexts are given out again, and with them counters begin again, so in a structure for all of
 //! them a rank could take an operation of a communicator that is gone for its own, and its count would be lost.
 
+use super::equal_parts::{EqualParts, copy_whole};
 use super::fold::Reduction;
-use super::rows::{Row, copy_whole};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -73,7 +73,7 @@ impl Engine {
         &mut self,
         communicator: &Communicator,
         root: u32,
-        row: &Row,
+        row: &EqualParts,
         mine: &Region,
     ) -> Result<()> {
         let words = row.words();
@@ -85,7 +85,7 @@ impl Engine {
             // (each rank's contract).
             outcome = unsafe {
                 let words = seen_from_here::<[u64; 6]>(paper.peer, address).read();
-                let theirs = Row::posted(paper.peer, words, communicator.shared.rank);
+                let theirs = EqualParts::posted(paper.peer, words, communicator.shared.rank);
                 copy_whole(&theirs, mine)
             };
         }
@@ -104,7 +104,7 @@ impl Engine {
         root: u32,
     ) -> Result<()> {
         // SAFETY: `region` is readable in the root and writable in the others (this function's contract).
-        unsafe { self.copy_from_root(communicator, root, &Row::same(*region), region) }
+        unsafe { self.copy_from_root(communicator, root, &EqualParts::same(*region), region) }
     }
 
     /// A broadcast from each rank in turn. Errors: as for the other forms of alltoall.
@@ -115,8 +115,8 @@ impl Engine {
     pub(super) unsafe fn alltoall_paper(
         &mut self,
         communicator: &Communicator,
-        from: &Row,
-        to: &Row,
+        from: &EqualParts,
+        to: &EqualParts,
     ) -> Result<()> {
         let rank = communicator.shared.rank;
         let mut outcome = Ok(());

@@ -6,10 +6,10 @@
 //!
 //! On an intercommunicator contributions come from the other group; with both groups the same it is the intracommunicator's operation.
 
-use super::arguments::{Call, Numbers, Part, Parts, Reducing};
+use super::arguments::{BufferArgument, Call, Numbers, Parts, Reducing};
 use super::channel::{Kind, check};
 use super::fold::{Reduction, Scratch};
-use super::sides::{Sides, channel_of};
+use super::group_ranges::{GroupRanges, channel_of};
 use crate::abi::{IN_PLACE, PROC_NULL, ROOT};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -36,7 +36,7 @@ impl Piece {
 
 /// Which of a peer's pieces a move is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PieceIndex {
     At(u32),
     /// Of the neighbour's pieces for this rank, so many come before.
     Occurrence(u32),
@@ -47,7 +47,7 @@ pub(super) enum Place {
 pub(super) struct Move {
     /// The peer: its place in the shared areas.
     pub peer: u32,
-    pub place: Place,
+    pub place: PieceIndex,
     pub mine: Region,
     /// Into the peer's receive buffer; otherwise from its send buffer.
     pub push: bool,
@@ -144,20 +144,20 @@ fn pieces(regions: &[Region]) -> Vec<Piece> {
 }
 
 /// Who the root is to this rank; the root's place in the shared areas where this rank can know it. Errors: `ROOT`.
-fn role(communicator: &Communicator, sides: &Sides, root: i32) -> Result<(Role, u32)> {
-    if !sides.inter {
+fn role(communicator: &Communicator, groups: &GroupRanges, root: i32) -> Result<(Role, u32)> {
+    if !groups.inter {
         let root = communicator.root(root)?;
-        return Ok((if root == sides.me { Role::Root } else { Role::Of(root) }, root));
+        return Ok((if root == groups.me { Role::Root } else { Role::Of(root) }, root));
     }
     match root {
         ROOT => Ok((Role::Root, 0)),
         PROC_NULL => Ok((Role::Beside, 0)),
         rank => {
             let rank = u32::try_from(rank).map_err(|_| Error::ROOT)?;
-            if rank >= sides.remote.len() as u32 {
+            if rank >= groups.remote.len() as u32 {
                 return Err(Error::ROOT);
             }
-            Ok((Role::Of(sides.remote.start + rank), 0))
+            Ok((Role::Of(groups.remote.start + rank), 0))
         }
     }
 }
@@ -166,36 +166,36 @@ impl Engine {
     /// Works out this rank's part. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `ARG`, `NO_MEM`; `BUFFER` for a null pointer, and for `MPI_IN_PLACE` where
     /// the standard does not allow it; `TOPOLOGY` for a neighbourhood that is none.
     pub(super) fn plan(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Plan> {
-        let sides = Sides::of(communicator);
+        let groups = GroupRanges::of(communicator);
         match *call {
             Call::Barrier => {
                 let mut plan = Plan::new(communicator, check(Kind::Barrier, 0, 0));
-                plan.awaited = sides.all();
+                plan.awaited = groups.all();
                 Ok(plan)
             }
-            Call::Broadcast { ref buffer, root } => self.plan_broadcast(communicator, &sides, buffer, root),
+            Call::Broadcast { ref buffer, root } => self.plan_broadcast(communicator, &groups, buffer, root),
             Call::Gather { ref send, ref receive, root } => {
-                self.plan_gather(communicator, &sides, send, receive, root)
+                self.plan_gather(communicator, &groups, send, receive, root)
             }
             Call::Scatter { ref send, ref receive, root } => {
-                self.plan_scatter(communicator, &sides, send, receive, root)
+                self.plan_scatter(communicator, &groups, send, receive, root)
             }
             Call::Allgather { ref send, ref receive } => {
-                self.plan_allgather(communicator, &sides, send, receive)
+                self.plan_allgather(communicator, &groups, send, receive)
             }
             Call::Alltoall { ref send, ref receive } => {
-                self.plan_alltoall(communicator, &sides, send, receive)
+                self.plan_alltoall(communicator, &groups, send, receive)
             }
-            Call::Reduce { ref reducing, root } => self.plan_reduce(communicator, &sides, reducing, root),
-            Call::Allreduce { ref reducing } => self.plan_allreduce(communicator, &sides, reducing),
+            Call::Reduce { ref reducing, root } => self.plan_reduce(communicator, &groups, reducing, root),
+            Call::Allreduce { ref reducing } => self.plan_allreduce(communicator, &groups, reducing),
             Call::ReduceScatter { ref reducing, blocks } => {
-                self.plan_reduce_scatter(communicator, &sides, reducing, Some(blocks))
+                self.plan_reduce_scatter(communicator, &groups, reducing, Some(blocks))
             }
             Call::ReduceScatterBlock { ref reducing } => {
-                self.plan_reduce_scatter(communicator, &sides, reducing, None)
+                self.plan_reduce_scatter(communicator, &groups, reducing, None)
             }
-            Call::Scan { ref reducing } => self.plan_scan(communicator, &sides, reducing, false),
-            Call::Exscan { ref reducing } => self.plan_scan(communicator, &sides, reducing, true),
+            Call::Scan { ref reducing } => self.plan_scan(communicator, &groups, reducing, false),
+            Call::Exscan { ref reducing } => self.plan_scan(communicator, &groups, reducing, true),
             Call::NeighbourAllgather { ref send, ref receive } => {
                 self.plan_neighbour_allgather(communicator, send, receive)
             }
@@ -208,21 +208,21 @@ impl Engine {
     fn plan_broadcast(
         &mut self,
         communicator: &Rc<Communicator>,
-        sides: &Sides,
-        buffer: &Part,
+        groups: &GroupRanges,
+        buffer: &BufferArgument,
         root: i32,
     ) -> Result<Plan> {
-        let (role, agreed) = role(communicator, sides, root)?;
+        let (role, agreed) = role(communicator, groups, root)?;
         let mut plan = Plan::new(communicator, check(Kind::Broadcast, agreed, 0));
         match role {
             Role::Root => {
                 let region = self.part(buffer, &mut plan.kept)?;
                 plan.sends = pieces(&[region]);
-                plan.users = Users::Range(sides.remote.clone());
+                plan.users = Users::Range(groups.remote.clone());
             }
             Role::Of(root) => {
                 let mine = self.part(buffer, &mut plan.kept)?;
-                plan.moves.push(Move { peer: root, place: Place::At(0), mine, push: false });
+                plan.moves.push(Move { peer: root, place: PieceIndex::At(0), mine, push: false });
             }
             Role::Beside => {}
         }
@@ -232,22 +232,22 @@ impl Engine {
     fn plan_gather(
         &mut self,
         communicator: &Rc<Communicator>,
-        sides: &Sides,
-        send: &Part,
+        groups: &GroupRanges,
+        send: &BufferArgument,
         receive: &Parts,
         root: i32,
     ) -> Result<Plan> {
-        let (role, agreed) = role(communicator, sides, root)?;
+        let (role, agreed) = role(communicator, groups, root)?;
         let mut plan = Plan::new(communicator, check(Kind::Gather, agreed, 0));
-        let place = Place::At(sides.rank);
+        let place = PieceIndex::At(groups.rank);
         match role {
             Role::Root => {
-                let regions = self.parts(receive, sides.remote.len(), &mut plan.kept)?;
+                let regions = self.parts(receive, groups.remote.len(), &mut plan.kept)?;
                 plan.receives = pieces(&regions);
-                plan.users = Users::Range(sides.remote.clone());
-                if !sides.inter && !send.is_in_place() {
+                plan.users = Users::Range(groups.remote.clone());
+                if !groups.inter && !send.is_in_place() {
                     let mine = self.part(send, &mut plan.kept)?;
-                    plan.moves.push(Move { peer: sides.me, place, mine, push: true });
+                    plan.moves.push(Move { peer: groups.me, place, mine, push: true });
                 }
             }
             Role::Of(_) if send.is_in_place() => return Err(Error::BUFFER),
@@ -263,22 +263,22 @@ impl Engine {
     fn plan_scatter(
         &mut self,
         communicator: &Rc<Communicator>,
-        sides: &Sides,
+        groups: &GroupRanges,
         send: &Parts,
-        receive: &Part,
+        receive: &BufferArgument,
         root: i32,
     ) -> Result<Plan> {
-        let (role, agreed) = role(communicator, sides, root)?;
+        let (role, agreed) = role(communicator, groups, root)?;
         let mut plan = Plan::new(communicator, check(Kind::Scatter, agreed, 0));
-        let place = Place::At(sides.rank);
+        let place = PieceIndex::At(groups.rank);
         match role {
             Role::Root => {
-                let regions = self.parts(send, sides.remote.len(), &mut plan.kept)?;
+                let regions = self.parts(send, groups.remote.len(), &mut plan.kept)?;
                 plan.sends = pieces(&regions);
-                plan.users = Users::Range(sides.remote.clone());
-                if !sides.inter && !receive.is_in_place() {
+                plan.users = Users::Range(groups.remote.clone());
+                if !groups.inter && !receive.is_in_place() {
                     let mine = self.part(receive, &mut plan.kept)?;
-                    plan.moves.push(Move { peer: sides.me, place, mine, push: false });
+                    plan.moves.push(Move { peer: groups.me, place, mine, push: false });
                 }
             }
             Role::Of(_) if receive.is_in_place() => return Err(Error::BUFFER),
@@ -294,40 +294,40 @@ impl Engine {
     fn plan_allgather(
         &mut self,
         communicator: &Rc<Communicator>,
-        sides: &Sides,
-        send: &Part,
+        groups: &GroupRanges,
+        send: &BufferArgument,
         receive: &Parts,
     ) -> Result<Plan> {
         let mut plan = Plan::new(communicator, check(Kind::Allgather, 0, 0));
-        let regions = self.parts(receive, sides.remote.len(), &mut plan.kept)?;
+        let regions = self.parts(receive, groups.remote.len(), &mut plan.kept)?;
         let in_place = send.is_in_place();
         let own = if !in_place {
             self.part(send, &mut plan.kept)?
-        } else if sides.inter {
+        } else if groups.inter {
             return Err(Error::BUFFER);
         } else {
-            regions[sides.rank as usize]
+            regions[groups.rank as usize]
         };
         plan.sends = pieces(&[own]);
-        for peer in sides.nearest_first().filter(|peer| !(in_place && *peer == sides.me)) {
-            let mine = regions[(peer - sides.remote.start) as usize];
-            plan.moves.push(Move { peer, place: Place::At(0), mine, push: false });
+        for peer in groups.nearest_first().filter(|peer| !(in_place && *peer == groups.me)) {
+            let mine = regions[(peer - groups.remote.start) as usize];
+            plan.moves.push(Move { peer, place: PieceIndex::At(0), mine, push: false });
         }
-        plan.users = Users::Range(sides.remote.clone());
+        plan.users = Users::Range(groups.remote.clone());
         Ok(plan)
     }
 
     fn plan_alltoall(
         &mut self,
         communicator: &Rc<Communicator>,
-        sides: &Sides,
+        groups: &GroupRanges,
         send: &Parts,
         receive: &Parts,
     ) -> Result<Plan> {
         let mut plan = Plan::new(communicator, check(Kind::Alltoall, 0, 0));
-        let regions = self.parts(receive, sides.remote.len(), &mut plan.kept)?;
+        let regions = self.parts(receive, groups.remote.len(), &mut plan.kept)?;
         if send.is_in_place() {
-            if sides.inter {
+            if groups.inter {
                 return Err(Error::BUFFER);
             }
             let bytes = regions.iter().map(Region::bytes).sum();
@@ -341,24 +341,24 @@ impl Engine {
             }
             plan.snapshot = Some(Snapshot::Parts(regions.clone(), memory));
         } else {
-            plan.sends = pieces(&self.parts(send, sides.remote.len(), &mut plan.kept)?);
+            plan.sends = pieces(&self.parts(send, groups.remote.len(), &mut plan.kept)?);
         }
-        for peer in sides.nearest_first() {
-            let mine = regions[(peer - sides.remote.start) as usize];
-            plan.moves.push(Move { peer, place: Place::At(sides.rank), mine, push: false });
+        for peer in groups.nearest_first() {
+            let mine = regions[(peer - groups.remote.start) as usize];
+            plan.moves.push(Move { peer, place: PieceIndex::At(groups.rank), mine, push: false });
         }
-        plan.users = Users::Range(sides.remote.clone());
+        plan.users = Users::Range(groups.remote.clone());
         Ok(plan)
     }
 
     fn plan_reduce(
         &mut self,
         communicator: &Rc<Communicator>,
-        sides: &Sides,
+        groups: &GroupRanges,
         reducing: &Reducing,
         root: i32,
     ) -> Result<Plan> {
-        let (role, agreed) = role(communicator, sides, root)?;
+        let (role, agreed) = role(communicator, groups, root)?;
         if matches!(role, Role::Beside) {
             return Ok(Plan::new(communicator, check(Kind::Reduce, agreed, 0)));
         }
@@ -370,105 +370,105 @@ impl Engine {
             self.check_buffer(reducing.receive, reducing.count, reducing.datatype)?;
         }
         let root = match role {
-            Role::Root if sides.inter => {
+            Role::Root if groups.inter => {
                 // The result comes from the other group.
                 if in_place {
                     return Err(Error::BUFFER);
                 }
                 plan.addresses = Some([0, address(reducing.receive)]);
-                plan.users = Users::Range(sides.remote.clone());
+                plan.users = Users::Range(groups.remote.clone());
                 return Ok(plan);
             }
             Role::Beside => return Ok(plan),
             Role::Of(_) if in_place => return Err(Error::BUFFER),
-            Role::Root => sides.me,
+            Role::Root => groups.me,
             Role::Of(root) => root,
         };
         self.check_buffer(send, reducing.count, reducing.datatype)?;
         plan.addresses = Some([address(send), address(reducing.receive)]);
         // Of two groups the root's has no contribution, and so nobody who could fold.
-        let whole = if sides.inter { 0 } else { root };
-        let part = reduction.part(sides.local.len() as u32, sides.rank, whole);
+        let whole = if groups.inter { 0 } else { root };
+        let part = reduction.part(groups.local.len() as u32, groups.rank, whole);
         let target = Target::Posted(root..root + 1);
-        plan.fold = Some(Fold { reduction, sources: sides.local.clone(), part, target });
-        plan.users = Users::Range(sides.local.clone());
+        plan.fold = Some(Fold { reduction, sources: groups.local.clone(), part, target });
+        plan.users = Users::Range(groups.local.clone());
         Ok(plan)
     }
 
     fn plan_allreduce(
         &mut self,
         communicator: &Rc<Communicator>,
-        sides: &Sides,
+        groups: &GroupRanges,
         reducing: &Reducing,
     ) -> Result<Plan> {
         let reduction = self.reduction(reducing.count, reducing.datatype, reducing.operation)?;
         let mut plan = Plan::new(communicator, check(Kind::Allreduce, 0, reduction.count as u64));
-        let send = self.contribution(reducing, reduction.count, sides)?;
+        let send = self.contribution(reducing, reduction.count, groups)?;
         self.check_buffer(reducing.receive, reducing.count, reducing.datatype)?;
         plan.addresses = Some([address(send), address(reducing.receive)]);
-        let part = reduction.part(sides.local.len() as u32, sides.rank, 0);
-        let target = Target::Posted(sides.remote.clone());
-        plan.fold = Some(Fold { reduction, sources: sides.local.clone(), part, target });
-        plan.users = Users::Range(sides.all());
+        let part = reduction.part(groups.local.len() as u32, groups.rank, 0);
+        let target = Target::Posted(groups.remote.clone());
+        plan.fold = Some(Fold { reduction, sources: groups.local.clone(), part, target });
+        plan.users = Users::Range(groups.all());
         Ok(plan)
     }
 
     fn plan_reduce_scatter(
         &mut self,
         communicator: &Rc<Communicator>,
-        sides: &Sides,
+        groups: &GroupRanges,
         reducing: &Reducing,
         blocks: Option<Numbers>,
     ) -> Result<Plan> {
         let (mut count, mut part) = (0i64, 0..0);
-        for rank in 0..sides.local.len() {
+        for rank in 0..groups.local.len() {
             let block = blocks.map_or(Ok(reducing.count), |blocks| blocks.get(rank))?;
             if block < 0 {
                 return Err(Error::COUNT);
             }
             let end = count.checked_add(block).ok_or(Error::VALUE_TOO_LARGE)?;
-            if rank == sides.rank as usize {
+            if rank == groups.rank as usize {
                 part = count as usize..end as usize;
             }
             count = end;
         }
         let reduction = self.reduction(count, reducing.datatype, reducing.operation)?;
         let mut plan = Plan::new(communicator, check(Kind::ReduceScatter, 0, reduction.count as u64));
-        let send = self.contribution(reducing, reduction.count, sides)?;
+        let send = self.contribution(reducing, reduction.count, groups)?;
         let send = if reducing.send.addr() == IN_PLACE { plan.snapshot(&reduction, send)? } else { send };
         self.check_buffer(reducing.receive, part.len() as i64, reducing.datatype)?;
         plan.addresses = Some([address(send), 0]);
         // The block's first item is the receive buffer's.
         let offset = (part.start as i64).wrapping_mul(reduction.items.extent) as isize;
         let target = Target::Own(reducing.receive.wrapping_offset(offset.wrapping_neg()));
-        plan.fold = Some(Fold { reduction, sources: sides.remote.clone(), part, target });
-        plan.users = Users::Range(sides.remote.clone());
+        plan.fold = Some(Fold { reduction, sources: groups.remote.clone(), part, target });
+        plan.users = Users::Range(groups.remote.clone());
         Ok(plan)
     }
 
     fn plan_scan(
         &mut self,
         communicator: &Rc<Communicator>,
-        sides: &Sides,
+        groups: &GroupRanges,
         reducing: &Reducing,
         exclusive: bool,
     ) -> Result<Plan> {
-        if sides.inter {
+        if groups.inter {
             return Err(Error::COMM);
         }
         let reduction = self.reduction(reducing.count, reducing.datatype, reducing.operation)?;
         let kind = if exclusive { Kind::Exscan } else { Kind::Scan };
         let mut plan = Plan::new(communicator, check(kind, 0, reduction.count as u64));
-        let send = self.contribution(reducing, reduction.count, sides)?;
+        let send = self.contribution(reducing, reduction.count, groups)?;
         let send = if reducing.send.addr() == IN_PLACE { plan.snapshot(&reduction, send)? } else { send };
         plan.addresses = Some([address(send), 0]);
-        let sources = 0..sides.me + !exclusive as u32;
+        let sources = 0..groups.me + !exclusive as u32;
         if !sources.is_empty() {
             self.check_buffer(reducing.receive, reducing.count, reducing.datatype)?;
             let part = 0..reduction.count;
             plan.fold = Some(Fold { reduction, sources, part, target: Target::Own(reducing.receive) });
         }
-        plan.users = Users::Range(sides.me + 1..communicator.shared.size());
+        plan.users = Users::Range(groups.me + 1..communicator.shared.size());
         Ok(plan)
     }
 }
@@ -515,8 +515,8 @@ fn address(pointer: *const u8) -> u64 {
 
 impl Engine {
     /// This rank's contribution, of that many items. Errors: `BUFFER`, also for in place between groups.
-    fn contribution(&self, reducing: &Reducing, count: usize, sides: &Sides) -> Result<*const u8> {
-        let send = match (reducing.send.addr() == IN_PLACE, sides.inter) {
+    fn contribution(&self, reducing: &Reducing, count: usize, groups: &GroupRanges) -> Result<*const u8> {
+        let send = match (reducing.send.addr() == IN_PLACE, groups.inter) {
             (true, true) => return Err(Error::BUFFER),
             (true, false) => reducing.receive.cast_const(),
             (false, _) => reducing.send,

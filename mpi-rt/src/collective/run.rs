@@ -7,7 +7,7 @@ use super::channel::{Channel, sort_of};
 use super::fold::{Every, One};
 use super::matching_calls::POLLS_PER_LOOK;
 use super::persistent::PersistentChannel;
-use super::plan::{Fold, Move, Piece, Place, Plan, Target, Users};
+use super::plan::{Fold, Move, Piece, PieceIndex, Plan, Target, Users};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -70,7 +70,7 @@ impl Group {
     /// This rank has done its part of operation `number`.
     fn finish(&self, number: u64) {
         self.channel().finish(number);
-        self.shared().confess();
+        self.shared().pass_mismatch_on();
     }
 
     /// If `rank` is in another call of the communicator in place of that with this word: the class of the mismatch.
@@ -298,13 +298,13 @@ impl Run {
         let numbers = channel.posted_word(step.peer, self.number, NUMBERS);
         let [sends, receives, partners] = [0, 1, 2].map(|place| numbers >> (place * PLACE_BITS) & PLACES);
         let place = match step.place {
-            Place::At(place) => place,
-            Place::Occurrence(before) => {
+            PieceIndex::At(place) => place,
+            PieceIndex::Occurrence(before) => {
                 let list = group.posted_address(step.peer, self.number, PARTNERS).cast::<u32>();
                 // SAFETY: the peer has posted that many partners.
                 let partner = |index: u64| unsafe { list.add(index as usize).read() };
                 let mut places = (0..partners).filter(|index| partner(*index) == shared.rank);
-                // No such edge at the peer: the graph's two sides do not match.
+                // No such edge at the peer: the graph's two groups do not match.
                 places.nth(before as usize).ok_or(Error::TOPOLOGY)? as u32
             }
         };

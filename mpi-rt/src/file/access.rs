@@ -25,7 +25,7 @@ pub enum Direction {
 
 /// Where in the view it begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum AccessPosition {
     /// At an etype.
     At(i64),
     /// At the individual pointer, which moves on by what was moved.
@@ -52,23 +52,25 @@ impl File {
     }
 
     /// Errors: `READ_ONLY`, `ACCESS`; `UNSUPPORTED_OPERATION` for random access to a sequential file.
-    fn check(&self, direction: Direction, place: Place) -> Result<()> {
+    fn check(&self, direction: Direction, place: AccessPosition) -> Result<()> {
         match direction {
             Direction::Read => self.mode.check_readable()?,
             Direction::Write => self.mode.check_writable()?,
         }
         match place {
-            Place::At(_) | Place::Individual => self.mode.check_random(),
-            Place::Shared | Place::Ordered => Ok(()),
+            AccessPosition::At(_) | AccessPosition::Individual => self.mode.check_random(),
+            AccessPosition::Shared | AccessPosition::Ordered => Ok(()),
         }
     }
 
     /// The etype at which a transfer of so many begins. Errors: `ARG` for a negative one, or a shared pointer beyond all files.
-    fn start(&self, place: Place, etypes: u64) -> Result<u64> {
+    fn start(&self, place: AccessPosition, etypes: u64) -> Result<u64> {
         match place {
-            Place::At(offset) => u64::try_from(offset).map_err(|_| Error::ARG),
-            Place::Individual => Ok(self.position),
-            Place::Shared | Place::Ordered => self.control.pointer.advance(etypes).ok_or(Error::ARG),
+            AccessPosition::At(offset) => u64::try_from(offset).map_err(|_| Error::ARG),
+            AccessPosition::Individual => Ok(self.position),
+            AccessPosition::Shared | AccessPosition::Ordered => {
+                self.control.pointer.advance(etypes).ok_or(Error::ARG)
+            }
         }
     }
 }
@@ -86,13 +88,15 @@ impl Engine {
         &mut self,
         file: Handle,
         direction: Direction,
-        place: Place,
+        place: AccessPosition,
         buffer: &Buffer,
     ) -> Result<Status> {
         let wanted = self.prepare(file, direction, place, buffer);
         // Others wait for this rank's part of an ordered transfer, even if it is none.
         let after = match place {
-            Place::Ordered => Some(self.ordered_start(file, wanted.map_or(0, |(_, etypes)| etypes))?),
+            AccessPosition::Ordered => {
+                Some(self.ordered_start(file, wanted.map_or(0, |(_, etypes)| etypes))?)
+            }
             _ => None,
         };
         let (bytes, etypes) = wanted?;
@@ -103,7 +107,7 @@ impl Engine {
         // SAFETY: the items of `buffer` are writable for a read, readable for a write (this function's
         // contract).
         let moved = unsafe { self.move_data(&open, direction, buffer, position, bytes)? };
-        if place == Place::Individual {
+        if place == AccessPosition::Individual {
             self.file_mut(file)?.position = start + open.view.etypes_up(moved.in_file);
         }
         Ok(Status { bytes: moved.in_memory, ..Status::EMPTY })
@@ -117,7 +121,7 @@ impl Engine {
         &mut self,
         file: Handle,
         direction: Direction,
-        place: Place,
+        place: AccessPosition,
         buffer: &Buffer,
     ) -> Result<Handle> {
         // SAFETY: the items of `buffer` are writable for a read, readable for a write (this function's
@@ -131,7 +135,7 @@ impl Engine {
         &mut self,
         file: Handle,
         direction: Direction,
-        place: Place,
+        place: AccessPosition,
         buffer: &Buffer,
     ) -> Result<(u64, u64)> {
         let it = self.file(file)?;

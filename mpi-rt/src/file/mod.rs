@@ -21,7 +21,7 @@ mod system;
 mod transfer;
 mod view;
 
-pub use access::{Direction, Place};
+pub use access::{AccessPosition, Direction};
 pub use open::{close, delete, open};
 pub use representation::{Converter, MAX_NAME, register};
 pub use transfer::Buffer;

@@ -1,6 +1,6 @@
 //! Split collectives (MPI-5.0, section 14.4.5): the first half moves the data, the second tells how it went.
 
-use super::access::{Direction, Place};
+use super::access::{AccessPosition, Direction};
 use super::transfer::Buffer;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use core::mem::{Discriminant, discriminant};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Begun {
     direction: Direction,
-    place: Discriminant<Place>,
+    place: Discriminant<AccessPosition>,
     status: Status,
 }
 
@@ -25,7 +25,7 @@ impl Engine {
         &mut self,
         file: Handle,
         direction: Direction,
-        place: Place,
+        place: AccessPosition,
         buffer: &Buffer,
     ) -> Result<()> {
         if self.file(file)?.split.is_some() {
@@ -39,7 +39,7 @@ impl Engine {
     }
 
     /// The second half; `place` is of the same kind as the first's. Errors: `FILE`; `IO` if none of this kind has begun.
-    pub fn file_end(&mut self, file: Handle, direction: Direction, place: Place) -> Result<Status> {
+    pub fn file_end(&mut self, file: Handle, direction: Direction, place: AccessPosition) -> Result<Status> {
         let split = &mut self.file_mut(file)?.split;
         let ends = |begun: &Begun| begun.direction == direction && begun.place == discriminant(&place);
         split.take_if(|begun| ends(begun)).map(|begun| begun.status).ok_or(Error::IO)

@@ -23,7 +23,7 @@ pub(super) struct View {
 
 /// A block of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Part {
+pub(super) struct FileBlock {
     pub offset: u64,
     pub bytes: u64,
 }
@@ -149,7 +149,7 @@ impl View {
 impl Parts<'_> {
     /// The next part, as long as the file has it in one piece. Errors: `ARG` for a part that no file can have: before its begin, or beyond 2^63
     /// bytes.
-    pub fn next(&mut self) -> Result<Option<Part>> {
+    pub fn next(&mut self) -> Result<Option<FileBlock>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -159,7 +159,7 @@ impl Parts<'_> {
         let offset = self.displacement.checked_add_signed(piece.disp).ok_or(Error::ARG)?;
         self.cursor.advance(bytes);
         self.left -= bytes;
-        Ok(Some(Part { offset, bytes }))
+        Ok(Some(FileBlock { offset, bytes }))
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
     fn parts_are_as_long_as_the_file_has_them() {
         let view = View::bytes();
         let mut parts = view.parts(5, 1 << 40).expect("a place in a file");
-        assert_eq!(parts.next(), Ok(Some(Part { offset: 5, bytes: 1 << 40 })));
+        assert_eq!(parts.next(), Ok(Some(FileBlock { offset: 5, bytes: 1 << 40 })));
         assert_eq!(parts.next(), Ok(None));
     }
 

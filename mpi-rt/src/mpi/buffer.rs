@@ -1,7 +1,7 @@
 //! What messages are made of: elements, arrays, slices and vectors of them, and memory seen through a [`Datatype`](super::Datatype).
 
 use super::element::Element;
-use crate::collective::Part;
+use crate::collective::BufferArgument;
 use alloc::vec::Vec;
 
 /// Memory that can be sent.
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// The part is memory that can be read as long as the value is borrowed.
 pub unsafe trait Buffer {
     /// Address, items and datatype.
-    fn part(&self) -> Part;
+    fn part(&self) -> BufferArgument;
 }
 
 /// Memory that can be received into.
@@ -19,14 +19,18 @@ pub unsafe trait Buffer {
 /// The part is memory that can be written with any bytes as long as the value is borrowed exclusively.
 pub unsafe trait BufferMut: Buffer {
     /// As [`Buffer::part`], for writing.
-    fn part_mut(&mut self) -> Part;
+    fn part_mut(&mut self) -> BufferArgument;
 }
 
 // SAFETY: a slice is `len` elements of the datatype at its address, readable while it is borrowed.
 unsafe impl<T: Element> Buffer for [T] {
     #[inline]
-    fn part(&self) -> Part {
-        Part { address: self.as_ptr().cast_mut().cast(), count: self.len() as i64, datatype: T::DATATYPE }
+    fn part(&self) -> BufferArgument {
+        BufferArgument {
+            address: self.as_ptr().cast_mut().cast(),
+            count: self.len() as i64,
+            datatype: T::DATATYPE,
+        }
     }
 }
 
@@ -34,8 +38,8 @@ unsafe impl<T: Element> Buffer for [T] {
 // elements.
 unsafe impl<T: Element> BufferMut for [T] {
     #[inline]
-    fn part_mut(&mut self) -> Part {
-        Part { address: self.as_mut_ptr().cast(), count: self.len() as i64, datatype: T::DATATYPE }
+    fn part_mut(&mut self) -> BufferArgument {
+        BufferArgument { address: self.as_mut_ptr().cast(), count: self.len() as i64, datatype: T::DATATYPE }
     }
 }
 
@@ -46,7 +50,7 @@ macro_rules! like_slices {
             // SAFETY: the part is that of a slice of the elements, borrowed as long as this is.
             unsafe impl<$($generic)*> Buffer for $type {
                 #[inline]
-                fn part(&self) -> Part {
+                fn part(&self) -> BufferArgument {
                     let $this = self;
                     Buffer::part($slice)
                 }
@@ -55,7 +59,7 @@ macro_rules! like_slices {
             // SAFETY: the part is that of a slice of the elements, borrowed exclusively as long as this is.
             unsafe impl<$($generic)*> BufferMut for $type {
                 #[inline]
-                fn part_mut(&mut self) -> Part {
+                fn part_mut(&mut self) -> BufferArgument {
                     let $this = self;
                     BufferMut::part_mut($slice_mut)
                 }

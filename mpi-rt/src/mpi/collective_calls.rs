@@ -5,7 +5,7 @@ use super::buffer::{Buffer, BufferMut};
 use super::element::Element;
 use super::operation::Reduction;
 use crate::abi::{IN_PLACE, ROOT};
-use crate::collective::{Call, Division, Numbers, Part, Parts, Reducing};
+use crate::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 use crate::engine::with;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -20,7 +20,7 @@ pub(super) struct Varying {
 
 impl Varying {
     /// So many parts within a buffer. Errors: `ARG` if there are more or fewer, `COUNT` if one does not lie within.
-    fn of(part: &Part, parts: usize, counts: &[usize], places: &[usize]) -> Result<Varying> {
+    fn of(part: &BufferArgument, parts: usize, counts: &[usize], places: &[usize]) -> Result<Varying> {
         if counts.len() != parts || places.len() != parts {
             return Err(Error::ARG);
         }
@@ -34,7 +34,7 @@ impl Varying {
         Ok(Varying { counts: wide(counts), places: wide(places) })
     }
 
-    fn parts<'a>(&'a self, part: &Part) -> Parts<'a> {
+    fn parts<'a>(&'a self, part: &BufferArgument) -> Parts<'a> {
         let division = Division::Varying(Numbers::Wide(&self.counts), Numbers::Wide(&self.places));
         Parts { address: part.address, division, datatype: part.datatype }
     }
@@ -49,12 +49,12 @@ struct Each {
 
 impl Each {
     /// Errors: `ARG` if there are more or fewer parts than so many.
-    fn of(parts: impl ExactSizeIterator<Item = Part>, number: usize) -> Result<Each> {
+    fn of(parts: impl ExactSizeIterator<Item = BufferArgument>, number: usize) -> Result<Each> {
         if parts.len() != number {
             return Err(Error::ARG);
         }
         let mut each = Each { counts: Vec::new(), places: Vec::new(), types: Vec::new() };
-        for Part { address, count, datatype } in parts {
+        for BufferArgument { address, count, datatype } in parts {
             each.counts.push(count);
             each.places.push(address.expose_provenance() as i64);
             each.types.push(datatype);
@@ -79,7 +79,7 @@ fn neighbours(at: Handle) -> Result<(usize, usize)> {
 }
 
 /// As many equal parts. Errors: `COUNT` if the items are not a multiple of their number.
-fn equal(part: Part, parts: usize) -> Result<Parts<'static>> {
+fn equal(part: BufferArgument, parts: usize) -> Result<Parts<'static>> {
     let parts = parts as i64;
     if part.count % parts.max(1) != 0 {
         return Err(Error::COUNT);
@@ -89,12 +89,16 @@ fn equal(part: Part, parts: usize) -> Result<Parts<'static>> {
 }
 
 /// No buffer of this side's: what it would hold is in the other one.
-fn in_place() -> Part {
-    Part { address: without_provenance_mut(IN_PLACE), count: 0, datatype: crate::abi::datatype::BYTE }
+fn in_place() -> BufferArgument {
+    BufferArgument {
+        address: without_provenance_mut(IN_PLACE),
+        count: 0,
+        datatype: crate::abi::datatype::BYTE,
+    }
 }
 
 fn no_parts() -> Parts<'static> {
-    let Part { address, datatype, .. } = in_place();
+    let BufferArgument { address, datatype, .. } = in_place();
     Parts { address, division: Division::Equal(0), datatype }
 }
 
@@ -102,19 +106,23 @@ fn no_parts() -> Parts<'static> {
 const NOWHERE: usize = 16;
 
 /// A part of its own, wherever it lies.
-fn named(part: Part) -> Part {
-    if part.is_in_place() { Part { address: without_provenance_mut(NOWHERE), ..part } } else { part }
+fn named(part: BufferArgument) -> BufferArgument {
+    if part.is_in_place() {
+        BufferArgument { address: without_provenance_mut(NOWHERE), ..part }
+    } else {
+        part
+    }
 }
 
 /// What is sent; never in place.
 #[inline]
-fn sent(buffer: &(impl Buffer + ?Sized)) -> Part {
+fn sent(buffer: &(impl Buffer + ?Sized)) -> BufferArgument {
     named(buffer.part())
 }
 
 /// What is received into; never in place.
 #[inline]
-fn received(buffer: &mut (impl BufferMut + ?Sized)) -> Part {
+fn received(buffer: &mut (impl BufferMut + ?Sized)) -> BufferArgument {
     named(buffer.part_mut())
 }
 

@@ -4,7 +4,7 @@
 use super::buffer::{Buffer, BufferMut};
 use super::element::Element;
 use super::record::Record;
-use crate::collective::Part;
+use crate::collective::BufferArgument;
 use crate::engine::{Engine, with};
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -106,7 +106,7 @@ impl<T: Copy> Datatype<T> {
     }
 
     /// Errors: `COUNT`.
-    fn within(&self, address: *mut u8, bytes: usize, count: usize) -> Result<Part> {
+    fn within(&self, address: *mut u8, bytes: usize, count: usize) -> Result<BufferArgument> {
         let (bytes, items) = (i64::try_from(bytes).map_err(|_| Error::COUNT)?, number(count)?);
         let (first, last, extent) = with(|engine| {
             let it = engine.datatype(self.handle)?;
@@ -121,7 +121,7 @@ impl<T: Copy> Datatype<T> {
         if items > 0 && !(within(0) && within(reach)) {
             return Err(Error::COUNT);
         }
-        Ok(Part { address, count: items, datatype: self.handle })
+        Ok(BufferArgument { address, count: items, datatype: self.handle })
     }
 }
 
@@ -139,26 +139,26 @@ impl<T: Copy> Drop for Datatype<T> {
 
 /// Memory seen through a datatype.
 pub struct View<'a> {
-    part: Part,
+    part: BufferArgument,
     memory: PhantomData<&'a [u8]>,
 }
 
 /// Memory seen through a datatype, to be written.
 pub struct ViewMut<'a> {
-    part: Part,
+    part: BufferArgument,
     memory: PhantomData<&'a mut [u8]>,
 }
 
 // SAFETY: `Datatype::of` has checked that the items lie in memory that is borrowed.
 unsafe impl Buffer for View<'_> {
-    fn part(&self) -> Part {
+    fn part(&self) -> BufferArgument {
         self.part
     }
 }
 
 // SAFETY: `Datatype::of_mut` has checked that the items lie in memory that is borrowed.
 unsafe impl Buffer for ViewMut<'_> {
-    fn part(&self) -> Part {
+    fn part(&self) -> BufferArgument {
         self.part
     }
 }
@@ -166,7 +166,7 @@ unsafe impl Buffer for ViewMut<'_> {
 // SAFETY: `Datatype::of_mut` has checked that the items lie in memory that is borrowed exclusively; they are
 // elements' bytes, which may be any.
 unsafe impl BufferMut for ViewMut<'_> {
-    fn part_mut(&mut self) -> Part {
+    fn part_mut(&mut self) -> BufferArgument {
         self.part
     }
 }

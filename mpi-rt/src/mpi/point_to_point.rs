@@ -3,7 +3,7 @@
 use super::buffer::{Buffer, BufferMut};
 use super::communicator::Communicator;
 use super::element::Element;
-use crate::collective::Part;
+use crate::collective::BufferArgument;
 use crate::engine::with;
 use crate::error::Result;
 use crate::handle::Handle;
@@ -16,14 +16,19 @@ use crate::status::Status;
 use core::marker::PhantomData;
 
 #[inline]
-pub(super) fn sending(part: Part, target: i32, tag: i32, communicator: Handle) -> SendArguments {
-    let Part { address, count, datatype } = part;
+pub(super) fn sending(part: BufferArgument, target: i32, tag: i32, communicator: Handle) -> SendArguments {
+    let BufferArgument { address, count, datatype } = part;
     SendArguments { address, count, datatype, target, tag, communicator }
 }
 
 #[inline]
-pub(super) fn receiving(part: Part, source: i32, tag: i32, communicator: Handle) -> ReceiveArguments {
-    let Part { address, count, datatype } = part;
+pub(super) fn receiving(
+    part: BufferArgument,
+    source: i32,
+    tag: i32,
+    communicator: Handle,
+) -> ReceiveArguments {
+    let BufferArgument { address, count, datatype } = part;
     ReceiveArguments { address, count, datatype, source, tag, communicator }
 }
 
@@ -32,7 +37,13 @@ pub(super) fn receiving(part: Part, source: i32, tag: i32, communicator: Handle)
 /// # Safety
 /// The part's items must be readable until this returns.
 #[inline(never)]
-unsafe fn send_after_all(part: Part, target: i32, tag: i32, communicator: Handle, mode: Mode) -> Result<()> {
+unsafe fn send_after_all(
+    part: BufferArgument,
+    target: i32,
+    tag: i32,
+    communicator: Handle,
+    mode: Mode,
+) -> Result<()> {
     let arguments = sending(part, target, tag, communicator);
     // SAFETY: the part's items are readable until this returns (this function's contract).
     with(|engine| unsafe { engine.send(&arguments, mode) })
@@ -43,7 +54,12 @@ unsafe fn send_after_all(part: Part, target: i32, tag: i32, communicator: Handle
 /// # Safety
 /// The part's items must be writable until this returns.
 #[inline(never)]
-unsafe fn receive_after_all(part: Part, source: i32, tag: i32, communicator: Handle) -> Result<Status> {
+unsafe fn receive_after_all(
+    part: BufferArgument,
+    source: i32,
+    tag: i32,
+    communicator: Handle,
+) -> Result<Status> {
     let arguments = receiving(part, source, tag, communicator);
     // SAFETY: the part's items are writable until this returns (this function's contract).
     with(|engine| unsafe { engine.receive(&arguments) })
@@ -174,8 +190,8 @@ impl Drop for Message<'_> {
     }
 }
 
-fn receive(message: Handle, part: Part) -> Result<Status> {
-    let Part { address, count, datatype } = part;
+fn receive(message: Handle, part: BufferArgument) -> Result<Status> {
+    let BufferArgument { address, count, datatype } = part;
     with(|engine| {
         // SAFETY: the buffer is borrowed exclusively until this returns, which is after the receive.
         let request = unsafe { engine.imrecv(address, count, datatype, message)? };

@@ -12,7 +12,7 @@ use crate::abi::mode;
 use crate::engine::with;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::window::{self, Buffer, LockKind, Place};
+use crate::window::{self, Buffer, LockKind, TargetBuffer};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use lwk_place::NodeRank;
@@ -133,7 +133,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     /// Stores values from element `at` of a rank on. Errors: `RANK`, `RMA_RANGE`, `RMA_SYNC` outside an epoch.
     #[inline]
     pub fn put(&self, values: &[T], rank: i32, at: usize) -> Result<()> {
-        let (origin, place) = self.sides(values.as_ptr().cast_mut(), values.len(), rank, at)?;
+        let (origin, place) = self.both_buffers(values.as_ptr().cast_mut(), values.len(), rank, at)?;
         // SAFETY: the values are borrowed for the call; they are not the window's memory, to which there are no references.
         with(|engine| unsafe { engine.put(&origin, &place, self.handle) })
     }
@@ -141,7 +141,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     /// Loads values from element `at` of a rank on. Errors: as for [`Window::put`].
     #[inline]
     pub fn get(&self, values: &mut [T], rank: i32, at: usize) -> Result<()> {
-        let (origin, place) = self.sides(values.as_mut_ptr(), values.len(), rank, at)?;
+        let (origin, place) = self.both_buffers(values.as_mut_ptr(), values.len(), rank, at)?;
         // SAFETY: the values are borrowed exclusively for the call, and any bits are values; they are not the
         // window's memory, to which there are no references.
         with(|engine| unsafe { engine.get(&origin, &place, self.handle) })
@@ -149,7 +149,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
 
     /// Combines values into those from element `at` of a rank on, each atomically. Errors: as for [`Window::put`]; `OP`.
     pub fn accumulate(&self, values: &[T], rank: i32, at: usize, operation: Operation) -> Result<()> {
-        let (origin, place) = self.sides(values.as_ptr().cast_mut(), values.len(), rank, at)?;
+        let (origin, place) = self.both_buffers(values.as_ptr().cast_mut(), values.len(), rank, at)?;
         // SAFETY: the values are borrowed for the call; they are not the window's memory, to which there are
         // no references.
         with(|engine| unsafe { engine.accumulate(&origin, &place, operation as u64, self.handle) })
@@ -167,7 +167,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         if values.len() != before.len() {
             return Err(Error::COUNT);
         }
-        let (origin, place) = self.sides(values.as_ptr().cast_mut(), values.len(), rank, at)?;
+        let (origin, place) = self.both_buffers(values.as_ptr().cast_mut(), values.len(), rank, at)?;
         let result = Buffer { address: before.as_mut_ptr().cast(), ..origin };
         // SAFETY: both slices are borrowed for the call, `before` exclusively and as long as `values`
         // (checked); neither is the window's memory, to which there are no references.
@@ -238,10 +238,16 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         Ok(LockAll(self))
     }
 
-    fn sides(&self, address: *mut T, count: usize, rank: i32, at: usize) -> Result<(Buffer, Place)> {
+    fn both_buffers(
+        &self,
+        address: *mut T,
+        count: usize,
+        rank: i32,
+        at: usize,
+    ) -> Result<(Buffer, TargetBuffer)> {
         let (count, datatype) = (count as i64, T::DATATYPE);
         let displacement = i64::try_from(at).map_err(|_| Error::RMA_RANGE)?;
-        let place = Place { rank, displacement, count, datatype };
+        let place = TargetBuffer { rank, displacement, count, datatype };
         Ok((Buffer { address: address.cast(), count, datatype }, place))
     }
 

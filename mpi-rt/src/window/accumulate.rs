@@ -5,7 +5,7 @@
 
 use super::element::{How, Run, locked, plain, update_run, word_of};
 use super::locate::Items;
-use super::{Buffer, Place};
+use super::{Buffer, TargetBuffer};
 use crate::abi::op::NO_OP;
 use crate::buffer::is_none;
 use crate::engine::Engine;
@@ -42,7 +42,7 @@ impl Engine {
     pub unsafe fn accumulate(
         &mut self,
         origin: &Buffer,
-        place: &Place,
+        place: &TargetBuffer,
         operation: u64,
         window: Handle,
     ) -> Result<()> {
@@ -76,7 +76,7 @@ impl Engine {
         &mut self,
         origin: &Buffer,
         result: &Buffer,
-        place: &Place,
+        place: &TargetBuffer,
         operation: u64,
         window: Handle,
     ) -> Result<()> {
@@ -93,7 +93,7 @@ impl Engine {
     pub unsafe fn raccumulate(
         &mut self,
         origin: &Buffer,
-        place: &Place,
+        place: &TargetBuffer,
         operation: u64,
         window: Handle,
     ) -> Result<Handle> {
@@ -110,7 +110,7 @@ impl Engine {
         &mut self,
         origin: &Buffer,
         result: &Buffer,
-        place: &Place,
+        place: &TargetBuffer,
         operation: u64,
         window: Handle,
     ) -> Result<Handle> {
@@ -123,7 +123,7 @@ impl Engine {
     /// # Safety
     /// As for [`Engine::get_accumulate`].
     #[inline(always)]
-    unsafe fn update(&mut self, origin: &Origin, place: &Place, op: Op, window: Handle) -> Result<()> {
+    unsafe fn update(&mut self, origin: &Origin, place: &TargetBuffer, op: Op, window: Handle) -> Result<()> {
         let like = origin.result.unwrap_or(origin.buffer);
         let same =
             op == Op::NoOp || (origin.buffer.datatype == like.datatype && origin.buffer.count == like.count);
@@ -156,7 +156,13 @@ impl Engine {
     /// # Safety
     /// As for [`Engine::get_accumulate`].
     #[inline(never)]
-    unsafe fn update_items(&mut self, origin: &Origin, place: &Place, op: Op, window: Handle) -> Result<()> {
+    unsafe fn update_items(
+        &mut self,
+        origin: &Origin,
+        place: &TargetBuffer,
+        op: Op,
+        window: Handle,
+    ) -> Result<()> {
         let Some(items) = self.locate(place, window)? else { return Ok(()) };
         let element = items.datatype.element_for(op)?;
         let to = Side::new(self, &items.datatype, items.address, items.count)?;

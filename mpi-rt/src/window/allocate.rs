@@ -5,7 +5,7 @@
 
 use super::Flavor;
 use super::create::check;
-use super::shared::{Memory, Part};
+use super::shared::{Memory, OwnMemory};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -32,9 +32,9 @@ impl Engine {
         if noncontiguous {
             return self.allocate(size, unit, communicator, Flavor::Shared);
         }
-        let part = check(size, unit).map(|(size, unit)| Part { base: 0, size, unit });
+        let part = check(size, unit).map(|(size, unit)| OwnMemory { base: 0, size, unit });
         let draft = self.draft(communicator, part)?;
-        let mut parts: Vec<Part> = draft.controls.iter().map(|control| control.part()).collect();
+        let mut parts: Vec<OwnMemory> = draft.controls.iter().map(|control| control.part()).collect();
         let total =
             parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.size)).ok_or(Error::NO_MEM)?;
         // Rank 0's is the memory of all.
@@ -65,10 +65,13 @@ impl Engine {
     ) -> Result<(Handle, *mut u8)> {
         let memory = check(size, unit).and_then(|(size, unit)| Ok((Memory::new(size)?, size, unit)));
         let base = |memory: &Option<Memory>| memory.as_ref().map_or(0, Memory::address);
-        let part =
-            memory.as_ref().map(|(memory, size, unit)| Part { base: base(memory), size: *size, unit: *unit });
+        let part = memory.as_ref().map(|(memory, size, unit)| OwnMemory {
+            base: base(memory),
+            size: *size,
+            unit: *unit,
+        });
         let draft = self.draft(communicator, part.map_err(|error| *error))?;
-        let parts: Vec<Part> = draft.controls.iter().map(|control| control.part()).collect();
+        let parts: Vec<OwnMemory> = draft.controls.iter().map(|control| control.part()).collect();
         let memory = memory?.0;
         let address = base(&memory);
         let window = self.finish(draft, flavor, &parts, memory)?;

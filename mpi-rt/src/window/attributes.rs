@@ -2,7 +2,7 @@
 //! and 12.2.7).
 
 use super::Flavor;
-use super::shared::Part;
+use super::shared::OwnMemory;
 use crate::abi::PROC_NULL;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ pub struct Shape {
 }
 
 impl Attributes {
-    pub(super) fn new(flavor: Flavor, part: &Part) -> Attributes {
+    pub(super) fn new(flavor: Flavor, part: &OwnMemory) -> Attributes {
         Attributes {
             base: core::ptr::with_exposed_provenance_mut(if flavor == Flavor::Dynamic {
                 0

@@ -4,7 +4,7 @@
 
 use super::attributes::Attributes;
 use super::epoch::{Epochs, Held};
-use super::shared::{Control, Memory, Own, Part, control_of, line_of};
+use super::shared::{Control, Memory, Own, OwnMemory, control_of, line_of};
 use super::{Flavor, Target, Window, hints};
 use crate::attribute;
 use crate::communicator::Communicator;
@@ -60,10 +60,10 @@ impl Engine {
                 _ if !job().segments_contain(base as u64, size) => return Err(Error::RMA_SHARED),
                 _ => {}
             }
-            Ok(Part { base, size, unit })
+            Ok(OwnMemory { base, size, unit })
         });
         let draft = self.draft(communicator, part)?;
-        let parts: Vec<Part> = draft.controls.iter().map(|control| control.part()).collect();
+        let parts: Vec<OwnMemory> = draft.controls.iter().map(|control| control.part()).collect();
         self.finish(draft, Flavor::Create, &parts, None)
     }
 
@@ -79,7 +79,7 @@ impl Engine {
     }
 
     /// Tells all ranks of the communicator where this rank's control words are, or that its arguments are wrong.
-    pub(super) fn draft(&mut self, communicator: Handle, part: Result<Part>) -> Result<Draft> {
+    pub(super) fn draft(&mut self, communicator: Handle, part: Result<OwnMemory>) -> Result<Draft> {
         let parent = self.communicator(communicator)?.clone();
         if parent.inter.is_some() {
             return Err(Error::COMM);
@@ -132,7 +132,7 @@ impl Engine {
         &mut self,
         draft: Draft,
         flavor: Flavor,
-        parts: &[Part],
+        parts: &[OwnMemory],
         memory: Option<Memory>,
     ) -> Result<Handle> {
         let Draft { parent, own, controls } = draft;

@@ -4,7 +4,7 @@
 //! The range of every access is looked up in the target's list, which takes time in proportion to how much is attached there. An access may span
 //! regions that were attached one by one, side by side or with a gap that its datatype skips.
 
-use super::shared::Part;
+use super::shared::OwnMemory;
 use super::{Flavor, Target};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -19,8 +19,8 @@ use lwk_user::job;
 impl Engine {
     /// A window without memory. All ranks of the communicator must call it. Errors: `COMM`, `NO_MEM`.
     pub fn win_create_dynamic(&mut self, communicator: Handle) -> Result<Handle> {
-        let draft = self.draft(communicator, Ok(Part { base: 0, size: 0, unit: 1 }))?;
-        let parts: Vec<Part> = draft.controls.iter().map(|control| control.part()).collect();
+        let draft = self.draft(communicator, Ok(OwnMemory { base: 0, size: 0, unit: 1 }))?;
+        let parts: Vec<OwnMemory> = draft.controls.iter().map(|control| control.part()).collect();
         self.finish(draft, Flavor::Dynamic, &parts, None)
     }
 

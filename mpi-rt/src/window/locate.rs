@@ -24,7 +24,7 @@ pub struct Buffer {
 
 /// A buffer in a target's part of a window, as the standard lists it.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct TargetBuffer {
     pub rank: i32,
     /// In the target's units; of a dynamic window, an address of the target's.
     pub displacement: i64,
@@ -58,7 +58,7 @@ impl Engine {
         &self,
         count: i64,
         datatype: u64,
-        place: &Place,
+        place: &TargetBuffer,
         window: Handle,
     ) -> Option<Block<'_>> {
         let it = self.windows.get(window)?;
@@ -79,7 +79,7 @@ impl Engine {
     /// The items at the target; `None` if it is the null process. Errors: `WIN`, `RANK`, `COUNT`, `TYPE`, `DISP`; `RMA_SYNC` outside an
     /// epoch; `RMA_RANGE` if they are not all in the target's memory.
     #[inline(never)]
-    pub(super) fn locate(&mut self, place: &Place, window: Handle) -> Result<Option<Items>> {
+    pub(super) fn locate(&mut self, place: &TargetBuffer, window: Handle) -> Result<Option<Items>> {
         let it = self.window(window)?;
         let rank = match usize::try_from(place.rank) {
             Ok(rank) if rank < it.targets.len() => rank,

@@ -31,7 +31,7 @@ mod transfer;
 pub use accumulate::Origin;
 pub use attributes::{Attributes, Shape};
 pub use create::free;
-pub use locate::{Buffer, Place};
+pub use locate::{Buffer, TargetBuffer};
 pub use passive::LockKind;
 
 use crate::communicator::Communicator;

@@ -24,7 +24,7 @@ pub(super) struct Control {
 
 /// Where a rank's part of a window is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Part {
+pub(super) struct OwnMemory {
     /// In the owner's addresses.
     pub base: usize,
     /// Bytes.
@@ -35,9 +35,9 @@ pub(super) struct Part {
 
 impl Control {
     /// What its owner says.
-    pub fn part(&self) -> Part {
+    pub fn part(&self) -> OwnMemory {
         let [_, base, size, unit] = self.words.words();
-        Part { base: base as usize, size, unit }
+        OwnMemory { base: base as usize, size, unit }
     }
 
     /// Address of its lines, as the owner calls it.
@@ -55,7 +55,7 @@ pub(super) struct Own {
 
 impl Own {
     /// For a window of `ranks` ranks. Errors: `NO_MEM`.
-    pub fn new(ranks: u32, part: Part) -> Result<Own> {
+    pub fn new(ranks: u32, part: OwnMemory) -> Result<Own> {
         let lines = several(ranks as usize, PairLine::new)?;
         let control = several(1, || Control {
             words: Published::new(),

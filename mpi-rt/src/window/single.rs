@@ -2,7 +2,7 @@
 //! or a loop around one.
 
 use super::element::{How, locked, word_of};
-use super::{Buffer, Place};
+use super::{Buffer, TargetBuffer};
 use crate::abi::{datatype as number, op};
 use crate::buffer::is_none;
 use crate::engine::Engine;
@@ -35,7 +35,7 @@ impl Engine {
         window: Handle,
     ) -> Result<()> {
         let buffer = |address| Buffer { address, count: 1, datatype };
-        let place = Place { rank, displacement, count: 1, datatype };
+        let place = TargetBuffer { rank, displacement, count: 1, datatype };
         // SAFETY: the origin is readable unless the operation is `MPI_NO_OP`, the result writable, for one
         // element (this function's contract).
         if unsafe { self.update_word(origin, Some(result), &place, operation, window) } {
@@ -61,7 +61,7 @@ impl Engine {
         &self,
         origin: *const u8,
         result: Option<*mut u8>,
-        place: &Place,
+        place: &TargetBuffer,
         operation: u64,
         window: Handle,
     ) -> bool {
@@ -102,7 +102,7 @@ impl Engine {
         displacement: i64,
         window: Handle,
     ) -> Result<()> {
-        let place = Place { rank, displacement, count: 1, datatype };
+        let place = TargetBuffer { rank, displacement, count: 1, datatype };
         let Some(basic) = comparable(datatype) else {
             self.window(window)?;
             return Err(Error::TYPE);

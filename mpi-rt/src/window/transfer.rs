@@ -1,7 +1,7 @@
 //! Put and get (MPI-5.0, sections 12.3.1, 12.3.2 and 12.3.5): a copy between the origin's memory and the target's, straight from layout to
 //! layout.
 
-use super::{Buffer, Place};
+use super::{Buffer, TargetBuffer};
 use crate::buffer::is_none;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ impl Engine {
     /// The origin's buffer must be readable for its items and not overlap the target's; others' accesses to
     /// the target's must not conflict (MPI-5.0, section 12.7).
     #[inline(always)]
-    pub unsafe fn put(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<()> {
+    pub unsafe fn put(&mut self, origin: &Buffer, place: &TargetBuffer, window: Handle) -> Result<()> {
         if !is_none(origin.address)
             && let Some(block) = self.direct(origin.count, origin.datatype, place, window)
         {
@@ -45,7 +45,7 @@ impl Engine {
     /// The origin's buffer must be writable for its items and not overlap the target's; others' accesses to
     /// the target's must not conflict (MPI-5.0, section 12.7).
     #[inline(always)]
-    pub unsafe fn get(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<()> {
+    pub unsafe fn get(&mut self, origin: &Buffer, place: &TargetBuffer, window: Handle) -> Result<()> {
         if !is_none(origin.address)
             && let Some(block) = self.direct(origin.count, origin.datatype, place, window)
         {
@@ -62,7 +62,7 @@ impl Engine {
     ///
     /// # Safety
     /// As for [`Engine::put`].
-    pub unsafe fn rput(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<Handle> {
+    pub unsafe fn rput(&mut self, origin: &Buffer, place: &TargetBuffer, window: Handle) -> Result<Handle> {
         self.window(window)?.epochs.check_passive()?;
         // SAFETY: the origin's items are readable and do not overlap the target's (this function's contract).
         unsafe { self.put(origin, place, window) }.map(|()| DONE)
@@ -72,7 +72,7 @@ impl Engine {
     ///
     /// # Safety
     /// As for [`Engine::get`].
-    pub unsafe fn rget(&mut self, origin: &Buffer, place: &Place, window: Handle) -> Result<Handle> {
+    pub unsafe fn rget(&mut self, origin: &Buffer, place: &TargetBuffer, window: Handle) -> Result<Handle> {
         self.window(window)?.epochs.check_passive()?;
         // SAFETY: the origin's items are writable and do not overlap the target's (this function's contract).
         unsafe { self.get(origin, place, window) }.map(|()| DONE)
@@ -83,7 +83,13 @@ impl Engine {
     /// # Safety
     /// As for [`Engine::put`] and [`Engine::get`].
     #[inline(never)]
-    unsafe fn transfer(&mut self, origin: &Buffer, place: &Place, window: Handle, way: Way) -> Result<()> {
+    unsafe fn transfer(
+        &mut self,
+        origin: &Buffer,
+        place: &TargetBuffer,
+        window: Handle,
+        way: Way,
+    ) -> Result<()> {
         let Some(items) = self.locate(place, window)? else { return Ok(()) };
         let here = self.buffer(origin.address, origin.count, origin.datatype)?;
         let there = Region::items(items.address, items.count as u64, items.datatype.layout()?)?;

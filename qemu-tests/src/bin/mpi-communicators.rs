@@ -20,7 +20,7 @@ use lwk_mpi_rt::abi::{
 use lwk_mpi_rt::attribute::{self, Copier, Deleter};
 use lwk_mpi_rt::engine::{self, Engine, with};
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::error_handler::{self, Place};
+use lwk_mpi_rt::error_handler::{self, ErrorSite};
 use lwk_mpi_rt::hardware::{self, Level};
 use lwk_mpi_rt::info::Info;
 use lwk_mpi_rt::object::{Kind, Object};
@@ -96,7 +96,7 @@ fn handles() -> Result<()> {
         wrong(attribute::set(object, 0x1000, 0));
         wrong(error_handler::get(object).map(drop));
         // Its errors go to the handler of the communicator of this rank alone.
-        assert!(Place::on(object).ends_job());
+        assert!(ErrorSite::on(object).ends_job());
     }
     let wrong_group = |handle: Handle| {
         let outcome = with(|engine| engine.group_size(handle));

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi_rt::abi::{COMM_WORLD, datatype, op};
-use lwk_mpi_rt::collective::{Call, Division, Part, Parts, Reducing};
+use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Parts, Reducing};
 use lwk_mpi_rt::communicators;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::error::Error;
@@ -35,7 +35,7 @@ impl Called {
         let (mut send, mut receive): (Vec<i32>, Vec<i32>) = (vec![1; number * size], vec![0; number * size]);
         let (from, to) = (send.as_mut_ptr().cast::<u8>(), receive.as_mut_ptr().cast::<u8>());
         let (kind, count) = (datatype::INT32, number as i64);
-        let part = Part { address: from, count, datatype: kind };
+        let part = BufferArgument { address: from, count, datatype: kind };
         let parts = |address| Parts { address, division: Division::Equal(count), datatype: kind };
         let reducing = Reducing { send: from, receive: to, count, datatype: kind, operation: op::SUM };
         let call = match self {

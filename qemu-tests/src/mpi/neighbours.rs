@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi_rt::abi::{COMM_WORLD, datatype, op};
-use lwk_mpi_rt::collective::{Call, Division, Numbers, Part, Parts, Reducing};
+use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 use lwk_mpi_rt::communicators;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::error::Error;
@@ -13,8 +13,12 @@ use lwk_mpi_rt::{Handle, Result};
 
 const WORLD: Handle = Handle(COMM_WORLD);
 
-fn part(buffer: &mut [i32]) -> Part {
-    Part { address: buffer.as_mut_ptr().cast(), count: buffer.len() as i64, datatype: datatype::INT32 }
+fn part(buffer: &mut [i32]) -> BufferArgument {
+    BufferArgument {
+        address: buffer.as_mut_ptr().cast(),
+        count: buffer.len() as i64,
+        datatype: datatype::INT32,
+    }
 }
 
 fn parts<'a>(buffer: &mut [i32], division: Division<'a>) -> Parts<'a> {
@@ -169,7 +173,7 @@ fn mismatches(rank: i32, size: i32) -> Result<()> {
     assert_eq!(outcome(1000, if rank == 0 { None } else { Some(0) }), Err(Error::NOT_SAME));
     assert_eq!(outcome(1000, None), Ok(()));
     // The root has more than the others take.
-    let buffer = Part { count: if rank == 0 { 1000 } else { 500 }, ..part(&mut send) };
+    let buffer = BufferArgument { count: if rank == 0 { 1000 } else { 500 }, ..part(&mut send) };
     // SAFETY: as above.
     let told = with(|engine| unsafe {
         let request = engine.begin_collective(&Call::Broadcast { buffer, root: 0 }, WORLD)?;

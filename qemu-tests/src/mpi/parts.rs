@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi_rt::abi::{COMM_WORLD, IN_PLACE, datatype, op};
-use lwk_mpi_rt::collective::{Call, Division, Numbers, Part, Parts, Reducing};
+use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::Communicator;
@@ -20,8 +20,12 @@ fn in_place() -> *mut u8 {
     core::ptr::without_provenance_mut(IN_PLACE)
 }
 
-fn part(buffer: &mut [u32]) -> Part {
-    Part { address: buffer.as_mut_ptr().cast(), count: buffer.len() as i64, datatype: datatype::UINT32 }
+fn part(buffer: &mut [u32]) -> BufferArgument {
+    BufferArgument {
+        address: buffer.as_mut_ptr().cast(),
+        count: buffer.len() as i64,
+        datatype: datatype::UINT32,
+    }
 }
 
 fn parts<'a>(buffer: &mut [u32], division: Division<'a>) -> Parts<'a> {
@@ -79,7 +83,7 @@ pub fn run(world: Communicator) -> Result<()> {
             // SAFETY: above.
             with(|engine| unsafe {
                 engine.collective(
-                    &Call::Allgather { send: Part { address: in_place(), ..mine }, receive: all },
+                    &Call::Allgather { send: BufferArgument { address: in_place(), ..mine }, receive: all },
                     WORLD,
                 )
             })?;
@@ -116,7 +120,7 @@ pub fn run(world: Communicator) -> Result<()> {
     let unknown = Reducing { operation: 0x7777, ..reducing };
     assert_eq!(refused(Call::Exscan { reducing: unknown }), Some(Error::OP));
     // In place where the standard does not allow it.
-    let gather = Call::Gather { send: Part { address: in_place(), ..one }, receive: all, root: 0 };
+    let gather = Call::Gather { send: BufferArgument { address: in_place(), ..one }, receive: all, root: 0 };
     assert!(rank == 0 || refused(gather) == Some(Error::BUFFER));
     Ok(())
 }
@@ -145,7 +149,7 @@ fn gather_and_scatter(
     })?;
     assert!(back == content, "scatter from {root}");
     // In place: the root's part stays where it is.
-    let own_part = if rank == root { Part { address: in_place(), ..mine } } else { mine };
+    let own_part = if rank == root { BufferArgument { address: in_place(), ..mine } } else { mine };
     back.fill(u32::MAX);
     // SAFETY: as above.
     with(|engine| unsafe {

@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 use lwk_mpi_rt::abi::{COMM_WORLD, IN_PLACE, datatype, op};
-use lwk_mpi_rt::collective::{Call, Division, Numbers, Part, Parts, Reducing};
+use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 
 use lwk_boot_tests::random::{self, Random};
 use lwk_mpi_rt::communicators;
@@ -243,7 +243,7 @@ impl World {
         let name;
         let rooted = root as i32;
         let in_place_address = core::ptr::without_provenance_mut::<u8>(IN_PLACE);
-        let part = |buffer: &mut Vec<i64>, count: usize| Part {
+        let part = |buffer: &mut Vec<i64>, count: usize| BufferArgument {
             address: buffer.as_mut_ptr().cast(),
             count: count as i64,
             datatype,

@@ -10,7 +10,7 @@ use lwk_abi::console::{FAILURE, FRAME};
 use lwk_abi::exit::SIGNAL_BASE;
 use lwk_failure::{Death, Fault, Position, Reason, Registers, back_trace};
 use lwk_mm::Access;
-use lwk_mm::layout::Place;
+use lwk_mm::layout::MemoryKind;
 use lwk_personality::Information;
 
 use crate::console::Report;
@@ -79,12 +79,12 @@ fn raised_by_valgrind(signal: i32, rip: u64, rank: &Rank) -> Fault {
         libc::SIGTRAP => BREAKPOINT,
         libc::SIGBUS => ALIGNMENT_CHECK,
         _ if rank.layout.check(rip, 1, Access::RX).is_ok() => GENERAL_PROTECTION,
-        _ if place == Place::NonCanonical => GENERAL_PROTECTION,
+        _ if place == MemoryKind::NonCanonical => GENERAL_PROTECTION,
         _ => PAGE_FAULT,
     };
     let in_job = slot_of(rip) <= rank.ranks.into() && rank.layout.check_read(rip % SLOT_BYTES, 1).is_ok();
     // The kernel's pages are there, though not for a program.
-    let present = if in_job || place == Place::Kernel { PAGE_PRESENT } else { 0 };
+    let present = if in_job || place == MemoryKind::Kernel { PAGE_PRESENT } else { 0 };
     Fault { vector, error_code: INSTRUCTION_FETCH | present, address: rip }
 }
 

@@ -9,7 +9,7 @@ use crate::address::VirtAddr;
 
 /// What is at an address, for failure reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum MemoryKind {
     /// The pages around address 0.
     Null,
     /// The job page.
@@ -38,22 +38,22 @@ pub enum Place {
     NonCanonical,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MemoryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Place::Null => "the null page",
-            Place::JobPage => "the job page",
-            Place::Code => "code",
-            Place::ReadOnly => "read-only data",
-            Place::Data => "data",
-            Place::ImageGap => "an unmapped gap of the program image",
-            Place::Heap => "the heap",
-            Place::StackGuard => "the stack guard",
-            Place::Stack => "the stack",
-            Place::OutsideSegment => "outside the segment",
-            Place::PeerSlot(rank) => return write!(f, "the slot of node rank {rank}"),
-            Place::Kernel => "kernel memory",
-            Place::NonCanonical => "a non-canonical address",
+            MemoryKind::Null => "the null page",
+            MemoryKind::JobPage => "the job page",
+            MemoryKind::Code => "code",
+            MemoryKind::ReadOnly => "read-only data",
+            MemoryKind::Data => "data",
+            MemoryKind::ImageGap => "an unmapped gap of the program image",
+            MemoryKind::Heap => "the heap",
+            MemoryKind::StackGuard => "the stack guard",
+            MemoryKind::Stack => "the stack",
+            MemoryKind::OutsideSegment => "outside the segment",
+            MemoryKind::PeerSlot(rank) => return write!(f, "the slot of node rank {rank}"),
+            MemoryKind::Kernel => "kernel memory",
+            MemoryKind::NonCanonical => "a non-canonical address",
         })
     }
 }
@@ -61,29 +61,29 @@ impl fmt::Display for Place {
 impl Layout {
     /// What is at `address`, any 64-bit value.
     #[must_use]
-    pub fn describe(&self, address: u64) -> Place {
+    pub fn describe(&self, address: u64) -> MemoryKind {
         if VirtAddr::try_new(address).is_err() {
-            return Place::NonCanonical;
+            return MemoryKind::NonCanonical;
         }
         if address >= USER_END {
-            return Place::Kernel;
+            return MemoryKind::Kernel;
         }
         if address >= SLOT_BYTES {
             // At most 254: user addresses have 255 slots above the first.
-            return Place::PeerSlot((slot_of(address) - 1) as u32);
+            return MemoryKind::PeerSlot((slot_of(address) - 1) as u32);
         }
         match address {
-            _ if address < NULL_END => Place::Null,
-            _ if (JOB_PAGE..JOB_PAGE + PAGE_BYTES).contains(&address) => Place::JobPage,
-            _ if address < self.segment_start || address >= self.stack_end => Place::OutsideSegment,
-            _ if address >= self.stack_start => Place::Stack,
-            _ if address >= self.heap_end => Place::StackGuard,
-            _ if address >= self.heap_start => Place::Heap,
+            _ if address < NULL_END => MemoryKind::Null,
+            _ if (JOB_PAGE..JOB_PAGE + PAGE_BYTES).contains(&address) => MemoryKind::JobPage,
+            _ if address < self.segment_start || address >= self.stack_end => MemoryKind::OutsideSegment,
+            _ if address >= self.stack_start => MemoryKind::Stack,
+            _ if address >= self.heap_end => MemoryKind::StackGuard,
+            _ if address >= self.heap_start => MemoryKind::Heap,
             _ => match self.region_at(address) {
-                Some(region) if region.access.execute => Place::Code,
-                Some(region) if region.access.write => Place::Data,
-                Some(_) => Place::ReadOnly,
-                None => Place::ImageGap,
+                Some(region) if region.access.execute => MemoryKind::Code,
+                Some(region) if region.access.write => MemoryKind::Data,
+                Some(_) => MemoryKind::ReadOnly,
+                None => MemoryKind::ImageGap,
             },
         }
     }

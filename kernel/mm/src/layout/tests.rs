@@ -73,7 +73,7 @@ fn a_segment_begins_with_the_large_page_that_its_image_begins_in() {
         let code = SEGMENT_START + above;
         assert_eq!(layout.check(code, 1, Access::RX), Ok(code - start));
         assert_eq!(layout.check(layout.stack_end - 8, 8, Access::RW), Ok(4 * MIB - 8));
-        let below = if start == SEGMENT_START { Place::JobPage } else { Place::OutsideSegment };
+        let below = if start == SEGMENT_START { MemoryKind::JobPage } else { MemoryKind::OutsideSegment };
         assert_eq!(layout.describe(start - 1), below);
         let most = SEGMENT_LIMIT - start;
         assert!(Layout::new(&image_above(above), most).is_ok());
@@ -148,27 +148,27 @@ fn the_job_page_can_only_be_read() {
 fn places_have_names() {
     let layout = layout(64 * MIB);
     let cases = [
-        (0, Place::Null),
-        (NULL_END - 1, Place::Null),
-        (JOB_PAGE, Place::JobPage),
-        (NULL_END, Place::OutsideSegment),
-        (SEGMENT_START, Place::Code),
-        (SEGMENT_START + 0x3000, Place::ImageGap),
-        (SEGMENT_START + 0x5000, Place::ReadOnly),
-        (SEGMENT_START + 0x6000, Place::Data),
-        (layout.heap_start - 1, Place::Data),
-        (layout.heap_start, Place::Heap),
-        (layout.heap_end, Place::StackGuard),
-        (layout.stack_start, Place::Stack),
-        (layout.stack_end, Place::OutsideSegment),
-        (SLOT_BYTES, Place::PeerSlot(0)),
-        (USER_END - 1, Place::PeerSlot(254)),
-        (USER_END, Place::NonCanonical),
-        (0xffff_8000_0000_0000, Place::Kernel),
-        (u64::MAX, Place::Kernel),
+        (0, MemoryKind::Null),
+        (NULL_END - 1, MemoryKind::Null),
+        (JOB_PAGE, MemoryKind::JobPage),
+        (NULL_END, MemoryKind::OutsideSegment),
+        (SEGMENT_START, MemoryKind::Code),
+        (SEGMENT_START + 0x3000, MemoryKind::ImageGap),
+        (SEGMENT_START + 0x5000, MemoryKind::ReadOnly),
+        (SEGMENT_START + 0x6000, MemoryKind::Data),
+        (layout.heap_start - 1, MemoryKind::Data),
+        (layout.heap_start, MemoryKind::Heap),
+        (layout.heap_end, MemoryKind::StackGuard),
+        (layout.stack_start, MemoryKind::Stack),
+        (layout.stack_end, MemoryKind::OutsideSegment),
+        (SLOT_BYTES, MemoryKind::PeerSlot(0)),
+        (USER_END - 1, MemoryKind::PeerSlot(254)),
+        (USER_END, MemoryKind::NonCanonical),
+        (0xffff_8000_0000_0000, MemoryKind::Kernel),
+        (u64::MAX, MemoryKind::Kernel),
     ];
     for (address, place) in cases {
         assert_eq!(layout.describe(address), place, "{address:#x}");
     }
-    assert_eq!(Place::PeerSlot(3).to_string(), "the slot of node rank 3");
+    assert_eq!(MemoryKind::PeerSlot(3).to_string(), "the slot of node rank 3");
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use lwk_mpi_rt::abi::COMM_WORLD;
 use lwk_mpi_rt::engine::{Engine, with};
 use lwk_mpi_rt::mpi::Element;
-use lwk_mpi_rt::window::{Buffer, LockKind, Place};
+use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Handle, Result};
 
 pub const WORLD: Handle = Handle(COMM_WORLD);
@@ -21,8 +21,8 @@ pub fn buffer<T: Element>(values: &[T]) -> Buffer {
 }
 
 /// `count` elements at a target.
-pub fn place<T: Element>(rank: u32, displacement: i64, count: usize) -> Place {
-    Place { rank: rank as i32, displacement, count: count as i64, datatype: T::DATATYPE }
+pub fn place<T: Element>(rank: u32, displacement: i64, count: usize) -> TargetBuffer {
+    TargetBuffer { rank: rank as i32, displacement, count: count as i64, datatype: T::DATATYPE }
 }
 
 /// A window, and where this rank's part of it is.

@@ -7,7 +7,7 @@ use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::{PROC_NULL, datatype};
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::{Communicator, Operation};
-use lwk_mpi_rt::window::{Flavor, LockKind, Place};
+use lwk_mpi_rt::window::{Flavor, LockKind, TargetBuffer};
 use lwk_user::NodeRank;
 use lwk_user::heap::GROWTH_BYTES;
 
@@ -199,7 +199,7 @@ fn many(world: Communicator) -> Result<()> {
     let window = Win::allocate(8, 1)?;
     window.free()?;
     assert_eq!(window.fence(0), Err(Error::WIN));
-    let nowhere = Place { rank: 0, displacement: 0, count: 1, datatype: datatype::UINT64 };
+    let nowhere = TargetBuffer { rank: 0, displacement: 0, count: 1, datatype: datatype::UINT64 };
     // SAFETY: the buffer is a variable of this expression.
     let outcome = engine(|engine| unsafe { engine.put(&buffer(&[1u64]), &nowhere, window.handle) });
     assert_eq!(outcome, Err(Error::WIN));

@@ -8,7 +8,7 @@ use lwk_boot_tests::random::{self, Random};
 use lwk_mpi_rt::abi::op;
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::Communicator;
-use lwk_mpi_rt::window::{Buffer, Place};
+use lwk_mpi_rt::window::{Buffer, TargetBuffer};
 use lwk_mpi_rt::{Handle, Result};
 use lwk_user::println;
 
@@ -90,7 +90,7 @@ fn one_round(world: Communicator, window: Win, seed: u64, round: u64) -> Result<
         datatype: kind.0,
     };
     let place =
-        Place { rank: next as i32, displacement: there.origin, count: there.count, datatype: other.0 };
+        TargetBuffer { rank: next as i32, displacement: there.origin, count: there.count, datatype: other.0 };
     let fits = here.bytes() <= there.bytes() && there.end() <= PART;
     // SAFETY: the buffer is as large as its type says, and stays until the call returns.
     let outcome = engine(|engine| unsafe {
@@ -125,8 +125,12 @@ fn check_arrival(window: Win, (here, there): &(Items, Items), origin: u32, round
 
 /// Gets the next rank's bytes in order, twice: as a get, and as an accumulate that changes nothing.
 fn read_back(window: Win, there: &Items, datatype: Handle, next: u32) -> Result<()> {
-    let place =
-        Place { rank: next as i32, displacement: there.origin, count: there.count, datatype: datatype.0 };
+    let place = TargetBuffer {
+        rank: next as i32,
+        displacement: there.origin,
+        count: there.count,
+        datatype: datatype.0,
+    };
     let byte = lwk_mpi_rt::abi::datatype::BYTE;
     let bytes = there.bytes();
     let (mut first, mut second) = (vec![0u8; bytes], vec![0u8; bytes]);

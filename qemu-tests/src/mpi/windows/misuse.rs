@@ -5,7 +5,7 @@ use alloc::vec;
 use lwk_mpi_rt::abi::{datatype, mode, op};
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::Communicator;
-use lwk_mpi_rt::window::{Buffer, LockKind, Place};
+use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Form, Handle, Result};
 use lwk_user::NodeRank;
 
@@ -164,21 +164,21 @@ fn arguments(world: Communicator, window: Win) -> Result<()> {
     assert_eq!(window.fetch_and_op(1u32, rank, 16, op::SUM), Err(Error::RMA_RANGE));
     assert_eq!(window.compare_and_swap(1u32, 1, rank, 16), Err(Error::RMA_RANGE));
     let values = vec![0u32; 4];
-    let raw = |origin: Buffer, place: Place| {
+    let raw = |origin: Buffer, place: TargetBuffer| {
         // SAFETY: refused, or of at most four elements.
         engine(|engine| unsafe { engine.put(&origin, &place, window.handle) })
     };
     let (origin, there) = (buffer(&values), place::<u32>(rank, 0, 4));
     assert_eq!(raw(Buffer { count: -1, ..origin }, there), Err(Error::COUNT));
-    assert_eq!(raw(origin, Place { count: -1, ..there }), Err(Error::COUNT));
-    assert_eq!(raw(Buffer { count: -1, ..origin }, Place { count: -1, ..there }), Err(Error::COUNT));
+    assert_eq!(raw(origin, TargetBuffer { count: -1, ..there }), Err(Error::COUNT));
+    assert_eq!(raw(Buffer { count: -1, ..origin }, TargetBuffer { count: -1, ..there }), Err(Error::COUNT));
     assert_eq!(raw(Buffer { datatype: datatype::NULL, ..origin }, there), Err(Error::TYPE));
-    assert_eq!(raw(origin, Place { datatype: 0x5678, ..there }), Err(Error::TYPE));
-    assert_eq!(raw(origin, Place { count: 3, ..there }), Err(Error::TRUNCATE));
-    assert_eq!(raw(origin, Place { count: 16, ..there }), Ok(()));
-    assert_eq!(raw(origin, Place { count: 16, displacement: 1, ..there }), Err(Error::RMA_RANGE));
+    assert_eq!(raw(origin, TargetBuffer { datatype: 0x5678, ..there }), Err(Error::TYPE));
+    assert_eq!(raw(origin, TargetBuffer { count: 3, ..there }), Err(Error::TRUNCATE));
+    assert_eq!(raw(origin, TargetBuffer { count: 16, ..there }), Ok(()));
+    assert_eq!(raw(origin, TargetBuffer { count: 16, displacement: 1, ..there }), Err(Error::RMA_RANGE));
     let uncommitted = engine(|engine| engine.type_contiguous(Form::Int, 2, datatype::UINT32))?;
-    assert_eq!(raw(origin, Place { datatype: uncommitted.0, count: 2, ..there }), Err(Error::TYPE));
+    assert_eq!(raw(origin, TargetBuffer { datatype: uncommitted.0, count: 2, ..there }), Err(Error::TYPE));
     engine(|engine| engine.type_free(uncommitted.0))?;
     window.unlock_all()?;
     assert!((1..15).all(|index| window.load::<u32>(index) == 0));

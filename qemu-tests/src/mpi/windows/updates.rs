@@ -9,7 +9,7 @@ use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::{datatype, op};
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::{Communicator, Element};
-use lwk_mpi_rt::window::{Buffer, LockKind, Place};
+use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
 
 const ROUNDS: usize = 400;
 
@@ -143,14 +143,16 @@ fn pairs_and_complex(world: Communicator) -> Result<()> {
             count: 1,
             datatype: datatype::C_DOUBLE_COMPLEX,
         };
-        let place = Place { rank: target as i32, displacement: 0, count: 1, datatype: origin.datatype };
+        let place =
+            TargetBuffer { rank: target as i32, displacement: 0, count: 1, datatype: origin.datatype };
         // SAFETY: a variable of this iteration.
         engine(|engine| unsafe { engine.accumulate(&origin, &place, op::SUM, window.handle) })?;
         let mut pair = [0u64; 2];
         pair[0] = ((ROUNDS - round) as f64).to_bits();
         pair[1] = rank as u64;
         let origin = Buffer { address: pair.as_mut_ptr().cast(), count: 1, datatype: datatype::DOUBLE_INT };
-        let place = Place { rank: target as i32, displacement: 16, count: 1, datatype: origin.datatype };
+        let place =
+            TargetBuffer { rank: target as i32, displacement: 16, count: 1, datatype: origin.datatype };
         // SAFETY: as above.
         engine(|engine| unsafe { engine.accumulate(&origin, &place, op::MINLOC, window.handle) })?;
     }

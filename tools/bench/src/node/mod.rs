@@ -27,7 +27,7 @@ use lwk::qemu::Firmware;
 use lwk::run;
 use lwk::subcommand::{Lwk, PATIENCE};
 use lwk::tree::Tree;
-use program::{BENCHMARKS, Benchmark, Offer, Place};
+use program::{BENCHMARKS, Benchmark, Offer, Setting};
 use results::Measurement;
 
 /// Ranks if the user names no number: those of the paper's machine, or as many as this one has cores.
@@ -63,7 +63,7 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
     }
     let lwk = Lwk::new(tree)?;
     let host_cores = run::host_cores();
-    let place = Place {
+    let place = Setting {
         lwk: &lwk,
         on_host: options.host,
         host_cores,
@@ -128,7 +128,7 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
 
 fn measure(
     benchmark: &Benchmark,
-    place: &Place<'_>,
+    place: &Setting<'_>,
     offer: &Offer,
     job: &Job,
     transport: &str,
@@ -185,7 +185,7 @@ fn plan(offers: &BTreeMap<&'static str, Offer>, names: &[String], ranks: u32) ->
 /// Which do not, or why it cannot be asked.
 pub fn check_names(lwk: &Lwk) -> Result<(), String> {
     let limit = PATIENCE;
-    let place = Place { lwk, on_host: true, host_cores: run::host_cores(), quick: true, mem: 16, limit };
+    let place = Setting { lwk, on_host: true, host_cores: run::host_cores(), quick: true, mem: 16, limit };
     for benchmark in &BENCHMARKS {
         let tests = benchmark.offer(&place)?.tests;
         let unknown: Vec<_> = tests.iter().filter(|test| !benchmark.may_have(lwk.tree(), test)).collect();

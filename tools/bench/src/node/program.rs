@@ -31,7 +31,7 @@ pub struct Offer {
 }
 
 /// Where and how the programs run.
-pub struct Place<'a> {
+pub struct Setting<'a> {
     pub lwk: &'a Lwk,
     pub on_host: bool,
     /// Cores of this machine.
@@ -52,7 +52,7 @@ impl Benchmark {
     }
 
     /// Asks the program what it offers, in a job of one rank. The error says in one line what is wrong.
-    pub fn offer(&self, place: &Place<'_>) -> Result<Offer, String> {
+    pub fn offer(&self, place: &Setting<'_>) -> Result<Offer, String> {
         let ask = |word: &str| {
             let names = first_words(&place.run(self.name, 1, None, &[word.into()])?.stdout);
             if names.is_empty() { Err(format!("`{} {word}` names nothing", self.name)) } else { Ok(names) }
@@ -63,7 +63,7 @@ impl Benchmark {
     /// Runs one test as a job of its own and reads its JSON. The error says in one line what is wrong.
     pub fn run(
         &self,
-        place: &Place<'_>,
+        place: &Setting<'_>,
         test: &str,
         offer: &Offer,
         transport: &str,
@@ -90,7 +90,7 @@ fn choice<'t>(offer: &Offer, transport: &'t str) -> Option<&'t str> {
     (offer.transports.len() > 1).then_some(transport)
 }
 
-impl Place<'_> {
+impl Setting<'_> {
     /// Runs a program to its end; an error unless its status is 0.
     fn run(
         &self,

@@ -3,7 +3,7 @@
 
 use super::algorithm::Alltoall;
 use super::area::SMALL_BYTES;
-use super::arguments::{Division, Part, Parts};
+use super::arguments::{BufferArgument, Division, Parts};
 use super::channel::{Kind, check};
 use super::matching_calls::sort;
 use super::{Exchange, Shared};
@@ -16,15 +16,15 @@ use lwk_user::smartmap::Peer;
 
 /// As many regions as there are ranks: the first, and the bytes from one to the next.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct EqualParts {
     first: Region,
     stride: i64,
 }
 
-impl Row {
+impl EqualParts {
     /// The same region for all.
-    pub fn same(region: Region) -> Row {
-        Row { first: region, stride: 0 }
+    pub fn same(region: Region) -> EqualParts {
+        EqualParts { first: region, stride: 0 }
     }
 
     /// Bytes of each region.
@@ -82,15 +82,15 @@ pub(super) unsafe fn copy_whole(from: &Region, to: &Region) -> Result<()> {
 
 impl Engine {
     /// The row of a buffer that is divided equally. Errors: `COUNT`, `TYPE`, `BUFFER`.
-    pub(super) fn row(&self, parts: &Parts, count: i64) -> Result<Row> {
+    pub(super) fn row(&self, parts: &Parts, count: i64) -> Result<EqualParts> {
         let first = self.region(parts.address, count, parts.datatype)?;
         self.check_buffer(parts.address, count, parts.datatype)?;
         let stride = count.checked_mul(self.extent(parts.datatype)?).ok_or(Error::VALUE_TOO_LARGE)?;
-        Ok(Row { first, stride })
+        Ok(EqualParts { first, stride })
     }
 
     /// The region of a part that lives as long as the call. Errors: `COUNT`, `TYPE`, `BUFFER`.
-    fn own_part(&self, part: &Part) -> Result<Region> {
+    fn own_part(&self, part: &BufferArgument) -> Result<Region> {
         self.check_buffer(part.address, part.count, part.datatype)?;
         self.region(part.address, part.count, part.datatype)
     }
@@ -103,7 +103,7 @@ impl Engine {
     pub(super) unsafe fn gather_row(
         &mut self,
         communicator: &Communicator,
-        send: &Part,
+        send: &BufferArgument,
         receive: &Parts,
         count: i64,
         root: u32,
@@ -123,7 +123,7 @@ impl Engine {
         communicator: &Communicator,
         send: &Parts,
         count: i64,
-        receive: &Part,
+        receive: &BufferArgument,
         root: u32,
     ) -> Result<()> {
         // SAFETY: the root's part is readable until all have finished; `mine` is writable (each rank's
@@ -134,7 +134,7 @@ impl Engine {
 
     /// The root posts its row, and every rank calls `copy` with its own part and with the root's for it, which stays until all have finished
     /// and which no other rank copies; not with a part that is in place, which only the root's may be.
-    #[expect(clippy::too_many_arguments, reason = "both sides of a collective, and what is done with them")]
+    #[expect(clippy::too_many_arguments, reason = "both groups of a collective, and what is done with them")]
     #[inline]
     fn rooted_row(
         &mut self,
@@ -142,7 +142,7 @@ impl Engine {
         kind: Kind,
         parts: &Parts,
         count: i64,
-        own: &Part,
+        own: &BufferArgument,
         root: u32,
         copy: impl FnOnce(&Region, &Region) -> Result<()>,
     ) -> Result<()> {
@@ -187,7 +187,7 @@ impl Engine {
     pub(super) unsafe fn allgather_row(
         &mut self,
         communicator: &Communicator,
-        send: &Part,
+        send: &BufferArgument,
         receive: &Parts,
         count: i64,
     ) -> Result<()> {
@@ -217,7 +217,7 @@ impl Engine {
             return Ok(());
         }
         let check = check(Kind::AllgatherRow, 0, 0);
-        let number = self.open(shared, check, &Row::same(mine).words())?;
+        let number = self.open(shared, check, &EqualParts::same(mine).words())?;
         let (rank, size) = (shared.rank, shared.size());
         let mut outcome = Ok(());
         for peer in (rank..size).chain(0..rank).filter(|peer| !(in_place && *peer == rank)) {

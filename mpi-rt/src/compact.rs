@@ -1,4 +1,4 @@
-//! Light requests: what most programs make most often, a receive or a long send of one block, in little more than a cache line and
+//! Compact requests: what most programs make most often, a receive or a long send of one block, in little more than a cache line and
 //! without anything to be freed. A [`Request`](crate::request::Request) holds whatever any operation needs, five times as much; filling,
 //! moving and dropping it was half the cost of a window of short messages (measured: README.md).
 //!
@@ -18,7 +18,7 @@ use lwk_path::{Arrival, Delivery, Ticket};
 use lwk_place::NodeRank;
 
 /// A receive or send of one block.
-pub(crate) struct Light {
+pub(crate) struct CompactRequest {
     /// The buffer, and its bytes; when a receive is complete, the bytes received.
     address: *mut u8,
     bytes: usize,
@@ -47,21 +47,21 @@ enum Stage {
     Cancelled,
 }
 
-impl Light {
+impl CompactRequest {
     /// A receive that is complete already: bytes, source and tag of its status.
     #[inline(always)]
-    pub fn received(bytes: u64, source: i32, tag: i32) -> Light {
-        Light::receiving(core::ptr::null_mut(), bytes as usize, source, tag, None)
+    pub fn received(bytes: u64, source: i32, tag: i32) -> CompactRequest {
+        CompactRequest::receiving(core::ptr::null_mut(), bytes as usize, source, tag, None)
     }
 
     /// A send that the transport has; its status says nothing.
     #[inline(always)]
-    pub fn sending(ticket: Ticket) -> Light {
+    pub fn sending(ticket: Ticket) -> CompactRequest {
         let Status { bytes, source, tag, .. } = Status::EMPTY;
-        Light { state: Stage::Underway(ticket), ..Light::received(bytes, source, tag) }
+        CompactRequest { state: Stage::Underway(ticket), ..CompactRequest::received(bytes, source, tag) }
     }
 
-    /// A receive into a block, from `source` by its rank in the communicator; it is posted by [`Light::post`].
+    /// A receive into a block, from `source` by its rank in the communicator; it is posted by [`CompactRequest::post`].
     #[inline(always)]
     pub fn receiving(
         address: *mut u8,
@@ -69,9 +69,9 @@ impl Light {
         source: i32,
         tag: i32,
         keeps: Option<Rc<Communicator>>,
-    ) -> Light {
+    ) -> CompactRequest {
         let state = Stage::Complete;
-        Light { address, bytes, source, tag, state, error: None, detached: false, keeps }
+        CompactRequest { address, bytes, source, tag, state, error: None, detached: false, keeps }
     }
 
     #[inline(always)]
@@ -114,10 +114,10 @@ impl Light {
 }
 
 impl Engine {
-    /// Completes a light receive with the front message of its sender. False, and the receive still wants one, if the sender has cancelled it.
+    /// Completes a compact receive with the front message of its sender. False, and the receive still wants one, if the sender has cancelled it.
     #[inline(always)]
-    pub(crate) fn deliver_light(&mut self, request: Handle, source: NodeRank, arrival: &Arrival) -> bool {
-        let Some(it) = self.light.get_mut(request) else { return true };
+    pub(crate) fn deliver_compact(&mut self, request: Handle, source: NodeRank, arrival: &Arrival) -> bool {
+        let Some(it) = self.compact.get_mut(request) else { return true };
         let target = Region::block(it.address, it.bytes);
         // SAFETY: `arrival` is the sender's front message. The receive's `bytes` at `address` are writable
         // until it is complete (`Engine::irecv`'s contract).
@@ -141,15 +141,15 @@ impl Engine {
             Err(error) => it.error = Some(error.into()),
         }
         if it.detached {
-            self.light.discard(request);
+            self.compact.discard(request);
         }
         true
     }
 
-    /// Helps with a light send that the transport has; true when it is complete. `None` if the handle is not of a light request.
+    /// Helps with a compact send that the transport has; true when it is complete. `None` if the handle is not of a compact request.
     #[inline(always)]
-    pub(crate) fn advance_light(&mut self, request: Handle) -> Option<bool> {
-        let it = self.light.get_mut(request)?;
+    pub(crate) fn advance_compact(&mut self, request: Handle) -> Option<bool> {
+        let it = self.compact.get_mut(request)?;
         let Stage::Underway(ticket) = it.state else { unreachable!("a send under way that is not") };
         // SAFETY: the ticket is the request's, which is under way, so the buffer is readable
         // (`Engine::isend`'s contract).
@@ -158,49 +158,49 @@ impl Engine {
         }
         it.state = Stage::Complete;
         if it.detached {
-            self.light.discard(request);
+            self.compact.discard(request);
         }
         Some(true)
     }
 
-    /// The status of a light request if it is complete, which ends it: the handle becomes null.
+    /// The status of a compact request if it is complete, which ends it: the handle becomes null.
     #[inline(always)]
-    pub(crate) fn retire_light(&mut self, request: &mut Handle) -> Option<Status> {
-        let status = self.light.get(*request).filter(|it| it.is_complete())?.status();
-        self.light.discard(*request);
+    pub(crate) fn retire_compact(&mut self, request: &mut Handle) -> Option<Status> {
+        let status = self.compact.get(*request).filter(|it| it.is_complete())?.status();
+        self.compact.discard(*request);
         *request = NULL;
         Some(status)
     }
 
-    /// A light request's operation has ended, by itself or with an error of the transport; false if the handle is not of one.
+    /// A compact request's operation has ended, by itself or with an error of the transport; false if the handle is not of one.
     #[inline]
-    pub(crate) fn complete_light(&mut self, request: Handle, outcome: Result<()>) -> bool {
-        let Some(it) = self.light.get_mut(request) else { return false };
+    pub(crate) fn complete_compact(&mut self, request: Handle, outcome: Result<()>) -> bool {
+        let Some(it) = self.compact.get_mut(request) else { return false };
         it.state = Stage::Complete;
         it.error = outcome.err().or(it.error);
         if it.detached {
-            self.light.discard(request);
+            self.compact.discard(request);
         }
         true
     }
 
-    /// Gives a light request up; false if the handle is not of one.
-    pub(crate) fn free_light(&mut self, request: Handle) -> bool {
-        let Some(it) = self.light.get_mut(request) else { return false };
+    /// Gives a compact request up; false if the handle is not of one.
+    pub(crate) fn free_compact(&mut self, request: Handle) -> bool {
+        let Some(it) = self.compact.get_mut(request) else { return false };
         if it.is_complete() {
-            self.light.discard(request);
+            self.compact.discard(request);
         } else {
             it.detached = true;
         }
         true
     }
 
-    /// A light request's operation has been taken back.
+    /// A compact request's operation has been taken back.
     pub(crate) fn set_light_cancelled(&mut self, request: Handle) {
-        let Some(it) = self.light.get_mut(request) else { return };
+        let Some(it) = self.compact.get_mut(request) else { return };
         it.state = Stage::Cancelled;
         if it.detached {
-            self.light.discard(request);
+            self.compact.discard(request);
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn channel_of(communicator: &Rc<Communicator>) -> &Rc<Communicator> {
 
 /// This rank's group and the one it exchanges with, which on an intracommunicator is the same.
 #[derive(Clone, Debug)]
-pub(crate) struct Sides {
+pub(crate) struct GroupRanges {
     pub inter: bool,
     /// This rank's place.
     pub me: u32,
@@ -25,17 +25,17 @@ pub(crate) struct Sides {
     pub remote: Range<u32>,
 }
 
-impl Sides {
-    pub fn of(communicator: &Rc<Communicator>) -> Sides {
+impl GroupRanges {
+    pub fn of(communicator: &Rc<Communicator>) -> GroupRanges {
         let channel = channel_of(communicator);
         let (all, me, rank) = (0..channel.shared.size(), channel.shared.rank, communicator.rank);
         match &communicator.inter {
-            None => Sides { inter: false, me, rank, local: all.clone(), remote: all },
+            None => GroupRanges { inter: false, me, rank, local: all.clone(), remote: all },
             Some(inter) => {
                 let (own, other) = (communicator.size(), communicator.peers().len() as u32);
                 let (local, remote) =
                     if inter.is_first { (0..own, own..own + other) } else { (other..other + own, 0..other) };
-                Sides { inter: true, me, rank, local, remote }
+                GroupRanges { inter: true, me, rank, local, remote }
             }
         }
     }

@@ -32,7 +32,7 @@ const BY_MESSAGES_BITS: u32 = 8;
 pub(crate) struct Announcements(Vec<(&'static [Word], u64)>);
 
 /// A communicator to be, after this rank has left its own area's address.
-pub(crate) struct Birth {
+pub(crate) struct Joining {
     /// None where members are out of reach: then nothing is waited for.
     announcement: Option<Announcement<'static>>,
     rank: u32,
@@ -73,7 +73,7 @@ impl Announcements {
     }
 }
 
-impl Birth {
+impl Joining {
     /// Whether all members have arrived.
     pub fn is_complete(&self) -> bool {
         self.announcement.as_ref().is_none_or(|it| it.all_have_arrived())
@@ -129,12 +129,12 @@ impl Engine {
 
     /// Joins an announced communicator. Errors: `NO_MEM`, or `INTERN` for want of a context, if the announcement says so; `INTERN` if this rank
     /// is no member.
-    pub(crate) fn join(&mut self, announcement: u64, members: Rc<[NodeRank]>) -> Result<Birth> {
+    pub(crate) fn join(&mut self, announcement: u64, members: Rc<[NodeRank]>) -> Result<Joining> {
         self.contexts.reclaim();
         if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
             let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)? as u32;
             let context = (announcement >> BY_MESSAGES_BITS) as u32;
-            return Ok(Birth { announcement: None, rank, members, context, area: None });
+            return Ok(Joining { announcement: None, rank, members, context, area: None });
         }
         let (announcement, rank) = self.announced(announcement, &members)?;
         let context = announcement.name() as u32;
@@ -154,7 +154,7 @@ impl Engine {
             _ => REFUSED,
         };
         announcement.arrive(rank, address);
-        Ok(Birth { announcement: Some(announcement), rank: rank as u32, members, context, area })
+        Ok(Joining { announcement: Some(announcement), rank: rank as u32, members, context, area })
     }
 
     /// Tells the other members of an announced communicator that this rank cannot be one.
@@ -184,13 +184,13 @@ impl Engine {
         Ok((Announcement::of(words), rank))
     }
 
-    /// The communicator, after [`Birth::is_complete`] has said yes. Errors: `NO_MEM` in all members if one of them has no memory.
-    pub(crate) fn complete_birth(&mut self, birth: Birth) -> Result<Communicator> {
-        let areas = birth.areas();
-        if let Some(announcement) = &birth.announcement {
+    /// The communicator, after [`Joining::is_complete`] has said yes. Errors: `NO_MEM` in all members if one of them has no memory.
+    pub(crate) fn complete_joining(&mut self, joining: Joining) -> Result<Communicator> {
+        let areas = joining.areas();
+        if let Some(announcement) = &joining.announcement {
             announcement.end();
         }
-        let Birth { rank, members, context, area, .. } = birth;
+        let Joining { rank, members, context, area, .. } = joining;
         match areas {
             Ok(areas) => {
                 let shared =
@@ -205,11 +205,15 @@ impl Engine {
         }
     }
 
-    /// Joins an announced communicator and waits for the other members. Errors: as for [`Engine::join`] and [`Engine::complete_birth`].
-    pub(crate) fn bear(&mut self, announcement: u64, members: Rc<[NodeRank]>) -> Result<Communicator> {
-        let birth = self.join(announcement, members)?;
-        self.wait_until(|| birth.is_complete());
-        self.complete_birth(birth)
+    /// Joins an announced communicator and waits for the other members. Errors: as for [`Engine::join`] and [`Engine::complete_joining`].
+    pub(crate) fn join_and_wait(
+        &mut self,
+        announcement: u64,
+        members: Rc<[NodeRank]>,
+    ) -> Result<Communicator> {
+        let joining = self.join(announcement, members)?;
+        self.wait_until(|| joining.is_complete());
+        self.complete_joining(joining)
     }
 }
 
