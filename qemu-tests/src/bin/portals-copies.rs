@@ -11,7 +11,7 @@
 extern crate alloc;
 
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::AtomicU8;
 
 use lwk_user::portals::abi::{
     ANY, Descriptor, Entry, NONE, NodeCounts, Operation, PRIORITY_LIST, ack, descriptor, entry, event,
