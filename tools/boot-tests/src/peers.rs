@@ -14,10 +14,11 @@ use super::judge::Expected;
 use lwk::packages::find_command;
 use lwk::subcommand::{Ended, Lwk, PATIENCE, shown};
 use lwk::tree::RunFolder;
-use lwk_bench::peers::rows::{LINE, ROWS};
+use lwk_bench::peers::rows::{self, LINE, ROWS};
 
 /// Beside MPICH.
 const BESIDE: &str = "bench-peers-beside-mpich";
+const TYPES_BESIDE: &str = "bench-peers-beside-mpich-of-datatypes";
 /// Debian's commands, and the name of this peer.
 const MPICH: [&str; 2] = ["mpicc.mpich", "mpiexec.mpich"];
 const MPICH_NAME: &str = "debian-mpich";
@@ -80,19 +81,23 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// The tests of `bench peers`; none on a machine with fewer than two cores, and that beside MPICH only where it is installed.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 4] = [
+    let checks: [(&str, Check); 5] = [
         (BESIDE, beside_mpich),
+        (TYPES_BESIDE, types_beside_mpich),
         ("bench-peers-outlives-wrong-peers", wrong_peers),
         ("bench-peers-strict", strict),
         ("bench-peers-refuses-what-cannot-be", refusals),
     ];
-    let checks = checks.into_iter().filter(|(name, _)| has_cores() && (*name != BESIDE || has_mpich()));
+    let checks =
+        checks.into_iter().filter(|(name, _)| has_cores() && (!name.starts_with(BESIDE) || has_mpich()));
     let test = |(name, check): (&str, Check)| Test {
         name: name.into(),
         // The ranks of both are pinned to the same two cores.
         alone: true,
         on_host: true,
-        sources: ["compare.c", "compare-shmem.c"].map(|name| Path::new("apps/c/bench").join(name)).into(),
+        sources: ["compare.c", "compare-shmem.c", "compare-types.c"]
+            .map(|name| Path::new("apps/c/bench").join(name))
+            .into(),
         run: Box::new(check),
     };
     checks.map(test).collect()
@@ -169,6 +174,31 @@ fn beside_mpich(lwk: &Lwk) -> Result<(), String> {
     let page = read(&out.join("peers.html"))?;
     let plots = ended.stdout.matches("# cores ").count();
     is_self_contained(&page, plots).or_else(complain)
+}
+
+/// Datatypes are measured if they are asked for, and their figures are of all settings.
+fn types_beside_mpich(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let out = folder.file("out");
+    let more = ["types_unpack_vector", "--rounds", "1", "--only", MPICH_NAME];
+    let ended = lwk.command(&words(&out, &more), LIMIT)?;
+    Expected { stdout: vec!["^# figures dropped .*: [0-9]+ of [0-9]+$".into()], ..Expected::default() }
+        .judge(&ended)?;
+    let document: Value =
+        serde_json::from_str(&read(&out.join("peers.json"))?).map_err(|error| error.to_string())?;
+    for number in 0..3 {
+        let figures =
+            document["runs"][number]["runs"][0]["figures"].as_array().map_or(&[][..], Vec::as_slice);
+        let wanted = || rows::all().filter(|row| row.name.starts_with(more[0]));
+        let missing: Vec<&str> = wanted()
+            .map(|row| row.name)
+            .filter(|name| !figures.iter().any(|figure| figure["name"] == *name))
+            .collect();
+        if wanted().next().is_none() || !missing.is_empty() || figures.iter().any(|it| it["name"] == FIGURE) {
+            return Err(format!("setting {number} lacks {missing:?}\n{}", shown(&ended)));
+        }
+    }
+    Ok(())
 }
 
 /// A page that fetches nothing, with so many plots that are well-formed.

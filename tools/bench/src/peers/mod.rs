@@ -1,6 +1,6 @@
 //! `cargo lwk bench peers`: Margay's MPI beside others', on the same two pinned cores of this machine, interleaved in one run.
 //!
-//! Two C programs, `apps/c/bench/compare.c` and `apps/c/bench/compare-shmem.c`, are compiled unchanged by each MPI's own compiler command
+//! C programs, `apps/c/bench/compare.c`, `compare-shmem.c` and `compare-types.c`, are compiled unchanged by each MPI's own compiler command
 //! and by `margay-cc`. A round starts them once under each MPI in each of its settings, one after the other; a machine whose state changes
 //! (a line between two cores takes several times as long as a moment ago) changes for all. The programs measure that line before and after
 //! every figure: a figure that straddles a change is dropped, and medians are taken for each state apart. Nothing is carried over from an
@@ -15,6 +15,7 @@ pub mod rows;
 mod samples;
 mod start;
 mod table;
+mod types;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,9 +36,10 @@ use lwk::progress::Step;
 use lwk::subcommand::Lwk;
 use lwk::tree::{RunFolder, Tree};
 
-/// The programs that all run: MPI's and OpenSHMEM's.
+/// The programs that all run: MPI's, OpenSHMEM's, and that of MPI's datatypes.
 const MPI: &str = "apps/c/bench/compare.c";
 const SHMEM: &str = "apps/c/bench/compare-shmem.c";
+const TYPES: &str = "apps/c/bench/compare-types.c";
 /// Ranks, each on a core of its own.
 const RANKS: u32 = 2;
 /// Status if `--strict` finds a row that is slower than a peer, or no row that has a peer's figure beside it.
@@ -54,12 +56,13 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
         )));
     }
     if let Some(unknown) =
-        options.figures.iter().find(|figure| !ROWS.iter().any(|row| row.name.starts_with(figure.as_str())))
+        options.figures.iter().find(|figure| !rows::all().any(|row| row.name.starts_with(figure.as_str())))
     {
         let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
         return Err(Failure::usage(format!(
-            "no figure begins with {unknown}; there are {}",
-            names.join(", ")
+            "no figure begins with {unknown}; there are {}, and of datatypes {}_…",
+            names.join(", "),
+            types::PREFIX
         )));
     }
     let peers = peer::chosen(&options.peers, &options.only)?;
@@ -73,12 +76,12 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     if !options.built {
         let builder = Builder::new(tree, false, options.verbose)?;
         builder.programs(build::APPS)?;
-        let sources = [PathBuf::from(MPI), PathBuf::from(SHMEM)];
+        let sources = [MPI, SHMEM, TYPES].map(PathBuf::from);
         cc::build_programs(tree, &builder, &sources.iter().collect())?;
     }
     let folder = RunFolder::new(tree)?;
     let lwk = Lwk::new(tree)?;
-    let programs = [MPI, SHMEM].map(|source| Measuring {
+    let programs = [MPI, SHMEM, TYPES].map(|source| Measuring {
         program: cc::program(tree, Path::new(source)),
         figures: wanted(options, source),
     });
@@ -86,11 +89,11 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     let mut settings = vec![Setting::margay(&lwk, programs, options.timeout)];
     let (mut absent, mut versions) = (Vec::new(), Vec::new());
     // A peer without any of the figures asked for has nothing to do.
-    for peer in peers.iter().filter(|peer| !wanted(options, source_of(peer)).is_empty()) {
+    for peer in peers.iter().filter(|peer| !sources(options, peer).is_empty()) {
         match prepare(tree, peer, options, &folder) {
-            Ok((found, measuring)) => {
+            Ok((found, programs)) => {
                 let ways = peer.ways.unwrap_or_else(|| peer::ways_of(&found.version));
-                settings.extend(ways.iter().map(|way| Setting::peer(&peer.name, way, &found, &measuring)));
+                settings.extend(ways.iter().map(|way| Setting::peer(&peer.name, way, &found, &programs)));
                 versions.push(json!({ "name": peer.name, "version": found.version }));
             }
             Err(failure) => absent.push((peer.name.clone(), failure.message)),
@@ -128,35 +131,42 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
 
 /// Names of the figures that are asked for and that a program prints.
 fn wanted(options: &BenchPeersOptions, source: &str) -> Vec<&'static str> {
-    let of_it = |row: &&rows::Row| row.is_shmem() == (source == SHMEM) && row.is_wanted(&options.figures);
-    ROWS.iter().filter(of_it).map(|row| row.name).collect()
+    let of_it = |row: &&rows::Row| {
+        let its = [(row.is_shmem(), SHMEM), (row.is_types(), TYPES)];
+        let program = its.into_iter().find(|(is, _)| *is).map_or(MPI, |(_, program)| program);
+        program == source && row.is_wanted(&options.figures)
+    };
+    rows::all().filter(of_it).map(|row| row.name).collect()
 }
 
-/// The source of the program by which a peer is measured.
-fn source_of(peer: &Peer) -> &'static str {
-    if peer.program == Measured::Mpi { MPI } else { SHMEM }
+/// The sources of the programs by which a peer is measured: those that print figures that are asked for.
+fn sources(options: &BenchPeersOptions, peer: &Peer) -> Vec<&'static str> {
+    let its: &[&str] = if peer.program == Measured::Mpi { &[MPI, TYPES] } else { &[SHMEM] };
+    its.iter().copied().filter(|source| !wanted(options, source).is_empty()).collect()
 }
 
-/// Finds or installs a peer, and compiles its program with its own compiler command.
+/// Finds or installs a peer, and compiles its programs with its own compiler command.
 fn prepare(
     tree: &Tree,
     peer: &Peer,
     options: &BenchPeersOptions,
     folder: &RunFolder,
-) -> Outcome<(Found, Measuring)> {
+) -> Outcome<(Found, Vec<Measuring>)> {
     let found = install::find(tree, peer, folder, options.verbose)?;
-    let program = folder.file(&format!("compare-{}", peer.name));
-    let source = source_of(peer);
-    let mut command = found.compiler();
-    command.args(["-std=gnu11", "-O2", "-o"]).arg(&program).arg(tree.root().join(source));
-    if let Measured::Shmem(library) = peer.program {
-        command.arg(library);
-    }
-    let ended = start::to_end(&mut command, folder, Duration::from_secs(options.timeout));
-    match ended.map_or_else(|failure| Some(failure.message), |ended| ended.complaint()) {
-        None => Ok((found, Measuring { program, figures: wanted(options, source) })),
-        Some(why) => {
-            Err(Failure::host(format!("{} cannot compile {source}: {why}", found.compiler.display())))
+    let mut programs = Vec::new();
+    for (number, source) in sources(options, peer).into_iter().enumerate() {
+        let program = folder.file(&format!("compare-{}-{number}", peer.name));
+        let mut command = found.compiler();
+        command.args(["-std=gnu11", "-O2", "-o"]).arg(&program).arg(tree.root().join(source));
+        if let Measured::Shmem(library) = peer.program {
+            command.arg(library);
         }
+        let ended = start::to_end(&mut command, folder, Duration::from_secs(options.timeout));
+        if let Some(why) = ended.map_or_else(|failure| Some(failure.message), |ended| ended.complaint()) {
+            let compiler = found.compiler.display();
+            return Err(Failure::host(format!("{compiler} cannot compile {source}: {why}")));
+        }
+        programs.push(Measuring { program, figures: wanted(options, source) });
     }
+    Ok((found, programs))
 }

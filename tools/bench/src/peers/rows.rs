@@ -1,5 +1,7 @@
 //! The figures that are compared: what each is called, which way is better, its floor, and how far ahead of the best peer it should be.
 
+use crate::peers::types;
+
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
@@ -39,7 +41,7 @@ pub enum Floor {
     Copy(&'static str, f64),
 }
 
-const fn both(near: f64, far: f64) -> Option<Target> {
+pub(super) const fn both(near: f64, far: f64) -> Option<Target> {
     Some(Target { near, far })
 }
 
@@ -72,6 +74,11 @@ const OF_COPY: f64 = 0.95;
 const OF_LINE: f64 = 1.0 / 1.05;
 
 /// All rows, in the order of the table.
+pub fn all() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().chain(types::rows())
+}
+
+/// The rows that are measured if none is named.
 pub static ROWS: [Row; 27] = [
     time("latency_0_us", "half round trip, 0 B", both(1.6, 1.25), LINE),
     time("latency_8_us", "half round trip, 8 B", both(1.6, 1.25), LINE),
@@ -124,9 +131,15 @@ impl Row {
         self.name.starts_with("shmem_")
     }
 
-    /// Whether it is asked for: its name begins with one of these, or there are none.
+    /// Whether the program of datatypes measures it.
+    pub fn is_types(&self) -> bool {
+        self.name.starts_with(types::PREFIX)
+    }
+
+    /// Whether it is asked for: its name begins with one of these, or there are none. Those of datatypes, of which there are hundreds, must be asked for.
     pub fn is_wanted(&self, figures: &[String]) -> bool {
-        figures.is_empty() || figures.iter().any(|figure| self.name.starts_with(figure.as_str()))
+        figures.is_empty() && !self.is_types()
+            || figures.iter().any(|figure| self.name.starts_with(figure.as_str()))
     }
 
     /// How many times better `ours` is than `theirs`.

@@ -99,13 +99,15 @@ impl Setting {
     }
 
     /// A peer in one of its ways.
-    pub fn peer(name: &str, way: &Way, found: &Found, it: &Measuring) -> Self {
-        let mut words: Vec<OsString> = way.words.iter().map(OsString::from).collect();
-        words.extend(["-n".into(), RANKS.to_string().into(), it.program.clone().into()]);
-        let mut variables = found.variables();
-        variables.extend(way.variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())));
-        let start = Start { command: found.starter.clone(), words, variables, figures: it.figures.clone() };
-        Self { name: format!("{name} {}", way.name), starts: vec![start] }
+    pub fn peer(name: &str, way: &Way, found: &Found, programs: &[Measuring]) -> Self {
+        let start = |it: &Measuring| {
+            let mut words: Vec<OsString> = way.words.iter().map(OsString::from).collect();
+            words.extend(["-n".into(), RANKS.to_string().into(), it.program.clone().into()]);
+            let mut variables = found.variables();
+            variables.extend(way.variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())));
+            Start { command: found.starter.clone(), words, variables, figures: it.figures.clone() }
+        };
+        Self { name: format!("{name} {}", way.name), starts: programs.iter().map(start).collect() }
     }
 
     /// Runs everything once, each command within `limit`; failures are in the [`Run`].

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::peers::rows::{Floor, ROWS, Row};
+use crate::peers::rows::{self, Floor, Row};
 use crate::peers::samples::{Median, Samples, State};
 
 /// Number of Margay's setting.
@@ -83,7 +83,7 @@ pub struct Comparison {
 impl Comparison {
     /// Compares what was sampled; `absent` are peers that took no part, and why.
     pub fn of(samples: &Samples, absent: Vec<(String, String)>) -> Self {
-        let lines = |state| ROWS.iter().filter_map(|row| line(samples, state, row)).collect::<Vec<_>>();
+        let lines = |state| rows::all().filter_map(|row| line(samples, state, row)).collect::<Vec<_>>();
         let states =
             State::ALL.map(|state| (state, lines(state))).into_iter().filter(|(_, lines)| !lines.is_empty());
         let failed = samples.failures().map(|(name, why, runs)| {
