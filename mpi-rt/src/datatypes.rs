@@ -172,6 +172,12 @@ impl Engine {
         self.datatype(datatype).map_or(Keeps::Nothing, |datatype| Keeps::Layout(datatype.clone()))
     }
 
+    /// The datatype, to be kept while it is used, unless it is one that is never freed. Errors are found elsewhere.
+    #[inline(always)]
+    pub(crate) fn kept(&self, datatype: u64) -> Option<Datatype> {
+        if dense_bytes(datatype) != 0 { None } else { self.datatype(datatype).ok().cloned() }
+    }
+
     /// Gives a datatype a handle.
     pub fn add_datatype(&mut self, datatype: Datatype) -> Handle {
         self.datatypes.derived.insert(datatype)

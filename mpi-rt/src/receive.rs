@@ -175,6 +175,8 @@ impl Engine {
     pub unsafe fn receive(&mut self, arguments: &ReceiveArguments) -> Result<Status> {
         let communicator = self.communicator(arguments.communicator)?;
         let target = self.buffer(arguments.address, arguments.count, arguments.datatype)?;
+        // Progress may call an operation of the program's that frees the datatype.
+        let _layout = self.layout_of(arguments.datatype, &target);
         if arguments.tag < 0 && arguments.tag != ANY_TAG {
             return Err(Error::TAG);
         }

@@ -45,6 +45,8 @@ impl Engine {
         if mode == Mode::Buffered {
             return self.send_buffered(&send).map(drop);
         }
+        // Progress may call an operation of the program's that frees the datatype.
+        let _layout = self.layout_of(arguments.datatype, &send.source);
         if self.deferred_count == 0 {
             // SAFETY: the buffer is readable until this returns (this function's contract), which is after
             // the send is done.

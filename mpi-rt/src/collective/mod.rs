@@ -47,6 +47,7 @@ use algorithm::Alltoall;
 use area::SMALL_BYTES;
 use channel::{Kind, check};
 use equal_parts::equal;
+use lwk_datatype::Datatype;
 use lwk_user::wait::Poll;
 
 impl Engine {
@@ -66,6 +67,8 @@ impl Engine {
             // (this function's contract).
             return unsafe { self.run_collective(call, &it) };
         }
+        // Progress may call an operation of the program's that frees the datatypes.
+        let _layouts = self.layouts_of(call);
         // SAFETY: the call's buffers are readable and writable, as it names them, until this returns (this
         // function's contract).
         unsafe {
@@ -121,6 +124,20 @@ impl Engine {
                 }
                 _ => self.run_collective(call, &it),
             }
+        }
+    }
+
+    /// What keeps the layouts of a call's buffers alive, where they are used without a plan.
+    #[inline(always)]
+    fn layouts_of(&self, call: &Call) -> [Option<Datatype>; 2] {
+        match call {
+            Call::Broadcast { buffer, .. } => [self.kept(buffer.datatype), None],
+            Call::Gather { send, receive, .. } | Call::Allgather { send, receive } => {
+                [self.kept(send.datatype), self.kept(receive.datatype)]
+            }
+            Call::Scatter { send, receive, .. } => [self.kept(send.datatype), self.kept(receive.datatype)],
+            Call::Alltoall { send, receive } => [self.kept(send.datatype), self.kept(receive.datatype)],
+            _ => [None, None],
         }
     }
 
