@@ -104,11 +104,14 @@ impl Engine {
         // SAFETY: the first rank has just told the address of its initialised words, which are shared through atomics only and stay until
         // the barrier in which all ranks close the file; the reference goes with this rank's part of it.
         let control: &'static Control = unsafe { &*seen_from_here::<Control>(root, address) };
-        let position = self.exchange_outcomes(&parent, position.map(|_| 0)).and(position)?;
+        // All that may find no memory comes before the last exchange: after it the peers use the first rank's words.
+        let last = position.and_then(|position| Ok((position, properties::initial_hints(hints, name)?)));
+        self.exchange_outcomes(&parent, last.as_ref().map(|_| 0).map_err(|error| *error))?;
+        let (position, hints) = last?;
         let communicator = Rc::new(self.duplicate_hidden(&parent)?);
         Ok(self.files.insert(File {
             descriptor: Rc::new(descriptor),
-            hints: properties::initial_hints(hints, name)?,
+            hints,
             mode: draft.mode,
             name: draft.name,
             communicator,

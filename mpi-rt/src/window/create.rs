@@ -11,6 +11,7 @@ use crate::communicator::Communicator;
 use crate::engine::{Engine, with};
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use crate::info::Info;
 use crate::object::{self, Object};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -27,6 +28,9 @@ pub(super) struct Draft {
     pub parent: Rc<Communicator>,
     pub own: Own,
     pub controls: Vec<&'static Control>,
+    /// Room for as many as there are ranks.
+    targets: Vec<Target>,
+    hints: Info,
 }
 
 /// Frees a window, after the attributes that programs have attached to it; all its ranks must call it. Errors: `WIN`; `RMA_SYNC` while this
@@ -87,19 +91,21 @@ impl Engine {
         if parent.is_out_of_reach() {
             return Err(Error::UNSUPPORTED_OPERATION);
         }
-        let own = part.and_then(|part| Own::new(parent.size(), part));
-        let word = own.as_ref().map(Own::address).map_err(|error| *error);
+        // All that may find no memory comes before the exchange: after it the peers use this rank's control words.
+        let ranks = parent.size();
+        let made = part.and_then(|part| {
+            Ok((Own::new(ranks, part)?, with_room(ranks)?, with_room(ranks)?, hints::defaults()?))
+        });
+        let word = made.as_ref().map(|(own, ..)| own.address()).map_err(|error| *error);
         let words = self.exchange_outcomes(&parent, word)?;
         // Without an error of any rank there is none of this one.
-        let own = own?;
-        let mut controls = Vec::new();
-        controls.try_reserve_exact(words.len()).map_err(|_| Error::NO_MEM)?;
+        let (own, mut controls, targets, hints) = made?;
         for (member, word) in parent.members.iter().zip(words) {
             let peer = Peer::new(*member).ok_or(Error::INTERN)?;
             // SAFETY: the peer has just told its address; the reference becomes part of the window.
             controls.push(unsafe { control_of(peer, word) });
         }
-        Ok(Draft { parent, own, controls })
+        Ok(Draft { parent, own, controls, targets, hints })
     }
 
     /// Tells all ranks an address of each, below 2^63. Errors: this rank's, or another's.
@@ -108,23 +114,21 @@ impl Engine {
         parent: &Communicator,
         outcome: Result<u64>,
     ) -> Result<Vec<u64>> {
+        let room = with_room(parent.size());
+        let outcome = outcome.and_then(|word| room.as_ref().map(|_| word).map_err(|error| *error));
+        let mut words = room.unwrap_or_default();
         let word = outcome.unwrap_or_else(|error| FAILED | error.class() as u64);
-        let mut words: Vec<u64> = Vec::new();
-        let room = words.try_reserve_exact(parent.size() as usize);
         let mut failure = outcome.err();
         self.exchange_words(parent, [word as i32, (word >> 32) as i32], |_, [low, high]| {
             let word = low as u32 as u64 | (high as u32 as u64) << 32;
             if word & FAILED != 0 {
                 let theirs = Error::from_class((word & !FAILED) as i32).unwrap_or(Error::OTHER);
                 failure.get_or_insert(theirs);
-            } else if room.is_ok() {
+            } else if failure.is_none() {
                 words.push(word);
             }
         })?;
-        match failure {
-            Some(error) => Err(error),
-            None => room.map(|()| words).map_err(|_| Error::NO_MEM),
-        }
+        failure.map_or(Ok(words), Err)
     }
 
     /// Makes the window; all ranks come here, or none.
@@ -135,10 +139,8 @@ impl Engine {
         parts: &[OwnMemory],
         memory: Option<Memory>,
     ) -> Result<Handle> {
-        let Draft { parent, own, controls } = draft;
+        let Draft { parent, own, controls, mut targets, hints } = draft;
         let rank = parent.rank;
-        let mut targets = Vec::new();
-        targets.try_reserve_exact(parts.len()).map_err(|_| Error::NO_MEM)?;
         for ((member, control), part) in parent.members.iter().zip(controls).zip(parts) {
             let peer = Peer::new(*member).ok_or(Error::INTERN)?;
             let own_part = targets.len() == rank as usize;
@@ -161,7 +163,6 @@ impl Engine {
         }
         let mine = parts.get(rank as usize).ok_or(Error::INTERN)?;
         let attributes = Box::new(Attributes::new(flavor, mine));
-        let hints = hints::defaults()?;
         let communicator = self.duplicate_hidden(&parent)?;
         Ok(self.windows.insert(Window {
             communicator: Rc::new(communicator),
@@ -174,6 +175,13 @@ impl Engine {
             hints,
         }))
     }
+}
+
+/// An empty list with room for one of each rank. Errors: `NO_MEM`.
+fn with_room<T>(ranks: u32) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(ranks as usize).map_err(|_| Error::NO_MEM)?;
+    Ok(list)
 }
 
 /// Size and unit of displacement in bytes. Errors: `SIZE` if negative, `DISP` if there is no such unit.
