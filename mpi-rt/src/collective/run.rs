@@ -20,7 +20,7 @@ use core::mem::take;
 use lwk_path::region::{Region, copy_regions};
 use lwk_user::wait::Poll;
 
-/// Words of a post of pieces: addresses of the pieces to be read and to be written and of the partners, and how many of each.
+/// Words of a post of pieces: addresses of the pieces to be read and to be written and of the partners, and from [`NUMBERS`] on how many of each.
 const SENDS: usize = 0;
 const RECEIVES: usize = 1;
 const PARTNERS: usize = 2;
@@ -143,14 +143,12 @@ impl Run {
             return channel.post(self.number, plan.check, &[contribution, result]);
         }
         let address = |pieces: &[Piece]| pieces.as_ptr().expose_provenance() as u64;
-        let numbers = [plan.sends.len(), plan.receives.len(), plan.partners.len()];
-        let numbers = numbers.iter().rev().fold(0, |word, number| word << PLACE_BITS | *number as u64);
         let partners = plan.partners.as_ptr().expose_provenance() as u64;
-        channel.post(
-            self.number,
-            plan.check,
-            &[address(&plan.sends), address(&plan.receives), partners, numbers],
-        );
+        let addresses = [address(&plan.sends), address(&plan.receives), partners];
+        let numbers =
+            [plan.sends.len(), plan.receives.len(), plan.partners.len()].map(|number| number as u64);
+        let ([a, b, c], [k, l, m]) = (addresses, numbers);
+        channel.post(self.number, plan.check, &[a, b, c, k, l, m]);
     }
 
     /// Does what can be done now; true when the operation is complete.
@@ -295,8 +293,8 @@ impl Run {
     unsafe fn carry_out(&self, group: &Group, step: &Move) -> Result<()> {
         let (shared, channel) = (group.shared(), group.channel());
         channel.agree(step.peer, self.number, self.plan.check)?;
-        let numbers = channel.posted_word(step.peer, self.number, NUMBERS);
-        let [sends, receives, partners] = [0, 1, 2].map(|place| numbers >> (place * PLACE_BITS) & PLACES);
+        let [sends, receives, partners] = [SENDS, RECEIVES, PARTNERS]
+            .map(|list| channel.posted_word(step.peer, self.number, NUMBERS + list));
         let place = match step.place {
             PieceIndex::At(place) => place,
             PieceIndex::Occurrence(before) => {
@@ -331,10 +329,6 @@ impl Run {
         Ok(())
     }
 }
-
-/// Numbers of pieces share a word.
-const PLACE_BITS: u32 = 21;
-const PLACES: u64 = (1 << PLACE_BITS) - 1;
 
 impl Engine {
     /// What a collective does: in place by a plan, or by messages where members are out of reach. Errors: those of its arguments;
