@@ -132,6 +132,14 @@ static void distributed(void)
     CHECK(to[0] == (rank_ + 2) % size_ && to_weight[0] == 10 + rank_);
     CHECK(from[0] == (rank_ + 2 * size_ - 2) % size_ && from_weight[0] == 10 + from[0]);
     OK(MPI_Comm_free(&comm));
+#ifdef MPICH_NUMVERSION
+    /* It reads them. */
+    CHECK(empty != none);
+    CHECK(empty != unweighted);
+#else
+    FAILS(MPI_ERR_ARG, MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, empty, 1, &next, empty, MPI_INFO_NULL, 0, &comm));
+    FAILS(MPI_ERR_ARG, MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &previous, &one, &next, empty, MPI_INFO_NULL, 0, &comm));
+#endif
     OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, none, empty, 0, none, empty, MPI_INFO_NULL, 0, &comm));
     OK(MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted));
     CHECK(in == 0 && out == 0 && weighted);

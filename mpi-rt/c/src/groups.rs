@@ -1,6 +1,6 @@
 //! Groups (MPI-5.0, section 7.3).
 
-use crate::types::{Group, Session, array, array_mut, give, text, value};
+use crate::types::{Group, Session, array, give, output, text, value};
 use crate::{conversions, mpi};
 use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::abi::{GROUP_EMPTY, GROUP_NULL};
@@ -34,7 +34,7 @@ mpi! {
     fn Group_translate_ranks(group1: Group, n: c_int, ranks1: *const c_int, group2: Group, ranks2: *mut c_int) on Nothing {
         let ranks = array(ranks1, length(n)?)?;
         let translated = with(|engine| engine.translate_ranks(Handle(group1), ranks, Handle(group2)))?;
-        array_mut(ranks2, n)?.copy_from_slice(&translated);
+        output(ranks2, n)?.write_copy_of_slice(&translated);
         Ok(())
     }
 

@@ -4,8 +4,9 @@
 //! name that shall be found or withdrawn never been published: that is what the calls for them say.
 
 use crate::mpi;
-use crate::types::{Comm, Info, array, array_mut, give};
+use crate::types::{Comm, Info, array, give, output};
 use core::ffi::{c_char, c_int};
+use core::mem::MaybeUninit;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::{Error, Handle, Result, abi};
 
@@ -43,7 +44,7 @@ unsafe fn none_spawned<'a>(
         if !codes.is_null() {
             // SAFETY: `codes` is not null (checked above), so it is writable for `all` codes (this function's
             // contract).
-            unsafe { array_mut(codes, all)? }.fill(Error::SPAWN.code());
+            unsafe { output(codes, all)? }.fill(MaybeUninit::new(Error::SPAWN.code()));
         }
     }
     Err(Error::UNSUPPORTED_OPERATION)

@@ -1,8 +1,9 @@
 //! Completing requests (MPI-5.0, sections 3.7 and 3.9).
 
 use crate::mpi;
-use crate::types::{Request, Status, UNDEFINED, array_mut, give, requests, requests_to_ask};
+use crate::types::{Request, Status, UNDEFINED, give, output, requests, requests_to_ask};
 use core::ffi::c_int;
+use core::mem::MaybeUninit;
 use core::ptr;
 use lwk_mpi_rt::abi::REQUEST_NULL;
 use lwk_mpi_rt::completion;
@@ -192,7 +193,7 @@ unsafe fn store_one(statuses: *mut Status, index: usize, outcome: &Outcome) {
 
 /// The outcome of calls that complete some of several requests: which, and their statuses.
 struct Completed<'a> {
-    indices: &'a mut [c_int],
+    indices: &'a mut [MaybeUninit<c_int>],
     statuses: *mut Status,
     count: usize,
 }
@@ -203,13 +204,13 @@ impl Completed<'_> {
     unsafe fn new<'a>(indices: *mut c_int, count: c_int, statuses: *mut Status) -> Result<Completed<'a>> {
         // SAFETY: `indices` is null or writable for `count` elements, as long as `'a` (this function's
         // contract).
-        let indices = unsafe { array_mut(indices, count)? };
+        let indices = unsafe { output(indices, count)? };
         Ok(Completed { indices, statuses, count: 0 })
     }
 
     fn add(&mut self, index: usize, outcome: &Outcome) {
         if let Some(place) = self.indices.get_mut(self.count) {
-            *place = index as c_int;
+            place.write(index as c_int);
             // SAFETY: `count` is below the number of indices (`get_mut` above), and statuses are none or as
             // many (`new`'s contract).
             unsafe { store_one(self.statuses, self.count, outcome) };

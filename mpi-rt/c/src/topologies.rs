@@ -1,10 +1,10 @@
 //! Virtual topologies (MPI-5.0, chapter 8).
 
 use crate::mpi;
-use crate::types::{Comm, Info, array, array_mut, give};
+use crate::types::{Comm, Info, array, array_mut, give, output};
 use alloc::vec::Vec;
 use core::ffi::c_int;
-use lwk_mpi_rt::abi::{COMM_NULL, UNWEIGHTED};
+use lwk_mpi_rt::abi::{COMM_NULL, UNWEIGHTED, WEIGHTS_EMPTY};
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::info::hints;
 use lwk_mpi_rt::topology::dims::dims_create;
@@ -31,22 +31,27 @@ fn dimensions(count: c_int) -> Result<c_int> {
 /// `place` must be null or writable for `room` numbers.
 unsafe fn give_list(place: *mut c_int, room: c_int, numbers: impl IntoIterator<Item = c_int>) -> Result<()> {
     // SAFETY: `place` is null or writable for `room` numbers (this function's contract).
-    let places = unsafe { array_mut(place, room) }.map_err(|_| Error::ARG)?;
-    places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
+    let places = unsafe { output(place, room) }.map_err(|_| Error::ARG)?;
+    places.iter_mut().zip(numbers).for_each(|(place, number)| {
+        place.write(number);
+    });
     Ok(())
 }
 
-/// Weights of the caller's, unless there are none: `MPI_UNWEIGHTED`. `MPI_WEIGHTS_EMPTY` is an address that is not read.
+/// Weights of the caller's, unless there are none: `MPI_UNWEIGHTED`. Errors: `ARG` for `MPI_WEIGHTS_EMPTY`, which is an address that is not read, where
+/// there are edges.
 ///
 /// # Safety
-/// `start` must be `MPI_UNWEIGHTED`, null, or readable for `count` numbers, as long as `'a`;
-/// `MPI_WEIGHTS_EMPTY` is for none.
+/// `start` must be `MPI_UNWEIGHTED`, `MPI_WEIGHTS_EMPTY`, null, or readable for `count` numbers, as long as `'a`.
 unsafe fn weights<'a>(start: *const c_int, count: c_int) -> Result<Option<&'a [c_int]>> {
     if start.addr() == UNWEIGHTED {
         return Ok(None);
     }
-    // SAFETY: `start` is readable for `count` numbers (this function's contract), or `MPI_WEIGHTS_EMPTY`,
-    // where `count` is 0 and nothing is read.
+    if start.addr() == WEIGHTS_EMPTY && count > 0 {
+        return Err(Error::ARG);
+    }
+    // SAFETY: `start` is readable for `count` numbers (this function's contract), or `MPI_WEIGHTS_EMPTY`, where `count` is 0 or below (checked
+    // above) and nothing is read.
     unsafe { array(start, count) }.map(Some)
 }
 

@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int};
+use core::mem::MaybeUninit;
 use lwk_datatype::Form;
 use lwk_mpi_rt::collective::Numbers;
 use lwk_mpi_rt::status::Status as Outcome;
@@ -107,7 +108,7 @@ impl Status {
 
     /// Notes the message's length, in bytes.
     pub fn set_length(&mut self, bytes: u64) {
-        self.bytes = [bytes as u32, (bytes >> 32) as u32];
+        self.bytes = halves(bytes);
     }
 
     /// Writes an outcome for calls that complete one operation, which leave `MPI_ERROR` as it is (MPI-5.0, section 3.2.5), unless the status is
@@ -120,15 +121,16 @@ impl Status {
         if status.is_null() {
             return;
         }
-        // SAFETY: `status` is not null (checked above), so it is writable and nobody else's (this function's
-        // contract).
-        let status = unsafe { &mut *status };
-        status.source = outcome.source;
-        status.tag = outcome.tag;
-        status.set_length(outcome.bytes);
-        status.cancelled = outcome.cancelled as c_int;
-        if outcome.empty {
-            status.error = 0;
+        // SAFETY: `status` is not null (checked above), so it is writable (this function's contract); no reference to it is made, since
+        // it may hold nothing yet.
+        unsafe {
+            (&raw mut (*status).source).write(outcome.source);
+            (&raw mut (*status).tag).write(outcome.tag);
+            (&raw mut (*status).bytes).write(halves(outcome.bytes));
+            (&raw mut (*status).cancelled).write(outcome.cancelled as c_int);
+            if outcome.empty {
+                (&raw mut (*status).error).write(0);
+            }
         }
     }
 
@@ -143,9 +145,14 @@ impl Status {
         // SAFETY: `status` is not null (checked above), so it is writable (this function's contract).
         unsafe {
             Status::store(status, outcome);
-            (*status).error = outcome.error.map_or(0, |error| error.code());
+            (&raw mut (*status).error).write(outcome.error.map_or(0, |error| error.code()));
         }
     }
+}
+
+/// The low and the high half of a length.
+fn halves(bytes: u64) -> [u32; 2] {
+    [bytes as u32, (bytes >> 32) as u32]
 }
 
 /// Writes a result where the caller wants it. Errors: `ARG` for a null pointer.
@@ -207,14 +214,23 @@ pub unsafe fn array<'a, T>(start: *const T, count: impl TryInto<usize>) -> lwk_m
     }
 }
 
-/// An array of the caller's. Errors: `COUNT` for a negative length, `ARG` for a null pointer.
+/// An array that is written, whatever it holds. Errors: `COUNT` for a negative length, `ARG` for a null pointer.
 ///
 /// # Safety
 /// `start` must be null or writable for `count` elements, as long as `'a`.
+pub unsafe fn output<'a, T>(start: *mut T, count: c_int) -> lwk_mpi_rt::Result<&'a mut [MaybeUninit<T>]> {
+    // SAFETY: `start` is null or writable for `count` elements during `'a` (this function's contract), and what they hold is not looked at.
+    unsafe { array_mut(start.cast::<MaybeUninit<T>>(), count) }
+}
+
+/// An array of the caller's that is read and written. Errors: `COUNT` for a negative length, `ARG` for a null pointer.
+///
+/// # Safety
+/// `start` must be null or hold `count` elements that are writable and nobody else's, as long as `'a`.
 pub unsafe fn array_mut<'a, T>(start: *mut T, count: c_int) -> lwk_mpi_rt::Result<&'a mut [T]> {
     match elements(start, count)? {
         0 => Ok(&mut []),
-        // SAFETY: `start` is not null (`elements` has checked), so it is writable for `count` elements during
+        // SAFETY: `start` is not null (`elements` has checked), so it holds `count` elements that are writable during
         // `'a`, and nobody else's (this function's contract).
         count => Ok(unsafe { core::slice::from_raw_parts_mut(start, count) }),
     }

@@ -4,7 +4,7 @@ use super::control;
 use super::variable::{CONSTANTS, COUNTER, LEVEL, PERFORMANCE, TIMER};
 use super::{Outcome, at, error, find, tell, tell_text, tool};
 use crate::mpi;
-use crate::types::{array_mut, give};
+use crate::types::{give, output};
 use core::ffi::{c_char, c_int};
 use core::ops::Range;
 
@@ -59,8 +59,10 @@ impl Category {
 /// `place` must be null or writable for `room` indices.
 unsafe fn tell_indices(indices: impl Iterator<Item = c_int>, place: *mut c_int, room: c_int) -> Outcome {
     // SAFETY: `place` is null or writable for `room` indices (this function's contract).
-    let room = unsafe { array_mut(place, room) }.map_err(|_| error::INVALID)?;
-    room.iter_mut().zip(indices).for_each(|(place, index)| *place = index);
+    let room = unsafe { output(place, room) }.map_err(|_| error::INVALID)?;
+    room.iter_mut().zip(indices).for_each(|(place, index)| {
+        place.write(index);
+    });
     Ok(())
 }
 
