@@ -48,6 +48,14 @@ pub fn init(settings: &Settings) {
     synchronise(Group::world(), Kind::SetUp);
 }
 
+/// As [`init`], for callers of which one alone may finalize: a second call, while the library is set up or after, ends the job.
+pub fn init_first(settings: &Settings) {
+    if is_running() {
+        stop(format_args!("init: called twice; a program is set up once"));
+    }
+    init(settings);
+}
+
 /// As [`init`]; returns the level of thread support, which is always [`THREAD_SINGLE`] (`shmem_init_thread`). The standard lets
 /// a library give less than was asked for. Errors: 1 for a level that is none; then nothing is set up.
 pub fn init_thread(settings: &Settings, requested: i32) -> Result<i32, i32> {

@@ -49,10 +49,11 @@ pub struct Shmem {
 
 /// Sets the library up. Collective.
 ///
-/// Errors: a variable of the environment that makes no sense; in all PEs alike, since all have the same environment.
+/// Errors: a variable of the environment that makes no sense; in all PEs alike, since all have the same environment. A second call, while the
+/// library is set up or after, ends the job: there is one [`Shmem`], whose drop finalizes.
 pub fn init(env: &Env) -> Result<Shmem, BadSetting> {
     let settings = Settings::from_environment(|name| env.var(name))?;
-    engine::init(&settings);
+    engine::init_first(&settings);
     Ok(Shmem { _own: core::marker::PhantomData })
 }
 
