@@ -9,6 +9,7 @@ pub mod moving;
 pub mod neighbours;
 pub mod one_sided;
 pub mod patterns;
+mod places;
 pub mod point_to_point;
 pub mod reducing;
 pub mod reductions;

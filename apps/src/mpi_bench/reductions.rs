@@ -1,8 +1,10 @@
-//! `mpi-bench reductions`: every form of reduction on every type with every operation, beside the plain loop in the same run.
+//! `mpi-bench reductions`: every form of reduction on every type with every operation, pairs with their places included, beside the plain loop in
+//! the same run.
 //!
 //! One contribution size, [`BYTES`] or the first of `--sizes`. Each form's time is given as a multiple of the plain loop's over the same elements
 //! in this rank's own memory: what a program of one's own would take for the arithmetic alone. All results are checked.
 
+use super::places::PLACES;
 use super::{Bench, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -32,6 +34,16 @@ const OPERATIONS: [(&str, Operator, u64); 10] = [
     ("lor", Operator::LogicalOr, op::LOR),
     ("lxor", Operator::LogicalXor, op::LXOR),
 ];
+
+/// The types of pairs, in the order of [`PLACES`]; value and index have as many bytes, or the index is followed by padding.
+const PAIRS: [Kind; 3] = [
+    Kind("2int", Number::I32, datatype::TWO_INT, 4, [1, 2]),
+    Kind("float int", Number::F32, datatype::FLOAT_INT, 4, [0x3f80_0000, 0x4000_0000]),
+    Kind("double int", Number::F64, datatype::DOUBLE_INT, 8, [0x3ff << 52, 0x400 << 52]),
+];
+
+/// Operations on pairs, in the order of [`PLACES`].
+const LOCATIONS: [(&str, u64); 2] = [("minloc", op::MINLOC), ("maxloc", op::MAXLOC)];
 
 /// A type: its name, its kernels, its handle, and the bytes of an element that is 1 and of one that is 2, as a number.
 struct Kind(&'static str, Number, u64, usize, [u128; 2]);
@@ -91,25 +103,19 @@ pub fn run(bench: &Bench, as_json: bool) -> Result<bool> {
         println!("# {:<10} {:<6} {:>10} {}", "type", "op", "loop (us)", Names);
     }
     let (mut rows, mut wrong) = (Vec::new(), false);
-    for kind in &KINDS {
-        for (name, operator, handle) in OPERATIONS {
-            let (Some(quick), Some(simple)) = (kernel(operator, kind.1), plain(operator, kind.1)) else {
-                continue;
-            };
-            let case = Case { bench, kind, handle, simple, quick, count: bytes / element_bytes(kind) };
-            wrong |= case.check()?;
-            let row = case.measure(name)?;
-            if bench.rank == 0 && !as_json {
-                println!(
-                    "{:<12} {:<6} {:>10.3} {}",
-                    row.datatype,
-                    row.operation,
-                    row.microseconds,
-                    Ratios(&row.forms)
-                );
-            }
-            rows.push(row);
+    for (name, case) in cases(bench, bytes) {
+        wrong |= case.check()?;
+        let row = case.measure(name)?;
+        if bench.rank == 0 && !as_json {
+            println!(
+                "{:<12} {:<6} {:>10.3} {}",
+                row.datatype,
+                row.operation,
+                row.microseconds,
+                Ratios(&row.forms)
+            );
         }
+        rows.push(row);
     }
     if bench.rank == 0 && as_json {
         lwk_apps::json::print(&rows).map_err(|_| Error::INTERN)?;
@@ -117,6 +123,27 @@ pub fn run(bench: &Bench, as_json: bool) -> Result<bool> {
         println!("# {}", if wrong { "data WRONG" } else { "data verified" });
     }
     Ok(wrong)
+}
+
+/// Every operation on every type that it is defined for, with its name.
+fn cases<'a, 'm>(bench: &'a Bench<'m>, bytes: usize) -> Vec<(&'static str, Case<'a, 'm>)> {
+    let mut cases = Vec::new();
+    let mut add = |name, kind, handle, simple, quick| {
+        cases.push((name, Case { bench, kind, handle, simple, quick, count: bytes / element_bytes(kind) }));
+    };
+    for kind in &KINDS {
+        for (name, operator, handle) in OPERATIONS {
+            if let (Some(quick), Some(simple)) = (kernel(operator, kind.1), plain(operator, kind.1)) {
+                add(name, kind, handle, simple, quick);
+            }
+        }
+    }
+    for (kind, places) in PAIRS.iter().zip(&PLACES) {
+        for (which, (name, handle)) in LOCATIONS.into_iter().enumerate() {
+            add(name, kind, handle, places.plain[which], places.quick[which]);
+        }
+    }
+    cases
 }
 
 struct Names;
@@ -139,8 +166,12 @@ fn is_complex(kind: &Kind) -> bool {
     matches!(kind.1, Number::C16 | Number::C32 | Number::C64 | Number::C80 | Number::C128)
 }
 
+fn is_pair(kind: &Kind) -> bool {
+    PAIRS.iter().any(|pair| pair.2 == kind.2)
+}
+
 fn element_bytes(kind: &Kind) -> usize {
-    if is_complex(kind) { 2 * kind.3 } else { kind.3 }
+    if is_complex(kind) || is_pair(kind) { 2 * kind.3 } else { kind.3 }
 }
 
 /// An operation on a type.
@@ -233,9 +264,13 @@ impl Case<'_, '_> {
             let expected = self.expected(last, length);
             let width = element_bytes(self.kind);
             let (expected, got) = (bytes_of(&expected), bytes_of(&receive));
-            // A long double's padding is anything.
-            let is_padding =
-                |index: usize| matches!(self.kind.1, Number::F80 | Number::C80) && index % 16 >= 10;
+            // A long double's padding is anything, and what follows the index of a pair.
+            let data = match self.kind.1 {
+                Number::F80 | Number::C80 => 10,
+                Number::F64 if is_pair(self.kind) => 12,
+                _ => 16,
+            };
+            let is_padding = |index: usize| index % 16 >= data;
             wrong |= (0..count * width)
                 .any(|index| expected[from * width + index] != got[index] && !is_padding(index));
         }

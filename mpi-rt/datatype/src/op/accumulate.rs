@@ -102,7 +102,7 @@ impl Walk<'_> {
             // target, and apart (this function's contract).
             unsafe {
                 match op {
-                    Op::Minloc | Op::Maxloc => located(op, pair, [from, from_index], target, target),
+                    Op::Minloc | Op::Maxloc => located(op, pair, [[from, from_index], target, target], 1),
                     _ => {
                         reduce(op, value.into(), from, to, 1)?;
                         reduce(op, index.into(), from_index, to_index, 1)?;

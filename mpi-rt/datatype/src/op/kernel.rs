@@ -37,11 +37,8 @@ pub unsafe fn combine(op: Op, on: Predefined, a: usize, b: usize, out: usize, co
             (Op::Replace, _) => copy_unless_there(a, out, count * on.extent()),
             (Op::NoOp, _) => copy_unless_there(b, out, count * on.extent()),
             (_, Predefined::Pair(pair)) => {
-                let (extent, index) = (pair.extent(), pair.index_offset());
-                for i in 0..count {
-                    let [a, b, out] = [a, b, out].map(|array| array.wrapping_add(i * extent));
-                    located(op, pair, [a, a + index], [b, b + index], [out, out + index]);
-                }
+                let members = |array: usize| [array, array.wrapping_add(pair.index_offset())];
+                located(op, pair, [a, b, out].map(members), count);
             }
             (_, Predefined::Basic(basic)) => {
                 let kernel = kernel(op, basic).ok_or(undefined)?;
@@ -104,83 +101,86 @@ pub fn kernel(op: Op, basic: Basic) -> Option<Kernel> {
     if op.allows(basic.into()) { lwk_reduce::kernel(operator, number) } else { None }
 }
 
-/// MINLOC or MAXLOC of one pair, whose value and index lie at the two addresses: the better value with its index, the lower
-/// index of equal ones.
+/// MINLOC or MAXLOC of pairs one extent apart, the first of which have value and index at the two addresses of `[a, b, out]` each: the better value
+/// with its index, the lower index of equal ones.
 ///
 /// # Safety
-/// Value and index of the pair's types are valid at `a` and `b` for reading and at `out` for writing; nobody
-/// else writes the first two or accesses the last meanwhile.
-pub(super) unsafe fn located(op: Op, pair: Pair, a: [usize; 2], b: [usize; 2], out: [usize; 2]) {
+/// Values and indices of the pair's types are valid at `a` and `b` for reading and at `out` for writing; apart from being equal, the arrays do not
+/// overlap; nobody else writes the first two or accesses the last meanwhile.
+pub(super) unsafe fn located(op: Op, pair: Pair, arrays: [[usize; 2]; 3], count: usize) {
+    let pairs = Pairs { arrays, extent: pair.extent(), count };
     // SAFETY: the members are readable at `a` and `b`, writable at `out` (this function's contract). The
-    // arm's types are those of the pair's members.
+    // arm's types are those of the pair's members: Fortran has its indices as reals.
     unsafe {
         match pair.value().scalar() {
-            Scalar::I16 => choose(op, a, b, out, |x: i16, y| x > y),
-            Scalar::I32 => choose(op, a, b, out, |x: i32, y| x > y),
-            Scalar::I64 => choose(op, a, b, out, |x: i64, y| x > y),
+            Scalar::I16 => pairs.choose(op, |x: i16, y| x > y, i32::min),
+            Scalar::I32 => pairs.choose(op, |x: i32, y| x > y, i32::min),
+            Scalar::I64 => pairs.choose(op, |x: i64, y| x > y, i32::min),
             Scalar::F32 => match pair.index().scalar() {
-                Scalar::F32 => choose_real(op, a, b, out, |x: f32, y| x > y),
-                _ => choose(op, a, b, out, |x: f32, y| x > y),
+                Scalar::F32 => pairs.choose(op, |x: f32, y| x > y, |i: f32, j| if i < j { i } else { j }),
+                _ => pairs.choose(op, |x: f32, y| x > y, i32::min),
             },
             Scalar::F64 => match pair.index().scalar() {
-                Scalar::F64 => choose_real(op, a, b, out, |x: f64, y| x > y),
-                _ => choose(op, a, b, out, |x: f64, y| x > y),
+                Scalar::F64 => pairs.choose(op, |x: f64, y| x > y, |i: f64, j| if i < j { i } else { j }),
+                _ => pairs.choose(op, |x: f64, y| x > y, i32::min),
             },
-            _ => choose(op, a, b, out, LongDouble::is_above),
+            _ => pairs.choose(op, LongDouble::is_above, i32::min),
         }
     }
 }
 
-/// # Safety
-/// As [`located`], for a value of type `V` and an index of type `i32`.
-unsafe fn choose<V: Copy>(
-    op: Op,
-    a: [usize; 2],
-    b: [usize; 2],
-    out: [usize; 2],
-    above: impl Fn(V, V) -> bool,
-) {
-    // SAFETY: a `V` and an `i32` are readable at `a` and `b`, writable at `out` (this function's contract).
-    unsafe { choose_by(op, a, b, out, above, |i: i32, j: i32| i.min(j)) }
+/// Arrays of pairs: addresses of the first value and of the first index of both operands and of the result.
+struct Pairs {
+    arrays: [[usize; 2]; 3],
+    /// Bytes from one pair to the next.
+    extent: usize,
+    count: usize,
 }
 
-/// # Safety
-/// As [`located`], for a value and an index of type `V`: Fortran has its indices as reals.
-unsafe fn choose_real<V: Copy + PartialOrd>(
-    op: Op,
-    a: [usize; 2],
-    b: [usize; 2],
-    out: [usize; 2],
-    above: impl Fn(V, V) -> bool,
-) {
-    // SAFETY: a `V` and another are readable at `a` and `b`, writable at `out` (this function's contract).
-    unsafe { choose_by(op, a, b, out, above, |i: V, j: V| if i < j { i } else { j }) }
-}
+impl Pairs {
+    /// # Safety
+    /// As [`located`], for values of type `V` and indices of type `I`, whose every byte pattern is a value.
+    #[inline(always)]
+    unsafe fn choose<V: Copy, I: Copy>(
+        &self,
+        op: Op,
+        above: impl Fn(V, V) -> bool,
+        lower: impl Fn(I, I) -> I,
+    ) {
+        // SAFETY: members of these types are readable at `a` and `b`, writable at `out` (this method's contract).
+        unsafe {
+            if op == Op::Maxloc { self.each(above, lower) } else { self.each(|x, y| above(y, x), lower) }
+        }
+    }
 
-/// # Safety
-/// As [`located`], for a value of type `V` and an index of type `I`, whose every byte pattern is a value.
-#[inline(always)]
-unsafe fn choose_by<V: Copy, I: Copy>(
-    op: Op,
-    a: [usize; 2],
-    b: [usize; 2],
-    out: [usize; 2],
-    above: impl Fn(V, V) -> bool,
-    lower: impl Fn(I, I) -> I,
-) {
-    // SAFETY: a `V` and an `I` are readable at `a` and `b`, writable at `out` (this function's contract). All
-    // is read before anything is written.
-    unsafe {
-        let (x, y) = (load::<V>(a[0]), load::<V>(b[0]));
-        let (i, j) = (load::<I>(a[1]), load::<I>(b[1]));
-        let (first, second) =
-            if op == Op::Maxloc { (above(x, y), above(y, x)) } else { (above(y, x), above(x, y)) };
-        let (value, index) = match (first, second) {
-            (true, _) => (x, i),
-            (_, true) => (y, j),
-            _ => (y, lower(i, j)),
-        };
-        store(out[0], value);
-        store(out[1], index);
+    /// The loop for one type and operation: without branches, so that values in any order take the same time.
+    ///
+    /// # Safety
+    /// As [`Pairs::choose`].
+    #[inline(always)]
+    unsafe fn each<V: Copy, I: Copy>(&self, better: impl Fn(V, V) -> bool, lower: impl Fn(I, I) -> I) {
+        for number in 0..self.count {
+            let [a, b, out] =
+                self.arrays.map(|members| members.map(|first| first.wrapping_add(number * self.extent)));
+            // SAFETY: a `V` and an `I` are readable at `a` and `b`, writable at `out` (this method's contract). All
+            // is read before anything is written.
+            unsafe {
+                let (x, y) = (load::<V>(a[0]), load::<V>(b[0]));
+                let (i, j) = (load::<I>(a[1]), load::<I>(b[1]));
+                let (first, second) = (better(x, y), better(y, x));
+                let equal = lower(i, j);
+                store(out[0], if first { x } else { y });
+                store(
+                    out[1],
+                    if first {
+                        i
+                    } else if second {
+                        j
+                    } else {
+                        equal
+                    },
+                );
+            }
+        }
     }
 }
