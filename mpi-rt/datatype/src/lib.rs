@@ -30,6 +30,7 @@ mod layout;
 mod memory;
 mod node;
 pub mod op;
+mod overlap;
 mod packed;
 mod represented;
 mod signature;

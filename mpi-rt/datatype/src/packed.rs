@@ -99,7 +99,8 @@ impl<M: Memory, const GATHER: bool> Packer<'_, '_, M, GATHER> {
     /// The layout is genuine, and its blocks at the copies' addresses are readable or writable as the direction asks; `step` bytes for each copy but the
     /// last, and `size` for that, are valid at `place` the other way; the two sides are apart.
     pub unsafe fn copy(&self, copies: Copies) -> Result<()> {
-        // SAFETY: this function's contract.
+        // SAFETY: the layout is genuine, its blocks are valid on either side, and the two are apart
+        // (this function's contract).
         unsafe { self.nodes(copies, 0) }
     }
 
@@ -128,7 +129,8 @@ impl<M: Memory, const GATHER: bool> Packer<'_, '_, M, GATHER> {
                     check(is_product(block, inner, each))?;
                     let middle = round::<GATHER>(times, apart, each);
                     let rounds = [outer, middle, round::<GATHER>(inner, stride as i64, block)];
-                    // SAFETY: as above.
+                    // SAFETY: the blocks of the copies are valid on either side (this function's contract), of which the packed one has
+                    // `size` bytes for each (checked above).
                     unsafe { self.nest(address, place, block, rounds) };
                     return Ok(());
                 }
@@ -151,12 +153,14 @@ impl<M: Memory, const GATHER: bool> Packer<'_, '_, M, GATHER> {
             [BLOCKS, total, entries, block, ref list @ ..] => {
                 check(total == size)?;
                 let list = list.get(..(entries as usize).saturating_mul(2)).ok_or_else(corrupt)?;
-                // SAFETY: this function's contract.
+                // SAFETY: the layout is genuine, its blocks are valid on either side, and the two are apart
+                // (this function's contract).
                 unsafe { self.blocks(copies, list, block) }
             }
             [PARTS, total, entries, common, ref list @ ..] => {
                 check(total == size)?;
-                // SAFETY: this function's contract.
+                // SAFETY: the layout is genuine, its blocks are valid on either side, and the two are apart
+                // (this function's contract).
                 unsafe { self.parts(copies, common, list, entries, depth) }
             }
             _ => Err(corrupt()),

@@ -155,7 +155,8 @@ impl Transfer<'_> {
         let Common { block, count, from_stride, to_stride } = common(from, to, left);
         let moved = block * count;
         if is_local(memory) && moved < SHORT && moved < left {
-            // SAFETY: this method's contract.
+            // SAFETY: the regions' blocks are readable and writable, and apart (this method's contract); both sides have that many bytes
+            // left, since `left` is at most what remains.
             return unsafe { self.staged(memory, left.min(STAGE as u64)) };
         }
         let round = Round { times: count as usize, to: to_stride as isize, from: from_stride as isize };
@@ -321,6 +322,7 @@ unsafe fn whole<M: Memory, const GATHER: bool>(memory: &M, region: Region<'_>, p
     let Region { base, layout, count } = region;
     let (node, size, stride) = (layout.root(), layout.size(), layout.extent());
     let copies = Copies { node, size, count, address: at(base, layout.disp()), stride, place, step: size };
-    // SAFETY: this function's contract.
+    // SAFETY: the region's blocks are valid as the direction asks, its bytes at `place` the other way, and they are apart (this
+    // function's contract).
     unsafe { Packer::<_, GATHER> { memory, layout }.copy(copies) }
 }

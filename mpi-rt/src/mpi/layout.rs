@@ -99,9 +99,12 @@ impl<T: Copy> Datatype<T> {
         Ok(View { part, memory: PhantomData })
     }
 
-    /// The same, to be written.
+    /// The same, to be written. Errors: as for [`Datatype::of`]; `ARG` if items have bytes in common, as they must not where something is received.
     pub fn of_mut<'a>(&'a self, memory: &'a mut [T], count: usize) -> Result<ViewMut<'a>> {
         let part = self.within(memory.as_mut_ptr().cast(), size_of_val(memory), count)?;
+        if with(|engine| Ok(engine.datatype(self.handle)?.overlaps(count as u64)?))? {
+            return Err(Error::ARG);
+        }
         Ok(ViewMut { part, memory: PhantomData })
     }
 
@@ -163,8 +166,8 @@ unsafe impl Buffer for ViewMut<'_> {
     }
 }
 
-// SAFETY: `Datatype::of_mut` has checked that the items lie in memory that is borrowed exclusively; they are
-// elements' bytes, which may be any.
+// SAFETY: `Datatype::of_mut` has checked that the items lie in memory that is borrowed exclusively, and do not overlap
+// each other; they are elements' bytes, which may be any.
 unsafe impl BufferMut for ViewMut<'_> {
     fn part_mut(&mut self) -> BufferArgument {
         self.part

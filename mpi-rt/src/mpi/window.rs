@@ -36,11 +36,20 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         Ok(Window { handle, base: base.cast(), length, brought: None, mpi: PhantomData })
     }
 
-    /// The same, in memory that all ranks can load from and store to: [`Window::load_of`]. Errors: `NO_MEM`.
+    /// The same, in memory that all ranks can load from and store to: [`Window::load_of`]. Errors: `NO_MEM`; `NOT_SAME` in all ranks if their elements
+    /// have different sizes: one rank's part begins where the one before ends, and would not be aligned.
     pub fn allocate_shared(communicator: &Communicator<'mpi>, length: usize) -> Result<Window<'mpi, T>> {
         let (bytes, unit) = (bytes_of::<T>(length), size_of::<T>() as i64);
         let (handle, base) =
             with(|engine| engine.win_allocate_shared(bytes, unit, false, communicator.handle()))?;
+        let is_own = |rank| with(|engine| Ok(engine.win_shared_query(handle, rank)?.unit == unit as u64));
+        for rank in 0..communicator.size()? as i32 {
+            // All ranks see the same units, so that all or none are one of several.
+            if !is_own(rank)? {
+                window::free(handle)?;
+                return Err(Error::NOT_SAME);
+            }
+        }
         Ok(Window { handle, base: base.cast(), length, brought: None, mpi: PhantomData })
     }
 

@@ -66,6 +66,7 @@ proptest! {
         check_bounds(&datatype, &map);
         datatype.commit();
         let bytes = map.bytes(count);
+        prop_assert_eq!(datatype.overlaps(count as u64).unwrap(), overlaps(&bytes));
         prop_assert_eq!(datatype.pack_size(count).unwrap(), bytes.len() as u64);
         prop_assert_eq!(&walked(&datatype, count as u64, 0, u64::MAX), &bytes);
         let from = start.index(bytes.len() + 1);

@@ -16,7 +16,9 @@ struct Random(u64);
 impl Random {
     fn seeded() -> (Random, u64) {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        let seed = std::env::var("MARGAY_SEED").ok().and_then(|seed| seed.parse().ok());
+        // The everyday test begins where the other property tests begin.
+        let of = |name| std::env::var(name).ok().and_then(|seed| seed.parse().ok());
+        let seed = of("MARGAY_SEED").or_else(|| of("PROPTEST_RNG_SEED"));
         let seed = seed.unwrap_or(now.as_nanos() as u64) | 1;
         (Random(seed), seed)
     }

@@ -138,6 +138,14 @@ fn updates(world: Communicator) -> Result<()> {
 
 fn shared(world: Communicator) -> Result<()> {
     let (rank, size, next, previous) = ring(world)?;
+    if size > 1 {
+        // Elements of different sizes: the next rank's would not be aligned.
+        let mixed = match rank {
+            0 => Window::<u8>::allocate_shared(&world, 3).map(drop),
+            _ => Window::<f64>::allocate_shared(&world, 1).map(drop),
+        };
+        assert_eq!(mixed, Err(Error::NOT_SAME));
+    }
     let window = Window::<i64>::allocate_shared(&world, 1 + rank as usize)?;
     {
         let all = window.lock_all()?;
