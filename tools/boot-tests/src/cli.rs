@@ -29,12 +29,14 @@ pub enum Check {
 
 #[derive(Clone, Debug, Args)]
 pub struct TestOptions {
-    /// Only tests that have this in their name (`host`: the tests of the host crates); `kvm`: a choice of boot tests under KVM
+    /// Only tests that have this in their name (`host`: the tests of the host crates); `kvm`: a choice of boot tests under KVM;
+    /// `rsmpi`: the examples of Rust's crate `mpi`
     ///
     /// `kvm` runs them on this machine if its /dev/kvm can be used, else in an emulated machine with AMD's virtualisation that boots Debian's
-    /// kernel; its packages are unpacked under target/.
+    /// kernel; its packages are unpacked under target/. `rsmpi` fetches the crate, and builds it under target/ against an installation made
+    /// there.
     pub filter: Option<String>,
-    /// With `kvm`: only those that have this in their name
+    /// With `kvm` and `rsmpi`: only those that have this in their name
     pub row: Option<String>,
     /// Only tests of the host home: no node is booted, and it takes seconds
     #[arg(long)]

@@ -25,6 +25,7 @@ mod kvm;
 pub mod lint;
 mod peers;
 mod real_machine;
+mod rsmpi;
 mod safety;
 pub mod scoreboard;
 mod screen_text;
@@ -85,6 +86,9 @@ struct Count {
 pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     if options.filter.as_deref() == Some(kvm::COMMAND) {
         return kvm::run(tree, options);
+    }
+    if options.filter.as_deref() == Some(rsmpi::COMMAND) {
+        return rsmpi::run(tree, options.row.as_deref(), options.verbose);
     }
     let mut tests = case::load(tree)?;
     tests.extend(special::all());
