@@ -205,7 +205,7 @@ unsafe fn copy_layouts(
     to_position: usize,
     bytes: usize,
 ) -> Result<()> {
-    // SAFETY: this function's contract.
+    // SAFETY: the datatypes live, the source's blocks are readable, the target's writable, and none overlap (this function's contract).
     if let Some(done) = unsafe { copy_packed(from, from_position, to, to_position, bytes) } {
         return done;
     }
