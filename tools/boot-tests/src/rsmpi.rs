@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const EXCEPTIONS: [(&str, &str); 5] = [
     ("spawn", "it spawns processes, which a job of ranks on cores cannot have (MPI_ERR_SPAWN)"),
     ("spawn_multiple", "it spawns processes, which a job of ranks on cores cannot have (MPI_ERR_SPAWN)"),
-    ("derive_multiple_thread_init", "it starts a thread, and a rank has one"),
+    ("derive_nonthreaded_panic", "it starts a thread, and a rank has one"),
     (
         "immediate_reduce",
         "its operation is a closure: libffi makes code for it, and no memory is writable and executable",
