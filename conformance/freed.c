@@ -5,16 +5,16 @@
 enum { ITEMS = 4, APART = 3, LONG = 65536, OTHERS = 64 };
 
 static MPI_Datatype doomed = MPI_DATATYPE_NULL, others[OTHERS];
-static int calls;
+/* Whether rank 0 is in the blocking call: before it, the operation may be called as well, and then the datatype is still wanted. */
+static int armed;
 
-/* A sum. The first call frees the datatype and makes others, which lie where that one was. */
+/* A sum. A call from within the blocking call frees the datatype and makes others, which lie where that one was. */
 static void sum_and_free(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     (void)type;
     for (int i = 0; i < *count; i++)
         ((int *)inout)[i] += ((int *)in)[i];
-    calls++;
-    if (doomed == MPI_DATATYPE_NULL)
+    if (!armed || doomed == MPI_DATATYPE_NULL)
         return;
     MPI_Type_free(&doomed);
     for (int i = 0; i < OTHERS; i++) {
@@ -52,13 +52,17 @@ static void during(MPI_Comm pair, int me, MPI_Op op, int items, int sends)
             numbers[i * APART] = 7 * i + 1;
         OK(MPI_Ireduce(&mine, &sum, 1, MPI_INT, op, 0, pair, &request));
         OK(MPI_Send(NULL, 0, MPI_INT, 1, 1, pair));
+        armed = 1;
         if (sends)
             OK(MPI_Send(numbers, 1, doomed, 1, 2, pair));
         else
             OK(MPI_Recv(numbers, 1, doomed, 1, 2, pair, MPI_STATUS_IGNORE));
+        armed = 0;
         CHECK(sends || all(numbers, items, APART));
         OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         CHECK(sum == 3);
+        if (doomed != MPI_DATATYPE_NULL)
+            OK(MPI_Type_free(&doomed));
         free_others();
     } else {
         OK(MPI_Recv(NULL, 0, MPI_INT, 0, 1, pair, MPI_STATUS_IGNORE));
