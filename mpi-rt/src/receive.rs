@@ -173,16 +173,12 @@ impl Engine {
     /// The buffer must be writable, and nobody else may use it, until this returns.
     #[inline(never)]
     pub unsafe fn receive(&mut self, arguments: &ReceiveArguments) -> Result<Status> {
-        let communicator = self.communicator(arguments.communicator)?;
-        let target = self.buffer(arguments.address, arguments.count, arguments.datatype)?;
-        // Progress may call an operation of the program's that frees the datatype.
-        let _layout = self.layout_of(arguments.datatype, &target);
-        if arguments.tag < 0 && arguments.tag != ANY_TAG {
-            return Err(Error::TAG);
-        }
-        let place = communicator.source(arguments.source)?;
-        if let (Endpoint::Peer(peer), true) = (place, arguments.tag >= 0) {
-            let label = Label::new(communicator.context, arguments.tag);
+        let Some(receive) = self.check_receive(arguments)? else { return Ok(Status::PROC_NULL) };
+        // Progress may call an operation of the program's that frees the datatype or the communicator: neither handle is looked up again.
+        let keeps = self.layout_of(arguments.datatype, &receive.target);
+        let target = &receive.target;
+        if let Pattern { context, source: Some(peer), tag: Some(tag) } = receive.pattern {
+            let label = Label::new(context, tag);
             let mut poll = Poll::new();
             let mut round = 0u32;
             // While nothing of it waits in the queues, the message is the next of its sender or has not come.
@@ -193,13 +189,12 @@ impl Engine {
                     }
                     // SAFETY: `arrival` is the peer's front message, asked for just now; the buffer is
                     // writable until this returns (this function's contract).
-                    let copied = unsafe { self.paths.deliver(peer, &arrival, &target) };
+                    let copied = unsafe { self.paths.deliver(peer, &arrival, target) };
                     if copied == Ok(Delivery::Cancelled) {
                         continue;
                     }
-                    let communicator = self.communicator(arguments.communicator)?;
                     let mut status =
-                        received(communicator, peer, arguments.tag, arrival.bytes, &target, copied);
+                        received(&receive.communicator, peer, tag, arrival.bytes, target, copied);
                     if let Ok(Delivery::Underway(ticket)) = copied {
                         // SAFETY: `deliver` has just given the ticket; the buffer is writable until this
                         // returns (this function's contract).
@@ -215,9 +210,9 @@ impl Engine {
                 poll.pause();
             }
         }
-        // SAFETY: the buffer is writable, and the request is waited for before this returns (this function's
-        // contract).
-        let request = unsafe { self.irecv(arguments)? };
+        let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
+        let request = self.requests.insert(request);
+        self.begin_receive(request, &receive);
         self.wait(request)
     }
 
