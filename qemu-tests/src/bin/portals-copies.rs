@@ -70,7 +70,6 @@ fn run() -> Result<()> {
     unsafe {
         it.append(0, &open(DATA, BYTES, NONE), PRIORITY_LIST)?;
         it.append(0, &open(DONE, 0, done.handle()), PRIORITY_LIST)?;
-        it.append(0, &open(READY, 0, NONE), PRIORITY_LIST)?;
     }
     let whole = Descriptor {
         start: address(&memory),
@@ -84,6 +83,9 @@ fn run() -> Result<()> {
     let whole = unsafe { it.bind(&whole)? }.0;
     let active = job().rank().0 == 0;
     let before = it.node_counts()?;
+    // The peer begins when it finds this.
+    // SAFETY: as above.
+    unsafe { it.append(0, &open(READY, 0, NONE), PRIORITY_LIST)? };
     let put = Operation {
         kind: operation::PUT,
         put: whole,
