@@ -4,19 +4,19 @@
 //! with a master boot record, for UEFI with a GPT and an EFI system partition. The boot loader is silent on the serial line and on the screen, which
 //! both belong to the kernel's console. Exit status: 0, or 2 with one line on standard error.
 //!
-//! `cargo lwk` is the only caller; the work is in the crate `bootloader`.
+//! `cargo lwk` is the only caller. For BIOS the work is in the crate `bootloader`; the boot loader for UEFI is in `uefi/`.
 #![forbid(unsafe_code)]
 
 #[cfg(all(feature = "bios", feature = "uefi"))]
 compile_error!("an image builder is for one firmware: choose the feature bios or uefi");
 
+#[cfg(feature = "bios")]
+mod bios;
+#[cfg(feature = "uefi")]
+mod uefi;
+
 use std::path::Path;
 use std::process::ExitCode;
-
-use bootloader::{BootConfig, DiskImageBuilder};
-
-/// The least screen the boot loader asks the firmware for, in pixels: 128 columns and 48 rows of the console's font.
-const SCREEN: (u64, u64) = (1024, 768);
 
 /// Status for wrong use and for input that does not fit into an image.
 const USAGE: u8 = 2;
@@ -32,21 +32,13 @@ fn main() -> ExitCode {
 }
 
 fn make_image(arguments: &[std::ffi::OsString]) -> Result<(), String> {
-    let [kernel, ramdisk, image] = arguments else {
+    let [kernel, ram_disk, image] = arguments else {
         return Err("use: margay-boot KERNEL RAMDISK IMAGE".into());
     };
-    let mut config = BootConfig::default();
-    config.serial_logging = false;
-    config.frame_buffer_logging = false;
-    config.frame_buffer.minimum_framebuffer_width = Some(SCREEN.0);
-    config.frame_buffer.minimum_framebuffer_height = Some(SCREEN.1);
-
-    let mut builder = DiskImageBuilder::new(kernel.into());
-    builder.set_ramdisk(ramdisk.into()).set_boot_config(&config);
-    let image = Path::new(image);
+    let [kernel, ram_disk, image] = [kernel, ram_disk, image].map(Path::new);
     #[cfg(feature = "bios")]
-    let made = builder.create_bios_image(image);
-    #[cfg(not(feature = "bios"))]
-    let made = builder.create_uefi_image(image);
+    let made = bios::write(kernel, ram_disk, image);
+    #[cfg(feature = "uefi")]
+    let made = uefi::write(kernel, ram_disk, image);
     made.map_err(|error| format!("the disk image {} cannot be written: {error:#}", image.display()))
 }

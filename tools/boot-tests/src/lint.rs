@@ -25,6 +25,7 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     let mut checks = vec![
         ("formatting", host_cargo(tree.root(), &["fmt", "--all", "--check"])),
         ("formatting of boot/", host_cargo(&boot, &["fmt", "--check"])),
+        ("formatting of boot/uefi/", host_cargo(&boot.join("uefi"), &["fmt", "--check"])),
         ("host crates", host_cargo(tree.root(), &["clippy", "--all-targets", "--", "-D", "warnings"])),
     ];
     let guests: [(&str, &str, &[&str]); 2] = [
@@ -52,6 +53,10 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
         boot_loader.arg(tree.boot_target(firmware)).args(["--", "-D", "warnings"]).current_dir(&boot);
         checks.push((what, boot_loader));
     }
+    let mut uefi = toolchain.cargo(tree);
+    uefi.args(["clippy", "--release", "--target", "x86_64-unknown-uefi", "-Zbuild-std=core", "--target-dir"]);
+    uefi.arg(tree.boot_target(Firmware::Uefi)).args(["--", "-D", "warnings"]).current_dir(boot.join("uefi"));
+    checks.push(("the boot loader for UEFI", uefi));
     let mut found = false;
     let comments = safety::empty_comments(tree.root())?;
     comments.iter().for_each(|comment| show!("{comment}"));
