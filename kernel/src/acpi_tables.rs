@@ -3,7 +3,7 @@
 
 use arrayvec::ArrayVec;
 use bootloader_api::info::{MemoryRegion, MemoryRegionKind};
-use lwk_acpi::{Affinity, ConfigurationSpace, Distances, Memory, Timer};
+use lwk_acpi::{Affinity, ConfigurationSpace, Distances, Memory, SerialConsole, Timer};
 use lwk_mm::address::PhysAddr;
 
 use crate::arch::linear_map::linear;
@@ -21,6 +21,8 @@ pub struct Tables {
     pub surplus_cores: usize,
     /// None if the tables tell of no such timer, or of one without a port.
     pub timer: Option<Timer>,
+    /// The serial port that is the console; None if the tables name none.
+    pub console: Option<SerialConsole>,
     /// None if devices are configured by I/O ports only.
     pub configuration: Option<ConfigurationSpace>,
     /// None if the tables tell of none: all memory is equally near then.
@@ -50,6 +52,7 @@ pub fn read(machine: &Machine) -> Tables {
     }
     let fadt = tables.find(b"FACP");
     found.timer = fadt.as_ref().and_then(lwk_acpi::timer);
+    found.console = tables.find(b"SPCR").and_then(|spcr| lwk_acpi::serial_console(&spcr));
     let reset = fadt.as_ref().and_then(lwk_acpi::reset);
     found.ends = Ways { off: lwk_acpi::power_off(&tables), reset };
     // Of the first segment, whose first bus the card is looked for from.

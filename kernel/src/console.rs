@@ -6,12 +6,14 @@ use core::fmt::{self, Write};
 use lwk_abi::console::{
     END, FAILURE, FRAME, KERNEL, PANIC, PANIC_FRAME, REPORT, START, STDERR_PART, STDOUT_PART,
 };
+use lwk_acpi::{SerialConsole, SerialPlace};
 use lwk_console::{Header, one_line};
 
 use crate::arch::clock;
-use crate::arch::serial::{self, Serial};
+use crate::arch::serial::{self, Registers, Serial};
 use crate::boot::Screen;
 use crate::drivers::screen::TextScreen;
+use crate::memory;
 
 struct Console {
     serial: Option<Serial>,
@@ -22,13 +24,58 @@ struct Console {
 
 static CONSOLE: spin::Mutex<Console> = spin::Mutex::new(Console { serial: None, screen: None, plain: false });
 
+/// Registers of a serial port.
+const SERIAL_REGISTERS: u64 = 8;
+
 /// How long a core waits for the console, while nothing is being sent, before it takes it by force where it must speak: in
 /// ticks, 2 s or more. In a virtual machine the owner's core may have to wait for its turn on a busy host.
 const PATIENCE_TICKS: u64 = 10_000_000_000;
 
-/// Opens the serial line. On a machine that has none, what is written to it goes nowhere.
+/// Opens the first serial line there is. On a machine that has none, what is written to it goes nowhere.
 pub fn open_serial() {
-    CONSOLE.lock().serial = Serial::open();
+    CONSOLE.lock().serial = Serial::open_first();
+}
+
+/// Changes to the serial line that the firmware calls the console. Before ranks exist.
+pub fn change_serial(named: SerialConsole) {
+    let registers = match named.place {
+        SerialPlace::Ports(first) => Some(Registers::Ports(first)),
+        SerialPlace::Memory { address, stride } => {
+            // SAFETY: the firmware says that a serial port is there.
+            let place = unsafe { memory::map_device(address, u64::from(stride) * SERIAL_REGISTERS) };
+            place.map(|place| Registers::Memory(place, stride))
+        }
+    };
+    let mut console = CONSOLE.lock();
+    if let Some(old) = console.serial.as_mut() {
+        if registers == Some(old.registers()) {
+            return;
+        }
+        old.drain();
+    }
+    // SAFETY: the firmware says that a serial port is there; this console alone uses it, and what was mapped stays so.
+    match registers.and_then(|registers| unsafe { Serial::open(registers, named.baud_rate) }) {
+        Some(serial) => console.serial = Some(serial),
+        None => {
+            drop(console);
+            log::warn!(
+                "nothing answers where the firmware says that the serial console is: {:x?}",
+                named.place
+            );
+        }
+    }
+}
+
+/// Says what the console is.
+pub fn describe() {
+    let (serial, screen) = {
+        let console = CONSOLE.lock();
+        (console.serial.as_ref().map(Serial::registers), console.screen.as_ref().map(TextScreen::size))
+    };
+    match serial {
+        Some(registers) => log::debug!("serial line at {registers}, screen {screen:?}"),
+        None => log::debug!("no serial line, screen {screen:?}"),
+    }
 }
 
 /// Opens the screen, if the firmware gives one whose pixels are of a kind that is known.

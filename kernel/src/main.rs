@@ -80,6 +80,8 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     }
     core_local::init_boot_core().unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let tables = acpi_tables::read(&machine);
+    tables.console.into_iter().for_each(console::change_serial);
+    console::describe();
     power::remember(tables.ends);
     arch::interrupt_controller::init();
     arch::clock::calibrate(tables.timer).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));

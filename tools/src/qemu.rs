@@ -46,6 +46,8 @@ pub enum Boot {
     Disk(PathBuf),
     /// A Linux kernel with its initramfs and command line, by QEMU's own loader.
     Linux { kernel: PathBuf, initramfs: PathBuf, command_line: String },
+    /// A Multiboot kernel with its command line, in the same way.
+    Kernel { file: PathBuf, command_line: String },
 }
 
 /// The machine that QEMU shall be: a q35 with serial line, monitor, screen and debug-exit device.
@@ -125,13 +127,19 @@ impl Machine {
         match self.accelerator {
             Accelerator::Kvm => add(&["-accel", "kvm", "-cpu", "host"]),
             Accelerator::Tcg => {
-                let thread = if self.threads_fit() { "multi" } else { "single" };
+                // QEMU has one thread where instructions are counted.
+                let counted = self.more.iter().any(|word| word == "-icount");
+                let thread = if self.threads_fit() && !counted { "multi" } else { "single" };
                 let cpu = self.cpu.as_deref().unwrap_or("max");
                 add(&["-accel", &format!("tcg,thread={thread}"), "-cpu", cpu]);
             }
         }
         add(&["-smp", &self.cores.to_string(), "-m", &format!("{}M", self.memory_mib)]);
-        add(&["-chardev", "socket,id=serial,fd=0", "-serial", "chardev:serial"]);
+        add(&["-chardev", "socket,id=serial,fd=0"]);
+        // Who names a serial line says where it is; else it is the first.
+        if !self.more.iter().any(|word| word == "-serial" || word.starts_with("isa-serial")) {
+            add(&["-serial", "chardev:serial"]);
+        }
         add(&["-chardev", "socket,id=monitor,fd=1", "-mon", "chardev=monitor,mode=control"]);
         add(&["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
         if let Some(code) = &self.uefi_code {
@@ -146,6 +154,9 @@ impl Machine {
             Boot::Linux { kernel, initramfs, command_line } => {
                 arguments.extend(["-kernel".into(), kernel.into(), "-initrd".into(), initramfs.into()]);
                 arguments.extend(["-append".into(), command_line.into()]);
+            }
+            Boot::Kernel { file, command_line } => {
+                arguments.extend(["-kernel".into(), file.into(), "-append".into(), command_line.into()]);
             }
         }
         arguments.extend(self.card.iter().flat_map(Card::arguments).map(OsString::from));

@@ -1,5 +1,6 @@
 //! The firmware's ACPI tables (ACPI specification 6.5, chapter 5), as far as a compute node needs them: its cores, which memory is near which
-//! of them, a timer to calibrate the clock against, where PCI's configuration space lies, and how to switch off.
+//! of them, a timer to calibrate the clock against, where PCI's configuration space lies, which serial port is the
+//! console, and how to switch off.
 //!
 //! Firmware is input like any other. A table counts only if it lies in memory, is as long as it says and adds up to zero; an entry counts
 //! only if it lies in its table. Anything else is as good as not there. So the reader cannot fail, loop or read outside a table, whatever the bytes
@@ -9,6 +10,7 @@
 
 mod affinity;
 mod bytes;
+mod console;
 mod distances;
 mod fixed;
 mod power;
@@ -17,6 +19,7 @@ mod root;
 mod space;
 
 pub use affinity::{Affinity, Initiator, Range};
+pub use console::{SerialConsole, SerialPlace, serial_console};
 pub use distances::{Distances, NODES_MAX};
 pub use fixed::{Timer, timer};
 pub use power::{PowerOff, Reset, power_off, reset};

@@ -15,6 +15,12 @@ const ROWS_MAX: usize = 64;
 /// take most of the time of a program that prints a lot.
 const SCROLL_PART: usize = 3;
 
+/// What is shown, as ASCII; 0 where nothing is.
+type Cells = [[u8; COLUMNS_MAX]; ROWS_MAX];
+
+/// The cells of the one screen, which takes them for ever. Of their own, and zero, so that the kernel's file does not hold them.
+static CELLS: spin::Mutex<Cells> = spin::Mutex::new([[0; COLUMNS_MAX]; ROWS_MAX]);
+
 /// A text screen.
 pub struct TextScreen {
     pixels: &'static mut [u8],
@@ -23,12 +29,11 @@ pub struct TextScreen {
     rows: usize,
     column: usize,
     row: usize,
-    /// What is shown, as ASCII.
-    cells: [[u8; COLUMNS_MAX]; ROWS_MAX],
+    cells: &'static mut Cells,
 }
 
 impl TextScreen {
-    /// A blank screen on a frame buffer; nothing if its pixels are of an unknown kind.
+    /// A blank screen on a frame buffer; nothing if its pixels are of an unknown kind, or if there is one already.
     pub fn new(pixels: &'static mut [u8], info: FrameBufferInfo) -> Option<TextScreen> {
         if !matches!(info.pixel_format, PixelFormat::Rgb | PixelFormat::Bgr | PixelFormat::U8) {
             return None;
@@ -39,15 +44,17 @@ impl TextScreen {
         let usable = columns > 0
             && rows > SCROLL_PART
             && info.stride * info.bytes_per_pixel * info.height <= pixels.len();
-        usable.then_some(TextScreen {
-            pixels,
-            info,
-            columns,
-            rows,
-            column: 0,
-            row: 0,
-            cells: [[b' '; COLUMNS_MAX]; ROWS_MAX],
-        })
+        if !usable {
+            return None;
+        }
+        let cells = spin::MutexGuard::leak(CELLS.try_lock()?);
+        cells.as_flattened_mut().fill(b' ');
+        Some(TextScreen { pixels, info, columns, rows, column: 0, row: 0, cells })
+    }
+
+    /// Columns and rows of text.
+    pub fn size(&self) -> (usize, usize) {
+        (self.columns, self.rows)
     }
 
     /// Shows text; `\n` ends a line, and a line that is too long goes on in the next row.

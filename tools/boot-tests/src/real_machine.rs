@@ -8,8 +8,8 @@ use lwk::qemu::{Boot, Machine, Node};
 use lwk::run;
 use lwk::tree::{RunFolder, Tree};
 
-/// A machine with two cores that boots `image`, and boots again when it is reset.
-pub fn start(tree: &Tree, image: &Path, folder: &RunFolder) -> Result<Node, String> {
+/// A machine with two cores that boots `image`, and boots again when it is reset; `more` are words of QEMU's command line.
+pub fn start(tree: &Tree, image: &Path, folder: &RunFolder, more: &[&str]) -> Result<Node, String> {
     let plain = |failure: lwk::failure::Failure| failure.message;
     let machine = Machine {
         boot: Boot::Disk(image.to_path_buf()),
@@ -18,7 +18,7 @@ pub fn start(tree: &Tree, image: &Path, folder: &RunFolder) -> Result<Node, Stri
         memory_mib: 1024,
         accelerator: Choice::Auto.settle(),
         cpu: None,
-        more: ["-action", "reboot=reset"].map(String::from).to_vec(),
+        more: ["-action", "reboot=reset"].iter().chain(more).map(|word| (*word).to_owned()).collect(),
         gdb: false,
         host_cores: run::host_cores(),
         card: None,

@@ -19,7 +19,7 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// These tests.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 12] = [
+    let checks: [(&str, Check); 13] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
@@ -29,6 +29,7 @@ pub fn all() -> Vec<Test> {
         ("image-for-real-machines-boots", |lwk| real_machine_image(lwk, &[])),
         ("image-that-resets-the-machine", |lwk| real_machine_image(lwk, &["--at-end", "reset"])),
         ("image-with-a-time-limit-switches-the-machine-off", real_machine_with_limit),
+        ("a-machine-that-says-nothing-ends", silent_machine),
         ("a-slow-host-loses-no-last-words", super::slow_host::loses_no_last_words),
         ("files-go-in-and-come-back", files_on_a_node),
         ("files-of-mpi-come-back-from-a-full-disk", |lwk| mpi_files(lwk, &[])),
@@ -364,7 +365,7 @@ fn real_machine_image(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
     words.extend(options.iter().map(Into::into));
     let ended = lwk.command(&words, PATIENCE)?;
     Expected { stdout: strings(&["dd if="]), ..Expected::default() }.judge(&ended)?;
-    let mut machine = real_machine::start(lwk.tree(), &image, &folder)?;
+    let mut machine = real_machine::start(lwk.tree(), &image, &folder, &[])?;
     let wanted = ["hello from rank 0 of 2", "hello from rank 1 of 2"];
     serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
     // Told to reset, it boots a second time.
@@ -381,10 +382,23 @@ fn real_machine_with_limit(lwk: &Lwk) -> Result<(), String> {
         .extend([image.clone().into_os_string(), lwk.program(&Program::named("test:hang")).into_os_string()]);
     Expected { stdout: strings(&["dd if="]), ..Expected::default() }
         .judge(&lwk.command(&words, PATIENCE)?)?;
-    let mut machine = real_machine::start(lwk.tree(), &image, &folder)?;
+    let mut machine = real_machine::start(lwk.tree(), &image, &folder, &[])?;
     let wanted = ["the job has run into its time limit", "rank 0 on core ", "rank 1 on core "];
     serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
     is_off(&mut machine)
+}
+
+/// A machine without serial line and screen runs its job all the same: it switches itself off, and without that order it would not.
+fn silent_machine(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let image = folder.file("stick.img");
+    let mut words: Vec<std::ffi::OsString> =
+        ["image", "-n", "2", "--at-end", "off", "hello", "-o"].map(Into::into).to_vec();
+    words.push(image.clone().into_os_string());
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
+        .judge(&lwk.command(&words, PATIENCE)?)?;
+    let nothing = ["-serial", "none", "-vga", "none"];
+    is_off(&mut real_machine::start(lwk.tree(), &image, &folder, &nothing)?)
 }
 
 /// Waits until the machine has switched itself off, which no reset does: it would boot again.

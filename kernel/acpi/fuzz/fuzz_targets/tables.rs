@@ -8,9 +8,9 @@ mod exercise;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     // The first bytes say how long the parts for each table are, and the tables' revision.
-    let Some((&[a, b, c, d, e, f, revision], mut rest)) = input.split_first_chunk() else { return };
-    let signatures = [b"APIC", b"FACP", b"SRAT", b"SLIT", b"HMAT", b"SSDT", b"MCFG"];
-    let lengths = [a, b, c, d, e, f].map(|length| 2 * usize::from(length)).into_iter().chain([usize::MAX]);
+    let Some((&[a, b, c, d, e, f, g, revision], mut rest)) = input.split_first_chunk() else { return };
+    let signatures = [b"APIC", b"FACP", b"SRAT", b"SLIT", b"HMAT", b"SSDT", b"SPCR", b"MCFG"];
+    let lengths = [a, b, c, d, e, f, g].map(|length| 2 * usize::from(length)).into_iter().chain([usize::MAX]);
     let tables: Vec<Vec<u8>> = signatures
         .into_iter()
         .zip(lengths)

@@ -8,7 +8,7 @@ use crate::exercise;
 
 /// One of each table, with bodies of random bytes but right checksums: so the entries' own lengths are what is tried.
 fn random_tables(random: &mut fastrand::Rng) -> Physical {
-    let signatures = [b"APIC", b"FACP", b"SRAT", b"SLIT", b"HMAT", b"MCFG"];
+    let signatures = [b"APIC", b"FACP", b"SRAT", b"SLIT", b"HMAT", b"MCFG", b"SPCR"];
     let tables = signatures.map(|signature| {
         let mut body: Vec<u8> = (0..random.usize(..400)).map(|_| random.u8(..)).collect();
         // Small lengths and types are the likely ones.

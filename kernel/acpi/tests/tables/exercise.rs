@@ -1,7 +1,8 @@
 //! Reads everything there is in a memory: for the tests and the fuzz target.
 
 use lwk_acpi::{
-    Affinity, Distances, Memory, NODES_MAX, Tables, configuration_spaces, power_off, processors, reset, timer,
+    Affinity, Distances, Memory, NODES_MAX, SerialPlace, Tables, configuration_spaces, power_off, processors,
+    reset, serial_console, timer,
 };
 
 /// Where the root pointer is.
@@ -21,6 +22,11 @@ pub fn read_all<'m>(memory: impl Memory<'m>) {
     let _ = tables.find(b"FACP").map(|fadt| reset(&fadt));
     if let Some(mcfg) = tables.find(b"MCFG") {
         assert!(configuration_spaces(&mcfg).all(|space| space.first_bus <= space.last_bus));
+    }
+    match tables.find(b"SPCR").and_then(|spcr| serial_console(&spcr)).map(|console| console.place) {
+        Some(SerialPlace::Ports(port)) => assert!((1..=0xfff8).contains(&port)),
+        Some(SerialPlace::Memory { address, stride }) => assert!(address != 0 && matches!(stride, 1 | 4)),
+        None => {}
     }
     let mut domains = vec![0, 1, u32::MAX];
     if let Some(affinity) = tables.find(b"SRAT").map(Affinity::new) {

@@ -2,6 +2,7 @@
 
 mod broken;
 mod build;
+mod console;
 mod entries;
 mod exercise;
 mod machines;
