@@ -22,21 +22,6 @@ static const double LONG_ENOUGH = 0.02;
 static int rank, ranks;
 static char *out, *in;
 
-/* The number after a name at the start of a line of a file; -1 if there is none. */
-static long long number_in(const char *path, const char *name)
-{
-    FILE *file = fopen(path, "r");
-    static char line[1 << 16];
-    long long number = -1;
-    if (!file)
-        return -1;
-    while (number < 0 && fgets(line, sizeof line, file))
-        if (!strncmp(line, name, strlen(name)))
-            number = strtoll(line + strlen(name), NULL, 10);
-    fclose(file);
-    return number;
-}
-
 static void say(const char *name, double value)
 {
     if (rank == 0)

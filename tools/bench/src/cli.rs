@@ -46,6 +46,11 @@ pub enum Bench {
     /// Downloads the packages of the Linux guest once, into target/; needs no rights. The status is 0 if both ran, whatever the
     /// figures.
     LinuxGuest(LinuxGuestOptions),
+    /// What interrupts a program that computes: fixed work, fixed time and selfish detours on every core, with pictures
+    ///
+    /// Beside a guest that has nothing but the loops, and a Linux guest if asked for. The status is 0 if the node took no interrupt, and had no detour of
+    /// 1 us or more by a clock that counts instructions; else 1.
+    Noise(NoiseOptions),
     /// Margay's MPI beside Open MPI, MPICH and Intel MPI, on the same two cores of this machine, interleaved in one run
     ///
     /// Installs the others under target/, from the Python package index; Debian's take part where they are installed. Prints a table
@@ -160,6 +165,38 @@ pub struct LinuxGuestOptions {
     pub rounds: u32,
     /// File for the JSON [default: target/lwk/bench/linux-guest.json]
     #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Time limit of each boot, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// What a node is measured beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Against {
+    /// Debian's cloud kernel with MPICH
+    LinuxGuest,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct NoiseOptions {
+    /// Measure this, too, in the same QEMU with the same cores and processor; downloads its packages once, into target/
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub against: Option<Against>,
+    /// Cores of each, all of which measure [default: this machine's, at most 8]
+    #[arg(long, value_name = "N", default_value_t = lwk::run::host_cores().clamp(1, 8), value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub cores: u32,
+    /// How QEMU runs them
+    #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
+    pub accel: accel::Choice,
+    /// Boots of each; they take turns, and figures are medians
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub rounds: u32,
+    /// Folder for noise.json and the pictures [default: target/lwk/bench/noise]
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Time limit of each boot, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

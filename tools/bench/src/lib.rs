@@ -14,5 +14,6 @@ pub mod instructions;
 mod legend;
 pub mod linux_guest;
 pub mod node;
+pub mod noise;
 pub mod peers;
 pub mod portals;

@@ -8,7 +8,7 @@ use lwk::failure::Outcome;
 use lwk::program;
 use lwk::tree::Tree;
 use lwk_bench::cli::{Bench, Cli};
-use lwk_bench::{boot, host, instructions, linux_guest, node, peers, portals};
+use lwk_bench::{boot, host, instructions, linux_guest, node, noise, peers, portals};
 
 fn main() -> ExitCode {
     program::run(dispatch)
@@ -22,6 +22,7 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Bench::Instructions(options) => instructions::run(&tree, &options),
         Bench::LinuxGuest(options) => linux_guest::run(&tree, &options),
         Bench::Node(options) => node::run(&tree, &options),
+        Bench::Noise(options) => noise::run(&tree, &options),
         Bench::Peers(options) => peers::run(&tree, &options),
         Bench::Portals(options) => portals::run(&tree, &options),
     }

@@ -48,21 +48,8 @@ impl Linux<'_> {
     /// # Errors
     /// The guest cannot be made, does not end within the limit, or ends badly.
     pub fn boot(&self, guest: Guest<'_>, machine: &dyn Fn(PathBuf, PathBuf) -> Machine) -> Outcome<Figures> {
-        let files = self.initramfs(&guest)?;
-        let archive = self.folder.file("initramfs.cpio");
-        fs::write(&archive, files.archive()?).doing(|| format!("write {}", archive.display()))?;
-        let machine = machine(archive, self.system.kernel()?);
-        let mut node = Node::start(self.qemu, &machine, self.folder.file("guest-qemu.log"))?;
-        let text = listen(&mut node, Duration::from_secs(self.limit))?;
+        let (text, machine) = self.text(&guest, machine)?;
         let mut said = figures::read(&text);
-        if !text.contains(DONE) {
-            let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-            let last = lines[lines.len().saturating_sub(SHOWN)..].join("\n");
-            let why = node.last_message().unwrap_or_default();
-            return Err(Failure::host(format!(
-                "the Linux guest did not come to its end; its last lines:\n{last}\n{why}"
-            )));
-        }
         if matches!(guest, Guest::WithMpi { .. }) {
             // The start and the memory of a guest that carries MPICH say nothing of Linux.
             said.remove(Figure::ENTRY);
@@ -77,6 +64,27 @@ impl Linux<'_> {
         let all = machine.memory_mib as f64 * f64::from(1 << 20);
         said.insert(Figure::MEMORY.into(), all - bytes("MemFree")? - bytes("Cached")?);
         Ok(said)
+    }
+
+    /// Boots a guest to its end, and gives all that it has said, and its machine. Errors as [`Linux::boot`].
+    pub fn text(
+        &self,
+        guest: &Guest<'_>,
+        machine: &dyn Fn(PathBuf, PathBuf) -> Machine,
+    ) -> Outcome<(String, Machine)> {
+        let files = self.initramfs(guest)?;
+        let archive = self.folder.file("initramfs.cpio");
+        fs::write(&archive, files.archive()?).doing(|| format!("write {}", archive.display()))?;
+        let machine = machine(archive, self.system.kernel()?);
+        let mut node = Node::start(self.qemu, &machine, self.folder.file("guest-qemu.log"))?;
+        let text = listen(&mut node, Duration::from_secs(self.limit))?;
+        if text.contains(DONE) {
+            return Ok((text, machine));
+        }
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(SHOWN)..].join("\n");
+        let why = node.last_message().unwrap_or_default();
+        Err(Failure::host(format!("the Linux guest did not come to its end; its last lines:\n{last}\n{why}")))
     }
 
     fn initramfs(&self, guest: &Guest<'_>) -> Outcome<Initramfs> {
@@ -110,7 +118,7 @@ impl Linux<'_> {
 }
 
 /// Everything the guest says until it ends. Errors: it does not end within the limit.
-fn listen(node: &mut Node, limit: Duration) -> Outcome<String> {
+pub fn listen(node: &mut Node, limit: Duration) -> Outcome<String> {
     let deadline = Instant::now() + limit;
     let mut text = Vec::new();
     let mut bytes = [0u8; 4096];
@@ -122,17 +130,17 @@ fn listen(node: &mut Node, limit: Duration) -> Outcome<String> {
             let last =
                 text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing").to_owned();
             return Err(Failure::host(format!(
-                "the Linux guest did not end within {} s (it said last: {last}); give it more with --timeout",
+                "the guest did not end within {} s (it said last: {last}); give it more with --timeout",
                 limit.as_secs()
             )));
         }
-        node.serial.set_read_timeout(Some(left)).doing(|| "wait for the Linux guest".into())?;
+        node.serial.set_read_timeout(Some(left)).doing(|| "wait for the guest".into())?;
         match node.serial.read(&mut bytes) {
             Ok(0) => break,
             Ok(length) => text.extend(&bytes[..length]),
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => break,
             Err(error) if lwk::host::is_time_out(error.kind()) => {}
-            Err(error) => return Err(error).doing(|| "read the Linux guest's console".into()),
+            Err(error) => return Err(error).doing(|| "read the guest's console".into()),
         }
     }
     Ok(String::from_utf8_lossy(&text).replace('\r', ""))

@@ -6,8 +6,8 @@
 //! favour: its start is timed by its own clock, which does not count the unpacking of its image, and with an initramfs that holds one small
 //! program; the pages of that initramfs are not counted as memory gone.
 
-mod figures;
-mod guest;
+pub mod figures;
+pub mod guest;
 pub mod initramfs;
 pub mod system;
 
@@ -69,7 +69,7 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
     let folder = lwk::tree::RunFolder::new(tree)?;
     let (init, program) = (folder.file("init"), folder.file("guest"));
     compile_static(tree, &init)?;
-    compile_for_mpich(tree, &system, &program)?;
+    compile_for_mpich(tree, &system, PROGRAM, &program)?;
 
     let machine = |initramfs: PathBuf, kernel: PathBuf| Machine {
         boot: Boot::Linux { kernel, initramfs, command_line: guest::COMMAND_LINE.into() },
@@ -178,34 +178,42 @@ fn margay_job(lwk: &Lwk, options: &LinuxGuestOptions, program: &Program) -> Outc
     Ok((figures::read(&ended.stdout), report))
 }
 
-fn compile_static(tree: &Tree, output: &std::path::Path) -> Outcome<()> {
+/// Compiles the guest's first program.
+pub fn compile_static(tree: &Tree, output: &std::path::Path) -> Outcome<()> {
     let compiler = packages::find_command("musl-gcc")
         .ok_or_else(|| Failure::host("musl-gcc is not in PATH; install Debian's musl-tools"))?;
     let mut command = Command::new(compiler);
-    compile(
+    run_compiler(
         command.args(["-O2", "-static", "-Wall", "-Wextra", "-o"]).arg(output).arg(tree.root().join(INIT)),
     )
 }
 
-fn compile_for_mpich(tree: &Tree, system: &System, output: &std::path::Path) -> Outcome<()> {
+/// Compiles a program of the tree for the guest's MPICH.
+pub fn compile_for_mpich(
+    tree: &Tree,
+    system: &System,
+    source: &str,
+    output: &std::path::Path,
+) -> Outcome<()> {
     let compiler = packages::find_command("gcc")
         .ok_or_else(|| Failure::host("gcc is not in PATH; install Debian's gcc"))?;
     let folders = system.libraries();
     let mut command = Command::new(compiler);
     command.args(["-O2", "-Wall", "-Wextra", "-I"]);
     command.arg(system.root().join("usr/include/x86_64-linux-gnu/mpich"));
-    command.arg("-o").arg(output).arg(tree.root().join(PROGRAM));
+    command.arg("-o").arg(output).arg(tree.root().join(source));
     for folder in &folders {
         command.arg("-L").arg(folder).arg(format!("-Wl,-rpath-link,{}", folder.display()));
     }
-    compile(command.arg("-lmpich"))
+    run_compiler(command.arg("-lmpich"))
 }
 
-fn compile(command: &mut Command) -> Outcome<()> {
+/// Runs a C compiler. Errors: it is not there, or what it compiles is wrong, which it has said.
+pub fn run_compiler(command: &mut Command) -> Outcome<()> {
     let output = command.output().doing(|| "run the C compiler".into())?;
     if output.status.success() {
         return Ok(());
     }
     lwk::tell::error(format_args!("{}", String::from_utf8_lossy(&output.stderr)));
-    Err(Failure::host("a program of the Linux guest does not compile; the messages are above"))
+    Err(Failure::host("a program of a guest does not compile; the messages are above"))
 }
