@@ -13,15 +13,12 @@ use crate::request::{Keeps, Mode, Operation, Request, SendOperation, State};
 use crate::status::Status;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use lwk_copy::threshold::{AHEAD_LIMIT, AHEAD_OF_ONE_PEER};
 use lwk_path::Ticket;
 use lwk_path::region::{Region, content};
 use lwk_place::NodeRank;
 use lwk_user::job;
 
-/// Longer messages wait for their receivers: copying them would take longer than most waits.
-pub const MESSAGE_BYTES: usize = 16 << 10;
-/// Content for one peer that is copied at a time, at most.
-pub const PEER_BYTES: usize = 64 << 10;
 /// Messages for one peer, at most: those without content count, too.
 pub const PEER_MESSAGES: usize = 8192;
 /// Polls that a sender waits before it copies: a receiver that is there has taken the message by then.
@@ -70,8 +67,8 @@ impl Ahead {
         let Limit::After(polls) = limit else { return true };
         let Counts { bytes: used, messages } = self.peers[peer.index()];
         polls >= if messages > 0 { SHORT_PATIENCE } else { self.patience }
-            && bytes <= MESSAGE_BYTES
-            && used + bytes <= PEER_BYTES
+            && bytes <= AHEAD_LIMIT
+            && used + bytes <= AHEAD_OF_ONE_PEER
             && messages < PEER_MESSAGES
     }
 

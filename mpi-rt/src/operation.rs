@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use core::cell::Cell;
+use lwk_copy::copy;
 use lwk_datatype::Predefined;
 pub(crate) use lwk_datatype::op::Kernel;
 use lwk_datatype::op::{Op, combine as combine_rare, kernel};
-use lwk_path::copy::copy;
 
 /// The predefined operation and datatype that were used last, and their kernel. (Fortran's parameterized types are never freed,
 /// nor are predefined ones, so their handles stay theirs.)

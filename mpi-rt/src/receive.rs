@@ -21,7 +21,7 @@ use crate::status::Status;
 use crate::wait::POLLS_PER_PROGRESS;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use core::ops::RangeInclusive;
+use lwk_copy::threshold::AT_ONCE;
 use lwk_matching::{Key, Pattern, Posted, Token, Unexpected};
 use lwk_path::region::Region;
 use lwk_path::{Arrival, CHANGE, Delivery, Held, Label, Parked, Ticket};
@@ -31,11 +31,6 @@ use lwk_user::wait::Poll;
 /// Held messages of one peer take at most this many bytes, each counted with [`HELD_OVERHEAD`], while no receive wants them. With
 /// the ring it keeps a peer below 8 KiB.
 pub const HELD_BYTES: usize = 3 << 10;
-/// Messages of so many bytes that stay at the sender are received by the call that begins their receive, if they are there. Longer ones
-/// would take it too long, and waiting for them is done with the sender's help. With shorter ones the receiver would keep so close behind
-/// the sender that each waits for the other's lines (measured, windows of 64 between far cores: 8 KiB 150 ns a message instead of
-/// 164, 2 KiB 105 instead of 94, 8 B 39 instead of 29).
-const AT_ONCE: RangeInclusive<usize> = 4 << 10..=32 << 10;
 /// What the queues need for one held message, in bytes.
 pub const HELD_OVERHEAD: usize = 128;
 

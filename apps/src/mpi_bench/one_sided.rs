@@ -10,10 +10,10 @@ use super::{Bench, Row, Table, microseconds, pattern};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering, fence};
+use lwk_copy::copy;
 use lwk_mpi_rt::abi::{COMM_WORLD, datatype, op};
 use lwk_mpi_rt::engine::{Engine, with};
 use lwk_mpi_rt::path::NodeRank;
-use lwk_mpi_rt::path::copy::copy;
 use lwk_mpi_rt::window::{self, Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Handle, Result};
 

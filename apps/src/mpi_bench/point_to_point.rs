@@ -3,11 +3,11 @@
 use super::{Bench, Row, Table, microseconds, pattern};
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_copy::copy;
 use lwk_mpi_rt::abi::COMM_WORLD;
 use lwk_mpi_rt::abi::datatype::BYTE;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::mpi::Operation;
-use lwk_mpi_rt::path::copy::copy;
 use lwk_mpi_rt::receive::ReceiveArguments;
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::send::SendArguments;

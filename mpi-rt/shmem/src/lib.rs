@@ -21,7 +21,6 @@
 
 extern crate alloc;
 
-mod arch;
 #[cfg(not(all(test, feature = "loom")))]
 pub mod engine;
 #[cfg(not(all(test, feature = "loom")))]

@@ -2,7 +2,7 @@
 //! result written to all ranks' buffers at once (measured: half the time of sharing followed by copying back).
 
 use super::algorithm::Allreduce;
-use super::area::{EAGER_BYTES, SMALL_BYTES};
+use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
 use super::fold::Every;
 use super::matching_calls::sort_of_allreduce;
@@ -16,7 +16,8 @@ use crate::error::Result;
 use crate::handle::Handle;
 use crate::operation::{Combiner, Kernel};
 use core::ptr::{null, null_mut};
-use lwk_path::copy::{copy, small};
+use lwk_copy::threshold::TOLD_LIMIT;
+use lwk_copy::{copy, few};
 use lwk_ring::PAIR_BYTES;
 
 impl Engine {
@@ -79,7 +80,7 @@ impl Engine {
                 Some(bytes) if bytes <= SMALL_BYTES && form != Some(Allreduce::Eager) => {
                     self.allreduce_lines(communicator, &reduction, bytes, send, receive)
                 }
-                Some(bytes) if bytes <= EAGER_BYTES => {
+                Some(bytes) if bytes <= TOLD_LIMIT => {
                     self.allreduce_eager(communicator, &reduction, bytes, send, receive)
                 }
                 _ => self.allreduce_shares(communicator, &reduction, send, receive),
@@ -143,7 +144,7 @@ impl Engine {
         let exchange = Exchange::begin(shared, sort_of_allreduce(bytes), |line| {
             // SAFETY: the line takes `SMALL_BYTES`; `send` is readable for `bytes`, at most as many (this
             // function's contract).
-            unsafe { small(send, line, bytes) };
+            unsafe { few(send, line, bytes) };
             Ok(())
         })?;
         let content = |rank| Ok(exchange.content(self, shared, rank)?.cast_const());
@@ -154,7 +155,7 @@ impl Engine {
 
     /// # Safety
     /// As for [`Engine::allreduce`]; the contribution is dense and has `bytes` bytes, at most
-    /// [`EAGER_BYTES`].
+    /// [`TOLD_LIMIT`].
     unsafe fn allreduce_eager(
         &mut self,
         communicator: &Communicator,
@@ -168,13 +169,13 @@ impl Engine {
         let number = Shared::next(&shared.eagers);
         // The first line last: it has the word that the others poll, and would be taken away in between.
         let first = bytes.min(SMALL_BYTES);
-        // SAFETY: only this rank fills its copy, once a number; it takes `EAGER_BYTES`, and `send` is
+        // SAFETY: only this rank fills its copy, once a number; it takes `TOLD_LIMIT`, and `send` is
         // readable for `bytes` (this function's contract).
         unsafe {
             shared.mine().eager.tell(number, word, |block| {
                 let block = block.cast::<u8>();
                 copy(send.add(first), block.add(first), bytes - first);
-                small(send, block, first);
+                few(send, block, first);
             });
         }
         let mut folded: *const u8 = null();

@@ -5,6 +5,7 @@ use super::matching_calls::{Calls, Record};
 use super::oneway::{ONEWAY, ONEWAY_WORDS};
 use alloc::boxed::Box;
 use core::cell::Cell;
+use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_path::seen_from_here;
 use lwk_place::NodeRank;
 use lwk_ring::{
@@ -15,9 +16,6 @@ use lwk_user::smartmap::{CacheLine, Peer};
 
 /// Bytes of content that fit the line of a small operation.
 pub const SMALL_BYTES: usize = DATA_BYTES;
-/// Bytes of a contribution that is told to all instead of posted: a KiB, and what is left of the lines that it and a word take. Measured
-/// (README).
-pub const EAGER_BYTES: usize = 1080;
 
 /// One member's area. Every line has one writer or is said to have several.
 pub struct Area {
@@ -26,7 +24,7 @@ pub struct Area {
     /// This rank's contribution to a small operation of all with all.
     pub(super) small: ExchangeLines<{ SMALL_BYTES / 8 }>,
     /// The same of more than a line, by several.
-    pub(super) eager: ExchangeLines<{ EAGER_BYTES / 8 }>,
+    pub(super) eager: ExchangeLines<{ TOLD_LIMIT / 8 }>,
     /// The same of two ranks, for both in the first one's area.
     pub(super) pair: PairLine,
     /// The barrier of two ranks: a line of both, in the first one's area.

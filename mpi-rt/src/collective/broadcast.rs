@@ -9,10 +9,8 @@ use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
+use lwk_copy::threshold::HALVES_FROM;
 use lwk_path::region::{Region, copy_part};
-
-/// From this size on two ranks copy a half each.
-const HALVES_FROM: usize = 64 << 10;
 
 /// Bytes of the receiver's half: whole lines.
 fn first_half(bytes: usize) -> usize {

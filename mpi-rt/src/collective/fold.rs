@@ -13,14 +13,12 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::{null, null_mut};
-use lwk_access::are_confused;
+use lwk_copy::are_confused;
+use lwk_copy::threshold::REDUCED_AT_A_TIME;
+use lwk_copy::{copy, few};
 use lwk_datatype::Datatype;
-use lwk_path::copy::{copy, small};
 use lwk_path::region::{Region, copy_regions};
 use lwk_user::abi::address::SLOT_SHIFT;
-
-/// Bytes that are folded at a time: well inside the first-level cache.
-pub(super) const BLOCK: usize = 4 << 10;
 
 /// Arguments of a reduction: items and what to do with them.
 #[derive(Clone)]
@@ -150,7 +148,7 @@ impl Reduction {
             // `result` has room for `SMALL_BYTES`.
             unsafe {
                 if rank == ranks - 1 {
-                    small(content, result, bytes);
+                    few(content, result, bytes);
                 } else {
                     self.operation.combine(content, result, result, null_mut(), self.count);
                 }
@@ -158,7 +156,7 @@ impl Reduction {
         }
         // SAFETY: `result` holds `bytes`, filled above; `receive` is writable for as many (this function's
         // contract).
-        unsafe { small(result, receive, bytes) };
+        unsafe { few(result, receive, bytes) };
         Ok(())
     }
 }
@@ -273,10 +271,10 @@ impl Engine {
             return Ok(());
         }
         let width = items.extent.unsigned_abs().max(1) as usize;
-        let at_once = (BLOCK / width).max(1);
-        let mut stack = MaybeUninit::<[u64; BLOCK / 8]>::uninit();
+        let at_once = (REDUCED_AT_A_TIME / width).max(1);
+        let mut stack = MaybeUninit::<[u64; REDUCED_AT_A_TIME / 8]>::uninit();
         let mut heap;
-        let block = if items.are_dense() && width <= BLOCK {
+        let block = if items.are_dense() && width <= REDUCED_AT_A_TIME {
             stack.as_mut_ptr().cast::<u8>()
         } else {
             heap = Scratch::new(items, at_once)?;

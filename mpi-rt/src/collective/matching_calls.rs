@@ -10,13 +10,14 @@
 //! Not seen: calls in which no rank waits for another, as broadcasts from two roots that are the only two ranks; what a rank has called
 //! more than [`HISTORY`] calls ago; the forms of the SMARTMAP paper, which do not take part.
 
-use super::area::{EAGER_BYTES, Shared};
+use super::area::Shared;
 use super::channel::Kind;
 use super::oneway::{ONEWAY, ONEWAY_WORDS};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::wait::POLLS_PER_PROGRESS;
 use core::cell::Cell;
+use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_ring::Notes;
 use lwk_user::smartmap::CacheLine;
 use lwk_user::wait::Poll;
@@ -47,7 +48,7 @@ pub fn sort(kind: Kind, root: u32, bytes: usize) -> u64 {
 /// The same of an allreduce, which has no root: all bits for the size.
 #[inline(always)]
 pub fn sort_of_allreduce(bytes: usize) -> u64 {
-    const _: () = assert!(EAGER_BYTES < 1 << KIND_SHIFT);
+    const _: () = assert!(TOLD_LIMIT < 1 << KIND_SHIFT);
     (Kind::Allreduce as u64) << KIND_SHIFT | (bytes as u64).min((1 << KIND_SHIFT) - 1)
 }
 

@@ -87,7 +87,7 @@ impl Engine {
         // them (this function's contract).
         unsafe {
             lines(shared.mine()).give(it.number, it.word, |line| {
-                lwk_path::copy::small(content, line.cast(), it.bytes.min(Lines::<N, W>::BYTES));
+                lwk_copy::few(content, line.cast(), it.bytes.min(Lines::<N, W>::BYTES));
             });
         }
         Ok(())

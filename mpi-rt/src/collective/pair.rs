@@ -11,7 +11,7 @@ use crate::communicator::Communicator;
 use crate::datatypes::block_bytes;
 use crate::engine::Engine;
 use crate::error::Result;
-use lwk_path::copy::small;
+use lwk_copy::few;
 use lwk_path::region::Region;
 use lwk_ring::PAIR_BYTES;
 
@@ -35,7 +35,7 @@ impl Engine {
         // SAFETY: only this rank fills its half, once a number; it takes `PAIR_BYTES`, and `mine` is readable
         // for `bytes` (this function's contract).
         unsafe {
-            pair.tell(shared.rank, number, word, |half| small(mine, half.cast(), bytes.min(PAIR_BYTES)));
+            pair.tell(shared.rank, number, word, |half| few(mine, half.cast(), bytes.min(PAIR_BYTES)));
         }
         self.await_told(shared, other, || pair.word(other, number) == word)?;
         // SAFETY: the other's half has this operation's word, and this rank is in it until it begins the next.
@@ -74,8 +74,8 @@ impl Engine {
             let sort = sort(Kind::AlltoallRow, 0, bytes);
             let halves = self.exchange_pair(shared, sort, send.wrapping_add(other * bytes), bytes);
             halves.map(|halves| {
-                small(halves[other], receive.wrapping_add(other * bytes), bytes);
-                small(send.wrapping_add(own * bytes), receive.wrapping_add(own * bytes), bytes);
+                few(halves[other], receive.wrapping_add(other * bytes), bytes);
+                few(send.wrapping_add(own * bytes), receive.wrapping_add(own * bytes), bytes);
             })
         })
     }

@@ -8,10 +8,10 @@
 use super::shared::Control;
 use crate::error::Result;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
-use lwk_access::{Word, update};
+use lwk_copy::copy;
+use lwk_copy::{Word, update};
 use lwk_datatype::op::{Op, combine, reduce};
 use lwk_datatype::{Basic, Predefined, Scalar};
-use lwk_path::copy::copy;
 
 /// Whether others may update the elements at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,9 +8,9 @@ use crate::buffer::is_none;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use lwk_access::Word;
+use lwk_copy::Word;
+use lwk_copy::copy;
 use lwk_datatype::{Basic, Group, Predefined};
-use lwk_path::copy::copy;
 
 /// The longest element that is compared: a 128-bit integer.
 const COMPARED_BYTES: usize = 16;

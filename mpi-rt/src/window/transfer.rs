@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::wait::DONE;
-use lwk_path::copy::copy;
+use lwk_copy::copy;
 use lwk_path::region::{Region, copy_regions};
 
 /// The way of the data.

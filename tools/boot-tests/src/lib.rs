@@ -34,6 +34,7 @@ mod shmem_names;
 mod slow_host;
 mod special;
 mod streams;
+mod thresholds;
 mod wrappers;
 
 use std::collections::{BTreeSet, VecDeque};

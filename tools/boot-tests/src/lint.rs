@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::safety;
+use super::{safety, thresholds};
 use lwk::build::{KERNEL_TARGET, MPI_LIBRARY, USER_TARGET, guest_options, library_options};
 use lwk::failure::{Doing, Outcome};
 use lwk::packages;
@@ -58,10 +58,15 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     uefi.arg(tree.boot_target(Firmware::Uefi)).args(["--", "-D", "warnings"]).current_dir(boot.join("uefi"));
     checks.push(("the boot loader for UEFI", uefi));
     let mut found = false;
-    let comments = safety::empty_comments(tree.root())?;
-    comments.iter().for_each(|comment| show!("{comment}"));
-    show!("{}  reasons of unsafe blocks", if comments.is_empty() { "ok  " } else { "FAIL" });
-    found |= !comments.is_empty();
+    let thresholds = thresholds::strays(tree.root(), &safety::sources(tree.root(), "mpi-rt")?)?;
+    for (what, wrong) in [
+        ("reasons of unsafe blocks", safety::empty_comments(tree.root())?),
+        ("the table of thresholds", thresholds),
+    ] {
+        wrong.iter().for_each(|line| show!("{line}"));
+        show!("{}  {what}", if wrong.is_empty() { "ok  " } else { "FAIL" });
+        found |= !wrong.is_empty();
+    }
     for (what, mut command) in checks {
         let _step = Step::begin(format!("checking {what}"), verbose);
         let output = command.output().doing(|| format!("start {}", command.get_program().display()))?;

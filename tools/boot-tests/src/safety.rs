@@ -16,7 +16,18 @@ const EMPTY: [&str; 4] = ["caller's promise", "callers promise", "as promised", 
 /// Each comment of the tree that says nothing: file, line, text. Errors: a file cannot be read.
 pub fn empty_comments(root: &Path) -> Outcome<Vec<String>> {
     let mut found = Vec::new();
-    let mut folders = vec![PathBuf::new()];
+    for path in sources(root, "")? {
+        let file = root.join(&path);
+        let text = fs::read_to_string(&file).doing(|| format!("read {}", file.display()))?;
+        found.extend(empty_in(&text).map(|(line, comment)| format!("{path}:{line}: {comment}")));
+    }
+    Ok(found)
+}
+
+/// Rust's files in a folder of the tree, by their paths in the tree. Errors: a folder cannot be read.
+pub fn sources(root: &Path, folder: &str) -> Outcome<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from(folder)];
     while let Some(folder) = folders.pop() {
         let at = root.join(&folder);
         for entry in fs::read_dir(&at).doing(|| format!("list {}", at.display()))? {
@@ -28,11 +39,7 @@ pub fn empty_comments(root: &Path) -> Outcome<Vec<String>> {
             if kind.is_dir() && !skipped {
                 folders.push(path);
             } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "rs") {
-                let file = root.join(&path);
-                let text = fs::read_to_string(&file).doing(|| format!("read {}", file.display()))?;
-                found.extend(
-                    empty_in(&text).map(|(line, comment)| format!("{}:{line}: {comment}", path.display())),
-                );
+                found.push(path.to_string_lossy().into_owned());
             }
         }
     }

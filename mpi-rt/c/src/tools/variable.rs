@@ -1,7 +1,8 @@
 //! The variables: name, description, and how each is read. None is bound to an object.
 
+use lwk_copy::threshold::EAGER_LIMIT;
 use lwk_mpi_rt::engine::with;
-use lwk_mpi_rt::path::smartmap::{CELLS, EAGER_LIMIT};
+use lwk_mpi_rt::path::smartmap::CELLS;
 use lwk_mpi_rt::receive::{HELD_BYTES, HELD_OVERHEAD};
 use lwk_user::syscall::core_counters;
 use lwk_user::{clock, start};

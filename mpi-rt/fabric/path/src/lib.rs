@@ -9,7 +9,6 @@
 
 extern crate alloc;
 
-pub mod copy;
 mod descriptors;
 mod fault;
 mod late;

@@ -7,11 +7,11 @@
 //! Addresses of a peer's region are translated once if all of it lies in one slot, else block by block: a datatype may hold absolute addresses
 //! (`MPI_BOTTOM`), some in the peer's own slot and some in another's.
 
-use crate::copy::copy;
 use crate::{Fault, Result};
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+use lwk_copy::copy;
 use lwk_datatype::{LayoutView, Memory, Transfer, pack, unpack};
 use lwk_place::{Peer, Slot, in_one_slot};
 

@@ -21,6 +21,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::RangeInclusive;
+use lwk_copy::threshold::LONG_FROM;
 use lwk_place::{peers, wall};
 use lwk_user::abi::runtime::PROFILE;
 use lwk_user::start;
@@ -30,8 +31,6 @@ pub const CHANGE: u32 = u32::MAX;
 
 /// Classes of sizes.
 pub const CLASSES: usize = 2;
-/// Messages of so many bytes belong to the second class.
-pub const LONG_FROM: usize = 1 << 10;
 
 /// The paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

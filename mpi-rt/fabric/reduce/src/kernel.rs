@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::operator::Operation;
 use core::sync::atomic::{Ordering, compiler_fence};
-use lwk_access::Vectors;
+use lwk_copy::Vectors;
 
 /// `out[i] = left[i] op right[i]` for `count` elements, and the same into `twin` unless that is null. Buffers
 /// may be in a peer's slot and need no alignment; each target is one of the sources or overlaps neither, nor
@@ -20,7 +20,7 @@ pub(crate) const CHUNK: usize = 128;
 /// The kernel of an operator on a type.
 #[inline]
 pub fn kernel_of<T: Element, O: Operation<T>>() -> Kernel {
-    match lwk_access::vectors() {
+    match lwk_copy::vectors() {
         Vectors::Sse2 => narrow::<T, O>,
         Vectors::Avx => wide::<T, O>,
         Vectors::Avx512 => widest::<T, O>,

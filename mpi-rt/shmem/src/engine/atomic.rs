@@ -5,7 +5,7 @@
 //! non-blocking forms are complete at once.
 
 use super::pe::at;
-use lwk_access::Word;
+use lwk_copy::Word;
 
 mod sealed {
     pub trait Sealed {}

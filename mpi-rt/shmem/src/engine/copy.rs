@@ -1,12 +1,8 @@
-//! Moving bytes between PEs: one load and store for a word, [`lwk_access::copy`] for more.
+//! Moving bytes between PEs: one load and store for a word, [`lwk_copy::copy`] for more.
 
 use super::fatal::stop;
-use crate::arch::word;
 use core::mem::{MaybeUninit, transmute_copy};
-
-/// From this many bytes on the string instruction does it. Measured with `shmem-bench put_bw` on a server processor of 2.7 GHz:
-/// 16 KiB move at 219 GB/s by vectors of 64 bytes and at 214 by the string instruction, 32 KiB at 45 and 49.
-const STRING_FROM: usize = 32 << 10;
+use lwk_copy::word;
 
 /// Copies `bytes` bytes.
 ///
@@ -78,7 +74,7 @@ unsafe fn any(source: *const u8, target: *mut u8, bytes: usize) {
             4 => word::copy_4(source, target),
             2 => word::copy_2(source, target),
             1 => word::copy_1(source, target),
-            _ => lwk_access::copy::<STRING_FROM>(source, target, bytes),
+            _ => lwk_copy::copy(source, target, bytes),
         }
     }
 }

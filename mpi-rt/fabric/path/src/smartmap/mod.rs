@@ -15,11 +15,12 @@ use super::{
     Arrival, Delivery, Held, Label, Limits, Memory, NodeRank, Outgoing, Path, Started, Ticket, UnderWay,
     leak, seen_from_here,
 };
-use crate::copy::small;
 use crate::region::{Region, copy_part, copy_regions};
 use crate::{Fault, Result};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
+use lwk_copy::few;
+use lwk_copy::threshold::{EAGER_LIMIT, HELP_FROM};
 use lwk_place::{Peer, peers, wall};
 use lwk_rendezvous::{Gate, Passage};
 use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer, Published};
@@ -28,10 +29,6 @@ use lwk_user::wait;
 
 /// Cells of a ring: 4 KiB from each peer. Measured: 64 to 256 make no difference to rate or latency.
 pub const CELLS: usize = 64;
-/// Messages up to this many bytes are copied through the ring. Measured on two far cores: half a round trip of 256 bytes takes
-/// 0.30 us through the ring and 0.26 us by single copy; windows of 512 bytes pass at 3.4 GB/s through the ring, of 2 KiB at 19 GB/s by
-/// single copy, since the ring's lines must be fetched for writing one after another.
-pub const EAGER_LIMIT: usize = 256;
 
 /// Bytes of content in the cell of the envelope: what two words of envelope leave.
 const INLINE: usize = DATA_BYTES - 16;
@@ -171,12 +168,12 @@ impl Smartmap {
                 let data = data.cast::<u64>();
                 data.write(message.label.0);
                 data.add(1).write(bytes as u64);
-                small(address, data.add(2).cast(), first);
+                few(address, data.add(2).cast(), first);
             });
             let mut done = first;
             for index in 1..cells {
                 let part = (bytes - done).min(DATA_BYTES);
-                link.producer.write(index, |data| small(address.add(done), data.cast(), part));
+                link.producer.write(index, |data| few(address.add(done), data.cast(), part));
                 done += part;
             }
             link.producer.publish(cells);
@@ -233,12 +230,12 @@ impl Smartmap {
         // (this function's contract); each cell gives at most its own size.
         unsafe {
             let first = wanted.min(INLINE);
-            link.consumer.read(0, |data| small(data.cast::<u64>().add(2).cast(), target, first));
+            link.consumer.read(0, |data| few(data.cast::<u64>().add(2).cast(), target, first));
             let mut done = first;
             let mut index = 1;
             while done < wanted {
                 let part = (wanted - done).min(DATA_BYTES);
-                link.consumer.read(index, |data| small(data.cast(), target.add(done), part));
+                link.consumer.read(index, |data| few(data.cast(), target.add(done), part));
                 done += part;
                 index += 1;
             }
@@ -361,7 +358,7 @@ impl Smartmap {
         unsafe {
             data.write(label.0);
             data.add(1).write(bytes as u64);
-            small(address, data.add(2).cast(), bytes);
+            few(address, data.add(2).cast(), bytes);
             producer.publish_one(room);
         }
         true
@@ -394,7 +391,7 @@ impl Smartmap {
             if data.read() != label.0 || bytes > INLINE.min(room) {
                 return None;
             }
-            small(data.add(2).cast(), target, bytes);
+            few(data.add(2).cast(), target, bytes);
             consumer.advance(1);
             Some(bytes)
         }
@@ -460,7 +457,7 @@ impl Path for Smartmap {
         let synchronous = message.synchronous;
         let ticket =
             self.descriptors.take(UnderWay { peer, source: message.source, synchronous }, Some(gate));
-        if bytes >= rendezvous::HELP_FROM {
+        if bytes >= HELP_FROM {
             self.descriptors.entry(ticket).descriptor.renew();
         }
         let descriptor = self.descriptors.name(ticket);

@@ -5,20 +5,16 @@
 //! a descriptor for each such message and says where it is in the envelope; it polls it, in its own memory, until the receiver has
 //! taken the message and copied it. From [`HELP_FROM`] bytes on the receiver asks for help, and a sender that is waiting copies as well, chunk by chunk.
 
-use crate::copy::copy;
 use crate::descriptors::{Descriptors, Entry, address, named};
 use crate::region::{Region, copy_part, copy_regions};
 use crate::{Fault, Result};
 use crate::{Ticket, seen_from_here};
+use lwk_copy::copy;
+use lwk_copy::threshold::{HELP_FROM, HELPED_AT_A_TIME};
 use lwk_rendezvous::{Claim, Descriptor, Helped, Passage, Seen};
 use lwk_ring::prefetch_to_write;
 use lwk_user::smartmap::Peer;
 use lwk_user::wait;
-
-/// Content from this size on is copied by both cores (measured: halves lose below 16 KiB, gain from 64 KiB).
-pub(super) const HELP_FROM: usize = 64 << 10;
-/// Bytes of a chunk that one core takes at a time (measured).
-const CHUNK: usize = 32 << 10;
 
 /// Helps with a send under way if help is wanted; true when the content has been copied, and then the ticket is void.
 ///
@@ -74,13 +70,14 @@ unsafe fn copy_chunks(
 ) -> (u64, Result<()>) {
     let (mut copied, mut outcome) = (0, Ok(()));
     loop {
-        let start = descriptor.take_chunk() as usize * CHUNK;
+        let start = descriptor.take_chunk() as usize * HELPED_AT_A_TIME;
         if start >= length {
             return (copied, outcome);
         }
         // SAFETY: the chunk lies inside `length` bytes, readable and writable (this function's contract);
         // `take_chunk` gave it to nobody else.
-        let chunk = unsafe { copy_part(source, start, target, start, (length - start).min(CHUNK)) };
+        let chunk =
+            unsafe { copy_part(source, start, target, start, (length - start).min(HELPED_AT_A_TIME)) };
         outcome = outcome.and(chunk);
         copied += 1;
         after(copied, outcome);
@@ -198,7 +195,7 @@ unsafe fn receive_together(
     // SAFETY: `source` is readable until `finish`, and `target` writable, for `length` bytes; both datatypes
     // live (this function's contract).
     let (copied, outcome) = unsafe { copy_chunks(descriptor, source, target, length, |_, _| ()) };
-    let rest = length.div_ceil(CHUNK) as u64 - copied;
+    let rest = length.div_ceil(HELPED_AT_A_TIME) as u64 - copied;
     let mut helped = Helped::NotYet;
     wait::spin_until(|| {
         helped = descriptor.helped(rest);

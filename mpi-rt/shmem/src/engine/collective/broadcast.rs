@@ -9,10 +9,7 @@ use crate::engine::group::Group;
 use crate::engine::pair::{Kind, hear, signal};
 use crate::engine::pe::at;
 use crate::engine::team;
-
-/// From this size on, in bytes, the root copies its share. Below, a second signal costs more than it saves (measured: halves
-/// lose below 16 KiB).
-pub const ROOT_HELPS_FROM: usize = 16 << 10;
+use lwk_copy::threshold::ROOT_HELPS_FROM;
 
 /// Copies `bytes` bytes from the root's `source` to the `dest` of all members, the root's own too (`shmem_broadcastmem`). 0, or
 /// not 0 if there is no such team or root.

@@ -12,7 +12,7 @@ mod sync;
 
 pub use active_set::*;
 pub use alltoall::{alltoall, alltoallmem, alltoalls};
-pub use broadcast::{ROOT_HELPS_FROM, broadcast, broadcastmem};
+pub use broadcast::{broadcast, broadcastmem};
 pub use gather::{collect, collectmem, fcollect, fcollectmem};
 pub use reduce::{FLAT_PES, reduce};
 pub(crate) use sync::synchronise;

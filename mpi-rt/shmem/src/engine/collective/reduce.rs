@@ -11,15 +11,13 @@ use crate::engine::pair::{Kind, post, take};
 use crate::engine::pe::at;
 use crate::engine::team;
 use crate::protocol::mailbox::{LETTER_BYTES, LETTER_WORDS};
+use lwk_copy::threshold::REDUCED_AT_A_TIME;
 
 use super::sync::synchronise;
 
 /// Up to that many PEs, small reductions are one exchange of all with all: `n - 1` lines out, of which the stores overlap,
 /// against one line's latency for each doubling.
 pub const FLAT_PES: i32 = 8;
-/// Bytes of a slice that are combined at once: small enough that what one source leaves in the first-level cache is there for
-/// the next.
-const CHUNK_BYTES: usize = 4096;
 
 /// Reduces `count` elements of all members to the `dest` of all (`shmem_TYPE_OP_reduce`). 0, or not 0 if there is no such team.
 ///
@@ -168,7 +166,7 @@ unsafe fn slices(group: Group, reduction: Reduction, dest: *mut u8, source: *con
     // All sources are ready.
     synchronise(group, Kind::Reduce);
     let (begin, end) = slice(count, reduction.bytes, group.size(), group.me());
-    let chunk = (CHUNK_BYTES / reduction.bytes).max(1);
+    let chunk = (REDUCED_AT_A_TIME / reduction.bytes).max(1);
     let mut first = begin;
     while first < end {
         let elements = chunk.min(end - first);

@@ -14,7 +14,7 @@ macro_rules! words {
             /// # Safety
             /// The word at `source` must be readable, that at `target` writable; at any alignment.
             #[inline(always)]
-            pub(crate) unsafe fn $copy(source: *const u8, target: *mut u8) {
+            pub unsafe fn $copy(source: *const u8, target: *mut u8) {
                 // SAFETY: `source` is readable and `target` writable for one word (this function's contract).
                 unsafe { $store(target, $load(source)) }
             }
@@ -24,7 +24,7 @@ macro_rules! words {
             /// # Safety
             /// The word at `target` must be writable; at any alignment.
             #[inline(always)]
-            pub(crate) unsafe fn $store(target: *mut u8, value: $type) {
+            pub unsafe fn $store(target: *mut u8, value: $type) {
                 // SAFETY: `target` is writable for one word (this function's contract); the instruction
                 // touches no flag and no stack.
                 unsafe {
@@ -42,7 +42,7 @@ macro_rules! words {
             /// # Safety
             /// The word at `source` must be readable; at any alignment.
             #[inline(always)]
-            pub(crate) unsafe fn $load(source: *const u8) -> $type {
+            pub unsafe fn $load(source: *const u8) -> $type {
                 let value: $type;
                 // SAFETY: `source` is readable for one word (this function's contract); the instruction
                 // touches no flag and no stack.

@@ -4,12 +4,8 @@
 //! [`lwk_user::copy`] does it.
 
 use crate::arch::{self, Vectors};
+use crate::threshold::{FEW, STRING_FROM, TWO_STRETCHES};
 use core::sync::atomic::{AtomicU8, Ordering};
-
-/// Up to this many bytes are copied by a few overlapping words, without a loop.
-pub const FEW: usize = 64;
-/// Up to this many by two stretches of 64 that overlap. Measured with `shmem-bench put_latency` of 16 to 128 bytes: 12 ns through a loop, 7 ns so.
-const TWO_STRETCHES: usize = 128;
 
 /// The vectors to use, as [`Loop`]; found at the first use.
 static LOOP: AtomicU8 = AtomicU8::new(Loop::Unknown as u8);
@@ -59,13 +55,13 @@ fn chosen() -> u8 {
     if chosen == Loop::Unknown as u8 { find_loop() } else { chosen }
 }
 
-/// Copies `bytes` bytes, from `STRING_FROM` on by the string instruction; either end may be in a peer's slot.
+/// Copies `bytes` bytes; either end may be in a peer's slot.
 ///
 /// # Safety
 /// `source` must be readable and `target` writable for `bytes` bytes, and not overlap, not even through
 /// another slot; nobody else may write either or read `target` meanwhile.
 #[inline]
-pub unsafe fn copy<const STRING_FROM: usize>(source: *const u8, target: *mut u8, bytes: usize) {
+pub unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
     if bytes <= FEW {
         // SAFETY: `bytes` are readable at `source`, writable at `target`, and apart (this function's
         // contract); at most `FEW`.
@@ -73,13 +69,13 @@ pub unsafe fn copy<const STRING_FROM: usize>(source: *const u8, target: *mut u8,
     } else {
         // SAFETY: `bytes` are readable at `source`, writable at `target`, and apart (this function's
         // contract); more than `FEW`.
-        unsafe { many::<STRING_FROM>(source, target, bytes) }
+        unsafe { many(source, target, bytes) }
     }
 }
 
 /// # Safety
 /// As for [`copy`]; more than [`FEW`] bytes.
-unsafe fn many<const STRING_FROM: usize>(source: *const u8, target: *mut u8, bytes: usize) {
+unsafe fn many(source: *const u8, target: *mut u8, bytes: usize) {
     const EMULATED: u8 = Loop::Emulated as u8;
     const AVX: u8 = Loop::Avx as u8;
     const AVX512: u8 = Loop::Avx512 as u8;
@@ -153,10 +149,10 @@ mod tests {
 
     /// Every length, at several offsets; nothing beside it changes.
     fn copies(loop_: Loop, lengths: core::ops::RangeInclusive<usize>) {
-        let source: Vec<u8> = (0..1000).map(|i| (i * 7 + 3) as u8).collect();
+        let source: Vec<u8> = (0..ROOM).map(|i| (i * 7 + 3) as u8).collect();
         for length in lengths {
             for offset in [0, 1, 5, 32] {
-                let mut target = vec![0xa5u8; 1000];
+                let mut target = vec![0xa5u8; ROOM];
                 // SAFETY: both vectors hold `offset + length` bytes and are distinct; the processor has the vectors.
                 unsafe { loop_(source.as_ptr().add(offset), target.as_mut_ptr().add(offset), length) };
                 assert_eq!(&target[offset..offset + length], &source[offset..offset + length], "{length}");
@@ -165,6 +161,9 @@ mod tests {
         }
     }
 
+    /// Bytes of a buffer.
+    const ROOM: usize = STRING_FROM + 100;
+
     type Loop = unsafe fn(*const u8, *mut u8, usize);
 
     #[test]
@@ -172,7 +171,8 @@ mod tests {
         let (sse2, avx, avx512): (Loop, Loop, Loop) = (arch::copy_sse2, arch::copy_avx, arch::copy_avx512);
         copies(few, 0..=FEW);
         copies(arch::copy_string, 0..=300);
-        copies(copy::<200>, 0..=600);
+        copies(copy, 0..=600);
+        copies(copy, STRING_FROM - 1..=STRING_FROM + 1);
         let loops = [(Vectors::Sse2, sse2), (Vectors::Avx, avx), (Vectors::Avx512, avx512)];
         for (_, loop_) in loops.into_iter().filter(|(needed, _)| *needed <= arch::vectors()) {
             copies(loop_, FEW + 1..=600);

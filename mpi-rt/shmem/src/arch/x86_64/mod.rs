@@ -1,3 +1,0 @@
-//! x86-64.
-
-pub(crate) mod word;
