@@ -62,6 +62,8 @@ pub enum Plane {
     Duplication = 5,
     /// Between the groups of an intercommunicator.
     Inter = 6,
+    /// Rounds of partitioned communication that go by messages.
+    Rounds = 7,
     /// Where the two sides of partitioned communication meet; a bit of its own, beside any other plane.
     Partitioned = 8,
 }

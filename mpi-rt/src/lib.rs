@@ -54,6 +54,7 @@ pub mod receive;
 
 mod report;
 pub mod request;
+mod rounds;
 pub mod send;
 pub mod session;
 pub mod short;

@@ -4,6 +4,8 @@
 //! of its own beside the communicator's, and the receiver's `MPI_PRECV_INIT` receives that. From then on no messages pass: the two
 //! agree by `lwk-rendezvous`'s [`Partitions`], checked under loom there. The receiver, when it makes progress, copies every partition that
 //! is ready straight from the sender's buffer to its own, from layout to layout. The two sides may cut the message differently.
+//!
+//! Where the two cannot load each other's memory, a round is one message, sent when all of its partitions are ready ([`crate::rounds`]).
 
 use crate::abi::ANY_TAG;
 use crate::communicator::{Communicator, Endpoint, Plane};
@@ -12,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::receive::ReceiveArguments;
 use crate::request::{Mode, Operation, ReceiveOperation, Request, SendOperation, State};
+use crate::rounds::{ReceivedRounds, SentRounds};
 use crate::send::SendArguments;
 use crate::status::Status;
 use alloc::boxed::Box;
@@ -38,19 +41,21 @@ struct Channel {
 
 /// The sending side.
 pub(crate) struct PartitionedSend {
-    /// `None` if it goes to nobody.
+    /// `None` if it goes to nobody, or by messages.
     channel: Option<&'static Channel>,
-    partitions: usize,
+    /// Where the receiver cannot load this rank's memory.
+    pub(crate) rounds: Option<Box<SentRounds>>,
+    pub(crate) partitions: usize,
     round: u64,
     /// Partitions marked ready in this round.
-    ready: usize,
+    pub(crate) ready: usize,
 }
 
 /// The receiving side.
 pub(crate) struct PartitionedReceive {
     /// `None` if it comes from nobody.
-    from: Option<From>,
-    target: Region,
+    pub(crate) from: Option<From>,
+    pub(crate) target: Region,
     partitions: usize,
     partition_bytes: usize,
     round: u64,
@@ -59,14 +64,23 @@ pub(crate) struct PartitionedReceive {
     outcome: Result<()>,
 }
 
-struct From {
-    peer: Peer,
-    source: i32,
-    tag: i32,
-    /// Receives the channel's address; void when it has come.
-    meeting: Handle,
-    address: Box<Cell<u64>>,
+pub(crate) struct From {
+    pub peer: Peer,
+    pub source: i32,
+    pub tag: i32,
+    /// Receives the channel's address, or the rounds' number; void when it has come.
+    pub meeting: Handle,
+    pub address: Box<Cell<u64>>,
     channel: Option<&'static Channel>,
+    /// Where this rank cannot load the sender's memory.
+    pub rounds: Option<ReceivedRounds>,
+}
+
+impl PartitionedSend {
+    /// One whose rounds go by messages.
+    pub(crate) fn by_rounds(rounds: Box<SentRounds>, partitions: usize) -> PartitionedSend {
+        PartitionedSend { channel: None, rounds: Some(rounds), partitions, round: 0, ready: 0 }
+    }
 }
 
 impl PartitionedReceive {
@@ -131,10 +145,13 @@ impl Engine {
         let partitions = usize::try_from(partitions).map_err(|_| Error::ARG)?;
         let all = SendArguments { count: whole(arguments.count, partitions)?, ..*arguments };
         let Some(send) = self.check_send(&all, Mode::Standard)? else {
-            let nothing = PartitionedSend { channel: None, partitions, round: 0, ready: 0 };
+            let nothing = PartitionedSend { channel: None, rounds: None, partitions, round: 0, ready: 0 };
             return Ok(self.requests.insert(Request::persistent(Operation::PartitionedSend(nothing))));
         };
-        self.check_reach(Peer::new(send.peer).ok_or(Error::RANK)?)?;
+        let keeps = self.layout_of(arguments.datatype, &send.source);
+        if self.paths.reach(send.peer) != Reach::Mapped {
+            return self.begin_rounds(&send, partitions, keeps);
+        }
         let mut ready = Vec::new();
         ready.try_reserve_exact(partitions).map_err(|_| Error::NO_MEM)?;
         ready.extend((0..partitions).map(|_| Readiness::new()));
@@ -149,8 +166,8 @@ impl Engine {
         }));
         channel.address = core::ptr::from_ref(channel).expose_provenance() as u64;
         let channel: &'static Channel = channel;
-        let keeps = self.layout_of(arguments.datatype, &send.source);
-        let operation = PartitionedSend { channel: Some(channel), partitions, round: 0, ready: 0 };
+        let operation =
+            PartitionedSend { channel: Some(channel), rounds: None, partitions, round: 0, ready: 0 };
         let request = Request { keeps, ..Request::persistent(Operation::PartitionedSend(operation)) };
         let request = self.requests.insert(request);
         // The meeting message completes by itself; its content is the channel's first word, which stays.
@@ -200,12 +217,6 @@ impl Engine {
         Ok(self.requests.insert(request))
     }
 
-    /// Partitions are copied where they lie. Errors: `UNSUPPORTED_OPERATION` if this rank cannot load what the peer has.
-    fn check_reach(&self, peer: Peer) -> Result<()> {
-        let is_mapped = self.paths.reach(peer.node_rank()) == Reach::Mapped;
-        if is_mapped { Ok(()) } else { Err(Error::UNSUPPORTED_OPERATION) }
-    }
-
     /// Begins to receive where the sender's channel is.
     fn begin_meeting(
         &mut self,
@@ -214,7 +225,8 @@ impl Engine {
         arguments: &ReceiveArguments,
     ) -> Result<From> {
         let peer = Peer::new(peer).ok_or(Error::RANK)?;
-        self.check_reach(peer)?;
+        let mapped = self.paths.reach(peer.node_rank()) == Reach::Mapped;
+        let rounds = (!mapped).then(|| ReceivedRounds::new(communicator.clone()));
         let address = Box::new(Cell::new(0u64));
         let context = Plane::Partitioned.of(communicator.context);
         let pattern = Pattern { context, source: Some(peer.node_rank()), tag: Some(arguments.tag) };
@@ -222,7 +234,15 @@ impl Engine {
         let receive = ReceiveOperation { pattern, target, communicator };
         let meeting = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
         self.begin_receive(meeting, &receive);
-        Ok(From { peer, source: arguments.source, tag: arguments.tag, meeting, address, channel: None })
+        Ok(From {
+            peer,
+            source: arguments.source,
+            tag: arguments.tag,
+            meeting,
+            address,
+            channel: None,
+            rounds,
+        })
     }
 
     /// Starts a round of a partitioned request, which is inactive.
@@ -230,7 +250,12 @@ impl Engine {
         let Some(it) = self.requests.get_mut(request) else { return };
         it.state = State::Active;
         match &mut it.operation {
-            Operation::PartitionedSend(send) => (send.round, send.ready) = (send.round + 1, 0),
+            Operation::PartitionedSend(send) => {
+                (send.round, send.ready) = (send.round + 1, 0);
+                if let Some(rounds) = &mut send.rounds {
+                    rounds.restart();
+                }
+            }
             Operation::PartitionedReceive(receive) => {
                 receive.round += 1;
                 receive.copied.fill(false);
@@ -251,10 +276,15 @@ impl Engine {
         };
         let partition = usize::try_from(partition).ok().filter(|partition| *partition < send.partitions);
         let partition = partition.ok_or(Error::ARG)?;
-        if send.channel.is_some_and(|channel| !channel.partitions.mark_ready(partition, send.round)) {
+        if send.channel.is_some_and(|channel| !channel.partitions.mark_ready(partition, send.round))
+            || send.rounds.as_mut().is_some_and(|rounds| !rounds.mark_ready(partition))
+        {
             return Err(Error::ARG);
         }
         send.ready += 1;
+        if send.rounds.is_some() && send.ready == send.partitions {
+            self.advance_partitioned();
+        }
         Ok(())
     }
 
@@ -281,6 +311,16 @@ impl Engine {
         let mut index = 0;
         while index < self.partitioned.len() {
             let request = self.partitioned[index];
+            if self.goes_by_rounds(request) {
+                match self.advance_round(request) {
+                    Some(status) => {
+                        self.partitioned.swap_remove(index);
+                        self.complete(request, status);
+                    }
+                    None => index += 1,
+                }
+                continue;
+            }
             self.find_channel(request);
             let status = match self.requests.get_mut(request).map(|it| &mut it.operation) {
                 Some(Operation::PartitionedSend(send)) => {
@@ -336,6 +376,8 @@ impl Engine {
         let Some(from) = operation.from else { return };
         match from.channel {
             Some(channel) => channel.partitions.leave(),
+            // The number has come, and is of no use any more.
+            None if from.rounds.as_ref().is_some_and(ReceivedRounds::have_met) => {}
             // The sides have not met, and now they never will.
             None if self.cancel_receive(from.meeting) => drop(self.requests.remove(from.meeting)),
             // The channel's address is on its way. When it has come it is used once, to say goodbye.
@@ -354,7 +396,9 @@ impl Engine {
                 return true;
             }
             requests.remove(from.meeting);
-            channel_of(from).partitions.leave();
+            if from.rounds.is_none() {
+                channel_of(from).partitions.leave();
+            }
             false
         });
     }
@@ -381,6 +425,8 @@ impl Engine {
 /// Channels whose requests have been freed.
 #[derive(Default)]
 pub(crate) struct Channels {
+    /// The number of the last send whose rounds go by messages.
+    pub(crate) last_number: u64,
     /// Of this rank's sends, until their receivers have left.
     retired: Vec<&'static Channel>,
     /// Of peers, whose addresses were under way when the receives were freed.

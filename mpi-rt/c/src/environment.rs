@@ -7,6 +7,7 @@ use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::info::hints;
 use lwk_mpi_rt::{Error, Handle, engine, session};
+use lwk_place::node_of;
 use lwk_user::{clock, job, start, syscall};
 
 /// `MPI_MAX_LIBRARY_VERSION_STRING` and `MPI_MAX_PROCESSOR_NAME`.
@@ -72,7 +73,7 @@ mpi! {
     /// The node, for programs find out by it which ranks share one: the same in all ranks of a node, whatever core they run on.
     fn Get_processor_name(name: *mut u8, resultlen: *mut c_int) on Nothing {
         start::require_job();
-        let text = format!("node{}", job().node());
+        let text = format!("node{}", node_of(job().node_rank()).0);
         give_text(name, resultlen, text.as_bytes(), MAX_PROCESSOR_NAME)
     }
 

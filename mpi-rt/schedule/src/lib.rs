@@ -15,7 +15,9 @@ mod allgather;
 mod allreduce;
 mod alltoall;
 mod barrier;
+mod between;
 mod broadcast;
+mod neighbourhood;
 mod reduce;
 mod rooted;
 mod scan;
@@ -24,7 +26,12 @@ pub use allgather::ring;
 pub use allreduce::recursive_doubling;
 pub use alltoall::pairwise;
 pub use barrier::dissemination;
+pub use between::{
+    Groups, Root, allgather_between, allreduce_between, alltoall_between, broadcast_between, gather_between,
+    reduce_between, reduce_scatter_between, scatter_between,
+};
 pub use broadcast::binomial_tree;
+pub use neighbourhood::{Edges, neighbours};
 pub use reduce::{reduce, reduce_scatter};
 pub use rooted::{gather, scatter};
 pub use scan::{exscan, scan};
@@ -49,7 +56,7 @@ pub const SCRATCH: usize = 3;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BufferPart {
     pub buffer: Buffer,
-    /// The part for or of a rank; all of it.
+    /// The part for or of a rank, or a neighbour, by its number; all of it.
     pub part: Option<Rank>,
 }
 

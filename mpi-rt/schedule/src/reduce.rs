@@ -8,7 +8,7 @@ const MINE: BufferPart = BufferPart::whole(Buffer::Scratch(0));
 const THEIRS: BufferPart = BufferPart::whole(Buffer::Scratch(1));
 
 /// Folds all contributions into rank 0's first or second scratch buffer, and says into which.
-fn to_first(me: Rank, ranks: Rank) -> (Schedule, BufferPart) {
+pub(crate) fn to_first(me: Rank, ranks: Rank) -> (Schedule, BufferPart) {
     let mut schedule = Schedule::default();
     let (mut mine, mut theirs) = (MINE, THEIRS);
     schedule.round([Step::Copy { from: BufferPart::whole(Buffer::Send), into: mine }]);

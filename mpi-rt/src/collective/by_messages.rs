@@ -5,9 +5,7 @@
 //! once do not meet. What calls that do not match come to is a message too long, or a wait: there is no shared memory in which to see it.
 
 use super::area::Shared;
-use super::arguments::{BufferArgument, Call, Numbers, Parts, Reducing};
 use super::fold::{Reduction, Scratch};
-use crate::abi::IN_PLACE;
 use crate::communicator::{Communicator, Plane};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -38,25 +36,25 @@ pub(super) struct Played {
 
 /// What the places of a schedule are.
 #[derive(Default)]
-struct Buffers {
+pub(super) struct Buffers {
     /// By [`Buffer::Send`] and [`Buffer::Receive`].
-    whole: [Option<Region>; 2],
-    parts: [Vec<Region>; 2],
-    reduction: Option<Folding>,
+    pub whole: [Option<Region>; 2],
+    pub parts: [Vec<Region>; 2],
+    pub reduction: Option<Folding>,
     /// Of an alltoall in place: what the parts held at its beginning.
-    snapshot: Vec<u8>,
+    pub snapshot: Vec<u8>,
     /// Keeps layouts alive.
-    kept: Vec<Datatype>,
+    pub kept: Vec<Datatype>,
 }
 
 /// Buffers of a reduction.
-struct Folding {
-    reduction: Reduction,
-    datatype: u64,
-    addresses: [*mut u8; 2],
-    scratch: [Scratch; SCRATCH],
+pub(super) struct Folding {
+    pub reduction: Reduction,
+    pub datatype: u64,
+    pub addresses: [*mut u8; 2],
+    pub scratch: [Scratch; SCRATCH],
     /// Items of each rank's part, if it has any.
-    parts: Vec<Range<usize>>,
+    pub parts: Vec<Range<usize>>,
 }
 
 /// A buffer of the caller, as an index.
@@ -100,7 +98,7 @@ impl Folding {
 }
 
 impl Played {
-    fn new(communicator: &Rc<Communicator>, schedule: Schedule, buffers: Buffers) -> Played {
+    pub fn new(communicator: &Rc<Communicator>, schedule: Schedule, buffers: Buffers) -> Played {
         let number = Shared::next(&communicator.shared.smalls);
         Played {
             schedule,
@@ -245,161 +243,6 @@ impl Played {
 }
 
 impl Engine {
-    /// Works out a collective by messages. Errors: those of its arguments; `UNSUPPORTED_OPERATION` for neighbourhoods.
-    pub(super) fn by_messages(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Played> {
-        let (me, ranks) = (communicator.rank, communicator.size());
-        let mut it = Buffers::default();
-        let schedule = match *call {
-            Call::Barrier => lwk_schedule::dissemination(me, ranks),
-            Call::Broadcast { ref buffer, root } => {
-                let root = communicator.root(root)?;
-                it.whole[1] = Some(self.part(buffer, &mut it.kept)?);
-                lwk_schedule::binomial_tree(me, ranks, root)
-            }
-            Call::Gather { ref send, ref receive, root } => {
-                let root = communicator.root(root)?;
-                if me == root {
-                    it.parts[1] = self.parts(receive, ranks as usize, &mut it.kept)?;
-                }
-                it.whole[0] = Some(self.part_or_in_place(send, &it.parts[1], me, &mut it.kept)?);
-                lwk_schedule::gather(me, ranks, root)
-            }
-            Call::Scatter { ref send, ref receive, root } => {
-                let root = communicator.root(root)?;
-                if me == root {
-                    it.parts[0] = self.parts(send, ranks as usize, &mut it.kept)?;
-                }
-                it.whole[1] = Some(self.part_or_in_place(receive, &it.parts[0], me, &mut it.kept)?);
-                lwk_schedule::scatter(me, ranks, root)
-            }
-            Call::Allgather { ref send, ref receive } => {
-                it.parts[1] = self.parts(receive, ranks as usize, &mut it.kept)?;
-                it.whole[0] = Some(self.part_or_in_place(send, &it.parts[1], me, &mut it.kept)?);
-                lwk_schedule::ring(me, ranks)
-            }
-            Call::Alltoall { ref send, ref receive } => {
-                it.parts[1] = self.parts(receive, ranks as usize, &mut it.kept)?;
-                self.parts_to_send(send, &mut it, ranks)?;
-                lwk_schedule::pairwise(me, ranks)
-            }
-            Call::Reduce { ref reducing, root } => {
-                let root = communicator.root(root)?;
-                self.folding(reducing, reducing.count, me == root, &mut it)?;
-                lwk_schedule::reduce(me, ranks, root)
-            }
-            Call::Allreduce { ref reducing } => {
-                self.folding(reducing, reducing.count, true, &mut it)?;
-                lwk_schedule::recursive_doubling(me, ranks)
-            }
-            Call::Scan { ref reducing } => {
-                self.folding(reducing, reducing.count, true, &mut it)?;
-                lwk_schedule::scan(me, ranks)
-            }
-            Call::Exscan { ref reducing } => {
-                self.folding(reducing, reducing.count, true, &mut it)?;
-                lwk_schedule::exscan(me, ranks)
-            }
-            Call::ReduceScatter { ref reducing, blocks } => {
-                self.folding_parts(reducing, Some(blocks), communicator, &mut it)?;
-                lwk_schedule::reduce_scatter(me, ranks)
-            }
-            Call::ReduceScatterBlock { ref reducing } => {
-                self.folding_parts(reducing, None, communicator, &mut it)?;
-                lwk_schedule::reduce_scatter(me, ranks)
-            }
-            Call::NeighbourAllgather { .. } | Call::NeighbourAlltoall { .. } => {
-                return Err(Error::UNSUPPORTED_OPERATION);
-            }
-        };
-        Ok(Played::new(communicator, schedule, it))
-    }
-
-    /// A buffer that in place is this rank's part of the other. Errors: `BUFFER` where there is none; those of the arguments.
-    fn part_or_in_place(
-        &self,
-        own: &BufferArgument,
-        parts: &[Region],
-        me: u32,
-        kept: &mut Vec<Datatype>,
-    ) -> Result<Region> {
-        if own.is_in_place() {
-            return parts.get(me as usize).copied().ok_or(Error::BUFFER);
-        }
-        self.part(own, kept)
-    }
-
-    /// The parts that an alltoall sends: in place, a snapshot of those that it receives. Errors: `NO_MEM`; those of the arguments.
-    fn parts_to_send(&self, send: &Parts, it: &mut Buffers, ranks: u32) -> Result<()> {
-        if !send.is_in_place() {
-            it.parts[0] = self.parts(send, ranks as usize, &mut it.kept)?;
-            return Ok(());
-        }
-        let bytes: usize = it.parts[1].iter().map(Region::bytes).sum();
-        it.snapshot.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
-        it.snapshot.resize(bytes, 0);
-        let mut end = 0;
-        for index in 0..it.parts[1].len() {
-            let bytes = it.parts[1][index].bytes();
-            it.parts[0].push(Region::block(it.snapshot.as_mut_ptr().wrapping_add(end), bytes));
-            end += bytes;
-        }
-        Ok(())
-    }
-
-    /// The buffers of a reduction of `count` items; whether this rank receives. Errors: as for [`Engine::plan`].
-    fn folding(&self, reducing: &Reducing, count: i64, receives: bool, it: &mut Buffers) -> Result<()> {
-        let Reducing { receive, datatype, operation, .. } = *reducing;
-        let reduction = self.reduction(count, datatype, operation)?;
-        let in_place = reducing.send.addr() == IN_PLACE;
-        if in_place && !receives {
-            return Err(Error::BUFFER);
-        }
-        let send = if in_place { receive } else { reducing.send.cast_mut() };
-        self.check_buffer(send, count, datatype)?;
-        it.whole[0] = Some(self.region(send, count, datatype)?);
-        if receives {
-            self.check_buffer(receive, count, datatype)?;
-            it.whole[1] = Some(self.region(receive, count, datatype)?);
-        }
-        let scratch = || Scratch::new(&reduction.items, reduction.count);
-        let scratch = [scratch()?, scratch()?, scratch()?];
-        self.keep(datatype, &mut it.kept);
-        let addresses = [send, receive];
-        it.reduction = Some(Folding { reduction, datatype, addresses, scratch, parts: Vec::new() });
-        Ok(())
-    }
-
-    /// The same where each rank receives a part. Errors: as for [`Engine::plan`].
-    fn folding_parts(
-        &self,
-        reducing: &Reducing,
-        blocks: Option<Numbers>,
-        communicator: &Communicator,
-        it: &mut Buffers,
-    ) -> Result<()> {
-        let mut parts: Vec<Range<usize>> = Vec::new();
-        let mut count = 0i64;
-        for rank in 0..communicator.size() as usize {
-            let block = blocks.map_or(Ok(reducing.count), |blocks| blocks.get(rank))?;
-            if block < 0 {
-                return Err(Error::COUNT);
-            }
-            let end = count.checked_add(block).ok_or(Error::VALUE_TOO_LARGE)?;
-            parts.push(count as usize..end as usize);
-            count = end;
-        }
-        let own = parts[communicator.rank as usize].len() as i64;
-        let in_place = reducing.send.addr() == IN_PLACE;
-        let send = if in_place { reducing.receive.cast_const() } else { reducing.send };
-        self.folding(&Reducing { send, ..*reducing }, count, false, it)?;
-        self.check_buffer(reducing.receive, own, reducing.datatype)?;
-        it.whole[1] = Some(self.region(reducing.receive, own, reducing.datatype)?);
-        if let Some(folding) = &mut it.reduction {
-            folding.parts = parts;
-        }
-        Ok(())
-    }
-
     /// Tells all ranks some words of each, by messages; the lists by rank. All ranks must call it.
     pub(crate) fn tell_all(&mut self, communicator: &Communicator, words: &[u64]) -> Result<Vec<Vec<u64>>> {
         let (me, members) = (communicator.rank as usize, communicator.members.clone());

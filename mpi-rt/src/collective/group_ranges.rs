@@ -28,7 +28,7 @@ pub(crate) struct GroupRanges {
 impl GroupRanges {
     pub fn of(communicator: &Rc<Communicator>) -> GroupRanges {
         let channel = channel_of(communicator);
-        let (all, me, rank) = (0..channel.shared.size(), channel.shared.rank, communicator.rank);
+        let (all, me, rank) = (0..channel.size(), channel.rank, communicator.rank);
         match &communicator.inter {
             None => GroupRanges { inter: false, me, rank, local: all.clone(), remote: all },
             Some(inter) => {

@@ -30,6 +30,7 @@ mod persistent;
 mod plan;
 mod reduce;
 mod run;
+mod schedules;
 
 pub use area::Area;
 pub(crate) use area::Shared;

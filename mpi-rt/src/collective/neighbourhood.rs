@@ -15,17 +15,18 @@ use crate::handle::Handle;
 use crate::topology::Topology;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_schedule::{Edges, Schedule};
 
 /// The neighbours of a rank. Ranks are [`PROC_NULL`] beside the edges of a grid.
-struct Neighbours {
-    sources: Vec<i32>,
-    destinations: Vec<i32>,
+pub(super) struct Neighbours {
+    pub sources: Vec<i32>,
+    pub destinations: Vec<i32>,
     grid: bool,
 }
 
 impl Neighbours {
     /// Errors: `TOPOLOGY` if there is none.
-    fn of(communicator: &Communicator) -> Result<Neighbours> {
+    pub fn of(communicator: &Communicator) -> Result<Neighbours> {
         let topology = communicator.topology.as_deref().ok_or(Error::TOPOLOGY)?;
         let (sources, destinations) = topology.neighbours(communicator.rank)?;
         Ok(Neighbours { sources, destinations, grid: matches!(topology, Topology::Cartesian(_)) })
@@ -49,6 +50,17 @@ impl Neighbours {
             .iter()
             .map(|rank| if *rank == PROC_NULL { u32::MAX } else { *rank as u32 })
             .collect()
+    }
+
+    /// The messages of a rank: of parts for each destination, or one content for all.
+    pub fn schedule(&self, parts: bool) -> Schedule {
+        let ranks =
+            |of: &[i32]| -> Vec<Option<u32>> { of.iter().map(|rank| u32::try_from(*rank).ok()).collect() };
+        let (sources, destinations) = (ranks(&self.sources), ranks(&self.destinations));
+        lwk_schedule::neighbours(
+            &Edges { sources: &sources, destinations: &destinations, grid: self.grid },
+            parts,
+        )
     }
 
     fn users(&self) -> Users {

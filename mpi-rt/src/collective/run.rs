@@ -331,11 +331,13 @@ impl Run {
 }
 
 impl Engine {
-    /// What a collective does: in place by a plan, or by messages where members are out of reach. Errors: those of its arguments;
-    /// `UNSUPPORTED_OPERATION` on an intercommunicator whose members are.
+    /// What a collective does: in place by a plan, or by messages where members are out of reach. Errors: those of its arguments.
     fn new_run(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Run> {
         match &communicator.inter {
-            Some(inter) if inter.union.is_out_of_reach() => Err(Error::UNSUPPORTED_OPERATION),
+            Some(inter) if inter.union.is_out_of_reach() => {
+                let messages = Some(Box::new(self.by_messages_between(call, communicator, &inter.union)?));
+                Ok(Run { messages, ..Run::new(Plan::new(communicator, 0)) })
+            }
             None if communicator.is_out_of_reach() => {
                 let messages = Some(Box::new(self.by_messages(call, communicator)?));
                 Ok(Run { messages, ..Run::new(Plan::new(communicator, 0)) })
