@@ -15,8 +15,14 @@ static void surroundings(void)
     CHECK(length > 0 && length < MPI_MAX_PROCESSOR_NAME && (int)strlen(text) == length);
     /* The ranks that share memory are on one node, and tell the same name. */
     static char all[64 * MPI_MAX_PROCESSOR_NAME];
-    OK(MPI_Allgather(text, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, MPI_COMM_WORLD));
-    for (int i = 0; i < size_; i++)
+    MPI_Comm node;
+    int ranks = 0;
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    OK(MPI_Comm_size(node, &ranks));
+    CHECK(ranks >= 1 && ranks <= size_);
+    OK(MPI_Allgather(text, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, node));
+    OK(MPI_Comm_free(&node));
+    for (int i = 0; i < ranks; i++)
         CHECK(strcmp(all + i * MPI_MAX_PROCESSOR_NAME, text) == 0);
     OK(MPI_Initialized(&flag));
     CHECK(flag);
