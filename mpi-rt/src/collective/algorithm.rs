@@ -1,7 +1,7 @@
 //! Algorithms by name: which form of a blocking collective a run uses, so that they can be compared.
 //!
 //! `MARGAY_COLL_BARRIER=paper` and its like in the environment force a form wherever it can do the case ([`Form::limits`]); elsewhere,
-//! and without a name, the form is chosen by size and number of ranks, as measured (README). All ranks must get the same environment.
+//! and without a name, the form is chosen by size and number of ranks, as measured (docs/measurements/collectives.md). All ranks must get the same environment.
 
 use alloc::format;
 use alloc::string::String;
