@@ -16,7 +16,7 @@ use crate::arch::core_block;
 use crate::arch::debug_exit;
 use crate::arch::features::features;
 use crate::arch::trap_frame::TrapFrame;
-use crate::arch::{clock, entry, interrupts, topology};
+use crate::arch::{clock, entry, interrupts, machine_check, topology};
 use crate::boot::Machine;
 use crate::core_local::{self, Core};
 use crate::create_ranks::create_ranks;
@@ -43,6 +43,9 @@ pub fn describe(machine: &Machine, cores: usize, entry_ticks: u64) {
     );
     log::debug!("{:?}", features());
 }
+
+/// Level of a kernel's record, as [`KERNEL`] says.
+const WARNING: usize = 2;
 
 static JOB: AtomicPtr<Job> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -176,6 +179,7 @@ pub fn stop_ranks(core: &Core) -> ! {
 
 /// With the end of the job the node ends: then this does not return.
 fn act_on(job: &Job, event: Event) {
+    report_corrected(Core::current());
     if event == Event::JobEnded {
         if job.is_reported() {
             let kernel_ticks = job.first_entry_ticks() - ENTRY_TICKS.load(Ordering::Relaxed);
@@ -183,6 +187,13 @@ fn act_on(job: &Job, event: Event) {
         }
         end(job.status(), job.end_action());
     }
+}
+
+/// Says what errors the hardware of this core has corrected.
+fn report_corrected(core: &Core) {
+    machine_check::take(&mut |it| {
+        console::record_urgently(KERNEL, WARNING, format_args!("core {}: {it}", core.index()));
+    });
 }
 
 /// Ends a node that cannot run its job, with status 2 ([`exit::USAGE`]): one line says why.
@@ -220,6 +231,7 @@ static SAID_WHERE: AtomicUsize = AtomicUsize::new(0);
 /// non-maskable interrupt.
 pub fn report_where(core: &'static Core, frame: &TrapFrame) {
     let job = job();
+    report_corrected(core);
     if let Some(running) = running(core) {
         // In the middle of a system call, the program's registers are where the entry code put them.
         let frame = if frame.is_of_user() { *frame } else { core.block().frame_of_program() };

@@ -11,9 +11,12 @@ use lwk_failure::{Fault, Position};
 
 use crate::arch::linear_map::{KERNEL_IMAGE, LINEAR_MAP};
 use crate::arch::trap_frame::TrapFrame;
-use crate::arch::{back_trace, debug_exit, interrupt_controller, interrupts};
+use crate::arch::{back_trace, debug_exit, interrupt_controller, interrupts, machine_check};
 use crate::console;
 use crate::core_local::{self, CORES_MAX, Core};
+
+/// Vector of the machine check.
+const MACHINE_CHECK: u8 = 18;
 
 /// Set by the first core that panics; the others halt when its interrupt reaches them.
 static IN_PROGRESS: AtomicBool = AtomicBool::new(false);
@@ -37,6 +40,10 @@ fn panicked(info: &PanicInfo<'_>) -> ! {
 
 /// Ends the node because of an exception inside the kernel: registers at `frame`, back trace, QEMU's status 35.
 pub fn exception(frame: &TrapFrame, fault: Fault) -> ! {
+    if fault.vector == MACHINE_CHECK {
+        // Before the others are stopped: they may have taken it as well, and each knows its own banks.
+        machine_check::take(&mut |it| say(format_args!("core {}: {it}", own_index())));
+    }
     stop_the_others();
     let Fault { vector, error_code, address } = fault;
     say(format_args!(

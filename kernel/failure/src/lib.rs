@@ -11,11 +11,13 @@
 #![forbid(unsafe_code)]
 
 mod end;
+mod machine_check;
 mod reason;
 mod registers;
 mod trace;
 
 pub use end::End;
+pub use machine_check::MachineCheck;
 pub use reason::{Death, Fault, PageFault, Reason, signal_name};
 pub use registers::{RegisterLine, Registers};
 pub use trace::{MAX_FRAMES, Position, back_trace};

@@ -1,15 +1,20 @@
 //! Boots an image as a real machine would: UEFI, no debug-exit device in play, plain text on the serial line.
 
 use std::path::Path;
+use std::time::Duration;
 
+use super::judge::Expected;
+use super::serial_line::{self, Reader};
+use super::special::strings;
 use lwk::accel::Choice;
 use lwk::emulator;
 use lwk::qemu::{Boot, Machine, Node};
 use lwk::run;
+use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::{RunFolder, Tree};
 
 /// A machine with two cores that boots `image`, and boots again when it is reset; `more` are words of QEMU's command line.
-pub fn start(tree: &Tree, image: &Path, folder: &RunFolder, more: &[&str]) -> Result<Node, String> {
+fn start(tree: &Tree, image: &Path, folder: &RunFolder, more: &[&str]) -> Result<Node, String> {
     let plain = |failure: lwk::failure::Failure| failure.message;
     let machine = Machine {
         boot: Boot::Disk(image.to_path_buf()),
@@ -25,4 +30,105 @@ pub fn start(tree: &Tree, image: &Path, folder: &RunFolder, more: &[&str]) -> Re
     };
     let qemu = emulator::find_qemu(tree, false).map_err(plain)?;
     Node::start(&qemu, &machine, folder.file("qemu.log")).map_err(plain)
+}
+
+/// The image for real machines boots from UEFI, shows the job in plain text, and ends the machine as it was told.
+pub fn runs_an_image(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let image = folder.file("stick.img");
+    let mut words: Vec<std::ffi::OsString> =
+        vec!["image".into(), "-n".into(), "2".into(), "hello".into(), "-o".into()];
+    words.push(image.clone().into_os_string());
+    words.extend(options.iter().map(Into::into));
+    let ended = lwk.command(&words, PATIENCE)?;
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }.judge(&ended)?;
+    let mut machine = start(lwk.tree(), &image, &folder, &[])?;
+    let wanted = ["hello from rank 0 of 2", "hello from rank 1 of 2"];
+    serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
+    // Told to reset, it boots a second time.
+    if options.contains(&"reset") { serial_line::hear(&mut machine, Reader::Quick, &wanted) } else { Ok(()) }
+}
+
+/// A machine that keeps a time limit says where its ranks are when that is over, and switches itself off if it was told to.
+pub fn keeps_a_limit(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let image = folder.file("stick.img");
+    let mut words: Vec<std::ffi::OsString> =
+        ["image", "-n", "2", "--timeout", "1", "--at-end", "off", "-o"].map(Into::into).to_vec();
+    words
+        .extend([image.clone().into_os_string(), lwk.program(&Program::named("test:hang")).into_os_string()]);
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
+        .judge(&lwk.command(&words, PATIENCE)?)?;
+    let mut machine = start(lwk.tree(), &image, &folder, &[])?;
+    let wanted = ["the job has run into its time limit", "rank 0 on core ", "rank 1 on core "];
+    serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
+    is_off(&mut machine)
+}
+
+/// A machine without serial line and screen runs its job all the same: it switches itself off, and without that order it would not.
+pub fn ends_in_silence(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let image = folder.file("stick.img");
+    let mut words: Vec<std::ffi::OsString> =
+        ["image", "-n", "2", "--at-end", "off", "hello", "-o"].map(Into::into).to_vec();
+    words.push(image.clone().into_os_string());
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
+        .judge(&lwk.command(&words, PATIENCE)?)?;
+    let nothing = ["-serial", "none", "-vga", "none"];
+    is_off(&mut start(lwk.tree(), &image, &folder, &nothing)?)
+}
+
+/// An error of the hardware: words of QEMU's command `mce` (core, bank, status, global status, address, further), whether a non-maskable interrupt
+/// follows, and what must be said.
+pub struct HardwareError {
+    injected: &'static str,
+    then_asked: bool,
+    said: &'static [&'static str],
+}
+
+/// A load from memory that is spoilt.
+pub const UNCORRECTED: HardwareError = HardwareError {
+    injected: "mce 1 2 0xbd80000000100134 0x5 0x12345000 0x8c",
+    then_asked: false,
+    said: &[
+        "core 1: uncorrected machine check in bank 2: data cache, level 0, data read, at 0x12345000",
+        "the kernel died of exception 18",
+    ],
+};
+/// What has been corrected is said when somebody asks where everybody is.
+pub const CORRECTED: HardwareError = HardwareError {
+    injected: "mce 1 3 0x9c00000000000092 0x0 0x6789000 0x0",
+    then_asked: true,
+    said: &["core 1: corrected machine check in bank 3: memory controller, read, channel 2, at 0x6789000"],
+};
+
+/// A core that has such an error says so.
+pub fn decodes_a_check(lwk: &Lwk, error: &HardwareError) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let image = folder.file("stick.img");
+    let mut words: Vec<std::ffi::OsString> =
+        ["image", "-n", "2", "--log", "info", "-o"].map(Into::into).to_vec();
+    words
+        .extend([image.clone().into_os_string(), lwk.program(&Program::named("test:hang")).into_os_string()]);
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
+        .judge(&lwk.command(&words, PATIENCE)?)?;
+    let mut machine = start(lwk.tree(), &image, &folder, &[])?;
+    // By then the banks of both cores are enabled.
+    serial_line::hear(&mut machine, Reader::Quick, &["2 cores, "])?;
+    let plain = |failure: lwk::failure::Failure| failure.message;
+    let command = serde_json::json!({ "command-line": error.injected });
+    let answer = machine.monitor.command("human-monitor-command", command).map_err(plain)?;
+    if answer.as_str() != Some("") {
+        return Err(format!("QEMU refuses the error: {answer}"));
+    }
+    if error.then_asked {
+        machine.monitor.command("inject-nmi", serde_json::json!({})).map_err(plain)?;
+    }
+    serial_line::hear(&mut machine, Reader::Quick, error.said)
+}
+
+/// Waits until the machine has switched itself off, which no reset does: it would boot again.
+fn is_off(machine: &mut Node) -> Result<(), String> {
+    let ended = machine.end_within(Duration::from_secs(PATIENCE)).map_err(|failure| failure.message)?;
+    if ended.is_some_and(|status| status.success()) { Ok(()) } else { Err(format!("still on: {ended:?}")) }
 }

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Test;
 use super::judge::Expected;
-use super::serial_line::{self, Reader};
 use super::{real_machine, screen_text};
-use lwk::qemu::Node;
 use lwk::screen::Picture;
 use lwk::subcommand::{Lwk, PATIENCE, Program, Running, shown};
 
@@ -19,17 +17,23 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// These tests.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 13] = [
+    let checks: [(&str, Check); 15] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
         ("no-interrupts-during-noise", no_interrupts),
         ("killed-qemu-is-a-failure", killed_qemu),
         ("qemu-dies-with-the-command", killed_command),
-        ("image-for-real-machines-boots", |lwk| real_machine_image(lwk, &[])),
-        ("image-that-resets-the-machine", |lwk| real_machine_image(lwk, &["--at-end", "reset"])),
-        ("image-with-a-time-limit-switches-the-machine-off", real_machine_with_limit),
-        ("a-machine-that-says-nothing-ends", silent_machine),
+        ("image-for-real-machines-boots", |lwk| real_machine::runs_an_image(lwk, &[])),
+        ("image-that-resets-the-machine", |lwk| real_machine::runs_an_image(lwk, &["--at-end", "reset"])),
+        ("image-with-a-time-limit-switches-the-machine-off", real_machine::keeps_a_limit),
+        ("a-machine-that-says-nothing-ends", real_machine::ends_in_silence),
+        ("an-uncorrected-machine-check-is-decoded", |lwk| {
+            real_machine::decodes_a_check(lwk, &real_machine::UNCORRECTED)
+        }),
+        ("a-corrected-machine-check-is-decoded", |lwk| {
+            real_machine::decodes_a_check(lwk, &real_machine::CORRECTED)
+        }),
         ("a-slow-host-loses-no-last-words", super::slow_host::loses_no_last_words),
         ("files-go-in-and-come-back", files_on_a_node),
         ("files-of-mpi-come-back-from-a-full-disk", |lwk| mpi_files(lwk, &[])),
@@ -62,7 +66,8 @@ fn test(name: String, run: impl Fn(&Lwk) -> Result<(), String> + Send + Sync + '
     Test { name, alone: false, on_host: false, sources: Vec::new(), run: Box::new(run) }
 }
 
-fn strings(words: &[&str]) -> Vec<String> {
+/// Words of a command line.
+pub fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
@@ -353,56 +358,4 @@ fn killed_command(lwk: &Lwk) -> Result<(), String> {
 fn is_dead(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && line.contains('Z'))
-}
-
-/// The image for real machines boots from UEFI, shows the job in plain text, and ends the machine as it was told.
-fn real_machine_image(lwk: &Lwk, options: &[&str]) -> Result<(), String> {
-    let folder = lwk.folder()?;
-    let image = folder.file("stick.img");
-    let mut words: Vec<std::ffi::OsString> =
-        vec!["image".into(), "-n".into(), "2".into(), "hello".into(), "-o".into()];
-    words.push(image.clone().into_os_string());
-    words.extend(options.iter().map(Into::into));
-    let ended = lwk.command(&words, PATIENCE)?;
-    Expected { stdout: strings(&["dd if="]), ..Expected::default() }.judge(&ended)?;
-    let mut machine = real_machine::start(lwk.tree(), &image, &folder, &[])?;
-    let wanted = ["hello from rank 0 of 2", "hello from rank 1 of 2"];
-    serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
-    // Told to reset, it boots a second time.
-    if options.contains(&"reset") { serial_line::hear(&mut machine, Reader::Quick, &wanted) } else { Ok(()) }
-}
-
-/// A machine that keeps a time limit says where its ranks are when that is over, and switches itself off if it was told to.
-fn real_machine_with_limit(lwk: &Lwk) -> Result<(), String> {
-    let folder = lwk.folder()?;
-    let image = folder.file("stick.img");
-    let mut words: Vec<std::ffi::OsString> =
-        ["image", "-n", "2", "--timeout", "1", "--at-end", "off", "-o"].map(Into::into).to_vec();
-    words
-        .extend([image.clone().into_os_string(), lwk.program(&Program::named("test:hang")).into_os_string()]);
-    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
-        .judge(&lwk.command(&words, PATIENCE)?)?;
-    let mut machine = real_machine::start(lwk.tree(), &image, &folder, &[])?;
-    let wanted = ["the job has run into its time limit", "rank 0 on core ", "rank 1 on core "];
-    serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
-    is_off(&mut machine)
-}
-
-/// A machine without serial line and screen runs its job all the same: it switches itself off, and without that order it would not.
-fn silent_machine(lwk: &Lwk) -> Result<(), String> {
-    let folder = lwk.folder()?;
-    let image = folder.file("stick.img");
-    let mut words: Vec<std::ffi::OsString> =
-        ["image", "-n", "2", "--at-end", "off", "hello", "-o"].map(Into::into).to_vec();
-    words.push(image.clone().into_os_string());
-    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
-        .judge(&lwk.command(&words, PATIENCE)?)?;
-    let nothing = ["-serial", "none", "-vga", "none"];
-    is_off(&mut real_machine::start(lwk.tree(), &image, &folder, &nothing)?)
-}
-
-/// Waits until the machine has switched itself off, which no reset does: it would boot again.
-fn is_off(machine: &mut Node) -> Result<(), String> {
-    let ended = machine.end_within(Duration::from_secs(PATIENCE)).map_err(|failure| failure.message)?;
-    if ended.is_some_and(|status| status.success()) { Ok(()) } else { Err(format!("still on: {ended:?}")) }
 }

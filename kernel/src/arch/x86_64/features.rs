@@ -21,6 +21,7 @@ pub struct Features {
     pub xsave: bool,
     pub x2apic: bool,
     pub machine_check: bool,
+    pub machine_check_banks: bool,
     pub gigabyte_pages: bool,
     pub random: bool,
     /// SSE4.2, for its checksum.
@@ -92,6 +93,7 @@ fn detect() -> Features {
         xsave: has_basic(|f| f.has_xsave()),
         x2apic: has_basic(|f| f.has_x2apic()),
         machine_check: has_basic(|f| f.has_mce()),
+        machine_check_banks: has_basic(|f| f.has_mce() && f.has_mca()),
         random: has_basic(|f| f.has_rdrand()),
         crc32: has_basic(|f| f.has_sse42()),
         gigabyte_pages: extended.as_ref().is_some_and(|f| f.has_1gib_pages()),
@@ -165,6 +167,7 @@ pub fn enable() {
     control.set(Cr4Flags::USER_MODE_INSTRUCTION_PREVENTION, found.umip);
     control.set(Cr4Flags::FSGSBASE, found.fsgsbase);
     control.set(Cr4Flags::OSXSAVE, found.xsave);
+    super::machine_check::enable();
     // Without it a machine check resets the machine instead of being reported.
     control.set(Cr4Flags::MACHINE_CHECK_EXCEPTION, found.machine_check);
     // The levels of the page tables cannot be changed while paging is on.

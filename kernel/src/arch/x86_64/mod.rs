@@ -18,6 +18,7 @@ pub mod features;
 pub mod interrupt_controller;
 pub mod interrupts;
 pub mod linear_map;
+pub mod machine_check;
 pub mod paging;
 mod ports;
 pub mod power;
