@@ -2,6 +2,7 @@
 
 use crate::abi;
 use crate::ahead::Ahead;
+use crate::asking::Desk;
 use crate::buffered::Attached;
 use crate::collective::algorithm::{self, Algorithms};
 use crate::collective::{Area, LeftPosts, Run, Shared};
@@ -71,6 +72,8 @@ pub struct Engine {
     /// What freed partitioned sends have left.
     pub(crate) channels: Channels,
     pub(crate) generalized: Pending,
+    /// What this rank answers others that cannot reach its memory.
+    pub(crate) desk: Desk,
     /// Messages that matched probes have taken out.
     pub(crate) taken: handle::Table<Taken>,
     pub(crate) datatypes: Datatypes,
@@ -316,6 +319,7 @@ impl Engine {
             partitioned: Vec::new(),
             channels: Channels::default(),
             generalized: Pending::default(),
+            desk: Desk::default(),
             taken: handle::Table::of(Kind::Message),
             datatypes: Datatypes::new(),
             algorithms,

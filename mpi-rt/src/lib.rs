@@ -12,6 +12,7 @@ extern crate alloc;
 
 pub mod abi;
 mod ahead;
+mod asking;
 pub mod attribute;
 mod buffer;
 pub mod buffered;

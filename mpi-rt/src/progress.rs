@@ -44,6 +44,9 @@ impl Engine {
         if !self.duplications.is_empty() {
             self.advance_duplications();
         }
+        if self.desk.is_staffed() {
+            self.answer_questions();
+        }
         // A program that tests in a loop comes here, too.
         give_way();
     }

@@ -4,7 +4,7 @@
 //! another, but for ordered access, where each rank's part follows those of the ranks before it.
 
 use super::File;
-use super::shared::Control;
+use super::shared::SharedWords;
 use super::system::Descriptor;
 use super::transfer::Buffer;
 use super::view::View;
@@ -41,14 +41,14 @@ pub enum AccessPosition {
 pub(super) struct Open {
     pub descriptor: Rc<Descriptor>,
     pub view: Rc<View>,
-    pub control: &'static Control,
+    pub shared: SharedWords,
     pub atomic: bool,
 }
 
 impl File {
     pub(super) fn open_file(&self) -> Open {
-        let File { descriptor, view, control, atomic, .. } = self;
-        Open { descriptor: descriptor.clone(), view: view.clone(), control, atomic: *atomic }
+        let File { descriptor, view, shared, atomic, .. } = self;
+        Open { descriptor: descriptor.clone(), view: view.clone(), shared: *shared, atomic: *atomic }
     }
 
     /// Errors: `READ_ONLY`, `ACCESS`; `UNSUPPORTED_OPERATION` for random access to a sequential file.
@@ -60,17 +60,6 @@ impl File {
         match place {
             AccessPosition::At(_) | AccessPosition::Individual => self.mode.check_random(),
             AccessPosition::Shared | AccessPosition::Ordered => Ok(()),
-        }
-    }
-
-    /// The etype at which a transfer of so many begins. Errors: `ARG` for a negative one, or a shared pointer beyond all files.
-    fn start(&self, place: AccessPosition, etypes: u64) -> Result<u64> {
-        match place {
-            AccessPosition::At(offset) => u64::try_from(offset).map_err(|_| Error::ARG),
-            AccessPosition::Individual => Ok(self.position),
-            AccessPosition::Shared | AccessPosition::Ordered => {
-                self.control.pointer.advance(etypes).ok_or(Error::ARG)
-            }
         }
     }
 }
@@ -100,9 +89,11 @@ impl Engine {
             _ => None,
         };
         let (bytes, etypes) = wanted?;
-        let it = self.file(file)?;
-        let start = after.map_or_else(|| it.start(place, etypes), Ok)?;
-        let open = it.open_file();
+        let start = match after {
+            Some(start) => start,
+            None => self.first_etype(file, place, etypes)?,
+        };
+        let open = self.file(file)?.open_file();
         let position = open.view.position(start)?;
         // SAFETY: the items of `buffer` are writable for a read, readable for a write (this function's
         // contract).
@@ -145,10 +136,21 @@ impl Engine {
         Ok((bytes, view.etypes(bytes)?))
     }
 
+    /// The etype at which a transfer of so many begins. Errors: `ARG` for a negative one, or a shared pointer beyond all files.
+    fn first_etype(&mut self, file: Handle, place: AccessPosition, etypes: u64) -> Result<u64> {
+        let it = self.file(file)?;
+        let (position, shared) = (it.position, it.shared);
+        match place {
+            AccessPosition::At(offset) => u64::try_from(offset).map_err(|_| Error::ARG),
+            AccessPosition::Individual => Ok(position),
+            AccessPosition::Shared | AccessPosition::Ordered => self.advance_pointer(shared, etypes),
+        }
+    }
+
     /// The etype at which this rank's part of an ordered transfer begins: behind those of the ranks before it.
     fn ordered_start(&mut self, file: Handle, etypes: u64) -> Result<u64> {
         let it = self.file(file)?;
-        let (communicator, control): (Rc<Communicator>, _) = (it.communicator.clone(), it.control);
+        let (communicator, shared): (Rc<Communicator>, _) = (it.communicator.clone(), it.shared);
         let rank = communicator.rank;
         let (mut before, mut all) = (0u64, 0u64);
         self.exchange_words(&communicator, [etypes as i32, (etypes >> 32) as i32], |other, [low, high]| {
@@ -158,7 +160,7 @@ impl Engine {
                 before = before.saturating_add(part);
             }
         })?;
-        let share = if rank == 0 { control.pointer.advance(all).ok_or(Error::ARG) } else { Ok(0) };
+        let share = if rank == 0 { self.advance_pointer(shared, all) } else { Ok(0) };
         let starts = self.exchange_outcomes(&communicator, share)?;
         let start = starts.first().copied().ok_or(Error::INTERN)?;
         start.checked_add(before).ok_or(Error::ARG)

@@ -2,8 +2,10 @@
 //! deleted is the library's to decide, and this is the class if it is not).
 //!
 //! Each rank has a word for each of its descriptors, which says what file it has open; who deletes looks at all ranks' words. A rank that
-//! opens a file while another deletes it may be seen or not; who has heard that the file is open, or closed, sees it so.
+//! opens a file while another deletes it may be seen or not; who has heard that the file is open, or closed, sees it so. Only ranks within reach are
+//! looked at: what only ranks of other nodes have open can be deleted.
 
+use lwk_place::NodeRank;
 use lwk_ring::Notes;
 use lwk_user::abi::syscall::DESCRIPTORS_MAX;
 use lwk_user::smartmap::{Shared, Symmetric, peers};
@@ -35,7 +37,7 @@ fn store(descriptor: u64, word: u64) {
     }
 }
 
-/// Whether any rank of the node has that file open.
-pub(super) fn is_open(file: u64) -> bool {
-    peers().any(|peer| FILES.at(peer).get().0.have(OPEN | file))
+/// Whether any rank that can be reached has that file open.
+pub(super) fn is_open(file: u64, reaches: impl Fn(NodeRank) -> bool) -> bool {
+    peers().filter(|peer| reaches(peer.node_rank())).any(|peer| FILES.at(peer).get().0.have(OPEN | file))
 }

@@ -35,7 +35,7 @@ use access_mode::AccessMode;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use shared::Control;
+use shared::{Control, SharedWords};
 use split::Begun;
 use system::Descriptor;
 use view::View;
@@ -48,7 +48,7 @@ pub(crate) struct File {
     name: Vec<u8>,
     communicator: Rc<Communicator>,
     /// In the first rank's memory.
-    control: &'static Control,
+    shared: SharedWords,
     /// The control words, if this is that rank. They go after the barrier in which all ranks close the file.
     _own: Option<Box<Control>>,
     view: Rc<View>,
@@ -78,8 +78,12 @@ impl Engine {
     }
 
     /// Lets the first rank do something for all; all get its outcome. Errors: those of `work`.
-    fn first_does(&mut self, communicator: &Communicator, work: impl FnOnce() -> Result<()>) -> Result<()> {
-        let outcome = if communicator.rank == 0 { work() } else { Ok(()) };
+    fn first_does(
+        &mut self,
+        communicator: &Communicator,
+        work: impl FnOnce(&mut Engine) -> Result<()>,
+    ) -> Result<()> {
+        let outcome = if communicator.rank == 0 { work(self) } else { Ok(()) };
         self.exchange_outcomes(communicator, outcome.map(|()| 0)).map(drop)
     }
 }

@@ -1,7 +1,7 @@
 //! Opening, closing and deleting files (MPI-5.0, sections 14.2.1 to 14.2.3).
 
 use super::access_mode::{AccessMode, bit};
-use super::shared::Control;
+use super::shared::{Answers, Control, SharedWords};
 use super::system::{self, Descriptor};
 use super::view::View;
 use super::{File, properties};
@@ -15,7 +15,7 @@ use crate::object::{self, Object};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_path::seen_from_here;
+use lwk_path::{Reach, seen_from_here};
 use lwk_place::Peer;
 
 /// Opens a file; all ranks of the communicator must call it. `mode` is `amode`. The file's errors go to the handler of `MPI_FILE_NULL` until it is
@@ -39,7 +39,7 @@ pub fn close(file: Handle) -> Result<()> {
 
 /// Deletes a file. Errors: `FILE_IN_USE` while a rank has it open; `BAD_FILE`, `NO_SUCH_FILE`, `ACCESS` and others of the system.
 pub fn delete(name: &[u8]) -> Result<()> {
-    with(|_| system::delete(&system::absolute(name)?))
+    with(|engine| system::delete(&system::absolute(name)?, |rank| engine.paths.reach(rank) == Reach::Mapped))
 }
 
 /// A file in the making.
@@ -68,9 +68,6 @@ impl Draft {
 impl Engine {
     fn file_open(&mut self, communicator: Handle, name: &[u8], mode: i32, hints: &Info) -> Result<Handle> {
         let parent = self.intracommunicator(communicator)?.clone();
-        if parent.is_out_of_reach() {
-            return Err(Error::UNSUPPORTED_OPERATION);
-        }
         let draft = Draft::new(name, mode, hints);
         self.agree(&parent, draft.as_ref().map(|_| mode as u64).map_err(|error| *error))?;
         let draft = draft?;
@@ -101,21 +98,29 @@ impl Engine {
         let position = descriptor.show().and_then(|()| draft.start(&descriptor));
         let address = words.first().copied().ok_or(Error::INTERN)? as usize;
         let root = Peer::new(*parent.members.first().ok_or(Error::INTERN)?).ok_or(Error::INTERN)?;
+        let is_mapped = self.paths.reach(root.node_rank()) == Reach::Mapped;
         // SAFETY: the first rank has just told the address of its initialised words, which are shared through atomics only and stay until
         // the barrier in which all ranks close the file; the reference goes with this rank's part of it.
-        let control: &'static Control = unsafe { &*seen_from_here::<Control>(root, address) };
+        let control: Option<&'static Control> =
+            is_mapped.then(|| unsafe { &*seen_from_here::<Control>(root, address) });
         // All that may find no memory comes before the last exchange: after it the peers use the first rank's words.
         let last = position.and_then(|position| Ok((position, properties::initial_hints(hints, name)?)));
         self.exchange_outcomes(&parent, last.as_ref().map(|_| 0).map_err(|error| *error))?;
         let (position, hints) = last?;
         let communicator = Rc::new(self.duplicate_hidden(&parent)?);
+        let object = communicator.context;
+        if let (true, true, Some(control)) = (first, communicator.is_out_of_reach(), control) {
+            self.answer_for(object, Box::new(Answers::new(control)));
+        }
+        let at = root.node_rank();
+        let shared = control.map_or(SharedWords::Asked { at, object }, SharedWords::Mapped);
         Ok(self.files.insert(File {
             descriptor: Rc::new(descriptor),
             hints,
             mode: draft.mode,
             name: draft.name,
             communicator,
-            control,
+            shared,
             _own: own,
             view: Rc::new(View::bytes()),
             position,
@@ -131,7 +136,10 @@ impl Engine {
         // A file without a name stays for those that still have it open. After this no rank looks at the shared words.
         let deletes = it.mode.has(bit::DELETE_ON_CLOSE);
         let outcome =
-            self.first_does(&it.communicator, || if deletes { system::unlink(&it.name) } else { Ok(()) });
+            self.first_does(&it.communicator, |_| if deletes { system::unlink(&it.name) } else { Ok(()) });
+        if it._own.is_some() && it.communicator.is_out_of_reach() {
+            self.stop_answering(it.communicator.context);
+        }
         self.retire_communicator(it.communicator.clone())?;
         Ok(outcome)
     }

@@ -56,20 +56,23 @@ impl Engine {
     /// Moves the shared pointer; all ranks of the file must call it. Errors: as for [`Engine::file_seek`]; `NOT_SAME`.
     pub fn file_seek_shared(&mut self, file: Handle, offset: i64, whence: i32) -> Result<()> {
         let it = self.file(file)?;
-        let (communicator, control) = (it.communicator.clone(), it.control);
+        let (communicator, shared) = (it.communicator.clone(), it.shared);
         let checked = it.mode.check_random().and(Whence::from_number(whence));
         let arguments = offset.to_le_bytes().into_iter().chain(whence.to_le_bytes());
         self.agree(&communicator, checked.map(|_| fingerprint(arguments)))?;
-        let it = self.file(file)?;
-        let target = it.target(offset, whence, control.pointer.position());
-        self.first_does(&communicator, || target.map(|target| control.pointer.set_position(target)))
+        self.first_does(&communicator, |engine| {
+            let position = engine.pointer_position(shared)?;
+            let target = engine.file(file)?.target(offset, whence, position)?;
+            engine.set_pointer(shared, target)
+        })
     }
 
     /// Where the shared pointer is. Errors: `FILE`, `UNSUPPORTED_OPERATION` for a sequential file.
-    pub fn file_position_shared(&self, file: Handle) -> Result<i64> {
+    pub fn file_position_shared(&mut self, file: Handle) -> Result<i64> {
         let it = self.file(file)?;
         it.mode.check_random()?;
-        Ok(it.control.pointer.position() as i64)
+        let shared = it.shared;
+        self.pointer_position(shared).map(|position| position as i64)
     }
 
     /// The place in the file, in bytes, of an etype. Errors: `FILE`, `UNSUPPORTED_OPERATION` for a sequential file, `ARG` for a negative offset.

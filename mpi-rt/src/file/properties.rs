@@ -1,8 +1,8 @@
 //! What a file says of itself: access mode, group, hints, view, atomicity (MPI-5.0, sections 14.2.7, 14.2.8, 14.3 and 14.6.1).
 
+use super::fingerprint;
 use super::representation::Representation;
 use super::view::View;
-use super::{File, fingerprint};
 use crate::abi;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -113,11 +113,8 @@ impl Engine {
         };
         self.agree(&communicator, view.as_ref().map(told).map_err(|error| *error))?;
         let view = view?.0;
-        let control = self.file(file)?.control;
-        self.first_does(&communicator, || {
-            control.pointer.set_position(0);
-            Ok(())
-        })?;
+        let shared = self.file(file)?.shared;
+        self.first_does(&communicator, |engine| engine.set_pointer(shared, 0))?;
         let it = self.file_mut(file)?;
         it.view = Rc::new(view);
         it.position = 0;
@@ -140,10 +137,13 @@ impl Engine {
         let in_file =
             (self.type_in_file(&representation, &etype)?, self.type_in_file(&representation, &filetype)?);
         let it = self.file(file)?;
+        let (shared, sequential) = (it.shared, it.mode.check_random().is_err());
+        let current = if sequential { self.pointer_position(shared)? } else { 0 };
+        let it = self.file(file)?;
         let displacement = match displacement {
-            DISPLACEMENT_CURRENT if it.mode.check_random().is_err() => it.current_displacement()?,
+            DISPLACEMENT_CURRENT if sequential => it.view.byte_offset(it.view.position(current)?)?,
             // A sequential file goes on where it is.
-            _ if it.mode.check_random().is_err() => return Err(Error::ARG),
+            _ if sequential => return Err(Error::ARG),
             _ => u64::try_from(displacement).map_err(|_| Error::ARG)?,
         };
         let writable = it.mode.check_writable().is_ok();
@@ -174,12 +174,5 @@ impl Engine {
     /// What has been written is where it belongs. Errors: `FILE`, `IO`.
     pub fn file_sync(&mut self, file: Handle) -> Result<()> {
         self.file(file)?.descriptor.sync()
-    }
-}
-
-impl File {
-    /// Where the shared pointer is in the file, in bytes.
-    fn current_displacement(&self) -> Result<u64> {
-        self.view.byte_offset(self.view.position(self.control.pointer.position())?)
     }
 }

@@ -31,6 +31,6 @@ impl Engine {
             .and_then(|bytes| it.mode.check_writable().and(it.mode.check_random()).map(|()| bytes));
         self.agree(&communicator, bytes)?;
         let bytes = bytes?;
-        self.first_does(&communicator, || how(&descriptor, bytes))
+        self.first_does(&communicator, |_| how(&descriptor, bytes))
     }
 }

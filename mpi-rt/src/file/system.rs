@@ -4,6 +4,7 @@ use super::access_mode::{AccessMode, bit};
 use super::in_use;
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
+use lwk_place::NodeRank;
 use lwk_user::Errno;
 use lwk_user::abi::syscall::{errno, linux};
 use lwk_user::syscall::raw;
@@ -104,12 +105,12 @@ pub(super) fn absolute(name: &[u8]) -> Result<Vec<u8>> {
     Ok(path)
 }
 
-/// Removes the name of a file that no rank has open, or of a link. Errors: `FILE_IN_USE`; the classes of `lstat(2)` and `unlink(2)`.
-pub(super) fn delete(path: &[u8]) -> Result<()> {
+/// Removes the name of a file that no rank within reach has open, or of a link. Errors: `FILE_IN_USE`; the classes of `lstat(2)` and `unlink(2)`.
+pub(super) fn delete(path: &[u8], reaches: impl Fn(NodeRank) -> bool) -> Result<()> {
     let mut stat = Stat::new();
     // SAFETY: the call only reads the path, which ends with a NUL, and writes the structure.
     unsafe { call(linux::LSTAT, [terminated(path)?, stat.address(), 0, 0, 0, 0])? };
-    if in_use::is_open(stat.number()) { Err(Error::FILE_IN_USE) } else { unlink(path) }
+    if in_use::is_open(stat.number(), reaches) { Err(Error::FILE_IN_USE) } else { unlink(path) }
 }
 
 /// Removes a file's name. Errors: the classes of `unlink(2)`.

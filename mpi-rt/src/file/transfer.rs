@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::vec::Vec;
 use lwk_datatype::{Basic, Datatype, pack_external, unpack_external_part};
-use lwk_epoch::Ticket;
 use lwk_path::region::{Region, copy_part};
 
 pub use crate::window::Buffer;
@@ -94,22 +93,7 @@ impl Engine {
         if !open.atomic {
             return work();
         }
-        let lock = &open.control.lock;
-        let ticket: Ticket = lock.queue();
-        match direction {
-            Direction::Read => {
-                self.wait_until(|| lock.enter_shared(ticket));
-                let outcome = work();
-                lock.leave_shared();
-                outcome
-            }
-            Direction::Write => {
-                self.wait_until(|| lock.enter_exclusive(ticket));
-                let outcome = work();
-                lock.leave_exclusive(ticket);
-                outcome
-            }
-        }
+        self.under_lock(open.shared, direction == Direction::Write, work)
     }
 
     /// Moves data in a representation of the program's. Errors: also `NO_MEM`, for a stage that holds all of it.
