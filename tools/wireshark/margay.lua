@@ -16,6 +16,7 @@ local fields = {
     first = ProtoField.bool("margay.first", "First of a message", 8, nil, 0x04),
     last = ProtoField.bool("margay.last", "Last of a message", 8, nil, 0x08),
     echo = ProtoField.bool("margay.echo", "Tells of a mark", 8, nil, 0x10),
+    asks = ProtoField.bool("margay.asks", "Asks for an acknowledgement", 8, nil, 0x20),
     source = ProtoField.uint16("margay.source", "Source node"),
     destination = ProtoField.uint16("margay.destination", "Destination node"),
     bytes = ProtoField.uint16("margay.bytes", "Bytes of payload"),
@@ -42,7 +43,7 @@ function margay.dissector(buffer, packet, tree)
     end
     shown:add(fields.version, buffer(0, 1))
     shown:add(fields.marked, buffer(1, 1))
-    for _, name in ipairs({ "hello", "data", "first", "last", "echo" }) do
+    for _, name in ipairs({ "hello", "data", "first", "last", "echo", "asks" }) do
         shown:add(fields[name], buffer(2, 1))
     end
     local at = 4

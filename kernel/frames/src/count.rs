@@ -51,6 +51,8 @@ pub struct Counters {
     pub retransmitted: u64,
     /// Of those: because nothing was heard for too long.
     pub timeouts: u64,
+    /// Frames sent that carried nothing but an acknowledgement.
+    pub answers: u64,
     /// Frames that came with a mark of a full queue.
     pub marked: u64,
     /// Frames that came too early and were kept.

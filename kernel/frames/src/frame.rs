@@ -6,7 +6,7 @@
 //! | 12 | ethertype [`ETHERTYPE`], big-endian |
 //! | 14 | version, 1 |
 //! | 15 | 1: a queue on the way was full. The only byte that may change on the way, and not in the checksum |
-//! | 16 | flags: 1 asks who is there, 2 has data, 4 and 8 are the first and the last of a message, 16 tells of a mark received |
+//! | 16 | flags: 1 asks who is there, 2 has data, 4 and 8 are the first and the last of a message, 16 tells of a mark received, 32 asks for an acknowledgement at once |
 //! | 17 | 0 |
 //! | 18, 20 | source and destination node |
 //! | 22 | bytes of payload |
@@ -17,7 +17,6 @@
 //! | 56 | bit `i`: the frame `i + 1` after that one is here, too |
 //! | 60 | CRC-32C over bytes 12 to 14, 16 to 59 and the payload |
 
-use crate::checksum;
 use crate::count::Dropped;
 
 /// IEEE's first ethertype for local experiments (IEEE 802, clause 9.2.3).
@@ -40,7 +39,8 @@ pub(crate) const DATA: u8 = 2;
 pub(crate) const FIRST: u8 = 4;
 pub(crate) const LAST: u8 = 8;
 pub(crate) const ECHO: u8 = 16;
-const FLAGS: u8 = HELLO | DATA | FIRST | LAST | ECHO;
+pub(crate) const ASKS: u8 = 32;
+const FLAGS: u8 = HELLO | DATA | FIRST | LAST | ECHO | ASKS;
 
 /// A node of the job, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,9 +102,9 @@ impl Head {
     }
 }
 
-/// The checksum of a head, to be continued over the payload.
-pub fn head_checksum(head: &[u8; HEAD_BYTES]) -> u32 {
-    checksum::append(checksum::append(0, &head[12..AT_MARK]), &head[AT_MARK + 1..AT_CHECKSUM])
+/// The checksum of a head, to be continued over the payload. `checksum` continues a CRC-32C over bytes.
+pub fn head_checksum(head: &[u8; HEAD_BYTES], checksum: impl Fn(u32, &[u8]) -> u32) -> u32 {
+    checksum(checksum(0, &head[12..AT_MARK]), &head[AT_MARK + 1..AT_CHECKSUM])
 }
 
 /// Puts the checksum of head and payload into the head.
@@ -122,8 +122,8 @@ pub fn parse(frame: &[u8], checksum: impl Fn(u32, &[u8]) -> u32) -> Result<(Head
         return Err(Dropped::Foreign);
     }
     let flags = head[16];
-    // What is first or last of a message is data, what asks who is there is not; and data is never empty.
-    let ends_without_data = flags & DATA == 0 && flags & (FIRST | LAST) != 0;
+    // What is first or last of a message or asks is data, what asks who is there is not; and data is never empty.
+    let ends_without_data = flags & DATA == 0 && flags & (FIRST | LAST | ASKS) != 0;
     let both = flags & DATA != 0 && flags & HELLO != 0;
     if head[14] != VERSION
         || head[AT_MARK] > MARK
@@ -141,7 +141,7 @@ pub fn parse(frame: &[u8], checksum: impl Fn(u32, &[u8]) -> u32) -> Result<(Head
     {
         return Err(Dropped::Length);
     }
-    if checksum(head_checksum(head), payload) != word(head, AT_CHECKSUM) {
+    if checksum(head_checksum(head, &checksum), payload) != word(head, AT_CHECKSUM) {
         return Err(Dropped::Checksum);
     }
     let parsed = Head {
@@ -175,6 +175,7 @@ fn long(head: &[u8; HEAD_BYTES], at: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checksum;
     use std::vec::Vec;
 
     fn data(payload: &[u8]) -> Vec<u8> {
@@ -192,7 +193,7 @@ mod tests {
             payload: payload.len() as u16,
         };
         let mut bytes = head.encode();
-        let sum = checksum::append(head_checksum(&bytes), payload);
+        let sum = checksum::append(head_checksum(&bytes, checksum::append), payload);
         seal(&mut bytes, sum);
         let frame: Vec<u8> = bytes.into_iter().chain(payload.iter().copied()).collect();
         assert_eq!(parse(&frame, checksum::append), Ok((head, payload)));

@@ -8,6 +8,9 @@
 //! the target's ([`Upper`]): the link keeps no copy but of frames that came too early. What is known of a peer ([`peer::Peer`]) is made when its
 //! first frame comes or goes, and takes a fixed number of bytes; a peer at rest costs no time.
 //!
+//! An acknowledgement goes with the next data for the peer. It goes alone if none come within [`ANSWER_US`], or at once if the frame asks for it: every quarter
+//! of a window does, the last frame of a message whose end is waited for, and one that goes again. What tells of a loss or of a mark goes at once, too.
+//!
 //! Restart of a node: each life of a node has an epoch, later ones a greater one, and every frame names those of both ends. A
 //! frame that names an earlier life of its target is answered with the present one. So both learn of a restart; what was under way is
 //! reported as failed ([`Upper::failed`]), and the streams begin anew. An old frame that is replayed names an old pair of epochs.
@@ -31,7 +34,7 @@ mod window;
 
 pub use count::{Counters, Dropped};
 pub use frame::{FRAME_BYTES_MAX, HEAD_BYTES, NodeId};
-pub use link::{Identity, Link, NODES_MAX, PEERS_MAX, Refused};
+pub use link::{ANSWER_US, Identity, Link, NODES_MAX, PEERS_MAX, Refused};
 pub use messages::MESSAGES_MAX;
 pub use patience::Patience;
 
@@ -44,6 +47,9 @@ pub trait Upper<T> {
     fn checksum_of(&self, seed: u32, bytes: &[u8]) -> u32 {
         checksum::append(seed, bytes)
     }
+
+    /// Whether somebody waits for the end of a message: its last frame asks for an acknowledgement at once.
+    fn is_waited_for(&self, message: &T) -> bool;
 
     /// Hands a frame to the card: `head`, then `bytes` of the message from `offset` on if there is a message. False: the card has no
     /// room now, and the frame is tried again later.

@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 
 use crate::count::{Counters, Dropped};
-use crate::frame::{self, DATA, ECHO, FIRST, FRAME_BYTES_MAX, HEAD_BYTES, HELLO, Head, LAST, NodeId};
+use crate::frame::{self, ASKS, DATA, ECHO, FIRST, FRAME_BYTES_MAX, HEAD_BYTES, HELLO, Head, LAST, NodeId};
 use crate::held::HeldFrames;
 use crate::messages::{MessageIndex, Messages};
 use crate::peer::{Peer, PeerIndex};
@@ -16,6 +16,10 @@ pub const NODES_MAX: usize = 4096;
 pub const PEERS_MAX: usize = 1024;
 /// A peer that lets nothing through for so long is gone, in microseconds.
 pub const SILENCE_MAX_US: u64 = 6_000_000;
+/// How long an acknowledgement waits for data to go with, in microseconds: well below the least time after which a sender asks again.
+pub const ANSWER_US: u64 = 500;
+/// Frames for which an acknowledgement is owed before it goes at once, if none of them has asked for it.
+const OWED_MAX: u8 = (WINDOW / 2) as u8;
 /// How soon a card is tried again that had no room, in microseconds.
 const NO_ROOM_US: u64 = 100;
 
@@ -214,12 +218,21 @@ impl<T: Zeroable + Copy> Link<T> {
         let peer = self.peer(at);
         peer.heard_at = now;
         if head.marked {
-            peer.marked = 1;
+            (peer.marked, peer.urgent) = (1, 1);
             self.counters.marked += 1;
         }
         let taken = if head.is_data() {
-            self.peer(at).owes = 1;
-            self.take_data(at, head, payload, now, upper)
+            let peer = self.peer(at);
+            if peer.owes == 0 {
+                peer.owes_since = now;
+            }
+            peer.owes = peer.owes.saturating_add(1);
+            let taken = self.take_data(at, head, payload, now, upper);
+            let peer = self.peer(at);
+            // The sender is to learn at once of what it must send again.
+            let gap = taken.is_err() || peer.held.iter().any(|held| *held != 0);
+            peer.urgent |= u8::from(gap || head.has(ASKS) || peer.owes >= OWED_MAX);
+            taken
         } else {
             Ok(())
         };
@@ -308,7 +321,7 @@ impl<T: Zeroable + Copy> Link<T> {
             self.held.release(place);
             peer.held[(peer.expected % WINDOW) as usize] = 0;
             peer.expected = peer.expected.wrapping_add(1);
-            peer.owes = 1;
+            (peer.owes, peer.urgent) = (peer.owes.max(1), 1);
         }
     }
 
@@ -368,7 +381,7 @@ impl<T: Zeroable + Copy> Link<T> {
             self.counters.timeouts += u64::from(lost);
         }
         while let Some((number, entry)) = self.peer(at).window.lost() {
-            if !self.transmit(at, DATA, number, Some((entry.message, entry.piece)), upper) {
+            if !self.transmit(at, DATA | ASKS, number, Some((entry.message, entry.piece)), upper) {
                 return;
             }
             self.counters.retransmitted += 1;
@@ -377,26 +390,40 @@ impl<T: Zeroable + Copy> Link<T> {
         while self.peer(at).first != 0 && self.peer(at).window.has_room() {
             let peer = self.peer(at);
             let (message, piece, number) = (peer.first, peer.pieces, peer.window.next());
-            if !self.transmit(at, DATA, number, Some((message, piece)), upper) {
+            let asks = peer.window.asks() || self.is_waited_for(message, piece, upper);
+            let kind = if asks { DATA | ASKS } else { DATA };
+            if !self.transmit(at, kind, number, Some((message, piece)), upper) {
                 return;
             }
-            self.sent_new(at, message, piece, now);
+            self.sent_new(at, (message, piece), asks, now);
         }
-        if self.peer(at).owes != 0 {
-            self.transmit(at, 0, 0, None, upper);
+        let peer = self.peer(at);
+        let answers = peer.urgent != 0 || now.saturating_sub(peer.owes_since) >= ANSWER_US;
+        if peer.owes != 0 && answers && self.transmit(at, 0, 0, None, upper) {
+            self.counters.answers += 1;
         }
     }
 
+    /// Whether a piece is the last of a message whose end is waited for.
+    fn is_waited_for(&self, message: MessageIndex, piece: u32, upper: &impl Upper<T>) -> bool {
+        let entry = self.messages.get(message);
+        self.ends(entry.bytes, piece) && upper.is_waited_for(&entry.owner)
+    }
+
+    /// Whether a piece is the last of a message of so many bytes.
+    fn ends(&self, bytes: u64, piece: u32) -> bool {
+        u64::from(piece + 1) * u64::from(self.piece_bytes) >= bytes
+    }
+
     /// Takes note that a piece has gone for the first time.
-    fn sent_new(&mut self, at: PeerIndex, message: MessageIndex, piece: u32, now: u64) {
-        let piece_bytes = u64::from(self.piece_bytes);
+    fn sent_new(&mut self, at: PeerIndex, (message, piece): (MessageIndex, u32), asks: bool, now: u64) {
+        let all = self.ends(self.messages.get(message).bytes, piece);
         let entry = self.messages.get_mut(message);
         entry.under_way += 1;
-        let all = u64::from(piece + 1) * piece_bytes >= entry.bytes;
         let next = entry.next;
         entry.cut = all.into();
         let peer = self.peer(at);
-        peer.window.sent(message, piece, now);
+        peer.window.sent(message, piece, asks, now);
         peer.pieces += 1;
         if all {
             (peer.first, peer.pieces) = (next, 0);
@@ -442,7 +469,7 @@ impl<T: Zeroable + Copy> Link<T> {
             payload: piece.map_or(0, |(_, _, bytes)| bytes as u16),
         };
         let mut bytes = head.encode();
-        let sum = frame::head_checksum(&bytes);
+        let sum = frame::head_checksum(&bytes, |seed, bytes| upper.checksum_of(seed, bytes));
         let sum = piece.map_or(sum, |(owner, offset, length)| upper.checksum(sum, owner, offset, length));
         frame::seal(&mut bytes, sum);
         if !upper.transmit(NodeId(peer.node), &bytes, piece) {
@@ -451,7 +478,7 @@ impl<T: Zeroable + Copy> Link<T> {
         }
         self.counters.sent += 1;
         let peer = self.peer(at);
-        (peer.owes, peer.marked) = (0, 0);
+        (peer.owes, peer.urgent, peer.marked) = (0, 0, 0);
         true
     }
 
@@ -471,7 +498,7 @@ impl<T: Zeroable + Copy> Link<T> {
             payload: 0,
         };
         let mut bytes = answer.encode();
-        let sum = frame::head_checksum(&bytes);
+        let sum = frame::head_checksum(&bytes, |seed, bytes| upper.checksum_of(seed, bytes));
         frame::seal(&mut bytes, sum);
         if upper.transmit(head.source, &bytes, None) {
             self.counters.sent += 1;
@@ -540,15 +567,21 @@ impl<T: Zeroable + Copy> Link<T> {
         let mut at = self.busy;
         while at != 0 {
             let peer = &self.peers[usize::from(at) - 1];
-            let wants = if peer.held_next().is_some() {
+            let waits = peer.first != 0 || !peer.window.is_empty();
+            let sends = (peer.first != 0 && peer.known != 0 && peer.window.has_room())
+                || peer.window.lost().is_some()
+                || (peer.owes != 0 && peer.urgent != 0);
+            let wants = if peer.held_next().is_some() || sends {
                 None
-            } else if peer.known == 0 {
+            } else if waits && peer.known == 0 {
                 Some(peer.ask_at)
             } else {
-                peer.window.deadline(now)
+                let answer = (peer.owes != 0).then_some(peer.owes_since + ANSWER_US);
+                peer.window.deadline(now).into_iter().chain(answer).min()
             };
-            // Nothing under way, but something to send: the card had no room.
-            let wants = wants.unwrap_or(now + NO_ROOM_US).min(peer.silent_since + SILENCE_MAX_US);
+            // Something could be sent: the card had no room.
+            let wants = wants.unwrap_or(now + NO_ROOM_US);
+            let wants = if waits { wants.min(peer.silent_since + SILENCE_MAX_US) } else { wants };
             earliest = Some(earliest.map_or(wants, |earliest| earliest.min(wants)));
             at = peer.next_busy;
         }

@@ -17,13 +17,15 @@ pub struct Peer {
     /// 1 while it is on the list of peers with something to do.
     pub(crate) busy: u16,
     pub(crate) next_busy: PeerIndex,
-    /// 1: an acknowledgement is owed.
+    /// Frames with data for which an acknowledgement is owed.
     pub(crate) owes: u8,
     /// 1: a mark has come that the peer does not know of.
     pub(crate) marked: u8,
     /// 1: the peer's present epoch is known, so the streams have begun.
     pub(crate) known: u8,
-    pub(crate) padding: [u8; 3],
+    /// 1: the acknowledgement goes at once, even alone.
+    pub(crate) urgent: u8,
+    pub(crate) padding: [u8; 2],
     /// Number of the next frame expected.
     pub(crate) expected: u32,
     /// This node's and the peer's epoch in this pair of streams.
@@ -32,6 +34,8 @@ pub struct Peer {
     /// Since when nothing has got through although something is to, and when to ask again who is there, in microseconds.
     pub(crate) silent_since: u64,
     pub(crate) ask_at: u64,
+    /// Since when an acknowledgement has been owed, if one is.
+    pub(crate) owes_since: u64,
     /// When a frame of its came last.
     pub(crate) heard_at: u64,
     /// Messages not yet sent as a whole, the first and the last, and those sent but not acknowledged.

@@ -5,9 +5,9 @@
 //! ones have arrived, and one that was sent again when something sent clearly later has (RFC 8985, section 6.2). A mark of a full queue
 //! counts as a loss without the retransmission (RFC 3168).
 //!
-//! Silence is answered twice. First by a probe: one frame goes again, and the window stays as it is (RFC 8985, section 7). So a peer that was
-//! busy for a moment, as an emulated or a swapped-out node is, costs one frame, and its late answer teaches the time limit. Only when the
-//! probe has had no answer either all frames are taken for lost.
+//! Silence is answered twice. First by probes: one frame goes again, some times, and the window stays as it is (RFC 8985, section 7). So a peer that was
+//! busy for a moment, as an emulated or a swapped-out node is, costs some frames at most, and its late answer teaches the time limit. Only when the
+//! probes have had no answer either all frames are taken for lost.
 
 use bytemuck::Zeroable;
 
@@ -15,8 +15,10 @@ use bytemuck::Zeroable;
 pub const WINDOW: u32 = 32;
 /// Later frames that must have arrived before one is taken for lost.
 const REORDERED_MAX: u32 = 3;
-/// Least time without an answer after which one frame goes again, in microseconds.
+/// Least time without an answer after which one frame goes again, in microseconds; each further time it is twice as long.
 const PROBE_MIN_US: u32 = 2_000;
+/// Times that it goes again. Where one frame in ten is lost, the probe or its answer is one time in five.
+const PROBES: u32 = 3;
 /// Limits of the time after which nothing heard is a loss, and the first guess, in microseconds. An emulated node may be
 /// away for a slice of the host's scheduler.
 const TIMEOUT_MIN_US: u32 = 20_000;
@@ -24,9 +26,11 @@ const TIMEOUT_MAX_US: u32 = 200_000;
 const TIMEOUT_FIRST_US: u32 = 20_000;
 /// The congestion window counts in parts of a frame.
 const FRAME: u32 = 256;
-/// Frames that may be sent to a peer at first, and at least after a loss.
+/// Frames that may be sent to a peer at first, and at least after a mark and after a loss. Switches mark before their queues are full, so a loss alone may be
+/// damage on the way, and of fewer frames than this, often none would come behind a lost one to tell of it.
 const FIRST_FRAMES: u32 = 8;
-const LEAST_FRAMES: u32 = 2;
+const LEAST_MARKED: u32 = 2;
+const LEAST_LOST: u32 = 8;
 
 /// States of a frame under way.
 const WAITING: u8 = 1;
@@ -80,17 +84,27 @@ pub struct Window {
     smooth_us: u32,
     variation_us: u32,
     timeout_us: u32,
+    /// Smoothed round-trip time of answers that no probe came before, in microseconds: others may be late because one was lost.
+    usual_us: u32,
     /// When something new was acknowledged last, in microseconds, truncated.
     progress_at: u32,
-    /// 1: a probe has gone since then.
+    /// Probes that have gone since then.
     probed: u32,
     /// No frame from this number on has been sent again.
     fresh: u32,
+    /// Frames sent since one that asked for an acknowledgement.
+    unasked: u32,
     entries: [Entry; WINDOW as usize],
 }
 
 fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
+}
+
+/// Microseconds since a truncated time. 0 if that is still to come: whoever calls may have looked at the clock before another did.
+fn since(then: u32, now: u64) -> u32 {
+    let passed = (now as u32).wrapping_sub(then);
+    if before(passed, 0) { 0 } else { passed }
 }
 
 impl Window {
@@ -135,8 +149,14 @@ impl Window {
         self.next
     }
 
-    /// A new frame has been sent.
-    pub fn sent(&mut self, message: u32, piece: u32, now: u64) {
+    /// Whether the next new frame is to ask for an acknowledgement: one of each quarter of the window does, so that room comes back before there is none.
+    pub fn asks(&self) -> bool {
+        self.unasked + 1 >= self.room / FRAME / 4
+    }
+
+    /// A new frame has been sent, which asks for an acknowledgement or not.
+    pub fn sent(&mut self, message: u32, piece: u32, asks: bool, now: u64) {
+        self.unasked = if asks { 0 } else { self.unasked + 1 };
         let number = self.next;
         *self.entry(number) =
             Entry { message, piece, sent_at: now as u32, state: WAITING, times: 1, padding: 0 };
@@ -187,10 +207,18 @@ impl Window {
             highest = Some(number);
         }
         if let Some(longest) = sample.longest {
+            let longest = longest.min(TIMEOUT_MAX_US);
             self.measure(longest);
+            if self.probed == 0 {
+                let usual = if self.usual_us == 0 { longest } else { (7 * self.usual_us + longest) / 8 };
+                self.usual_us = usual.max(1);
+            }
         }
         if progress.arrived > 0 {
             (self.progress_at, self.probed) = (now as u32, 0);
+        }
+        if self.is_empty() {
+            self.unasked = 0;
         }
         self.find_losses(highest, sample.shortest, now);
         Some(progress)
@@ -206,7 +234,7 @@ impl Window {
         self.entry(number).state = ARRIVED;
         // Of a frame sent more than once nobody knows which has arrived (Karn's algorithm).
         if entry.times == 1 {
-            let age = (now as u32).wrapping_sub(entry.sent_at);
+            let age = since(entry.sent_at, now);
             sample.longest = Some(sample.longest.map_or(age, |longest| longest.max(age)));
             sample.shortest = Some(sample.shortest.map_or(age, |shortest| shortest.min(age)));
         }
@@ -219,8 +247,7 @@ impl Window {
         self.room = (self.room + step).min(WINDOW * FRAME);
     }
 
-    fn measure(&mut self, sample_us: u32) {
-        let sample = sample_us.min(TIMEOUT_MAX_US);
+    fn measure(&mut self, sample: u32) {
         if self.smooth_us == 0 {
             (self.smooth_us, self.variation_us) = (sample.max(1), sample / 2);
         } else {
@@ -245,7 +272,7 @@ impl Window {
             let overtaken =
                 highest.is_some_and(|highest| before(number.wrapping_add(REORDERED_MAX - 1), highest));
             let entry = self.entry(number);
-            let age = (now as u32).wrapping_sub(entry.sent_at);
+            let age = since(entry.sent_at, now);
             let lost = match entry.times {
                 1 => overtaken,
                 _ => late.is_some_and(|late| age > late),
@@ -259,20 +286,20 @@ impl Window {
             number = number.wrapping_add(1);
         }
         if found {
-            self.shrink();
+            self.shrink(LEAST_LOST);
         }
     }
 
     /// The peer has told of a mark.
     pub fn marked(&mut self) {
         if !before(self.first, self.recover) {
-            self.shrink();
+            self.shrink(LEAST_MARKED);
         }
     }
 
-    fn shrink(&mut self) {
-        self.threshold = (self.room / 2).max(LEAST_FRAMES * FRAME);
-        self.room = self.threshold;
+    fn shrink(&mut self, least: u32) {
+        self.threshold = (self.room / 2).max(least * FRAME);
+        self.room = self.threshold.min(self.room);
         self.recover = self.next;
     }
 
@@ -284,17 +311,17 @@ impl Window {
         let entries =
             (0..count).map(|ahead| &self.entries[(self.first.wrapping_add(ahead) % WINDOW) as usize]);
         let waiting = entries.filter(|entry| entry.state == WAITING || all_kept);
-        let oldest = waiting.map(|entry| (now as u32).wrapping_sub(entry.sent_at)).max()?;
-        let silence = oldest.min((now as u32).wrapping_sub(self.progress_at));
-        let limit = if self.probed == 0 { self.probe_us() } else { self.timeout_us };
+        let oldest = waiting.map(|entry| since(entry.sent_at, now)).max()?;
+        let silence = oldest.min(since(self.progress_at, now));
+        let limit = if self.probed < PROBES { self.probe_us() } else { self.timeout_us };
         Some((now + u64::from(limit)).saturating_sub(u64::from(silence)))
     }
 
     /// How long to wait for an answer before one frame goes again.
     fn probe_us(&self) -> u32 {
-        let expected = 2 * self.smooth_us + 4 * self.variation_us;
+        let expected = (4 * self.usual_us).max(PROBE_MIN_US);
         // Before the first answer there is nothing to go by.
-        if self.smooth_us == 0 { self.timeout_us } else { expected.clamp(PROBE_MIN_US, self.timeout_us) }
+        if self.usual_us == 0 { self.timeout_us } else { (expected << self.probed).min(self.timeout_us) }
     }
 
     fn all_kept(&self) -> bool {
@@ -304,8 +331,8 @@ impl Window {
     /// Nothing was heard for too long: the first frame goes again, and the second time all frames under way are taken for lost. Returns how
     /// many were.
     pub fn timed_out(&mut self) -> u32 {
-        if self.probed == 0 {
-            self.probed = 1;
+        if self.probed < PROBES {
+            self.probed += 1;
             self.probe();
             return 0;
         }
@@ -326,7 +353,7 @@ impl Window {
         }
         self.under_way = 0;
         self.lost_count += lost;
-        self.threshold = (self.room / 2).max(LEAST_FRAMES * FRAME);
+        self.threshold = (self.room / 2).max(LEAST_LOST * FRAME);
         self.room = FRAME;
         self.recover = self.next;
         self.timeout_us = (2 * self.timeout_us).min(TIMEOUT_MAX_US);
@@ -363,3 +390,6 @@ impl Window {
         self.timeout_us
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -219,6 +219,17 @@ impl State {
         self.snapshots.add(copy).ok_or(Status::NO_SPACE)
     }
 
+    /// Whether the program is told when an operation's message has gone.
+    pub(crate) fn tells_of_sending(&self, place: Place) -> bool {
+        let it = self.operations.get(place);
+        if it.put == 0 {
+            return false;
+        }
+        let of = self.descriptors.get(it.put);
+        let by_event = of.queue != 0 && !of.has(option::EVENT_SEND_DISABLE | option::EVENT_SUCCESS_DISABLE);
+        by_event || of.has(option::EVENT_CT_SEND)
+    }
+
     /// An operation's message has gone: the target has it, or never will.
     pub(crate) fn sent(&mut self, memory: &mut impl Memory, place: Place, arrived: bool) {
         let it = self.operations.get_mut(place);

@@ -310,6 +310,11 @@ impl<H: Memory + Nic> Upper<Place> for Port<'_, H> {
         self.home.checksum_of(seed, bytes)
     }
 
+    fn is_waited_for(&self, place: &Place) -> bool {
+        let it = self.state.outgoing.get(*place);
+        it.delivery.entry != 0 || (it.operation != 0 && self.state.tells_of_sending(it.operation))
+    }
+
     fn transmit(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], piece: Option<(&Place, u64, usize)>) -> bool {
         let Some((place, offset, bytes)) = piece else { return self.home.send(to, head, &[], &[]) };
         let it = self.state.outgoing.get(*place);

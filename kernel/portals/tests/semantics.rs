@@ -628,6 +628,9 @@ fn a_node_cannot_speak_for_the_ranks_of_another() {
         fn checksum(&self, seed: u32, _: &u32, offset: u64, bytes: usize) -> u32 {
             lwk_frames::checksum::append(seed, &self.0[offset as usize..][..bytes])
         }
+        fn is_waited_for(&self, _: &u32) -> bool {
+            false
+        }
         fn transmit(
             &mut self,
             _: lwk_frames::NodeId,

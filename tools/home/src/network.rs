@@ -23,9 +23,10 @@ use lwk_mm::Access;
 use lwk_mm::layout::Layout;
 use lwk_portals::region::IOVECS_MAX;
 use lwk_portals::{HomeCounts, Memory, Nic, Node, Ranks, Settings, Span};
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
-use nix::unistd::ftruncate;
+use nix::unistd::{Pid, ftruncate};
 
 use crate::arch::{self, Gate};
 use crate::files::Yield;
@@ -35,8 +36,6 @@ use crate::rank::monotonic_ns;
 const WIRES: &str = "MARGAY_HOST_WIRES";
 /// Frames that are taken in without giving the lock away.
 const BATCH: usize = 64;
-/// For so long the interrupt looks after time by itself when something has happened, so that ranks need not wake it, in microseconds.
-const LINGER_US: u64 = 20_000;
 /// What a wire may hold, if Linux allows.
 const WIRE_BYTES: libc::c_int = 8 << 20;
 
@@ -132,9 +131,8 @@ impl Plug {
 #[repr(C)]
 struct Shared {
     lock: spin::mutex::SpinMutex<(), Yield>,
-    /// When the interrupt looks after time next, in microseconds; `u64::MAX` if only a frame or the bell wakes it. Relaxed: who sees an old value rings
-    /// once too often, or waits for [`LINGER_US`].
-    wakes_at: AtomicU64,
+    /// When the timer wakes the interrupt, in microseconds; `u64::MAX` if it is not set. Only under the lock.
+    strikes_at: AtomicU64,
     node: UnsafeCell<Node>,
     /// What is counted below Portals; only under the lock.
     counts: UnsafeCell<HomeCounts>,
@@ -149,8 +147,8 @@ pub struct Network {
     /// Where frames come in, and where they go to each node; none in a job of one node.
     receives: Option<RawFd>,
     sends: Vec<RawFd>,
-    /// Wakes the interrupt.
-    bell: RawFd,
+    /// Wakes the interrupt when time is to be looked after: a timer of Linux's (timerfd_create(2)).
+    timer: RawFd,
     layout: Layout,
     ranks: u32,
 }
@@ -182,15 +180,16 @@ impl Network {
         let memory = unsafe { mmap(None, bytes, access, MapFlags::MAP_SHARED, &object, 0)? };
         let (receives, sends) = wires(job)?;
         // SAFETY: the call names no memory.
-        let bell = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        if bell < 0 {
+        let timer =
+            unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC | libc::TFD_NONBLOCK) };
+        if timer < 0 {
             return Err(io::Error::last_os_error());
         }
         let it = Network {
             shared: memory.cast(),
             receives,
             sends,
-            bell,
+            timer,
             layout: layout.clone(),
             ranks: job.ranks,
         };
@@ -206,13 +205,13 @@ impl Network {
             frame_bytes: FRAME_BYTES_MAX,
         };
         it.with(|node, _| node.start(&Settings { identity, size: place(job).0 }));
-        it.shared().wakes_at.store(u64::MAX, Ordering::Relaxed);
+        it.shared().strikes_at.store(u64::MAX, Ordering::Relaxed);
         Ok(Box::leak(Box::new(it)))
     }
 
     /// Descriptors that ranks need.
     pub fn descriptors(&self) -> Vec<RawFd> {
-        self.sends.iter().copied().chain(self.receives).chain([self.bell]).collect()
+        self.sends.iter().copied().chain(self.receives).chain([self.timer]).collect()
     }
 
     fn shared(&self) -> &Shared {
@@ -247,45 +246,69 @@ impl Network {
 
     /// A system call of one of Portals' (`lwk_abi::syscall::portals`), by node rank: what it answers.
     pub fn call(&self, rank: u32, number: u64, arguments: [u64; 6]) -> i64 {
-        let now = monotonic_ns() / 1000;
-        let (answer, deadline) = self.with(|node, home| {
+        self.with(|node, home| {
+            // Under the lock, so that nobody comes with an earlier time than who was there before.
+            let now = monotonic_ns() / 1000;
             // Before the call takes frames for lost: their answers may be here, and the thread of the interrupt without a core.
             if node.deadline(now).is_some_and(|at| at <= now) {
                 self.take_frames(node, home, now);
             }
-            (node.call(home, rank, number, arguments, now), node.deadline(now))
-        });
-        let wakes_at = self.shared().wakes_at.load(Ordering::Relaxed);
-        if self.receives.is_some() && deadline.is_some_and(|at| at.saturating_add(LINGER_US) < wakes_at) {
-            let one = 1u64;
-            // SAFETY: the call reads the number.
-            unsafe { Gate::call(libc::SYS_write, [self.bell as u64, &raw const one as u64, 8, 0, 0, 0]) };
-        }
-        answer
+            let answer = node.call(home, rank, number, arguments, now);
+            self.set_timer(node, now);
+            answer
+        })
     }
 
-    /// The interrupt of a job of several nodes: takes frames in and looks after time, until the process ends.
-    pub fn interrupts(&self) {
+    /// Has the timer wake the interrupt when time is to be looked after, unless it will wake earlier anyway. The caller has the lock.
+    ///
+    /// Setting a timer costs more than a message (a virtual machine traps), so one that is set stays, even if what it was set for has come.
+    fn set_timer(&self, node: &Node, now: u64) {
+        let (Some(_), Some(at)) = (self.receives, node.deadline(now)) else { return };
+        // Relaxed, as below: used under the lock only.
+        let strikes_at = &self.shared().strikes_at;
+        if at >= strikes_at.load(Ordering::Relaxed) {
+            return;
+        }
+        strikes_at.store(at, Ordering::Relaxed);
+        // Zero would stop it.
+        let wait = at.saturating_sub(now).max(1);
+        let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let time = libc::itimerspec {
+            it_interval: zero,
+            it_value: libc::timespec {
+                tv_sec: (wait / 1_000_000) as i64,
+                tv_nsec: (wait % 1_000_000 * 1000) as i64,
+            },
+        };
+        // SAFETY: the call reads the time.
+        unsafe {
+            Gate::call(libc::SYS_timerfd_settime, [self.timer as u64, 0, &raw const time as u64, 0, 0, 0])
+        };
+    }
+
+    /// The interrupt of a job of several nodes: takes frames in and looks after time, on this core if one is named, until the process ends.
+    pub fn interrupts(&self, core: Option<usize>) {
         let Some(receives) = self.receives else { return };
-        let mut active_until = 0;
+        if let Some(core) = core {
+            let mut set = CpuSet::new();
+            // Without a place of its own the interrupt is slower, and no less right.
+            let _ = set.set(core).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
+        }
+        let mut struck = false;
         loop {
-            let now = monotonic_ns() / 1000;
-            let deadline = self.with(|node, home| {
+            let more = self.with(|node, home| {
+                let now = monotonic_ns() / 1000;
+                if struck {
+                    self.shared().strikes_at.store(u64::MAX, Ordering::Relaxed);
+                }
                 let taken = self.take_frames(node, home, now);
                 home.counts.interrupts += u64::from(taken > 0);
+                home.counts.timer += u64::from(struck);
                 node.work(now, home);
-                if taken > 0 {
-                    active_until = now + 50 * LINGER_US;
-                }
-                if taken == BATCH { Some(now) } else { node.deadline(now) }
+                self.set_timer(node, now);
+                taken == BATCH
             });
-            let lingers = (now < active_until).then_some(now + LINGER_US);
-            let wakes_at = deadline.into_iter().chain(lingers).min();
-            self.shared().wakes_at.store(wakes_at.unwrap_or(u64::MAX), Ordering::Relaxed);
-            if deadline.is_some_and(|deadline| deadline <= now) {
-                continue;
-            }
-            wait(receives, self.bell, wakes_at.map(|at| at - now));
+            struck = !more && wait(receives, self.timer);
         }
     }
 }
@@ -311,22 +334,15 @@ fn receive(socket: RawFd, buffer: &mut [u8]) -> Option<usize> {
     usize::try_from(unsafe { Gate::call(libc::SYS_recvfrom, arguments) }).ok()
 }
 
-/// Waits for a frame, the bell, or time to pass, in microseconds.
-fn wait(receives: RawFd, bell: RawFd, time: Option<u64>) {
+/// Waits for a frame or the timer; whether the timer has struck.
+fn wait(receives: RawFd, timer: RawFd) -> bool {
     let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    let mut polled = [entry(receives), entry(bell)];
-    let time = time.map(|us| libc::timespec {
-        tv_sec: (us / 1_000_000) as i64,
-        tv_nsec: (us % 1_000_000 * 1000) as i64,
-    });
-    let limit = time.as_ref().map_or(std::ptr::null(), |time| &raw const *time);
+    let mut polled = [entry(receives), entry(timer)];
     let mut count = 0u64;
     // SAFETY: the calls write into these variables.
     unsafe {
-        libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, limit, std::ptr::null());
-        if polled[1].revents != 0 {
-            libc::read(bell, (&raw mut count).cast(), size_of::<u64>());
-        }
+        libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, -1);
+        polled[1].revents != 0 && libc::read(timer, (&raw mut count).cast(), size_of::<u64>()) > 0
     }
 }
 

@@ -186,9 +186,10 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<i32, Failure> {
     drop(report);
     if job.network.is_some() {
         // After the last fork: a forked process has but one thread.
+        let core = setup.network_core;
         std::thread::Builder::new()
             .name("margay-network".into())
-            .spawn(|| network.interrupts())
+            .spawn(move || network.interrupts(core))
             .map_err(|error| SetupError::host(format!("cannot start the network: {error}")))?;
     }
     let mut supervisor = Supervisor::new(ranks, board, console, orders.alone);

@@ -88,6 +88,8 @@ pub struct Setup {
     pub places: Vec<RankPlace>,
     /// Ranks on the fullest core.
     pub sharing: u64,
+    /// A core for the network's interrupt, by Linux's number, if there is one for each node's.
+    pub network_core: Option<usize>,
     /// What has been added to the addresses in the program's file, modulo 2^64.
     pub bias: u64,
     /// Address of the first instruction.
@@ -115,7 +117,7 @@ impl Setup {
         let memory = job.memory.unwrap_or_else(|| default_bytes(job.ranks, reserved_bytes(), most));
         let layout = Layout::new(&ranges(&parsed), memory)
             .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
-        let (places, sharing) = place_ranks(job)?;
+        let Places { ranks: places, sharing, network_core } = place_ranks(job)?;
         let pages = Pages::find(&layout, job.ranks);
         let segments = make_segments(&layout, job.ranks, pages == Pages::Reserved)?;
 
@@ -146,6 +148,7 @@ impl Setup {
             file,
             places,
             sharing,
+            network_core,
             bias: parsed.bias,
             entry: parsed.entry,
             stack_pointer,
@@ -199,8 +202,16 @@ pub fn ranges(program: &Program<'_>) -> Vec<ImageRange> {
     program.segments.iter().map(range).collect()
 }
 
-/// A core for each rank, and the ranks on the fullest one.
-fn place_ranks(job: &Job<'_>) -> Result<(Vec<RankPlace>, u64), SetupError> {
+/// What runs where.
+struct Places {
+    ranks: Vec<RankPlace>,
+    sharing: u64,
+    network_core: Option<usize>,
+}
+
+/// A core for each rank, and one for the network's interrupt if all nodes' have one. Else Linux chooses: what wakes the interrupt is often on its own way
+/// to sleep, and a message from one core to another costs more than a core that is shared.
+fn place_ranks(job: &Job<'_>) -> Result<Places, SetupError> {
     let mut cores = topology::usable_cores().map_err(|error| failed("list the cores", error))?;
     if let Some(most) = job.cores {
         cores.truncate(most as usize);
@@ -216,10 +227,13 @@ fn place_ranks(job: &Job<'_>) -> Result<(Vec<RankPlace>, u64), SetupError> {
     }
     // The interrupt of each node is a thread that needs a core as well: where it has none of its own, ranks that wait give way.
     let threads = ranks + job.network.map_or(0, |network| network.nodes as usize);
+    let spare = job.network.filter(|_| threads <= count).and_then(|it| cores.get(ranks + it.node as usize));
+    let spare = spare.copied();
     cores.truncate(ranks);
     let places = topology::places(&cores);
     let own = (first as usize..).take(job.ranks as usize);
-    Ok((own.map(|rank| places[rank % places.len()]).collect(), threads.div_ceil(count) as u64))
+    let of_ranks: Vec<RankPlace> = own.map(|rank| places[rank % places.len()]).collect();
+    Ok(Places { ranks: of_ranks, sharing: threads.div_ceil(count) as u64, network_core: spare })
 }
 
 /// Every rank's memory objects, mapped writable at its slot.

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use lwk_abi::address::MAX_RANKS;
 use lwk_abi::console as kind;
+use lwk_frames::checksum::append;
 use lwk_frames::{NodeId, frame};
 use lwk_portals::message::{Message, kind as message_kind};
 
@@ -192,7 +193,7 @@ impl Noise {
         for (to, byte) in head.iter_mut().zip(pieces.into_iter().flatten()) {
             *to = *byte;
         }
-        let sum = lwk_frames::checksum::append(frame::head_checksum(&head), &payload);
+        let sum = append(frame::head_checksum(&head, append), &payload);
         frame::seal(&mut head, sum);
         let length = head.len() + payload.len();
         self.frame[..head.len()].copy_from_slice(&head);

@@ -11,6 +11,10 @@ impl Upper<u32> for Port {
         checksum::append(seed, &[0; frame::PAYLOAD_BYTES_MAX][..bytes])
     }
 
+    fn is_waited_for(&self, message: &u32) -> bool {
+        message & 1 != 0
+    }
+
     fn transmit(&mut self, _: NodeId, _: &[u8; HEAD_BYTES], _: Option<(&u32, u64, usize)>) -> bool {
         true
     }
@@ -55,7 +59,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
                 head[20..22].copy_from_slice(&[1, 0]);
                 head[22..24].copy_from_slice(&(payload.len() as u16).to_le_bytes());
                 head[24..32].copy_from_slice(&1u64.to_le_bytes());
-                let sum = checksum::append(frame::head_checksum(head), payload);
+                let sum = checksum::append(frame::head_checksum(head, checksum::append), payload);
                 frame::seal(head, sum);
                 link.receive(&sealed, now, &mut Port);
             }

@@ -234,7 +234,7 @@ fn forged_frames_are_dropped_and_counted_by_what_is_wrong_with_them() {
         let mut frame = data.clone();
         frame[at..at + bytes.len()].copy_from_slice(bytes);
         let (head, payload) = frame.split_first_chunk_mut::<HEAD_BYTES>().unwrap();
-        let sum = checksum::append(lwk_frames::frame::head_checksum(head), payload);
+        let sum = checksum::append(lwk_frames::frame::head_checksum(head, checksum::append), payload);
         lwk_frames::frame::seal(head, sum);
         frame
     };

@@ -66,6 +66,8 @@ pub struct World {
     pub count: u64,
     /// A network has fallen apart or a node has restarted.
     pub troubled: bool,
+    /// Somebody waits for the end of every message.
+    pub waited_for: bool,
     pub messages: Vec<Sent>,
     /// Nodes apart from all others.
     pub apart: Vec<bool>,
@@ -89,6 +91,10 @@ pub struct Port<'a> {
 impl Upper<u32> for Port<'_> {
     fn checksum(&self, seed: u32, message: &u32, offset: u64, bytes: usize) -> u32 {
         checksum::append(seed, &content(*message, offset, bytes))
+    }
+
+    fn is_waited_for(&self, _: &u32) -> bool {
+        self.world.waited_for
     }
 
     fn transmit(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], piece: Option<(&u32, u64, usize)>) -> bool {
@@ -225,6 +231,7 @@ impl Simulation {
             wire: BinaryHeap::new(),
             count: 0,
             troubled: false,
+            waited_for: false,
             messages: Vec::new(),
             apart: vec![false; usize::from(nodes)],
             free_at: vec![0; usize::from(nodes)],
