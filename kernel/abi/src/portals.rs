@@ -381,7 +381,8 @@ pub struct NodeCounts {
     /// Interrupts of the card, and of the timer that looks after it.
     pub interrupts: u64,
     pub timer: u64,
-    pub reserved: u64,
+    /// What is kept for programs now: places of tables that are taken, messages under way, frames that wait for their turn.
+    pub kept: u64,
 }
 
 /// Frames without a link, to another node of the job: what benchmarks compare with ([`crate::syscall::portals::RAW_FRAMES`]). Nobody's memory gets their payload.

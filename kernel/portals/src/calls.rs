@@ -66,7 +66,7 @@ impl Node {
             retransmitted: link.retransmitted,
             interrupts: below.interrupts,
             timer: below.timer,
-            reserved: 0,
+            kept: self.kept() as u64,
         };
         self.state.write_told(home, &to, &contract::counts_bytes(&counts));
         Ok(0)

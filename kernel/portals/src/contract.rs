@@ -78,7 +78,7 @@ pub fn counts_bytes(counts: &NodeCounts) -> [u8; size_of::<NodeCounts>()] {
         counts.retransmitted,
         counts.interrupts,
         counts.timer,
-        counts.reserved,
+        counts.kept,
     ];
     for long in longs {
         to.long(long);

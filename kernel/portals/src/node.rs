@@ -151,7 +151,13 @@ impl Node {
 
     /// Whether programs have nothing of it: no interface is open, and no place of any table is taken.
     pub fn is_empty(&self) -> bool {
+        self.state.interfaces.iter().all(|interface| interface.open == 0) && self.kept() == 0
+    }
+
+    /// Places of tables that are taken, messages under way, and frames that wait for their turn.
+    pub(crate) fn kept(&self) -> usize {
         let it = &self.state;
+        let (messages, frames) = self.link.used();
         let used = [
             it.tables.used(),
             it.lists.entries.used(),
@@ -164,8 +170,10 @@ impl Node {
             it.outgoing.used(),
             it.snapshots.used(),
             it.pieces.used(),
+            messages,
+            frames,
         ];
-        it.interfaces.iter().all(|interface| interface.open == 0) && used.iter().all(|used| *used == 0)
+        used.iter().sum()
     }
 
     /// Takes a frame that the card has received. [`Node::work`] is to be called after the last of those that are there.

@@ -111,6 +111,11 @@ fn run(active: bool, peer: u32, milliseconds: Option<u64>) -> Result<()> {
     Ok(())
 }
 
+/// Whether an operation has ended as soon as one on a dead node must.
+fn in_time(asked: Instant) -> &'static str {
+    if asked.elapsed() < Duration::from_secs(10) { "within 10 s" } else { "after more than 10 s" }
+}
+
 /// What the kernel has counted on this core; nothing in a home that does not count.
 fn counters() -> CoreCounters {
     syscall::core_counters().unwrap_or_default()
@@ -166,13 +171,15 @@ fn work(
     let get =
         Operation { kind: operation::GET, put: NONE, get: into.0, ack: ack::NONE, ..put(DATA, BYTES as u64) };
     loop {
+        let asked = Instant::now();
         let told = operate(&put(DATA, BYTES as u64))?;
         if (told.kind, told.failure, told.done) != (event::ACK, failure::OK, BYTES as u64) {
-            fail(&format_args!("the put: {told:?}"));
+            fail(&format_args!("the put, {}: {told:?}", in_time(asked)));
         }
+        let asked = Instant::now();
         let told = operate(&get)?;
         if (told.kind, told.failure, told.done) != (event::REPLY, failure::OK, BYTES as u64) {
-            fail(&format_args!("the get: {told:?}"));
+            fail(&format_args!("the get, {}: {told:?}", in_time(asked)));
         }
         check("get", landing);
         let limit = Duration::from_millis(milliseconds.unwrap_or(0));

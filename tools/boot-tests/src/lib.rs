@@ -32,6 +32,7 @@ mod screen_text;
 mod serial_line;
 mod shmem_names;
 mod slow_host;
+mod soak;
 mod special;
 mod streams;
 mod thresholds;
@@ -90,6 +91,9 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     }
     if options.filter.as_deref() == Some(rsmpi::COMMAND) {
         return rsmpi::run(tree, options.row.as_deref(), options.verbose);
+    }
+    if options.filter.as_deref() == Some(soak::COMMAND) {
+        return soak::run(tree, options.megabytes.unwrap_or(soak::MEGABYTES), options.verbose);
     }
     let mut tests = case::load(tree)?;
     tests.extend(special::all());
