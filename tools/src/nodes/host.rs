@@ -8,7 +8,7 @@ use std::time::Duration;
 use lwk_home::{Home, Plug, Surroundings, Tools, Volume, Wires};
 
 use super::supervise::{Member, Plan, listen, supervise};
-use super::{Noise, first_rank, job_number, ranks_of, refuse};
+use super::{Noise, addresses, first_rank, job_number, ranks_of, refuse};
 use crate::build::Builder;
 use crate::catalog::Named;
 use crate::cli::{RunOptions, Trouble};
@@ -112,7 +112,8 @@ fn wires(options: &RunOptions) -> Outcome<(Arc<Wires>, Option<Switch>)> {
             "--trouble flood is for straight wires; leave --wire, --uplink and --capture away",
         ));
     }
-    let setup = Setup { stations: options.nodes as usize, settings, listen: None, uplinks, capture };
+    let pinned = addresses(options.nodes);
+    let setup = Setup { stations: pinned.len(), pinned, settings, listen: None, uplinks, capture };
     let (switch, stations) = Switch::start(setup).doing(|| "start the switch".into())?;
     Ok((Wires::at_switch(stations).doing(what)?, Some(switch)))
 }

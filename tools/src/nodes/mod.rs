@@ -93,6 +93,11 @@ fn ranks_of(node: u32, nodes: u32, size: u32) -> u32 {
     first_rank(node + 1, nodes, size) - first_rank(node, nodes, size)
 }
 
+/// Ethernet addresses of all nodes.
+fn addresses(nodes: u32) -> Vec<[u8; 6]> {
+    (0..nodes).map(|node| NodeId(node as u16).address()).collect()
+}
+
 /// A number for a job: any but 0 that no other job has now.
 fn job_number() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64 | 1)
@@ -138,9 +143,11 @@ impl Noise {
         for at in 0..128 {
             self.frame[at] = self.next() as u8;
         }
-        let kind = self.next() % 3;
-        if kind == 0 {
-            return self.of_another_job(node);
+        let kind = self.next() % 4;
+        if kind == 0 || kind == 3 {
+            // From an address that is nobody's, or from that of the other node, which the switch must not believe to be here.
+            let other = NodeId(1 - node.min(1) as u16);
+            return self.of_another_job(node, if kind == 0 { NodeId(u16::MAX) } else { other });
         }
         if kind == 1 {
             // Of this protocol, from a node of the job to this one, whose address it carries.
@@ -152,8 +159,9 @@ impl Noise {
         &self.frame[..length]
     }
 
-    /// What a node of another job would send if the wire led here: a put into a rank's memory, whole and with its checksum.
-    fn of_another_job(&mut self, node: usize) -> &[u8] {
+    /// What a node of another job would send if the wire led here: a put into a rank's memory, whole and with its checksum, from the Ethernet address of
+    /// `source`.
+    fn of_another_job(&mut self, node: usize, source: NodeId) -> &[u8] {
         /// What the put carries.
         const PAYLOAD: u64 = 512;
         /// The link's flags: data, the first and the last of a message.
@@ -175,8 +183,7 @@ impl Noise {
         // As `lwk_frames::frame` has it.
         let pieces: [&[u8]; 12] = [
             &to.address(),
-            // Not the sender's own address: the switch would learn that it is here.
-            &NodeId(u16::MAX).address(),
+            &source.address(),
             &frame::ETHERTYPE.to_be_bytes(),
             &[1, 0, WHOLE, 0],
             &from.0.to_le_bytes(),
@@ -211,7 +218,7 @@ mod tests {
         let mut noise = Noise::new();
         for node in [0, 1, 1, 0] {
             let (head, payload) =
-                frame::parse(noise.of_another_job(node), lwk_frames::checksum::append).unwrap();
+                frame::parse(noise.of_another_job(node, NodeId(9)), lwk_frames::checksum::append).unwrap();
             assert_eq!((usize::from(head.destination.0), usize::from(head.source.0)), (node, 1 - node));
             let (message, data) = Message::parse(payload).unwrap();
             assert!(

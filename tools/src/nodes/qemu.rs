@@ -15,7 +15,7 @@ use lwk_abi::portals::KERNEL_BYTES;
 use serde_json::json;
 
 use super::supervise::{Member, Plan, listen, supervise};
-use super::{Noise, first_rank, job_number, ranks_of, refuse};
+use super::{Noise, addresses, first_rank, job_number, ranks_of, refuse};
 use crate::build::Builder;
 use crate::catalog::Named;
 use crate::cli::{RunOptions, Trouble};
@@ -84,7 +84,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     };
     let ports = nodes as usize + usize::from(pause.is_some());
     let capture = command::capture(options.capture.as_ref())?;
-    let setup = Setup { stations: ports, settings, listen: None, uplinks, capture };
+    let setup = Setup { stations: ports, pinned: addresses(nodes), settings, listen: None, uplinks, capture };
     let (switch, mut stations) = Switch::start(setup).doing(|| "start the switch".into())?;
     let station_of_noise = (ports > nodes as usize).then(|| stations.pop()).flatten();
     let (say, hear) = channel();

@@ -84,7 +84,7 @@ pub fn run(options: &SwitchOptions) -> Outcome<i32> {
         let _ = say.send(());
     })
     .map_err(|error| Failure::host(format!("cannot wait for an interruption: {error}")))?;
-    let setup = Setup { stations: 0, settings, listen, uplinks, capture };
+    let setup = Setup { stations: 0, pinned: Vec::new(), settings, listen, uplinks, capture };
     let (switch, _) = Switch::start(setup).doing(|| "start the switch".into())?;
     if let Some(address) = switch.address() {
         show!("switch at {address}");

@@ -19,6 +19,8 @@ pub struct Counts {
     pub reordered: u64,
     pub corrupted: u64,
     pub flooded: u64,
+    /// Frames that were dropped since their source is at another port for good.
+    pub forged: u64,
 }
 
 /// An Ethernet switch, without its wires.
@@ -28,6 +30,8 @@ pub struct Forwarding {
     state: u64,
     /// Ports by the address of the station there.
     learned: HashMap<[u8; 6], usize>,
+    /// Addresses that are at one port and nowhere else, whoever claims them.
+    pinned: HashMap<[u8; 6], usize>,
     counts: Vec<Counts>,
     /// By port: a frame that goes behind the next one, or at a time if none comes until then.
     held: Vec<Option<(u64, Vec<u8>)>>,
@@ -51,11 +55,17 @@ impl Forwarding {
             faults,
             state,
             learned: HashMap::new(),
+            pinned: HashMap::new(),
             counts: vec![Counts::default(); ports],
             held: (0..ports).map(|_| None).collect(),
             partitions,
             began: None,
         }
+    }
+
+    /// Says where a station is: frames from elsewhere that carry its address as their source are dropped, so that they cannot lead away what is sent to it.
+    pub fn pin(&mut self, address: [u8; 6], port: usize) {
+        self.pinned.insert(address, port);
     }
 
     /// One port more.
@@ -101,10 +111,15 @@ impl Forwarding {
             |at: usize| [head[at], head[at + 1], head[at + 2], head[at + 3], head[at + 4], head[at + 5]];
         let (to, source) = (address(0), address(6));
         let is_group = |address: [u8; 6]| address[0] & 1 != 0;
+        if self.pinned.get(&source).is_some_and(|port| *port != from) {
+            self.counts[from].forged += 1;
+            return;
+        }
         if !is_group(source) && (self.learned.len() < LEARNED_MAX || self.learned.contains_key(&source)) {
             self.learned.insert(source, from);
         }
-        let known = if is_group(to) { None } else { self.learned.get(&to).copied() };
+        let found = || self.pinned.get(&to).or_else(|| self.learned.get(&to)).copied();
+        let known = if is_group(to) { None } else { found() };
         if self.strikes(self.faults.loss) {
             self.counts[from].lost += 1;
             return;
@@ -187,6 +202,17 @@ mod tests {
             "station 1 has moved to where this comes from"
         );
         assert_eq!(switch.counts()[0].short, 1);
+    }
+
+    #[test]
+    fn nobody_else_takes_the_address_of_a_station_that_is_pinned() {
+        let mut switch = Forwarding::new(3, Faults::default(), Vec::new());
+        switch.pin([2, 0, 0, 0, 0, 1], 1);
+        assert_eq!(ports(&mut switch, 0, frame(1, 0, 0)), [1], "it need not have said anything");
+        assert_eq!(ports(&mut switch, 2, frame(0, 1, 0)), [0usize; 0], "forged");
+        assert_eq!(ports(&mut switch, 0, frame(1, 0, 0)), [1]);
+        assert_eq!(ports(&mut switch, 1, frame(0, 1, 0)), [0]);
+        assert_eq!([0, 1, 2].map(|port| switch.counts()[port].forged), [0, 0, 1]);
     }
 
     #[test]

@@ -40,6 +40,8 @@ const ANNOUNCE: u64 = 1_000_000_000;
 pub struct Setup {
     /// Ports for stations of this machine.
     pub stations: usize,
+    /// Addresses of the first stations: they are nowhere else.
+    pub pinned: Vec<[u8; 6]>,
     pub settings: Settings,
     /// Where other machines reach it, and other switches that it reaches.
     pub listen: Option<SocketAddr>,
@@ -80,11 +82,12 @@ pub struct PortCounts {
 
 impl std::fmt::Display for PortCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Counts { from, to, short, lost, cut, duplicated, reordered, corrupted, flooded } = self.frames;
+        let Counts { from, to, short, lost, cut, duplicated, reordered, corrupted, flooded, forged } =
+            self.frames;
         write!(
             f,
             "from={from} to={to} bytes={} lost={lost} cut={cut} duplicated={duplicated} reordered={reordered} corrupted={corrupted} \
-             flooded={flooded} short={short} overrun={} marked={} longest={} pauses={}",
+             flooded={flooded} short={short} forged={forged} overrun={} marked={} longest={} pauses={}",
             self.bytes, self.overrun, self.marked, self.longest, self.pauses,
         )?;
         self.remote.map_or(Ok(()), |remote| write!(f, " remote={remote}"))
@@ -104,7 +107,8 @@ impl Switch {
         let address = udp.as_ref().map(std::net::UdpSocket::local_addr).transpose()?;
         let Settings { faults, wire, partitions } = setup.settings;
         let ports = Ports::new(ours, &setup.uplinks, udp, wire);
-        let forwarding = Forwarding::new(ports.all.len(), faults, partitions);
+        let mut forwarding = Forwarding::new(ports.all.len(), faults, partitions);
+        (0..).zip(&setup.pinned).for_each(|(port, address)| forwarding.pin(*address, port));
         let (end, ended) = UnixStream::pair()?;
         let running = Running { ports, forwarding, capture: setup.capture, began: Instant::now() };
         let thread = std::thread::Builder::new().name("switch".into()).spawn(move || running.run(&ended))?;
