@@ -53,6 +53,8 @@ struct Document {
     nodes: u32,
     /// Half a round trip of an 8-byte put, median, in nanoseconds.
     latency_ns: u64,
+    /// Frames that rank 0's node has sent for each put of that.
+    frames_a_put: f64,
     bandwidth: Vec<Row>,
     /// With `--floors`, of rank 0, if its peer is on another node.
     floors: Option<floor::Floors>,
@@ -343,6 +345,19 @@ impl Side {
         self.source.len()
     }
 
+    /// Half the time that an 8-byte put takes until its acknowledgement is there, in nanoseconds: the median of `rounds`. The other node's interrupt answers,
+    /// as it does raw frames.
+    fn acknowledged(&mut self, rounds: u64) -> Result<u64> {
+        let mut times = vec![0; rounds as usize];
+        for time in &mut times {
+            let begun = Instant::now();
+            self.begin(operation::PUT, 8, ack::FULL)?;
+            self.finish(0);
+            *time = begun.elapsed().as_nanos() as u64 / 2;
+        }
+        Ok(median(&mut times))
+    }
+
     /// Begins gets; [`Side::drain`] waits for their end.
     fn fetch(&mut self, bytes: usize, count: usize) -> Result<()> {
         (0..count).try_for_each(|_| self.begin(operation::GET, bytes, ack::NONE))
@@ -393,7 +408,9 @@ fn median(values: &mut [u64]) -> u64 {
 fn measure(options: &Options) -> Result<Document> {
     let mut side = Side::new(options.largest.max(8))?;
     side.barrier()?;
+    let before = side.interface.node_counts()?.frames_sent;
     let latency_ns = side.latency(options.rounds)?;
+    let frames = side.interface.node_counts()?.frames_sent.saturating_sub(before);
     side.barrier()?;
     let mut bandwidth = Vec::new();
     // Floors are those of each power of two.
@@ -416,6 +433,7 @@ fn measure(options: &Options) -> Result<Document> {
         ranks: job().size(),
         nodes: job().nodes(),
         latency_ns,
+        frames_a_put: frames as f64 / options.rounds as f64,
         bandwidth,
         floors,
     })

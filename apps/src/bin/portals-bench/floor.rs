@@ -37,6 +37,8 @@ pub struct Row {
 pub struct Floors {
     /// Half a round trip of a frame of 8 bytes, echoed by the other node's interrupt, median, in nanoseconds.
     raw_latency_ns: u64,
+    /// The same of an 8-byte put and its acknowledgement, which that interrupt sends.
+    acknowledged_latency_ns: u64,
     /// Most payload of such a frame.
     frame_bytes: u64,
     bandwidth: Vec<Row>,
@@ -53,6 +55,7 @@ pub struct Floors {
 impl Floors {
     pub fn print(&self) {
         println!("# a raw frame of 8 bytes, half round trip: {} ns", self.raw_latency_ns);
+        println!("# a put of 8 bytes and its acknowledgement: {} ns", self.acknowledged_latency_ns);
         println!("#   bytes   raw MB/s");
         for row in &self.bandwidth {
             println!("{:9} {:10.1}", row.bytes, row.raw_mb_s);
@@ -198,6 +201,7 @@ pub fn measure(side: &mut Side, rounds: u64, sizes: &[usize], source: u64) -> Re
         }
         (latency, frame_bytes, rows)
     };
+    let acknowledged_latency_ns = side.acknowledged(rounds)?;
     let low = interrupts_at_low_rate(side, rounds)?;
     let before = side.interface().node_counts()?;
     for _ in 0..4 {
@@ -209,6 +213,7 @@ pub fn measure(side: &mut Side, rounds: u64, sizes: &[usize], source: u64) -> Re
     let sent = since(&after, &before, |it| it.frames_sent);
     Ok(Some(Floors {
         raw_latency_ns,
+        acknowledged_latency_ns,
         frame_bytes,
         bandwidth,
         interrupts_a_message: low,

@@ -25,12 +25,15 @@ use crate::node::plot;
 const PROGRAM: &str = "portals-bench";
 /// Status if a run failed.
 const FAILED: i32 = 1;
-/// Frames lost in the run that is compared with one without.
+/// Frames lost in the run that is compared with one over the same switch without.
 const LOSS: &str = "loss=0.01,seed=7";
+const NO_LOSS: &str = "loss=0,seed=7";
 /// O2G's figures: connected peers, and bytes of a message.
 const PEERS: [u16; 4] = [2, 10, 100, 1_000];
 const PEER_SIZES: [u64; 8] = [64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192];
 const MIB: u64 = 1 << 20;
+/// Threads that work at once: a rank of each of two nodes, and the core that takes each node's interrupts.
+const THREADS: usize = 4;
 
 /// A figure and what it should be.
 struct Figure {
@@ -38,24 +41,34 @@ struct Figure {
     value: f64,
     target: f64,
     at_most: bool,
+    /// It is a matter of time, which cores that are shared by ranks and interrupts have too little of.
+    of_time: bool,
 }
 
 impl Figure {
     fn at_most(what: &str, value: f64, target: f64) -> Figure {
-        Figure { what: what.into(), value, target, at_most: true }
+        Figure { what: what.into(), value, target, at_most: true, of_time: false }
     }
 
     fn at_least(what: &str, value: f64, target: f64) -> Figure {
-        Figure { what: what.into(), value, target, at_most: false }
+        Figure { what: what.into(), value, target, at_most: false, of_time: false }
+    }
+
+    fn of_time(self) -> Figure {
+        Figure { of_time: true, ..self }
     }
 
     fn is_met(&self) -> bool {
         if self.at_most { self.value <= self.target } else { self.value >= self.target }
     }
 
-    fn line(&self) -> String {
+    fn line(&self, short_of_cores: bool) -> String {
         let sign = if self.at_most { "<=" } else { ">=" };
-        let verdict = if self.is_met() { "met" } else { "MISSED" };
+        let verdict = match self.is_met() {
+            true => "met",
+            false if self.of_time && short_of_cores => "missed, short of cores",
+            false => "MISSED",
+        };
         format!("{:<62}{:>10.3}  {sign} {:<6}{verdict}", self.what, self.value, self.target)
     }
 
@@ -86,11 +99,9 @@ pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
         }
     }
     let mut figures = compared(&runs);
-    if !options.host {
-        match goodput(&lwk, options, &runs) {
-            Ok(figure) => figures.push(figure),
-            Err(why) => failed.push(format!("with {LOSS}: {why}")),
-        }
+    match goodput(&lwk, options) {
+        Ok(figure) => figures.push(figure),
+        Err(why) => failed.push(format!("with {LOSS}: {why}")),
     }
     let step = Step::begin("measuring receives with up to 1,000 peers", options.verbose);
     let costs = peers::measure(&PEERS, &PEER_SIZES).map_err(Failure::host)?;
@@ -98,11 +109,18 @@ pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
     figures.extend(of_peers(&costs));
 
     show!("# {place}, medians of {} runs", runs.len());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let short = cores < THREADS;
+    if short {
+        show!(
+            "# {cores} cores for {THREADS} threads: two ranks, and the interrupts of two nodes. What is a matter of time cannot be seen here"
+        );
+    }
     show!("# {:<60}{:>10}  target", "what", "ratio");
-    figures.iter().for_each(|figure| show!("{}", figure.line()));
+    figures.iter().for_each(|figure| show!("{}", figure.line(short)));
     failed.iter().for_each(|why| tell!("lwk: {why}"));
     let document = json!({
-        "place": place, "runs": runs, "figures": figures.iter().map(Figure::json).collect::<Vec<_>>(),
+        "place": place, "short_of_cores": short, "runs": runs, "figures": figures.iter().map(Figure::json).collect::<Vec<_>>(),
         "receive_ns": { "peers": PEERS, "bytes": PEER_SIZES, "ns": costs }, "failed": failed,
     });
     write(&out.join("portals.json"), &format!("{document:#}\n"))?;
@@ -174,17 +192,31 @@ fn compared(runs: &[Value]) -> Vec<Figure> {
             "8-byte put, half round trip, of a raw frame's",
             median(runs, |run| number(&run["latency_ns"]) / floors(run, "raw_latency_ns")),
             1.4,
+        )
+        .of_time(),
+        Figure::at_most(
+            "8-byte put and its acknowledgement, the same",
+            median(runs, |run| floors(run, "acknowledged_latency_ns") / floors(run, "raw_latency_ns")),
+            1.4,
+        )
+        .of_time(),
+        Figure::at_most(
+            "frames of a node for a put that a put answers",
+            median(runs, |run| number(&run["frames_a_put"])),
+            1.1,
         ),
         Figure::at_least(
             &format!("puts of {bytes} bytes, of raw frames' bandwidth"),
             median(runs, share),
             0.9,
-        ),
+        )
+        .of_time(),
         Figure::at_least(
             "receive of 1 MiB: time left for computation",
             median(runs, |run| floors(run, "overlap")),
             0.9,
-        ),
+        )
+        .of_time(),
         Figure::at_most(
             "interrupts a message at low rate",
             median(runs, |run| floors(run, "interrupts_a_message")),
@@ -203,13 +235,17 @@ fn compared(runs: &[Value]) -> Vec<Figure> {
     ]
 }
 
-/// Goodput with frames lost, of that without.
-fn goodput(lwk: &Lwk, options: &BenchPortalsOptions, runs: &[Value]) -> Result<Figure, String> {
+/// Goodput with frames lost, of that without: the same wires, in turns.
+fn goodput(lwk: &Lwk, options: &BenchPortalsOptions) -> Result<Figure, String> {
     let _step = Step::begin("measuring with loss", options.verbose);
-    let lossy = (0..options.rounds).map(|_| once(lwk, options, Some(LOSS))).collect::<Result<Vec<_>, _>>()?;
-    let bytes = largest(runs);
+    let (mut lossy, mut whole) = (Vec::new(), Vec::new());
+    for _ in 0..options.rounds {
+        lossy.push(once(lwk, options, Some(LOSS))?);
+        whole.push(once(lwk, options, Some(NO_LOSS))?);
+    }
+    let bytes = largest(&whole);
     let rate = |runs: &[Value]| median(runs, |run| at(&run["bandwidth"], bytes, "put_mb_s"));
-    Ok(Figure::at_least("goodput with 1 % loss, of that without", rate(&lossy) / rate(runs), 0.7))
+    Ok(Figure::at_least("goodput with 1 % loss, of that without", rate(&lossy) / rate(&whole), 0.7))
 }
 
 /// The cost of a receive with the most peers, of that with the fewest.
@@ -295,11 +331,11 @@ mod tests {
 
     fn run_of(latency: f64, put: f64) -> Value {
         json!({
-            "latency_ns": latency,
+            "latency_ns": latency, "frames_a_put": 1.0,
             "bandwidth": [{ "bytes": 64, "put_mb_s": 1.0, "get_mb_s": 1.0 },
                 { "bytes": MIB, "put_mb_s": put, "get_mb_s": 50.0 }],
             "floors": {
-                "raw_latency_ns": 1000.0, "bandwidth": [{ "bytes": MIB, "raw_mb_s": 100.0 }], "overlap": 0.95,
+                "raw_latency_ns": 1000.0, "acknowledged_latency_ns": 1000.0, "bandwidth": [{ "bytes": MIB, "raw_mb_s": 100.0 }], "overlap": 0.95,
                 "interrupts_a_message": 1.0, "interrupts_a_frame": 0.05, "copies_to_receive": 1.0,
             },
         })
@@ -309,11 +345,13 @@ mod tests {
     fn figures_are_medians_beside_their_targets() {
         let runs = [run_of(1300.0, 95.0), run_of(9000.0, 10.0), run_of(1200.0, 91.0)];
         let figures = compared(&runs);
-        assert_eq!((figures[0].value, figures[1].value), (1.3, 0.91));
+        assert_eq!((figures[0].value, figures[3].value), (1.3, 0.91));
         assert!(figures.iter().all(Figure::is_met));
-        assert!(!compared(&runs[1..2])[0].is_met() && !compared(&runs[1..2])[1].is_met());
+        let missed = compared(&runs[1..2]);
+        assert!(!missed[0].is_met() && !missed[3].is_met());
+        assert!(missed[0].line(true).contains("short of cores") && missed[0].line(false).contains("MISSED"));
         assert!(compared(&[]).iter().all(|figure| !figure.is_met()), "nothing measured is nothing met");
-        assert!(figures[0].line().contains("met"));
+        assert!(figures[0].line(true).contains(" met"));
         assert_eq!(bandwidth(&runs).lines[0].points.len(), 2);
     }
 
