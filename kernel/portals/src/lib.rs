@@ -42,6 +42,7 @@ mod upper;
 pub use events::{Counter, Queue};
 pub use memory::{HomeCounts, Memory, Nic, Span};
 pub use node::{Node, Ranks, Settings};
+pub use raw::ETHERTYPE as RAW_ETHERTYPE;
 
 /// Why a call failed: a return code of Portals (`lwk_abi::portals::status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
