@@ -390,7 +390,8 @@ pub struct NodeCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawFrames {
     pub node: u32,
-    /// 1: the last of them asks for an answer.
+    /// 1: the last of them asks for an answer. 2: each carries a checksum of its payload, which the other node looks at, and it copies the payload once: what
+    /// a link's payload costs without the link. 3: both.
     pub asks: u32,
     /// Payload of each.
     pub start: u64,
@@ -401,7 +402,7 @@ pub struct RawFrames {
 }
 
 /// Bytes of such a frame before its payload.
-pub const RAW_HEAD_BYTES: u64 = 40;
+pub const RAW_HEAD_BYTES: u64 = 48;
 /// Bytes of the two words.
 pub const RAW_WORDS_BYTES: u64 = 16;
 

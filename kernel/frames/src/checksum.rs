@@ -73,19 +73,10 @@ pub struct Tables([[u32; 256]; 8]);
 impl Tables {
     /// Makes them.
     pub fn new() -> Tables {
-        let mut tables = [[0; 256]; 8];
-        for byte in 0..256 {
-            let mut sum = byte as u32;
-            for _ in 0..8 {
-                sum = times_x(sum);
-            }
-            tables[0][byte] = sum;
-        }
+        let first = core::array::from_fn(|byte| (0..8).fold(byte as u32, |sum, _| times_x(sum)));
+        let mut tables = [first; 8];
         for behind in 1..8 {
-            for byte in 0..256 {
-                let sum = tables[behind - 1][byte];
-                tables[behind][byte] = sum >> 8 ^ tables[0][usize::from(sum as u8)];
-            }
+            tables[behind] = tables[behind - 1].map(|sum| sum >> 8 ^ first[usize::from(sum as u8)]);
         }
         Tables(tables)
     }
@@ -125,7 +116,7 @@ mod tests {
     #[test]
     fn tables_for_words_say_what_the_table_for_bytes_says() {
         let tables = Tables::new();
-        let bytes: [u8; 100] = core::array::from_fn(|at| (at * 37 >> 1) as u8);
+        let bytes: [u8; 100] = core::array::from_fn(|at| ((at * 37) >> 1) as u8);
         for length in 0..=bytes.len() {
             assert_eq!(tables.append(7, &bytes[..length]), append(7, &bytes[..length]), "{length}");
         }
@@ -134,7 +125,7 @@ mod tests {
     #[test]
     fn lanes_are_joined() {
         for lane in &LANES {
-            let bytes: std::vec::Vec<u8> = (0..3 * lane.bytes).map(|at| (at * at >> 3) as u8).collect();
+            let bytes: std::vec::Vec<u8> = (0..3 * lane.bytes).map(|at| ((at * at) >> 3) as u8).collect();
             let mut seed = !7;
             let raw = [0, 1, 2].map(|piece| {
                 let piece = &bytes[piece * lane.bytes..][..lane.bytes];

@@ -109,6 +109,8 @@ pub struct State {
     pub(crate) raw_arrived: u64,
     pub(crate) raw_words: [Span; MAX_RANKS],
     pub(crate) raw_answers: [u64; MAX_RANKS],
+    /// Where payload of checked ones is copied.
+    pub(crate) raw_aside: [u8; lwk_frames::FRAME_BYTES_MAX],
     pub(crate) incoming: [Incoming; PEERS_MAX],
 }
 

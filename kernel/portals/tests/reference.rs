@@ -486,11 +486,13 @@ fn raw_frames_are_counted_and_answered_and_reach_nobody() {
     assert_eq!(it.it.word(0, words), 0, "nobody asked");
     let (_, words) = send_raw(&mut it, &RawFrames { bytes: 0, count: 1, ..wanted });
     assert_eq!((it.it.word(0, words), it.it.word(0, words + 8)), (2, 11));
+    let (_, words) = send_raw(&mut it, &RawFrames { asks: 3, ..wanted });
+    assert_eq!((it.it.word(0, words), it.it.word(0, words + 8)), (3, 16), "all checksums are right");
     assert_eq!(it.it.bytes(1, it.memory, 1_000), [0; 1_000]);
     for wrong in [
         RawFrames { node: 0, ..wanted },
         RawFrames { node: 2, ..wanted },
-        RawFrames { asks: 2, ..wanted },
+        RawFrames { asks: 4, ..wanted },
         RawFrames { bytes: 1_500, ..wanted },
         RawFrames { bytes: u64::MAX, ..wanted },
         RawFrames { count: 1 << 20, ..wanted },
@@ -511,8 +513,8 @@ fn raw_frames_of_another_job_are_dropped() {
     let address = it.it.place(0, &frames);
     assert_eq!(it.it.call(0, call::RAW_FRAMES, [it.from.into(), address, 0, 0, 0, 0]), Ok(1));
     let frame = it.it.world.wires[1].pop_back().unwrap();
-    // Job, node, rank, kind, length.
-    for (at, value) in [(24, 9), (18, 7), (16, 9), (20, 0xff), (14, 3)] {
+    // Job, node, rank, kind, a checksum that is none, length.
+    for (at, value) in [(24, 9), (18, 7), (16, 9), (20, 0xff), (14, 3), (15, 1)] {
         let mut forged = frame.clone();
         forged[at] = value;
         it.it.world.wires[1].push_back(forged);
@@ -520,7 +522,7 @@ fn raw_frames_of_another_job_are_dropped() {
     it.it.world.wires[1].push_back(frame[..20].to_vec());
     it.it.settle();
     assert_eq!(it.it.word(0, frames.words), 0);
-    assert_eq!(it.it.nodes[1].counts().0.malformed, 6);
+    assert_eq!(it.it.nodes[1].counts().0.malformed, 7);
     it.it.world.wires[1].push_back(frame);
     it.it.settle();
     assert_eq!(it.it.word(0, frames.words), 1);

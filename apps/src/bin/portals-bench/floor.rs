@@ -31,6 +31,8 @@ const OVERLAP_ROUNDS: usize = 9;
 pub struct Row {
     pub bytes: usize,
     pub raw_mb_s: f64,
+    /// With a checksum and a copy of the payload at the other node.
+    pub checked_mb_s: f64,
 }
 
 #[derive(Serialize)]
@@ -56,9 +58,9 @@ impl Floors {
     pub fn print(&self) {
         println!("# a raw frame of 8 bytes, half round trip: {} ns", self.raw_latency_ns);
         println!("# a put of 8 bytes and its acknowledgement: {} ns", self.acknowledged_latency_ns);
-        println!("#   bytes   raw MB/s");
+        println!("#   bytes   raw MB/s checked MB/s");
         for row in &self.bandwidth {
-            println!("{:9} {:10.1}", row.bytes, row.raw_mb_s);
+            println!("{:9} {:10.1} {:10.1}", row.bytes, row.raw_mb_s, row.checked_mb_s);
         }
         println!("# interrupts a message at low rate: {:.2}", self.interrupts_a_message);
         println!("# interrupts a frame at full rate: {:.3}", self.interrupts_a_frame);
@@ -77,12 +79,20 @@ struct Raw<'a> {
     /// What is sent.
     start: u64,
     asked: u64,
+    checked: bool,
 }
 
 impl Raw<'_> {
     fn send(&mut self, bytes: u64, count: u64, asks: bool) -> Result<u64> {
         let words = WORDS.as_ptr().expose_provenance() as u64;
-        let frames = RawFrames { node: self.node, asks: asks.into(), start: self.start, bytes, count, words };
+        let frames = RawFrames {
+            node: self.node,
+            asks: u32::from(asks) | u32::from(self.checked) << 1,
+            start: self.start,
+            bytes,
+            count,
+            words,
+        };
         // SAFETY: memory of atomics, which lives as long as the program.
         let sent = unsafe { self.interface.send_raw(&frames) }?.into();
         self.asked += u64::from(asks && sent == count);
@@ -187,17 +197,21 @@ pub fn measure(side: &mut Side, rounds: u64, sizes: &[usize], source: u64) -> Re
         return Ok(None);
     }
     let (raw_latency_ns, frame_bytes, bandwidth) = {
-        let mut raw = Raw { interface: side.interface(), node, start: source, asked: 0 };
+        let mut raw = Raw { interface: side.interface(), node, start: source, asked: 0, checked: false };
         let frame_bytes = frame_bytes(&mut raw);
         let latency = raw.latency(rounds)?;
         let mut rows = Vec::new();
         for bytes in sizes.iter().copied() {
             let payload = (bytes as u64).min(frame_bytes);
-            let mut rates = Vec::new();
+            let mut rates = [Vec::new(), Vec::new()];
             for _ in 0..3 {
-                rates.push(raw.bandwidth(payload, 4 << 20)? as u64);
+                for (checked, rates) in [false, true].into_iter().zip(&mut rates) {
+                    raw.checked = checked;
+                    rates.push(raw.bandwidth(payload, 4 << 20)? as u64);
+                }
             }
-            rows.push(Row { bytes, raw_mb_s: median(&mut rates) as f64 });
+            let [raw_mb_s, checked_mb_s] = rates.map(|mut rates| median(&mut rates) as f64);
+            rows.push(Row { bytes, raw_mb_s, checked_mb_s });
         }
         (latency, frame_bytes, rows)
     };
