@@ -15,7 +15,11 @@ pub fn fail(kind: Inject) {
         Inject::PageFault => read_unmapped,
         Inject::StackOverflow => overflow_stack,
         Inject::InvalidInstruction => run_invalid_instruction,
-        Inject::EarlyPageFault | Inject::CorePageFault | Inject::StaleMemory | Inject::MessageRegisters => {
+        Inject::EarlyPageFault
+        | Inject::CorePageFault
+        | Inject::LostCore
+        | Inject::StaleMemory
+        | Inject::MessageRegisters => {
             return;
         }
     };

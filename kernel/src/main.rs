@@ -85,8 +85,7 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     power::remember(tables.ends);
     arch::interrupt_controller::init();
     arch::clock::calibrate(tables.timer).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
-    let fail = job.file.inject == Some(lwk_job::Inject::CorePageFault);
-    let cores = start_cores::start(&tables, job.file.cores.map(|cores| cores as usize), fail);
+    let cores = start_cores::start(&tables, job.file.cores.map(|cores| cores as usize), job.file.inject);
     node::describe(&machine, cores, entry_ticks);
 
     network::start(&tables, &job.file).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));

@@ -3,6 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use lwk_abi::address::PAGE_BYTES;
+use lwk_job::Inject;
 use lwk_mm::Access;
 use lwk_mm::address::{PhysAddr, VirtAddr};
 
@@ -33,9 +34,9 @@ const COUNTER_COMPARISONS: usize = 256;
 static LATEST_TICKS: AtomicU64 = AtomicU64::new(0);
 
 /// Starts at most `limit` cores, the boot core among them, and returns how many are up. The boot core has index 0, the
-/// others follow in the firmware's order. With `fail`, those fail as soon as they start.
-pub fn start(tables: &Tables, limit: Option<usize>, fail: bool) -> usize {
-    FAIL.store(fail, Ordering::Relaxed);
+/// others follow in the firmware's order. `inject` may make those fail as soon as they start, or the last one not start.
+pub fn start(tables: &Tables, limit: Option<usize>, inject: Option<Inject>) -> usize {
+    FAIL.store(inject == Some(Inject::CorePageFault), Ordering::Relaxed);
     interrupt_controller::silence_legacy();
     let own = interrupt_controller::id();
     let limit = limit.unwrap_or(CORES_MAX).clamp(1, CORES_MAX);
@@ -60,12 +61,13 @@ pub fn start(tables: &Tables, limit: Option<usize>, fail: bool) -> usize {
     core_local::publish(boot_core);
     features::describe(0);
     if wanted > 1 {
-        start_others(wanted);
+        start_others(wanted, usize::from(inject == Some(Inject::LostCore)));
     }
     core_local::count()
 }
 
-fn start_others(wanted: usize) {
+/// Starts all but so many of those that are wanted, and awaits all.
+fn start_others(wanted: usize, lost: usize) {
     let Some(page) = memory::take_trampoline_page() else {
         log::error!("the firmware leaves no page below 1 MiB free: only the boot core is used");
         return;
@@ -75,7 +77,7 @@ fn start_others(wanted: usize) {
         log::error!("no memory for the page tables that cores start with: only the boot core is used");
         return;
     };
-    let ids = APIC_IDS[1..wanted].iter().map(|id| id.load(Ordering::Relaxed) as u32);
+    let ids = APIC_IDS[1..wanted - lost].iter().map(|id| id.load(Ordering::Relaxed) as u32);
     let all_up = || {
         show_ticks();
         core_local::count() == wanted

@@ -66,6 +66,8 @@ pub enum Inject {
     EarlyPageFault,
     /// The same by every other core as soon as it starts.
     CorePageFault,
+    /// No failure of the kernel's: the last core gets no start command, as if it were broken.
+    LostCore,
     /// No failure: segments hold an earlier job's bytes before they are cleared.
     StaleMemory,
     /// No failure: the network card's messages are those of its registers, though it has a table.
@@ -109,13 +111,14 @@ impl Choice for Inject {
         (Inject::InvalidInstruction, "invalid-instruction"),
         (Inject::EarlyPageFault, "early-page-fault"),
         (Inject::CorePageFault, "core-page-fault"),
+        (Inject::LostCore, "lost-core"),
         (Inject::StaleMemory, "stale-memory"),
         (Inject::MessageRegisters, "message-registers"),
     ];
 }
 
 /// The names of [`Inject::parse`], for messages.
-pub const INJECTIONS: &str = "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault, stale-memory or message-registers";
+pub const INJECTIONS: &str = "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault, lost-core, stale-memory or message-registers";
 
 impl Inject {
     /// The way to fail with a name; none if it is none of [`INJECTIONS`].

@@ -80,6 +80,7 @@ fn every_choice_is_read_back() {
         Inject::InvalidInstruction,
         Inject::EarlyPageFault,
         Inject::CorePageFault,
+        Inject::LostCore,
         Inject::StaleMemory,
     ];
     for (index, way) in ways.into_iter().enumerate() {
