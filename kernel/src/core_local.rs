@@ -1,6 +1,6 @@
 //! What the kernel keeps for each core: stacks, descriptor tables, counters, and the rank that runs there.
 //!
-//! A core reaches its own [`Core`] through [`Core::current`], and others' through [`core`]. Only the owner writes it.
+//! A core reaches its own [`Core`] through [`Core::current`], and others' through [`core()`]. Only the owner writes it.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 

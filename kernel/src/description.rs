@@ -94,7 +94,7 @@ pub struct Description {
 }
 
 impl Description {
-    /// Reads the job file; the program is looked at by [`launch`]. Errors: `NoMember`, or what is wrong with the job file.
+    /// Reads the job file; the program is looked at by [`crate::node::launch`]. Errors: `NoMember`, or what is wrong with the job file.
     pub fn read(archive: &Archive) -> Result<Description, Problem> {
         let file = lwk_job::Job::parse(archive.member(job_file::JOB)?).map_err(Problem::File)?;
         let files = archive.member(job_file::FILES).ok();

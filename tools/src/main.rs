@@ -66,6 +66,7 @@ fn dispatch(tree: &Tree, command: Command) -> Outcome<i32> {
         Command::Bench(options) => match become_program(tree, BENCH, None, &options.words)? {},
         Command::Test(options) => match become_program(tree, CHECK, Some("test"), &options.words)? {},
         Command::Lint(options) => match become_program(tree, CHECK, Some("lint"), &options.words)? {},
+        Command::Doc(options) => match become_program(tree, CHECK, Some("doc"), &options.words)? {},
         Command::Scoreboard(options) => {
             match become_program(tree, CHECK, Some("scoreboard"), &options.words)? {}
         }

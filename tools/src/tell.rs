@@ -11,13 +11,13 @@ use std::sync::OnceLock;
 /// Why results were lost.
 static LOST: OnceLock<String> = OnceLock::new();
 
-/// Prints a line to standard error, by the rules of [`tell`](crate::tell).
+/// Prints a line to standard error, by the rules of [`tell`](mod@crate::tell).
 #[macro_export]
 macro_rules! tell {
     ($($words:tt)*) => { $crate::tell::error(format_args!("{}\n", format_args!($($words)*))) };
 }
 
-/// Prints a line to standard output, by the rules of [`tell`](crate::tell).
+/// Prints a line to standard output, by the rules of [`tell`](mod@crate::tell).
 #[macro_export]
 macro_rules! show {
     ($($words:tt)*) => { $crate::tell::result(format_args!("{}\n", format_args!($($words)*))) };

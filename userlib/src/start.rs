@@ -160,7 +160,7 @@ macro_rules! entry {
 static IN_JOB: AtomicBool = AtomicBool::new(false);
 
 /// Ends a program that is not part of a job, with one line and the status of wrong use. Nothing else of the library works there, for want of
-/// the job page. Start-up sees to it that this is never so ([`crate::alone`]). Costs a look at a variable, and the first time a system call.
+/// the job page. Start-up sees to it that this is never so (`alone.rs`). Costs a look at a variable, and the first time a system call.
 #[inline]
 pub fn require_job() {
     if !IN_JOB.load(Ordering::Relaxed) {

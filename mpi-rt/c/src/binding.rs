@@ -2,7 +2,7 @@
 
 /// Defines functions of the C interface, each under its `PMPI_` name and, weak, its `MPI_` name.
 ///
-/// ```ignore
+/// ```text
 /// mpi! {
 ///     /// Sends (MPI-5.0, section 3.2.1).
 ///     fn Send + Send_c<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm)

@@ -90,7 +90,7 @@ mpi! {
         give(baseptr, block)
     }
 
-    /// Null is nothing. Errors: `BASE` for what [`Alloc_mem`](MPI_Alloc_mem) cannot have given.
+    /// Null is nothing. Errors: `BASE` for what `MPI_Alloc_mem` cannot have given.
     fn Free_mem(base: *mut u8) on Nothing {
         if !allocator::may_have_given(base) {
             return Err(Error::BASE);

@@ -271,7 +271,7 @@ pub unsafe fn requests<'a>(start: *mut Request, count: c_int) -> lwk_mpi_rt::Res
 /// The same of requests that are only asked about.
 ///
 /// # Safety
-/// As for [`array`].
+/// As for [`array()`].
 pub unsafe fn requests_to_ask<'a>(start: *const Request, count: c_int) -> lwk_mpi_rt::Result<&'a [Handle]> {
     // SAFETY: `start` is null or readable for `count` elements during `'a` (this function's contract); a
     // `Handle` is a `u64`.

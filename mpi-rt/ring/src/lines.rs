@@ -5,7 +5,7 @@
 //! anybody; the others take what is there. Whoever is done with an operation, as a giver or as a taker, [ends](Pace::end) it.
 //!
 //! A line may be filled again when all members have ended the operation that was in it. Each tells so in a word of its own, once in a
-//! [`CREDIT_SHARE`](crate::CREDIT_SHARE)th of the lines, and a giver looks at these words only when what it knows no longer suffices: a giver may be
+//! [`CREDIT_SHARE`]th of the lines, and a giver looks at these words only when what it knows no longer suffices: a giver may be
 //! up to `N` operations ahead of the slowest member, and then waits. A member that has come to operation `n` has told of `n - N` at least,
 //! since what it has not told of yet is less than `N`; so no two members wait for each other's word.
 //!

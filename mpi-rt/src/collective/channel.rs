@@ -195,7 +195,7 @@ impl Engine {
         }
     }
 
-    /// Waits for a rank's post. Errors: as for [`Shared::agree`], and those of `await_rank`.
+    /// Waits for a rank's post. Errors: as for [`Channel::agree`], and those of `await_rank`.
     #[inline(always)]
     pub(super) fn await_post(&mut self, shared: &Shared, rank: u32, number: u64, check: u64) -> Result<()> {
         self.await_rank(shared, rank, || shared.channel.has_posted(rank, number))?;

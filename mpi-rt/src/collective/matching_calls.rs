@@ -1,6 +1,6 @@
 //! Whether the ranks of a communicator are in the same call, at no cost to those that are.
 //!
-//! A rank numbers its collective calls on a communicator, and each has a [`word`]: its number, what sort of call it is, its root and the
+//! A rank numbers its collective calls on a communicator, and each has a word: its number, what sort of call it is, its root and the
 //! size of small buffers. Lines of small operations carry the word instead of a number, so a rank never takes what was given in another
 //! call. Beside that each rank keeps the words of its last calls where the others can look at them, which they do only after having
 //! waited for long. A rank that sees a mismatch answers with its class (`NOT_SAME`: another call, `ROOT`, `TRUNCATE`, `COUNT`) and tells the other

@@ -1,4 +1,4 @@
-//! The command line of `cargo lwk test`, `lint` and `scoreboard`.
+//! The command line of `cargo lwk test`, `lint`, `doc` and `scoreboard`.
 
 use clap::{Args, Parser, Subcommand};
 
@@ -21,6 +21,12 @@ pub enum Check {
     Scoreboard,
     /// Check formatting, and run clippy with warnings as errors on everything
     Lint {
+        /// Print how long each step takes
+        #[arg(short, long)]
+        verbose: bool,
+    },
+    /// Build the reference of all crates, private items included, and take warnings for errors
+    Doc {
         /// Print how long each step takes
         #[arg(short, long)]
         verbose: bool,

@@ -25,6 +25,7 @@ mod kvm;
 pub mod lint;
 mod peers;
 mod real_machine;
+pub mod reference;
 mod rsmpi;
 mod safety;
 pub mod scoreboard;

@@ -85,7 +85,7 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
 }
 
 /// The cargo that runs this command, in `folder`.
-fn host_cargo(folder: &Path, words: &[&str]) -> Command {
+pub fn host_cargo(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(words).current_dir(folder);
     command

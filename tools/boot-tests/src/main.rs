@@ -1,4 +1,4 @@
-//! The program behind `cargo lwk test`, `lint` and `scoreboard`.
+//! The program behind `cargo lwk test`, `lint`, `doc` and `scoreboard`.
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -8,7 +8,7 @@ use lwk::failure::Outcome;
 use lwk::program;
 use lwk::tree::Tree;
 use lwk_check::cli::{Check, Cli};
-use lwk_check::{lint, scoreboard};
+use lwk_check::{lint, reference, scoreboard};
 
 fn main() -> ExitCode {
     program::run(dispatch)
@@ -20,5 +20,6 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Check::Test(options) => lwk_check::run(&tree, &options),
         Check::Scoreboard => scoreboard::run(&tree),
         Check::Lint { verbose } => lint::run(&tree, verbose),
+        Check::Doc { verbose } => reference::run(&tree, verbose),
     }
 }

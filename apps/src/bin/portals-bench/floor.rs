@@ -1,4 +1,4 @@
-//! What the same card and driver do without Portals ([`lwk_user::portals::RawFrames`]), and what a receive leaves of the core that waits for it. Of rank 0
+//! What the same card and driver do without Portals (`lwk_user::portals::RawFrames`), and what a receive leaves of the core that waits for it. Of rank 0
 //! and its peer, while all other ranks wait.
 #![allow(
     clippy::disallowed_types,

@@ -1,4 +1,4 @@
-//! How a rank reaches memory that its peers use as well: blocks by the copy loop that suits size, processor and home ([`copy`], [`few`]), one word by
+//! How a rank reaches memory that its peers use as well: blocks by the copy loop that suits size, processor and home ([`copy()`], [`few`]), one word by
 //! one instruction ([`word`]), words that peers update by the processor's atomics ([`Word`]). From which size on what is used stands in [`threshold`]. Both runtimes, MPI and OpenSHMEM, move everything by these.
 #![no_std]
 #![allow(

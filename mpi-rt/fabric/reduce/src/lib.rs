@@ -1,7 +1,7 @@
 //! Reductions: operators × types, for both runtimes.
 //!
 //! A [`Kernel`] combines two arrays element by element into one or two others. There is one for every operator on every type on which it is
-//! defined: by name ([`kernel_of`], so that a program holds those only that it uses) or by number ([`kernel`], for MPI's handles). All run at
+//! defined: by name ([`kernel_of`], so that a program holds those only that it uses) or by number ([`kernel()`], for MPI's handles). All run at
 //! the processor's longest vectors, where the type has vectors; what they do where no vector helps is said at the type.
 //!
 //! Integers wrap around. An operand that is not a number decides nothing in [`MinNumber`] and [`MaxNumber`] (OpenSHMEM's rule); in [`Min`] and

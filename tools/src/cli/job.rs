@@ -1,165 +1,20 @@
-//! The command line of `cargo lwk`.
+//! Options of what makes a job: on a node, on this machine, in an image.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use lwk_job::LogLevel;
 
+use super::Launched;
 use crate::accel;
 use crate::qemu::{CardKind, Firmware};
-use crate::switch::command::SwitchOptions;
 
-const STATUSES: &str = "\
-Exit statuses:
-  0         every rank ended with 0
-  1..255    the first non-zero status of a rank
-  128+N     a rank died of what is signal N on Linux (139: bad memory access)
-  124       the time limit was reached
-  70        the kernel panicked, or the node died without a word
-  69        the host lacks something: a missing tool, a failing build, a full disk
-  2         wrong use, or bad input: no such program, not a static ELF file, ...";
-
-/// Builds, boots, runs, tests and measures Margay, a lightweight compute-node kernel.
 /// The names that `--transport` takes.
 fn transports() -> clap::builder::PossibleValuesParser {
     use lwk_abi::runtime::{TEST_TRANSPORTS, TRANSPORTS};
     clap::builder::PossibleValuesParser::new(TRANSPORTS.into_iter().chain(TEST_TRANSPORTS))
-}
-
-#[derive(Debug, Parser)]
-#[command(name = "cargo lwk", bin_name = "cargo lwk", version, after_help = STATUSES, subcommand_required = true)]
-#[command(disable_help_subcommand = true, arg_required_else_help = true)]
-pub struct Cli {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Run a parallel job on a node in QEMU, or on this machine, and end with its status
-    ///
-    /// Builds what has changed, makes a disk image, boots it and shows what the ranks print. Standard output and
-    /// standard error of the ranks are those of this command; messages of the kernel and failure reports go to standard
-    /// error.
-    #[command(after_help = STATUSES)]
-    Run(Box<RunOptions>),
-    /// List the bundled programs
-    List,
-    /// Compile a C program against mpi.h into a static program: takes what an mpicc takes
-    ///
-    /// `--libc musl` links musl's C library instead of glibc's. `install` lays the same compilers in a folder, for Makefiles, CMake and
-    /// configure scripts.
-    #[command(disable_help_flag = true)]
-    Cc(Words),
-    /// Compile a C++ program, as cc does
-    #[command(name = "c++", disable_help_flag = true)]
-    Cxx(Words),
-    /// Compile a Fortran program, as cc does
-    #[command(disable_help_flag = true)]
-    Fc(Words),
-    /// Write a disk image that boots on a real UEFI machine from a USB stick
-    Image(Box<ImageOptions>),
-    /// Join nodes and switches of several machines by an Ethernet switch, until it is interrupted
-    ///
-    /// `run --nodes` has a switch of its own; `--uplink` joins that with this one.
-    Switch(SwitchOptions),
-    /// Lay all that is needed to compile and run programs in a folder, for use from anywhere without this tree
-    ///
-    /// DIR/bin gets mpicc, mpicxx, mpifort, oshcc, oshc++, oshfort, mpiexec, mpirun, oshrun and margay; beside it go headers, libraries,
-    /// kernel, boot loader, bundled programs, manual pages, completions for shells, and files for pkg-config.
-    Install(InstallOptions),
-    /// Run all tests: those of the host crates, and those that boot a node
-    ///
-    /// The last line counts them; the status is 0 if none failed, else 1.
-    #[command(disable_help_flag = true)]
-    Test(Words),
-    /// Write docs/mpi-scoreboard.md: every function of MPI, and how far it is
-    #[command(disable_help_flag = true)]
-    Scoreboard(Words),
-    /// Measure, and print beside the targets
-    #[command(disable_help_flag = true)]
-    Bench(Words),
-    /// Check formatting, and run clippy with warnings as errors on everything
-    #[command(disable_help_flag = true)]
-    Lint(Words),
-}
-
-/// `margay`: what an installation has of `cargo lwk`.
-#[derive(Debug, Parser)]
-#[command(name = "margay", version, after_help = STATUSES, subcommand_required = true)]
-#[command(disable_help_subcommand = true, arg_required_else_help = true)]
-pub struct Margay {
-    #[command(subcommand)]
-    pub command: MargayCommand,
-}
-
-/// The commands of [`Margay`], each as in [`Command`].
-#[derive(Debug, Subcommand)]
-pub enum MargayCommand {
-    /// Run a parallel job on a node in QEMU, or on this machine, and end with its status
-    ///
-    /// Makes a disk image, boots it and shows what the ranks print. Standard output and standard error of the ranks are those of this
-    /// command; messages of the kernel and failure reports go to standard error. `mpiexec` is for programs that are used as with other MPIs.
-    #[command(after_help = STATUSES)]
-    Run(Box<RunOptions>),
-    /// List the bundled programs
-    List,
-    /// Compile a C program against mpi.h, as mpicc does
-    #[command(disable_help_flag = true)]
-    Cc(Words),
-    /// Compile a C++ program, as mpicxx does
-    #[command(name = "c++", disable_help_flag = true)]
-    Cxx(Words),
-    /// Compile a Fortran program, as mpifort does
-    #[command(disable_help_flag = true)]
-    Fc(Words),
-    /// Write a disk image that boots on a real UEFI machine from a USB stick
-    Image(Box<ImageOptions>),
-}
-
-impl From<MargayCommand> for Command {
-    fn from(command: MargayCommand) -> Command {
-        match command {
-            MargayCommand::Run(options) => Command::Run(options),
-            MargayCommand::List => Command::List,
-            MargayCommand::Cc(options) => Command::Cc(options),
-            MargayCommand::Cxx(options) => Command::Cxx(options),
-            MargayCommand::Fc(options) => Command::Fc(options),
-            MargayCommand::Image(options) => Command::Image(options),
-        }
-    }
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct InstallOptions {
-    /// Folder of the installation; made if it is not there
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
-    /// Install this very command, as it was built, for tests
-    #[arg(long, hide = true)]
-    pub own: bool,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
-}
-
-/// How `mpiexec` starts a job, beyond what `run` has options for: without a time limit, and with standard input for rank 0.
-#[derive(Clone, Debug, Default)]
-pub struct Launched {
-    /// The program's name for itself; that of its file, if none.
-    pub name: Option<OsString>,
-    /// By its file, without `mpiexec`.
-    pub alone: bool,
-}
-
-/// Words for another program: a compiler, or one of this command's own parts.
-#[derive(Clone, Debug, Args)]
-pub struct Words {
-    /// Its arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
-    pub words: Vec<OsString>,
 }
 
 /// What makes a job, on any machine.
@@ -382,70 +237,5 @@ impl Level {
             Self::Debug => LogLevel::Debug,
             Self::Trace => LogLevel::Trace,
         }
-    }
-}
-
-/// The words of a command line as clap takes them: a folder behind `--cwd` belongs to it, anything else does not.
-pub fn words(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let mut all: Vec<OsString> = Vec::new();
-    let mut own = true;
-    for word in words {
-        match all.last_mut() {
-            Some(last) if own && last == "--cwd" && std::path::Path::new(&word).is_dir() => {
-                last.push("=");
-                last.push(word);
-            }
-            _ => {
-                own &= word != "--";
-                all.push(word);
-            }
-        }
-    }
-    all
-}
-
-/// The first sentence of clap's message to a user of `command`, as one line.
-pub fn one_line(error: &clap::Error, command: &str) -> String {
-    let text = error.to_string();
-    let words = text.lines().take_while(|line| !line.trim().is_empty()).flat_map(str::split_whitespace);
-    let line = words.collect::<Vec<_>>().join(" ");
-    format!("{}; `{command} --help` tells more", line.trim_start_matches("error: "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn wrong_use_is_told_in_one_line() {
-        for words in
-            [&["run"][..], &["run", "-n", "x", "hello"], &["jump"], &["run", "hello", "--accel", "xen"]]
-        {
-            let error = Cli::try_parse_from([&["lwk"], words].concat()).unwrap_err();
-            let line = one_line(&error, "cargo lwk");
-            assert!(!line.contains('\n') && line.len() > 40, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_folder_behind_cwd_is_its_own() {
-        let line = |text: &str| words(text.split(' ').map(Into::into)).join(std::ffi::OsStr::new(" "));
-        assert_eq!(line("run --cwd / hello"), "run --cwd=/ hello");
-        assert_eq!(line("run --cwd hello -- --cwd /"), "run --cwd hello -- --cwd /");
-        assert_eq!(line("run --cwd"), "run --cwd");
-    }
-
-    #[test]
-    fn what_follows_two_dashes_is_the_programs() {
-        let cli = Cli::try_parse_from(["lwk", "run", "-n", "4", "ring", "--", "-n", "--x"]).unwrap();
-        let Command::Run(options) = cli.command else { panic!("not run") };
-        assert_eq!((options.job.ranks, options.job.app.as_str()), (4, "ring"));
-        assert_eq!(options.job.args, ["-n", "--x"]);
     }
 }
