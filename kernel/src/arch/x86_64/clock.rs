@@ -5,6 +5,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use lwk_acpi::Timer;
+use lwk_clock::{Known, Source};
 use raw_cpuid::CpuId;
 
 use super::ports;
@@ -31,7 +32,7 @@ impl fmt::Display for NoReference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "this machine has no ACPI timer and its processor does not tell the frequency of its counter"
+            "this machine has no ACPI timer and no interval timer, and its processor does not tell the frequency of its counter"
         )
     }
 }
@@ -74,32 +75,80 @@ pub fn wait_until(condition: impl Fn() -> bool, microseconds: u64) -> bool {
     true
 }
 
-/// Finds the counter's frequency: from the processor if it says, else against the ACPI timer. Reads the wall clock.
+/// Finds the counter's frequency: as `lwk_clock` says. Reads the wall clock.
 ///
 /// # Errors
-/// [`NoReference`] if there is neither.
+/// [`NoReference`] if nobody tells it and the timer that is left does not run.
 pub fn calibrate(timer: Option<Timer>) -> Result<(), NoReference> {
-    let (hz, source) = match (frequency_by_processor(), timer) {
-        (Some(hz), _) => (hz, "processor"),
-        (None, Some(timer)) => (frequency_by_timer(timer), "ACPI timer"),
-        (None, None) => return Err(NoReference),
+    let source = lwk_clock::source(&known(timer.is_some()));
+    let hz = match (source, timer) {
+        (Source::Told(hz, _), _) => hz,
+        (Source::Measured(_), Some(timer)) => frequency_by_timer(timer),
+        (Source::Measured(_), None) => frequency_by_interval_timer().ok_or(NoReference)?,
     };
     TICKS_A_SECOND.store(hz, Ordering::Relaxed);
     WALL_BASE_NANOSECONDS.store(real_time_clock_seconds() * 1_000_000_000, Ordering::Relaxed);
     WALL_BASE_TICKS.store(ticks(), Ordering::Relaxed);
     log::debug!("time stamp counter runs at {} kHz ({source})", hz / 1000);
+    if !is_invariant() {
+        log::info!("the processor does not say that its time stamp counter runs at one frequency always");
+    }
     Ok(())
 }
 
-/// CPUID leaf 0x15, or the hypervisor's leaf 0x40000010 (in kHz).
-fn frequency_by_processor() -> Option<u64> {
+fn known(has_acpi_timer: bool) -> Known {
     let cpu = CpuId::new();
-    let by_crystal = cpu.get_tsc_info().and_then(|info| info.tsc_frequency());
-    let by_hypervisor = || {
-        let khz = cpu.get_hypervisor_info()?.tsc_frequency()?;
-        (khz != 0).then(|| u64::from(khz) * 1000)
+    Known {
+        crystal: cpu
+            .get_tsc_info()
+            .map(|info| [info.denominator(), info.numerator(), info.nominal_frequency()]),
+        base_mhz: cpu.get_processor_frequency_info().map(|info| info.processor_base_frequency()),
+        hypervisor_khz: cpu.get_hypervisor_info().and_then(|info| info.tsc_frequency()),
+        has_acpi_timer,
+    }
+}
+
+/// Whether the counter's frequency is the same in all states of the processor (CPUID leaf 0x80000007).
+fn is_invariant() -> bool {
+    CpuId::new().get_advanced_power_mgmt_info().is_some_and(|info| info.has_invariant_tsc())
+}
+
+/// The interval timer runs at this frequency; its channel 2 counts once from [`INTERVAL_COUNT`] to 0, in 10 ms.
+const INTERVAL_HZ: u64 = 1_193_182;
+const INTERVAL_COUNT: u16 = (INTERVAL_HZ / 100) as u16;
+/// No counter does as much in that time: a timer that has not ended then is not there.
+const INTERVAL_TICKS_MAX: u64 = 10_000_000_000;
+
+/// Against channel 2 of the interval timer (8254), whose gate and output are at port 0x61. None if it does not run.
+fn frequency_by_interval_timer() -> Option<u64> {
+    const GATE: u8 = 1;
+    const SPEAKER: u8 = 2;
+    const OUTPUT: u8 = 0x20;
+    /// Channel 2, both bytes, mode 0: the output rises when the count has ended.
+    const ONCE: u8 = 0b1011_0000;
+    let [low, high] = INTERVAL_COUNT.to_le_bytes();
+    // SAFETY: the timer's channel 2 and its gate, which only this function uses; the speaker is off.
+    let (begun, ended) = unsafe {
+        let control = ports::read_u8(0x61) & !(SPEAKER | GATE);
+        ports::write_u8(0x61, control);
+        ports::write_u8(0x43, ONCE);
+        ports::write_u8(0x42, low);
+        ports::write_u8(0x42, high);
+        ports::write_u8(0x61, control | GATE);
+        let begun = ticks();
+        while ports::read_u8(0x61) & OUTPUT == 0 {
+            if ticks() - begun > INTERVAL_TICKS_MAX {
+                return None;
+            }
+        }
+        let ended = ticks();
+        ports::write_u8(0x61, control);
+        (begun, ended)
     };
-    by_crystal.filter(|hz| *hz != 0).or_else(by_hypervisor)
+    let passed = ended - begun;
+    // A port that nothing is behind reads as ones: the count would have ended at once.
+    let hz = passed * INTERVAL_HZ / u64::from(INTERVAL_COUNT);
+    (hz > INTERVAL_HZ).then_some(hz)
 }
 
 /// ACPI's timer runs at this frequency (ACPI specification 6.5, section 4.8.2.1).
