@@ -56,8 +56,8 @@ fn wait_for(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>
     if ends_within(child, limit)? { child.wait().map(Some) } else { Ok(None) }
 }
 
-/// Whether a child ends within `limit`; it is not collected.
-fn ends_within(child: &Child, limit: Duration) -> io::Result<bool> {
+/// Whether a child ends within `limit`; it is neither killed nor collected.
+pub fn ends_within(child: &Child, limit: Duration) -> io::Result<bool> {
     let deadline = Instant::now() + limit;
     let handle = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     loop {

@@ -163,7 +163,7 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     };
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, false, options.verbose)?;
-    let (image_builder, (program, kernel)) = builder.with_image_builder(Firmware::Uefi, || {
+    let (image_builder, (program, kernel)) = builder.with_image_builder(options.firmware, || {
         let file = named.build(tree, &builder)?;
         let program = image::read_program(&file)?;
         check_program(&file, &program)?;
@@ -180,10 +180,10 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     show!("{}: {} MiB, boots on any 64-bit UEFI machine", output.display(), bytes.div_ceil(1 << 20));
     show!("Write it to a USB stick (everything on the stick is lost; /dev/sdX is the stick, see lsblk):");
     show!("    sudo dd if={} of=/dev/sdX bs=4M conv=fsync status=progress", output.display());
+    show!("Switch Secure Boot off and boot from the stick. Output goes to the screen and to the serial port");
     show!(
-        "Switch Secure Boot off and boot from the stick. Output goes to the screen and to the first serial"
+        "that is the firmware's console (else the first, 115200 baud, 8N1); the machine {end} when the job has ended."
     );
-    show!("port (115200 baud, 8N1); the machine {end} when the job has ended.");
     Ok(0)
 }
 

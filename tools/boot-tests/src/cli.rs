@@ -36,13 +36,14 @@ pub enum Check {
 #[derive(Clone, Debug, Args)]
 pub struct TestOptions {
     /// Only tests that have this in their name (`host`: the tests of the host crates); `kvm`: a choice of boot tests under KVM;
-    /// `rsmpi`: the examples of Rust's crate `mpi`; `soak`: 10 GB between two nodes over a bad wire, every byte compared
+    /// `bochs`: jobs in the emulator Bochs on four models of processors; `rsmpi`: the examples of Rust's crate `mpi`; `soak`: 10 GB
+    /// between two nodes over a bad wire, every byte compared
     ///
     /// `kvm` runs them on this machine if its /dev/kvm can be used, else in an emulated machine with AMD's virtualisation that boots Debian's
     /// kernel; its packages are unpacked under target/. `rsmpi` fetches the crate, and builds it under target/ against an installation made
     /// there.
     pub filter: Option<String>,
-    /// With `kvm` and `rsmpi`: only those that have this in their name
+    /// With `kvm`, `bochs` and `rsmpi`: only those that have this in their name
     pub row: Option<String>,
     /// With `soak`: million bytes to transfer (10000)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

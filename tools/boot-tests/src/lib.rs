@@ -12,6 +12,7 @@
 #[macro_use]
 extern crate lwk;
 
+mod bochs;
 mod capture;
 mod case;
 pub mod cli;
@@ -89,6 +90,9 @@ struct Count {
 pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     if options.filter.as_deref() == Some(kvm::COMMAND) {
         return kvm::run(tree, options);
+    }
+    if options.filter.as_deref() == Some(bochs::COMMAND) {
+        return bochs::run(tree, options);
     }
     if options.filter.as_deref() == Some(rsmpi::COMMAND) {
         return rsmpi::run(tree, options.row.as_deref(), options.verbose);

@@ -191,6 +191,9 @@ pub struct ImageOptions {
     /// Show kernel messages down to this level [default: warn]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub log: Option<Level>,
+    /// Firmware of the machine
+    #[arg(long, value_enum, default_value = "uefi", hide = true)]
+    pub firmware: Firmware,
     /// Print how long each step takes
     #[arg(short, long)]
     pub verbose: bool,
