@@ -3,7 +3,7 @@
 //! Round-trip time and time limit as in RFC 6298, with limits for a machine room; each acknowledgement of something new starts the time
 //! anew (its section 5.3). Congestion as in RFC 5681 with frames instead of bytes. Selective acknowledgement marks a frame lost when three later
 //! ones have arrived, and one that was sent again when something sent clearly later has (RFC 8985, section 6.2). A mark of a full queue
-//! counts as a loss without the retransmission (RFC 3168).
+//! halves the window, a loss takes three tenths of it (RFC 3168; RFC 9438, section 4.6): where queues are marked, few losses are of full ones.
 //!
 //! Silence is answered twice. First by probes: one frame goes again, some times, and the window stays as it is (RFC 8985, section 7). So a peer that was
 //! busy for a moment, as an emulated or a swapped-out node is, costs some frames at most, and its late answer teaches the time limit. Only when the
@@ -286,20 +286,20 @@ impl Window {
             number = number.wrapping_add(1);
         }
         if found {
-            self.shrink(LEAST_LOST);
+            self.shrink((self.room / 10 * 7).max(LEAST_LOST * FRAME));
         }
     }
 
     /// The peer has told of a mark.
     pub fn marked(&mut self) {
         if !before(self.first, self.recover) {
-            self.shrink(LEAST_MARKED);
+            self.shrink((self.room / 2).max(LEAST_MARKED * FRAME));
         }
     }
 
-    fn shrink(&mut self, least: u32) {
-        self.threshold = (self.room / 2).max(least * FRAME);
-        self.room = self.threshold.min(self.room);
+    fn shrink(&mut self, room: u32) {
+        self.threshold = room;
+        self.room = room.min(self.room);
         self.recover = self.next;
     }
 
