@@ -2,7 +2,7 @@
 //!
 //! A core reaches its own [`Core`] through [`Core::current`], and others' through [`core()`]. Only the owner writes it.
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 use lwk_abi::address::PAGE_BYTES;
 use lwk_abi::syscall::CoreCounters;
@@ -26,6 +26,8 @@ pub struct Core {
     running: AtomicPtr<Rank>,
     /// Whether the core has loaded its ranks' images. Relaxed everywhere: only the core itself uses it.
     loaded: AtomicBool,
+    /// Fences that it has made for others.
+    fences: AtomicU64,
     pub counters: Counters,
 }
 
@@ -111,6 +113,7 @@ impl Core {
             index: AtomicU32::new(u32::MAX),
             running: AtomicPtr::default(),
             loaded: AtomicBool::new(false),
+            fences: AtomicU64::new(0),
             counters: Counters::new(),
         })?;
         Some(core)
@@ -152,6 +155,19 @@ impl Core {
     pub fn index(&self) -> usize {
         // Relaxed: set before the core is published.
         self.index.load(Ordering::Relaxed) as usize
+    }
+
+    /// A fence of this core, which others have asked for; for the core itself.
+    pub fn fence(&self) {
+        // SeqCst: the fence is what this is for, and whoever sees the count has it before. Others that wait read it in `fences`.
+        fence(Ordering::SeqCst);
+        self.fences.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How many fences it has made for others.
+    pub fn fences(&self) -> u64 {
+        // SeqCst: pairs with `fence`; what is asked before this is not answered by a fence that is counted already.
+        self.fences.load(Ordering::SeqCst)
     }
 
     /// Whether this core has loaded its ranks' images; it is asked once with the answer no.

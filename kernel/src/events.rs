@@ -3,7 +3,7 @@
 use lwk_failure::{End, Fault};
 
 use crate::arch::exceptions::{Event, Handlers, NON_MASKABLE};
-use crate::arch::interrupts::{CARD, KICK, LIMIT, SPURIOUS, STOP, TIMER, WAKE, halt_for_ever};
+use crate::arch::interrupts::{CARD, FENCE, KICK, LIMIT, SPURIOUS, STOP, TIMER, WAKE, halt_for_ever};
 use crate::arch::trap_frame::TrapFrame;
 use crate::core_local::Core;
 use crate::syscall::{self, signals};
@@ -26,6 +26,7 @@ fn happened(frame: &mut TrapFrame, event: Event) {
             match vector {
                 // A core that waits sees for itself that its ranks are to stop.
                 STOP if frame.is_of_user() => node::stop_ranks(core),
+                FENCE => core.fence(),
                 WAKE | STOP | SPURIOUS => {}
                 CARD | TIMER | KICK => network::interrupted(vector),
                 LIMIT => limit::struck(core, frame),

@@ -9,7 +9,7 @@ use lwk_elf::Program;
 use lwk_job::{End, Inject};
 
 use crate::arch::{clock, interrupt_controller, interrupts};
-use crate::core_local::{self, Core};
+use crate::core_local::{self, CORES_MAX, Core};
 use crate::create_ranks;
 use crate::network;
 use crate::rank::Rank;
@@ -216,6 +216,26 @@ impl Job {
         let others = self.cores.iter().filter(|core| **core != own.index());
         for core in others.filter_map(|core| core_local::core(*core)) {
             interrupt_controller::interrupt_core(core.block(), vector);
+        }
+    }
+
+    /// Has every core on which a rank lives make a fence, `own` included, before this returns. Cores that ask at once answer each other here; a
+    /// job that is to stop is not waited for.
+    pub fn fence_cores(&self, own: &Core) {
+        let cores = || self.cores.iter().filter_map(|core| core_local::core(*core));
+        let mut before = [0; CORES_MAX];
+        for core in cores() {
+            before[core.index()] = core.fences();
+        }
+        own.fence();
+        self.interrupt_cores(own, interrupts::FENCE);
+        let is_fenced = |core: &Core| {
+            let has_ranks = self.living_ranks_of_core(core.index()).next().is_some();
+            !has_ranks || core.fences() != before[core.index()]
+        };
+        while !self.is_stopping() && !cores().all(is_fenced) {
+            own.fence();
+            core::hint::spin_loop();
         }
     }
 

@@ -6,6 +6,7 @@ use crate::arch;
 use crate::errno::Errno;
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
+use lwk_abi::syscall::membarrier::{GLOBAL_EXPEDITED, REGISTER_GLOBAL_EXPEDITED};
 use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, linux};
 
 /// Any system call by number: six arguments, the result as it comes, which [`Errno::check`] splits. For tests and for calls that have no
@@ -130,6 +131,22 @@ pub fn getrandom(buffer: &mut [u8]) -> Result<usize, Errno> {
     let arguments = [address_of(buffer.as_mut_ptr()), buffer.len() as u64, 0, 0, 0, 0];
     // SAFETY: the call writes at most `len` bytes into the buffer, which is borrowed exclusively.
     Errno::check(unsafe { raw(linux::GETRANDOM, arguments) }).map(|bytes| bytes as usize)
+}
+
+/// Says that this rank is to be reached by [`fence_ranks`] of others. Errors: any, where that cannot be done.
+pub fn accept_fences() -> Result<(), Errno> {
+    membarrier(REGISTER_GLOBAL_EXPEDITED)
+}
+
+/// Every rank that has called [`accept_fences`] makes a sequentially consistent fence, wherever it is in its program, between beginning and end of
+/// this. Errors: any, where that cannot be done.
+pub fn fence_ranks() -> Result<(), Errno> {
+    membarrier(GLOBAL_EXPEDITED)
+}
+
+fn membarrier(command: u64) -> Result<(), Errno> {
+    // SAFETY: no memory is involved.
+    Errno::check(unsafe { raw(linux::MEMBARRIER, [command, 0, 0, 0, 0, 0]) }).map(|_| ())
 }
 
 /// Linux's `struct new_utsname`: strings of up to 64 bytes, each ended by a NUL.

@@ -142,6 +142,7 @@ pub mod linux {
     pub const GETCPU: u64 = 309;
     pub const RENAMEAT2: u64 = 316;
     pub const GETRANDOM: u64 = 318;
+    pub const MEMBARRIER: u64 = 324;
     pub const MLOCK2: u64 = 325;
     pub const COPY_FILE_RANGE: u64 = 326;
     pub const STATX: u64 = 332;
@@ -155,6 +156,16 @@ pub mod arch_prctl {
     pub const SET_FS: u32 = 0x1002;
     pub const GET_FS: u32 = 0x1003;
     pub const GET_GS: u32 = 0x1004;
+}
+
+/// Commands of `membarrier(2)` (linux/membarrier.h).
+pub mod membarrier {
+    pub const QUERY: u64 = 0;
+    pub const GLOBAL: u64 = 1;
+    pub const GLOBAL_EXPEDITED: u64 = 1 << 1;
+    pub const REGISTER_GLOBAL_EXPEDITED: u64 = 1 << 2;
+    pub const PRIVATE_EXPEDITED: u64 = 1 << 3;
+    pub const REGISTER_PRIVATE_EXPEDITED: u64 = 1 << 4;
 }
 
 /// Flags of `mmap(2)` (asm-generic/mman-common.h, linux/mman.h).

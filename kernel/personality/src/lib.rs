@@ -20,6 +20,7 @@ extern crate std;
 mod copy;
 mod descriptors;
 mod device;
+mod fences;
 mod file;
 mod folder;
 mod frame;

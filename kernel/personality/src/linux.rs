@@ -5,7 +5,7 @@ use lwk_abi::syscall::{at, fcntl, linux};
 
 use crate::machine::Machine;
 use crate::process::Process;
-use crate::{Errno, Waiting, file, identity, memory, poll, time};
+use crate::{Errno, Waiting, fences, file, identity, memory, poll, time};
 
 /// Answers the call with Linux's `number` and up to six arguments, in registers' order; `ENOSYS` if there is none.
 pub fn call<M: Machine>(process: &mut Process, machine: &M, number: u64, arguments: [u64; 6]) -> Waiting {
@@ -123,6 +123,7 @@ fn dispatch<M: Machine>(process: &mut Process, machine: &M, number: u64, argumen
         linux::KILL => process.raise(machine, a, None, code),
         linux::TKILL => process.raise(machine, a, Some(a), code),
         linux::TGKILL => process.raise(machine, a, Some(b), c as u32),
+        linux::MEMBARRIER => fences::membarrier(machine, a, b),
         linux::GETRANDOM => identity::random(machine, a, b, c),
         linux::GETPID | linux::GETTID | linux::SET_TID_ADDRESS => Ok(identity::process_number(machine)),
         linux::GETPPID => Ok(0),

@@ -98,6 +98,10 @@ pub trait Machine {
     fn save_float(&self, address: u64) -> Result<(), Errno>;
     /// Makes what is at `address` the program's extended state; with 0, that of a program that has not used it. `EFAULT`.
     fn load_float(&self, address: u64) -> Result<(), Errno>;
+    /// Whether [`Machine::fence_ranks`] reaches all ranks that have asked this.
+    fn can_fence_ranks(&self) -> bool;
+    /// Every rank of the job, where it runs, makes a sequentially consistent fence between beginning and end of this.
+    fn fence_ranks(&self);
     /// The rank has nothing to do for so many nanoseconds: an opportunity for others, not a promise.
     fn idle(&self, nanoseconds: u64);
 

@@ -192,6 +192,14 @@ impl Machine for NodeMachine<'_> {
         Ok(())
     }
 
+    fn can_fence_ranks(&self) -> bool {
+        true
+    }
+
+    fn fence_ranks(&self) {
+        self.job.fence_cores(self.core);
+    }
+
     /// The core is the rank's own; ranks that share it get their turn when the call is made again.
     fn idle(&self, _nanoseconds: u64) {
         core::hint::spin_loop();

@@ -9,6 +9,7 @@ use lwk_abi::address::{JOB_PAGE, SLOT_BYTES, USER_END, slot_of};
 use lwk_abi::console::REPORT;
 use lwk_abi::job_page::JobPage;
 use lwk_abi::syscall::errno::EFAULT;
+use lwk_abi::syscall::membarrier::{GLOBAL_EXPEDITED, REGISTER_GLOBAL_EXPEDITED};
 use lwk_abi::syscall::{CoreCounters, arch_prctl};
 use lwk_files::Files;
 use lwk_mm::Access;
@@ -265,6 +266,16 @@ impl Machine for HostMachine {
             }
         }
         Ok(())
+    }
+
+    fn can_fence_ranks(&self) -> bool {
+        // SAFETY: the call touches no memory.
+        unsafe { Gate::call(libc::SYS_membarrier, [REGISTER_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0]) == 0 }
+    }
+
+    fn fence_ranks(&self) {
+        // SAFETY: as above. It has no error where `can_fence_ranks` said yes.
+        unsafe { Gate::call(libc::SYS_membarrier, [GLOBAL_EXPEDITED, 0, 0, 0, 0, 0]) };
     }
 
     fn idle(&self, nanoseconds: u64) {

@@ -65,6 +65,8 @@ pub struct Node {
     pub printed: RefCell<Vec<(Stream, Vec<u8>)>>,
     pub thread_bases: Cell<[u64; 2]>,
     pub has_random: Cell<bool>,
+    /// Made on all cores; none if that cannot be done.
+    pub fences: Cell<Option<u64>>,
     pub stack_pointer: Cell<u64>,
     pub unsupported: RefCell<Vec<u64>>,
     /// What the program has entered with.
@@ -96,6 +98,7 @@ impl Node {
             printed: RefCell::default(),
             thread_bases: Cell::default(),
             has_random: Cell::new(true),
+            fences: Cell::new(Some(0)),
             unsupported: RefCell::default(),
             registers: Cell::default(),
             counts: Cell::default(),
@@ -214,6 +217,14 @@ impl Machine for Node {
 
     fn load_float(&self, address: u64) -> Result<(), Errno> {
         if address == 0 { Ok(()) } else { self.read(address, &mut [0; FLOAT_BYTES as usize]) }
+    }
+
+    fn can_fence_ranks(&self) -> bool {
+        self.fences.get().is_some()
+    }
+
+    fn fence_ranks(&self) {
+        self.fences.set(self.fences.get().map(|fences| fences + 1));
     }
 
     fn idle(&self, _nanoseconds: u64) {}

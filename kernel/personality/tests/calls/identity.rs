@@ -82,6 +82,27 @@ fn random_bytes_come_or_an_error() {
 }
 
 #[test]
+fn fences_are_made_on_all_cores_where_they_can_be() {
+    use lwk_abi::syscall::membarrier::{
+        GLOBAL, GLOBAL_EXPEDITED, PRIVATE_EXPEDITED, QUERY, REGISTER_GLOBAL_EXPEDITED,
+    };
+    let mut program = Program::new();
+    let known = program.call(linux::MEMBARRIER, &[QUERY, 0]);
+    assert_eq!(known, Ok(0b11111));
+    assert_eq!(program.call(linux::MEMBARRIER, &[REGISTER_GLOBAL_EXPEDITED, 0]), Ok(0));
+    assert_eq!(program.call(linux::MEMBARRIER, &[PRIVATE_EXPEDITED, 0]), Ok(0));
+    assert_eq!(program.node.fences.get(), Some(0));
+    assert_eq!(program.call(linux::MEMBARRIER, &[GLOBAL_EXPEDITED, 0]), Ok(0));
+    assert_eq!(program.call(linux::MEMBARRIER, &[GLOBAL, 0]), Ok(0));
+    assert_eq!(program.node.fences.get(), Some(2));
+    assert_eq!(program.call(linux::MEMBARRIER, &[1 << 9, 0]), error(EINVAL));
+    assert_eq!(program.call(linux::MEMBARRIER, &[GLOBAL_EXPEDITED, 1]), error(EINVAL));
+    program.node.fences.set(None);
+    assert_eq!(program.call(linux::MEMBARRIER, &[QUERY, 0]), error(ENOSYS));
+    assert_eq!(program.call(linux::MEMBARRIER, &[GLOBAL_EXPEDITED, 0]), error(ENOSYS));
+}
+
+#[test]
 fn thread_bases_are_the_programs_own_addresses() {
     const SET_GS: u64 = 0x1001;
     const SET_FS: u64 = 0x1002;

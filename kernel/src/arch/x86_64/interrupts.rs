@@ -9,6 +9,8 @@ use super::entry;
 pub const WAKE: u8 = 0xf0;
 /// An inter-processor interrupt that stops the ranks of a job that is ending.
 pub const STOP: u8 = 0xf1;
+/// An inter-processor interrupt that asks for a fence.
+pub const FENCE: u8 = 0xf2;
 /// The network card has frames.
 pub const CARD: u8 = 0xe0;
 /// The timer of the core that looks after the network has struck.
