@@ -4,10 +4,7 @@
 //! are no loops over single bytes.
 
 use core::arch::asm;
-use core::arch::x86_64::{
-    __cpuid, __cpuid_count, __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256,
-    _mm256_storeu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
-};
+use core::arch::x86_64::{__cpuid, __cpuid_count, _mm_loadu_si128, _mm_storeu_si128, _mm256_zeroupper};
 
 /// Vectors that both the processor has and the home saves (the state components in XCR0), by length.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -52,46 +49,62 @@ pub fn is_looked_up_by_linear_address() -> bool {
 }
 
 macro_rules! vector_copy {
-    ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
-        /// Copies by vectors of that length.
+    ($name:ident, $feature:literal, $register:ident, $width:literal, $move:literal, $end:stmt) => {
+        /// Copies by vectors of that length. Content that somebody writes meanwhile is copied as whatever it is then.
         ///
         /// # Safety
-        /// As for `core::ptr::copy_nonoverlapping`; at least one vector long; the processor has the feature.
+        /// As for `core::ptr::copy_nonoverlapping`, but for that; at least one vector long; the processor has the feature.
         #[target_feature(enable = $feature)]
         pub unsafe fn $name(source: *const u8, target: *mut u8, bytes: usize) {
-            const WIDTH: usize = size_of::<$vector>();
+            const WIDTH: usize = $width;
+            // SAFETY: one vector is readable at `from` and writable at `to`, apart, in all calls below. Instructions, so that a
+            // value is read once, whoever writes meanwhile.
+            let one = |from: *const u8, to: *mut u8| unsafe {
+                asm!(
+                    concat!($move, " {vector}, [{from}]"),
+                    concat!($move, " [{to}], {vector}"),
+                    from = in(reg) from, to = in(reg) to, vector = out($register) _,
+                    options(nostack, preserves_flags),
+                );
+            };
             let mut done = 0;
             // SAFETY: `bytes` are readable at `source`, writable at `target`, and apart (this function's
             // contract); no access goes beyond them, as there is at least one vector.
             unsafe {
                 while done + 4 * WIDTH <= bytes {
-                    let (from, to) = (source.add(done), target.add(done));
-                    let a = $load(from.cast());
-                    let b = $load(from.add(WIDTH).cast());
-                    let c = $load(from.add(2 * WIDTH).cast());
-                    let d = $load(from.add(3 * WIDTH).cast());
-                    $store(to.cast(), a);
-                    $store(to.add(WIDTH).cast(), b);
-                    $store(to.add(2 * WIDTH).cast(), c);
-                    $store(to.add(3 * WIDTH).cast(), d);
+                    asm!(
+                        concat!($move, " {a}, [{from}]"),
+                        concat!($move, " {b}, [{from} + ", $width, "]"),
+                        concat!($move, " {c}, [{from} + 2 * ", $width, "]"),
+                        concat!($move, " {d}, [{from} + 3 * ", $width, "]"),
+                        concat!($move, " [{to}], {a}"),
+                        concat!($move, " [{to} + ", $width, "], {b}"),
+                        concat!($move, " [{to} + 2 * ", $width, "], {c}"),
+                        concat!($move, " [{to} + 3 * ", $width, "], {d}"),
+                        from = in(reg) source.add(done), to = in(reg) target.add(done),
+                        a = out($register) _, b = out($register) _, c = out($register) _, d = out($register) _,
+                        options(nostack, preserves_flags),
+                    );
                     done += 4 * WIDTH;
                 }
                 while done + WIDTH <= bytes {
-                    $store(target.add(done).cast(), $load(source.add(done).cast()));
+                    one(source.add(done), target.add(done));
                     done += WIDTH;
                 }
                 if done < bytes {
                     let last = bytes - WIDTH;
-                    $store(target.add(last).cast(), $load(source.add(last).cast()));
+                    one(source.add(last), target.add(last));
                 }
             }
+            $end
         }
     };
 }
 
-vector_copy!(copy_sse2, "sse2", __m128i, _mm_loadu_si128, _mm_storeu_si128);
-vector_copy!(copy_avx, "avx", __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
-vector_copy!(copy_avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_storeu_si512);
+// The compiler does not see the vectors: without the end, instructions of SSE that follow wait for their upper halves.
+vector_copy!(copy_sse2, "sse2", xmm_reg, 16, "movdqu", {});
+vector_copy!(copy_avx, "avx", ymm_reg, 32, "vmovdqu", _mm256_zeroupper());
+vector_copy!(copy_avx512, "avx512f", zmm_reg, 64, "vmovdqu64", _mm256_zeroupper());
 
 /// Copies 64 bytes, without a loop.
 ///
