@@ -295,6 +295,47 @@ static void buffered(MPI_Comm comm, int to, int from)
     done(&in);
 }
 
+/* A message that no receive wants stays cancellable however many others have passed it: several rounds of any ring that the transport has. */
+static void passed_by_others(MPI_Comm comm, int to, int from)
+{
+    enum { OTHERS = 300 };
+    Message out = message(300, 0), in = message(300, 0), others = message(200, 0), got = message(200, 0);
+    MPI_Status status;
+    int found;
+    for (int relocated = 0; relocated < 2; relocated++) {
+        fill(&out, 7);
+        MPI_Request request = begin(relocated ? STANDARD : SYNCHRONOUS, 0, &out, to, comm);
+        for (int i = 0; i < OTHERS; i++) {
+            MPI_Request other;
+            fill(&others, i);
+            MPI_Isend(others.data, 1, others.type, to, OTHER, comm, &other);
+            MPI_Recv(got.data, 1, got.type, from, OTHER, comm, &status);
+            THAT(is_filled(&got, i));
+            MPI_Wait(&other, &status);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (relocated) {
+            /* Its wait ends without a receiver, and what it had in its buffer arrives. */
+            MPI_Wait(&request, &status);
+            fill(&out, 8);
+            MPI_Barrier(MPI_COMM_WORLD);
+            MPI_Recv(in.data, 1, in.type, from, TAG, comm, &status);
+            THAT(is_filled(&in, 7));
+        } else {
+            THAT(cancel(&request) == 1);
+            fill(&out, 8);
+            MPI_Barrier(MPI_COMM_WORLD);
+            MPI_Iprobe(from, TAG, comm, &found, &status);
+            THAT(!found);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    done(&out);
+    done(&in);
+    done(&others);
+    done(&got);
+}
+
 /* Cancelling while the receiver receives, in all its forms: each message is received or cancelled, never both and never neither. */
 static void race(MPI_Comm comm, int to, int from)
 {
@@ -348,7 +389,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     eager = argc > 1 ? atoi(argv[1]) : 256;
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+    passed_by_others(MPI_COMM_WORLD, next, previous);
     all_ways(MPI_COMM_WORLD, next, previous);
+    passed_by_others(MPI_COMM_WORLD, next, previous);
     all_ways(MPI_COMM_SELF, 0, 0);
     many(MPI_COMM_WORLD, next, previous);
     completed(MPI_COMM_WORLD, next, previous);

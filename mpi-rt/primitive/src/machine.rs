@@ -1,8 +1,17 @@
 //! The machine's atomics, and plain shared data.
 
 use core::cell::UnsafeCell;
+use core::sync::atomic::compiler_fence;
 
-pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// A sequentially consistent fence that costs nothing, against a side that has the system make a fence on every core (`membarrier(2)`) before it
+/// looks: of the two, one sees what the other has stored before.
+#[inline(always)]
+pub fn light_fence() {
+    // The processor's part is the system's, who interrupts it.
+    compiler_fence(Ordering::SeqCst);
+}
 
 /// Plain data that one side writes and the other reads, never at once: who may when is up to the protocol that it is part of.
 #[repr(transparent)]

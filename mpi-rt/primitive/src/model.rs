@@ -4,7 +4,7 @@ use loom::model::Builder;
 use loom::thread;
 
 pub use loom::cell::UnsafeCell as Plain;
-pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// How often the checker takes the turn from a thread that could go on; enough for two threads, and seconds instead of hours.
 const PREEMPTIONS: usize = 3;
@@ -26,6 +26,11 @@ pub fn wait(mut condition: impl FnMut() -> bool) {
     while !condition() {
         thread::yield_now();
     }
+}
+
+/// Stands for a light fence, and for the system's on every core: what both sides together have.
+pub fn light_fence() {
+    fence(Ordering::SeqCst);
 }
 
 /// Memory that a protocol protects; the checker watches who touches it when.

@@ -97,7 +97,7 @@ struct Told {
 /// A line that the sender touches only for long messages, and when it takes something back: otherwise it stays with the receiver.
 struct Taken {
     /// Who has the message.
-    message: Word,
+    message: Word<false>,
     /// Written by the sender: where the content is when it has been relocated.
     elsewhere: AtomicU64,
     /// Chunks taken.

@@ -3,11 +3,11 @@
 //! A [`Gate`] is such a word in the *receiver's* memory, one for each cell of the ring by which envelopes come. The receiver passes it when it takes an
 //! envelope out. That costs an exchange of a word that nobody else touches, so it waits for no line (measured: on a line that the sender
 //! polls half round trips take a third longer, in the sender's memory windows lose a tenth). A sender comes to the gate, which is far from it, only to
-//! cancel or to relocate. Behind the gate the message is the receiver's, unless it has said before that it keeps it unreceived
+//! cancel or to relocate. A short message is read without passing it while the sender may only relocate ([`crate::Pace`]). Behind the gate the message is the receiver's, unless it has said before that it keeps it unreceived
 //! ([`Descriptor::hold`]): then the descriptor's own word decides.
 
 use crate::descriptor::{Claim, Descriptor};
-use crate::primitive::{AtomicU64, Ordering};
+use crate::primitive::{AtomicU64, Ordering, fence};
 use lwk_primitive::made;
 
 /// The receiver has the message, or has met the envelope of one that was cancelled. While the word has another use's number, the message is where the
@@ -32,19 +32,24 @@ pub(crate) fn state(number: u64, code: u64) -> u64 {
     number << CODE_BITS | code
 }
 
-/// The code of a state, if it is one of this use.
-#[inline(always)]
-fn code(state: u64, number: u64) -> Option<u64> {
-    (state >> CODE_BITS == number).then_some(state & ((1 << CODE_BITS) - 1))
-}
+/// Who has the message. If numbers `RISE`, each use has a greater one than those before: of a word that has a later use's number, the receiver has
+/// had the message.
+pub(crate) struct Word<const RISE: bool>(AtomicU64);
 
-/// Who has the message.
-pub(crate) struct Word(AtomicU64);
-
-impl Word {
+impl<const RISE: bool> Word<RISE> {
     made! {
-        pub fn new() -> Word {
+        pub fn new() -> Word<RISE> {
             Word(AtomicU64::new(0))
+        }
+    }
+
+    /// The code of a state, if it is one of this use.
+    #[inline(always)]
+    fn code(state: u64, number: u64) -> Option<u64> {
+        match state >> CODE_BITS {
+            of if of == number => Some(state & ((1 << CODE_BITS) - 1)),
+            of if RISE && of > number => Some(CLAIMED),
+            _ => None,
         }
     }
 
@@ -53,7 +58,7 @@ impl Word {
     pub fn claim(&self, number: u64) -> Option<u64> {
         // Acquire: pairs with the release in `change`, from `relocate`: the copy is there, and the address of it. Release: pairs with the acquire loads
         // in `change`: what `hold` has written is there, and in `is`: the receiver is done with what a cancelled message has named.
-        code(self.0.swap(state(number, CLAIMED), Ordering::AcqRel), number)
+        Self::code(self.0.swap(state(number, CLAIMED), Ordering::AcqRel), number)
     }
 
     /// Puts a code there that nobody else may replace now.
@@ -64,21 +69,21 @@ impl Word {
 
     /// Whether the word has this code.
     pub fn is(&self, number: u64, code: u64) -> bool {
-        // Acquire: pairs with the release in `claim`.
+        // Acquire: pairs with the release in `claim`, and in `change` from `relocate`.
         self.0.load(Ordering::Acquire) == state(number, code)
     }
 
     /// Whether `next` would make something of the code.
     pub fn may_change(&self, number: u64, next: impl Fn(Option<u64>) -> Option<u64>) -> bool {
         // Relaxed: a hint.
-        next(code(self.0.load(Ordering::Relaxed), number)).is_some()
+        next(Self::code(self.0.load(Ordering::Relaxed), number)).is_some()
     }
 
     /// Puts in place of the code what `next` makes of it, `None` being that of an earlier use; false if it makes nothing.
     pub fn change(&self, number: u64, next: impl Fn(Option<u64>) -> Option<u64>) -> bool {
         // Acquire, here and below: pairs with the release in `claim`: where the receiver has passed the gate, the descriptor says whether it holds.
         let mut before = self.0.load(Ordering::Acquire);
-        while let Some(after) = next(code(before, number)) {
+        while let Some(after) = next(Self::code(before, number)) {
             // Release: pairs with the exchange in `claim`. (`reserve` passes on what `relocate` has released.)
             let exchanged =
                 self.0.compare_exchange(before, state(number, after), Ordering::AcqRel, Ordering::Acquire);
@@ -92,7 +97,7 @@ impl Word {
 }
 
 /// In the receiver's memory, one for each cell of the ring.
-pub struct Gate(Word);
+pub struct Gate(Word<true>);
 
 impl Gate {
     made! {
@@ -112,7 +117,7 @@ impl Default for Gate {
 /// The gate of one message.
 #[derive(Clone, Copy)]
 pub struct Passage<'a> {
-    word: &'a Word,
+    word: &'a Word<true>,
     number: u64,
 }
 
@@ -122,6 +127,12 @@ impl<'a> Passage<'a> {
     pub fn new(gate: &'a Gate, position: u64) -> Passage<'a> {
         // New gates have the number 0.
         Passage { word: &gate.0, number: position + 1 }
+    }
+
+    /// The number of the use; never 0.
+    #[inline(always)]
+    pub(crate) fn number(self) -> u64 {
+        self.number
     }
 
     /// Receiver, once, when it takes the envelope out of the ring: takes the message, which has that descriptor.
@@ -134,9 +145,22 @@ impl<'a> Passage<'a> {
         }
     }
 
+    /// Receiver, in place of [`Passage::claim`] where the sender cannot cancel now ([`crate::Pace`]): where the sender has moved the content to, if it has.
+    /// Asked before the content is read in place, and again after that: if it has been moved meanwhile, what was read may be anything.
+    #[inline(always)]
+    pub fn moved(self, descriptor: &Descriptor) -> Option<u64> {
+        // Pairs with the fence in `close`: if something has been read that was written after it, then the state is found here. What is read in
+        // place before has been read.
+        fence(Ordering::Acquire);
+        self.word.is(self.number, RELOCATED).then(|| descriptor.elsewhere())
+    }
+
     /// Puts this code there if the receiver has not come and the sender has not been there.
     pub(crate) fn close(self, code: u64) -> bool {
-        self.word.change(self.number, |before| before.is_none().then_some(code))
+        let is_closed = self.word.change(self.number, |before| before.is_none().then_some(code));
+        // Release: pairs with the fence in `moved`: before what is written where the content was.
+        fence(Ordering::Release);
+        is_closed
     }
 
     /// Whether that would succeed now.

@@ -2,7 +2,7 @@
 //!
 //! * [`Descriptor`]: one long message. The receiver takes it, unless the sender has taken it back, and says that it has copied it, or first
 //!   where it goes, and then both copy.
-//! * [`Gate`]: who has a message that comes by a ring, where its receiver is.
+//! * [`Gate`]: who has a message that comes by a ring, where its receiver is; [`Pace`]: whether the receiver says so.
 //! * [`Partitions`]: a message that becomes ready piece by piece, again and again (MPI-5.0, chapter 4, "Partitioned Point-to-Point
 //!   Communication").
 //!
@@ -17,6 +17,7 @@ extern crate alloc;
 mod descriptor;
 mod gate;
 mod line;
+mod pace;
 mod partitions;
 
 #[cfg(not(all(test, feature = "loom")))]
@@ -26,6 +27,7 @@ use lwk_primitive::model as primitive;
 
 pub use descriptor::{Claim, Descriptor, Helped, Seen, USES};
 pub use gate::{Gate, Passage};
+pub use pace::{Pace, Reading};
 pub use partitions::{Partitions, Readiness};
 
 #[cfg(all(test, feature = "loom"))]

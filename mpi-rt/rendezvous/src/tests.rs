@@ -41,6 +41,22 @@ fn a_gate_is_passed_once() {
     assert!(descriptor.is_given_up(3, at(128)));
 }
 
+/// The cells of the ring are used again while the receiver holds a message.
+#[test]
+fn a_held_message_is_cancelled_at_its_descriptor_when_later_ones_have_passed() {
+    let (first, second, gate) = (Descriptor::new(), Descriptor::new(), Gate::new());
+    let at = |position| Passage::new(&gate, position);
+    assert_eq!(first.hold(1, at(0)), Claim::InPlace);
+    assert_eq!(at(64).claim(&second), Claim::InPlace);
+    assert!(first.cancel(1, Some(at(0))) && first.is_cancelled(1));
+    assert!(!second.cancel(1, Some(at(64))));
+    assert_eq!(first.claim(1), Claim::Cancelled);
+    assert_eq!(first.hold(2, at(128)), Claim::InPlace);
+    assert_eq!(at(192).claim(&second), Claim::InPlace);
+    assert!(first.relocate(2, 70, Some(at(128))));
+    assert_eq!(first.claim(2), Claim::Elsewhere(70));
+}
+
 #[test]
 fn a_held_message_is_the_senders_again_until_it_is_claimed() {
     let (descriptor, gate) = (Descriptor::new(), Gate::new());

@@ -8,7 +8,7 @@ use crate::region::Region;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use lwk_place::{Peer, seen_by_wire};
-use lwk_rendezvous::{Descriptor, Passage, USES};
+use lwk_rendezvous::{Descriptor, Passage, Seen, USES};
 
 /// A name in an envelope is the descriptor's address, as the sender calls it, and above these bits the number of its use.
 const USE_SHIFT: u32 = 48;
@@ -81,6 +81,12 @@ impl Descriptors {
     #[inline(always)]
     pub fn release(&mut self, ticket: Ticket) {
         self.free.push(ticket.0);
+    }
+
+    /// Whether the message has been received, and the ticket only waits to be released.
+    pub fn is_done(&self, ticket: Ticket) -> bool {
+        let entry = self.entry(ticket);
+        entry.descriptor.look(entry.number) == Seen::Done
     }
 
     /// Takes the message back; the ticket is void then. False if it has been matched.

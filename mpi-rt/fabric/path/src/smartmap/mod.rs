@@ -22,10 +22,10 @@ use core::ops::RangeInclusive;
 use lwk_copy::few;
 use lwk_copy::threshold::{EAGER_LIMIT, HELP_FROM};
 use lwk_place::{Peer, peers, wall};
-use lwk_rendezvous::{Gate, Passage};
+use lwk_rendezvous::{Gate, Pace, Passage};
 use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer, Published};
 use lwk_user::smartmap::Symmetric;
-use lwk_user::wait;
+use lwk_user::{syscall, wait};
 
 /// Cells of a ring: 4 KiB from each peer. Measured: 64 to 256 make no difference to rate or latency.
 pub const CELLS: usize = 64;
@@ -36,7 +36,27 @@ const INLINE: usize = DATA_BYTES - 16;
 /// Set in the envelope's length word: the content is at the sender.
 const AT_SENDER: u64 = 1 << 63;
 
-/// Where a rank's rings, credit words and gates are, in its own addresses.
+/// Where the messages of one peer come in; in the receiver's memory.
+#[repr(align(64))]
+struct Entrance {
+    /// One for each cell of the ring.
+    gates: [Gate; CELLS],
+    pace: Pace,
+}
+
+impl Entrance {
+    const fn new() -> Entrance {
+        Entrance { gates: [const { Gate::new() }; CELLS], pace: Pace::new() }
+    }
+
+    /// The gate of the message whose envelope is at a position of the ring.
+    #[inline(always)]
+    fn gate(&self, position: u64) -> Passage<'_> {
+        Passage::new(&self.gates[position as usize % CELLS], position)
+    }
+}
+
+/// Where a rank's rings, credit words and entrances are, in its own addresses.
 struct Addresses(Published<3>);
 
 // SAFETY: atomics only; the numbers are slot-0 addresses that readers translate.
@@ -60,10 +80,12 @@ struct Link {
     sends: bool,
     /// Whether its next message comes here, and whatever comes after it.
     receives: bool,
+    /// Whether the peer claims each message of ours.
+    is_claimed: bool,
     /// Of messages to the peer, in its memory.
-    out: &'static [Gate; CELLS],
+    out: &'static Entrance,
     /// Of messages from the peer.
-    into: &'static [Gate; CELLS],
+    into: &'static Entrance,
 }
 
 const _: () = assert!(size_of::<Link>() == 128 && CELLS.is_power_of_two());
@@ -72,8 +94,7 @@ impl Link {
     /// The gate of the next message from the peer.
     #[inline(always)]
     fn gate(&self) -> Passage<'static> {
-        let position = self.consumer.position();
-        Passage::new(&self.into[position as usize % CELLS], position)
+        self.into.gate(self.consumer.position())
     }
 }
 
@@ -95,11 +116,15 @@ impl Smartmap {
         let count = Peer::count() as usize;
         let rings: &'static [Cell] = leak(count * CELLS, Cell::new)?;
         let credits: &'static [Credit] = leak(count, Credit::new)?;
-        let gates: &'static [[Gate; CELLS]] = leak(count, || [const { Gate::new() }; CELLS])?;
+        let entrances: &'static [Entrance] = leak(count, Entrance::new)?;
+        if syscall::accept_fences().is_err() {
+            // No sender could find out which message is just being read.
+            entrances.iter().for_each(|entrance| entrance.pace.ask());
+        }
         let addresses = [
             rings.as_ptr().expose_provenance(),
             credits.as_ptr().expose_provenance(),
-            gates.as_ptr().expose_provenance(),
+            entrances.as_ptr().expose_provenance(),
         ];
         ADDRESSES.here().0.tell(addresses.map(|address| address as u64));
         let me = Peer::me().node_rank().0 as usize;
@@ -112,29 +137,32 @@ impl Smartmap {
                 // SAFETY: the ring is new, and neither end is used.
                 let ends =
                     unsafe { (Producer::new(own, &credits[number])?, Consumer::new(own, &credits[number])?) };
-                let (producer, consumer, into) = (ends.0, ends.1, &gates[number]);
-                return Some(Link { producer, consumer, peer, sends, receives, out: into, into });
+                let (producer, consumer, into) = (ends.0, ends.1, &entrances[number]);
+                let (out, is_claimed) = (into, true);
+                return Some(Link { producer, consumer, peer, sends, receives, is_claimed, out, into });
             }
             let published = &ADDRESSES.at(peer).get().0;
             wait::spin_until(|| published.is_told());
-            let [rings_there, credits_there, gates_there] = published.words().map(|word| word as usize);
+            let [rings_there, credits_there, entrances_there] = published.words().map(|word| word as usize);
             let theirs = rings_there + me * CELLS * size_of::<Cell>();
             let credit = credits_there + me * size_of::<Credit>();
-            let out = gates_there + me * size_of::<[Gate; CELLS]>();
-            // SAFETY: the peer has published an array with one ring, one credit word and gates for every rank; it leaks all, and
+            let out = entrances_there + me * size_of::<Entrance>();
+            // SAFETY: the peer has published an array with one ring, one credit word and an entrance for every rank; it leaks all, and
             // its memory stays mapped as long as the job runs. Each ring's only producer is the rank it is for.
             unsafe {
                 let cells = seen_from_here::<Cell>(peer, theirs);
                 let cells = core::slice::from_raw_parts(cells, CELLS);
                 let credit = &*seen_from_here::<Credit>(peer, credit);
+                let out = &*seen_from_here::<Entrance>(peer, out);
                 Some(Link {
                     producer: Producer::new(cells, &credits[number])?,
                     consumer: Consumer::new(&rings[number * CELLS..][..CELLS], credit)?,
                     peer,
                     sends,
                     receives,
-                    out: &*seen_from_here::<[Gate; CELLS]>(peer, out),
-                    into: &gates[number],
+                    is_claimed: out.pace.is_asked(),
+                    out,
+                    into: &entrances[number],
                 })
             }
         });
@@ -315,6 +343,23 @@ impl Smartmap {
         }
     }
 
+    /// Has the peer claim each message of ours from now on; what it has read without, is done afterwards. False if that cannot be.
+    #[cold]
+    fn have_claimed(&mut self, peer: NodeRank) -> bool {
+        let link = self.link(peer);
+        if !link.is_claimed {
+            let pace = &link.out.pace;
+            pace.ask();
+            if syscall::fence_ranks().is_err() {
+                return false;
+            }
+            let reading = pace.reading();
+            wait::spin_until(|| pace.is_over(reading));
+            link.is_claimed = true;
+        }
+        true
+    }
+
     /// Whether all messages to the peer go here.
     #[inline(always)]
     pub(crate) fn sends_to(&self, peer: NodeRank) -> bool {
@@ -429,7 +474,9 @@ impl Smartmap {
             let (source, descriptor) = Smartmap::source(link, bytes);
             let source = source.contiguous()?;
             let gate = Smartmap::take_envelope(link, descriptor);
-            rendezvous::receive_block(link.peer, source, descriptor, target, bytes, gate).then_some(bytes)
+            let pace = &link.into.pace;
+            rendezvous::receive_block(link.peer, source, descriptor, target, bytes, gate, pace)
+                .then_some(bytes)
         }
     }
 }
@@ -453,7 +500,7 @@ impl Path for Smartmap {
             return Started::Full;
         }
         let position = link.producer.position();
-        let gate = Passage::new(&link.out[position as usize % CELLS], position);
+        let gate = link.out.gate(position);
         let synchronous = message.synchronous;
         let ticket =
             self.descriptors.take(UnderWay { peer, source: message.source, synchronous }, Some(gate));
@@ -488,7 +535,9 @@ impl Path for Smartmap {
     }
 
     unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
-        self.descriptors.cancel(ticket)
+        self.have_claimed(self.descriptors.entry(ticket).message.peer)
+            && !self.descriptors.is_done(ticket)
+            && self.descriptors.cancel(ticket)
     }
 
     unsafe fn relocate(&mut self, ticket: Ticket, copy: &mut dyn FnMut() -> Option<*const u8>) -> bool {
@@ -521,7 +570,8 @@ impl Path for Smartmap {
             } else {
                 let (source, descriptor) = Smartmap::source(link, arrival.bytes);
                 let gate = Smartmap::take_envelope(link, descriptor);
-                if !rendezvous::receive(link.peer, &source, descriptor, target, Some(gate))? {
+                let at = Some((gate, &link.into.pace));
+                if !rendezvous::receive(link.peer, &source, descriptor, target, at)? {
                     return Ok(Delivery::Cancelled);
                 }
             }
@@ -586,7 +636,8 @@ impl Path for Smartmap {
     fn memory(&self) -> Memory {
         Memory {
             fixed: size_of::<Smartmap>() + size_of::<Addresses>(),
-            per_peer: CELLS * (size_of::<Cell>() + size_of::<Gate>())
+            per_peer: CELLS * size_of::<Cell>()
+                + size_of::<Entrance>()
                 + size_of::<Credit>()
                 + size_of::<Link>(),
             dynamic: self.descriptors.bytes(),

@@ -10,8 +10,8 @@ use crate::region::{Region, copy_part, copy_regions};
 use crate::{Fault, Result};
 use crate::{Ticket, seen_from_here};
 use lwk_copy::copy;
-use lwk_copy::threshold::{HELP_FROM, HELPED_AT_A_TIME};
-use lwk_rendezvous::{Claim, Descriptor, Helped, Passage, Seen};
+use lwk_copy::threshold::{HELP_FROM, HELPED_AT_A_TIME, TWO_STRETCHES};
+use lwk_rendezvous::{Claim, Descriptor, Helped, Pace, Passage, Seen};
 use lwk_ring::prefetch_to_write;
 use lwk_user::smartmap::Peer;
 use lwk_user::wait;
@@ -91,7 +91,8 @@ pub(super) fn prefetch(peer: Peer, name: usize) {
 }
 
 /// Receives a matched message, unless its sender has cancelled it: copies as many bytes as source and target have, and tells the sender; false if it
-/// was cancelled. `name` is the descriptor's in the envelope; the gate is the message's unless it was held. Errors: [`Fault::Internal`] if the
+/// was cancelled. `name` is the descriptor's in the envelope; `at` is the message's gate, with the pace at
+/// which the peer's are passed, unless it was held. Errors: [`Fault::Internal`] if the
 /// sender's layout is damaged; the sender is told all the same.
 ///
 /// # Safety
@@ -102,15 +103,21 @@ pub(super) unsafe fn receive(
     source: &Region,
     name: usize,
     target: &Region,
-    gate: Option<Passage>,
+    at: Option<(Passage, &Pace)>,
 ) -> Result<bool> {
     let length = source.bytes().min(target.bytes());
+    if let (Some((gate, pace)), Some(from), Some(to), true) =
+        (at, source.contiguous(), target.contiguous(), length < HELP_FROM)
+    {
+        // SAFETY: as above: `length` is no more than the message has, nor than `target` has.
+        return Ok(unsafe { receive_block(peer, from, name, to, length, gate, pace) });
+    }
     // SAFETY: a message from `peer` named the descriptor, and the sender keeps the content, wherever it is,
     // until `finish`; `target` is writable (this function's contract).
     unsafe {
         let (descriptor, number) = named(peer, name);
-        let claim = match gate {
-            Some(gate) => gate.claim(descriptor),
+        let claim = match at {
+            Some((gate, _)) => gate.claim(descriptor),
             None => descriptor.claim(number),
         };
         let moved;
@@ -130,6 +137,16 @@ pub(super) unsafe fn receive(
         descriptor.finish(number);
         outcome.map(|()| true)
     }
+}
+
+/// Copies content that a peer has moved to what it calls `address`.
+///
+/// # Safety
+/// There are `bytes` bytes until the message is finished, and `target` is writable for them.
+#[cold]
+unsafe fn copy_moved(peer: Peer, address: u64, target: *mut u8, bytes: usize) {
+    // SAFETY: the bytes are there, and `target` is writable for them (this function's contract).
+    unsafe { copy(seen_from_here(peer, address as usize), target, bytes) }
 }
 
 /// Where the content is that a peer has moved to what it calls `address`.
@@ -152,11 +169,11 @@ pub(super) unsafe fn hold(peer: Peer, source: Region, name: usize, gate: Passage
     }
 }
 
-/// Receives a matched message of one block that fits and is short enough to be copied without help; false if its sender has cancelled it.
+/// Receives the beginning of a matched message of one block, of a length that is copied without help; false if its sender has cancelled it.
 ///
 /// # Safety
-/// A message from `peer` that has not been received names the descriptor and comes through that gate. `bytes`
-/// bytes at `source`, as this rank sees it, are the message; `target` must be writable for them.
+/// A message from `peer` that has not been received names the descriptor and comes through that gate. At least
+/// `bytes` bytes at `source`, as this rank sees it, are the message; `target` must be writable for them.
 #[inline(always)]
 pub(super) unsafe fn receive_block(
     peer: Peer,
@@ -165,8 +182,42 @@ pub(super) unsafe fn receive_block(
     target: *mut u8,
     bytes: usize,
     gate: Passage,
+    pace: &Pace,
 ) -> bool {
-    // SAFETY: a message from `peer` named the descriptor, and the sender keeps `bytes` at `source` until
+    // SAFETY: a message from `peer` named the descriptor, and the sender keeps `bytes` where the content is until
+    // `finish`; `target` is writable for them (this function's contract). What is copied from where the content was
+    // may be anything, and is copied again; who writes it meanwhile races with instructions, as `copy` is from `TWO_STRETCHES` on.
+    unsafe {
+        let (descriptor, number) = named(peer, name);
+        if bytes <= TWO_STRETCHES || !pace.enter(gate) {
+            return receive_claimed_block(peer, source, name, target, bytes, gate);
+        }
+        if gate.moved(descriptor).is_none() {
+            copy(source, target, bytes);
+        }
+        if let Some(address) = gate.moved(descriptor) {
+            copy_moved(peer, address, target, bytes);
+        }
+        descriptor.finish(number);
+        pace.leave();
+    }
+    true
+}
+
+/// The same, claimed first.
+///
+/// # Safety
+/// As for [`receive_block`].
+#[inline(never)]
+unsafe fn receive_claimed_block(
+    peer: Peer,
+    source: *const u8,
+    name: usize,
+    target: *mut u8,
+    bytes: usize,
+    gate: Passage,
+) -> bool {
+    // SAFETY: a message from `peer` named the descriptor, and the sender keeps `bytes` where the content is until
     // `finish`; `target` is writable for them (this function's contract).
     unsafe {
         let (descriptor, number) = named(peer, name);
