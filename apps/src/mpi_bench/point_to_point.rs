@@ -47,7 +47,7 @@ pub fn latency(bench: &Bench) -> Result<Table> {
     let mut rows = Vec::new();
     let mut wrong = 0;
     for bytes in bench.sizes(0, 4 << 20) {
-        let (mut send, mut receive) = (Lines::new(bytes), Lines::new(bytes));
+        let (mut send, mut receive) = (Lines::new(bytes, 0), Lines::new(bytes, 3072));
         send.copy_from_slice(&filled(bench.rank, bytes));
         if !pair.idle {
             ping_pong(bench, &pair, &send, &mut receive, 1)?;
@@ -92,7 +92,7 @@ pub fn bandwidth(bench: &Bench) -> Result<Table> {
     let mut rows = Vec::new();
     let mut wrong = 0;
     for bytes in bench.sizes(1, 4 << 20) {
-        let (mut send, mut receive) = (Lines::new(bytes), Lines::new(bytes));
+        let (mut send, mut receive) = (Lines::new(bytes, 0), Lines::new(bytes, 3072));
         send.copy_from_slice(&filled(bench.rank, bytes));
         if !pair.idle {
             windows(bench, &pair, &send, &mut receive, 1)?;
@@ -204,7 +204,8 @@ fn copies(source: &[u8], count: u32) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of memory that begin with a cache line: where the heap happens to put a buffer changes what a copy of it takes by a third.
+/// Bytes of memory at a given place within a page. Where the heap happens to put buffers changes what a copy takes by a third: a load of
+/// an address whose low 12 bits are those of a store shortly before waits for it.
 pub struct Lines {
     memory: Vec<u8>,
     begin: usize,
@@ -212,12 +213,12 @@ pub struct Lines {
 }
 
 impl Lines {
-    const LINE: usize = 64;
+    const PAGE: usize = 4096;
 
-    /// So many zeros.
-    pub fn new(bytes: usize) -> Lines {
-        let memory = vec![0u8; bytes + Self::LINE];
-        let begin = memory.as_ptr().align_offset(Self::LINE);
+    /// So many zeros, from the `offset`-th byte of a page.
+    pub fn new(bytes: usize, offset: usize) -> Lines {
+        let memory = vec![0u8; bytes + 2 * Self::PAGE];
+        let begin = memory.as_ptr().align_offset(Self::PAGE) + offset;
         Lines { memory, begin, bytes }
     }
 }
