@@ -1,5 +1,5 @@
-/* Datatypes that are freed while messages of them are under way, by an operation of the program's own that runs meanwhile (MPI-5.0, section
-   5.1.9: "freed" types live until what uses them is complete). */
+/* Datatypes and communicators that are freed while what they describe is under way, at once or by an operation of the program's own that runs
+   meanwhile (MPI-5.0, section 5.1.9: "freed" types live until what uses them is complete). */
 #include "check.h"
 
 enum { ITEMS = 4, APART = 3, LONG = 65536, OTHERS = 64 };
@@ -79,9 +79,119 @@ static void during(MPI_Comm pair, int me, MPI_Op op, int items, int sends)
     }
 }
 
+static MPI_Comm doomed_comm = MPI_COMM_NULL;
+
+static void sum_and_free_comm(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+    if (armed && doomed_comm != MPI_COMM_NULL)
+        MPI_Comm_free(&doomed_comm);
+}
+
+/* A communicator that is freed, by the operation, while rank 0 probes for a message on it. */
+static void probed(MPI_Comm pair, int me, MPI_Op op, int matched)
+{
+    int mine = me + 1, sum = 0, number = 0;
+    MPI_Request request, later;
+    MPI_Status status;
+    MPI_Message message;
+    OK(MPI_Comm_dup(pair, &doomed_comm));
+    if (me == 0) {
+        /* What was only probed is received by a request that has the communicator since before. */
+        OK(MPI_Recv_init(&number, 1, MPI_INT, 1, 2, doomed_comm, &later));
+        OK(MPI_Ireduce(&mine, &sum, 1, MPI_INT, op, 0, pair, &request));
+        OK(MPI_Send(NULL, 0, MPI_INT, 1, 1, pair));
+        armed = 1;
+        if (matched) {
+            OK(MPI_Mprobe(1, 2, doomed_comm, &message, &status));
+            OK(MPI_Mrecv(&number, 1, MPI_INT, &message, &status));
+        } else {
+            OK(MPI_Probe(1, 2, doomed_comm, &status));
+            OK(MPI_Start(&later));
+            OK(MPI_Wait(&later, &status));
+        }
+        armed = 0;
+        OK(MPI_Request_free(&later));
+        CHECK(number == 77 && status.MPI_SOURCE == 1 && status.MPI_TAG == 2);
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK(sum == 3);
+        if (doomed_comm != MPI_COMM_NULL)
+            OK(MPI_Comm_free(&doomed_comm));
+    } else {
+        OK(MPI_Recv(NULL, 0, MPI_INT, 0, 1, pair, MPI_STATUS_IGNORE));
+        OK(MPI_Ireduce(&mine, &sum, 1, MPI_INT, op, 0, pair, &request));
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        number = 77;
+        OK(MPI_Send(&number, 1, MPI_INT, 0, 2, doomed_comm));
+        OK(MPI_Comm_free(&doomed_comm));
+    }
+}
+
+/* Sums of every second integer. */
+static void sum_spread(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        for (int j = 0; j < ITEMS; j++)
+            ((int *)inout)[(i * ITEMS + j) * 2] += ((int *)in)[(i * ITEMS + j) * 2];
+}
+
+/* Datatype and operation of a reduction that is under way are freed at once, as the standard allows. */
+static void reductions(void)
+{
+    enum { COUNT = 50, NUMBERS = COUNT * ITEMS * 2, FORMS = 5 };
+    static int mine[NUMBERS * 16], sums[NUMBERS * 16];
+    for (int form = 0; form < FORMS; form++) {
+        MPI_Datatype spread, resized;
+        MPI_Op op;
+        MPI_Request request;
+        int ones = form == 2 ? size_ : 1;
+        if (ones > 16)
+            continue;
+        OK(MPI_Op_create(sum_spread, 1, &op));
+        OK(MPI_Type_vector(ITEMS, 1, 2, MPI_INT, &spread));
+        OK(MPI_Type_create_resized(spread, 0, ITEMS * 2 * sizeof(int), &resized));
+        OK(MPI_Type_commit(&resized));
+        OK(MPI_Type_free(&spread));
+        for (int i = 0; i < NUMBERS * ones; i++)
+            mine[i] = i % NUMBERS + rank_, sums[i] = -1;
+        if (form == 0)
+            OK(MPI_Iallreduce(mine, sums, COUNT, resized, op, MPI_COMM_WORLD, &request));
+        else if (form == 1)
+            OK(MPI_Ireduce(mine, sums, COUNT, resized, op, 0, MPI_COMM_WORLD, &request));
+        else if (form == 2)
+            OK(MPI_Ireduce_scatter_block(mine, sums, COUNT, resized, op, MPI_COMM_WORLD, &request));
+        else if (form == 3)
+            OK(MPI_Iscan(mine, sums, COUNT, resized, op, MPI_COMM_WORLD, &request));
+        else {
+            OK(MPI_Allreduce_init(mine, sums, COUNT, resized, op, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+            OK(MPI_Start(&request));
+        }
+        OK(MPI_Type_free(&resized));
+        OK(MPI_Op_free(&op));
+        for (int i = 0; i < OTHERS; i++) {
+            OK(MPI_Type_contiguous(i + 1, MPI_DOUBLE, &others[i]));
+            OK(MPI_Type_commit(&others[i]));
+        }
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        if (form == 4)
+            OK(MPI_Request_free(&request));
+        free_others();
+        int right = 1;
+        for (int i = 0; i < NUMBERS && (form != 1 || rank_ == 0); i++) {
+            int all = size_ * i + size_ * (size_ - 1) / 2, up_to_here = (rank_ + 1) * i + rank_ * (rank_ + 1) / 2;
+            right &= sums[i] == (i % 2 ? -1 : form == 3 ? up_to_here : all);
+        }
+        CHECK(right);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm pair;
+    MPI_Op free_comm;
     MPI_Op op;
     begin(&argc, &argv);
     for (int i = 0; i < OTHERS; i++)
@@ -92,7 +202,12 @@ int main(int argc, char **argv)
         during(pair, rank_, op, ITEMS, 0);
         during(pair, rank_, op, LONG, 0);
         during(pair, rank_, op, LONG, 1);
+        OK(MPI_Op_create(sum_and_free_comm, 1, &free_comm));
+        probed(pair, rank_, free_comm, 0);
+        probed(pair, rank_, free_comm, 1);
+        OK(MPI_Op_free(&free_comm));
     }
+    reductions();
     if (rank_ < 2)
         OK(MPI_Comm_free(&pair));
     OK(MPI_Op_free(&op));

@@ -1,6 +1,6 @@
 //! Looking at messages before they are received (MPI-5.0, section 3.8), and taking one out for its own receive.
 
-use crate::abi::PROC_NULL;
+use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -15,7 +15,7 @@ use lwk_user::wait::Poll;
 pub(crate) struct Taken {
     pub key: Key,
     pub message: Message,
-    pub communicator: Rc<crate::communicator::Communicator>,
+    pub communicator: Rc<Communicator>,
 }
 
 /// What a matched probe found.
@@ -32,17 +32,22 @@ impl Engine {
     pub fn iprobe(&mut self, source: i32, tag: i32, communicator: Handle) -> Result<Option<Status>> {
         let communicator = self.communicator(communicator)?.clone();
         let Some(pattern) = pattern(&communicator, source, tag)? else { return Ok(Some(Status::PROC_NULL)) };
-        self.look_for(&pattern);
-        while let Some((key, message)) = self.waiting.unexpected.find(&pattern) {
+        Ok(self.look(&pattern, &communicator))
+    }
+
+    /// The same for arguments that have been looked up: progress may call an operation of the program's that frees the communicator.
+    fn look(&mut self, pattern: &Pattern, communicator: &Communicator) -> Option<Status> {
+        self.look_for(pattern);
+        while let Some((key, message)) = self.waiting.unexpected.find(pattern) {
             // SAFETY: the message is held, from that peer.
             if !unsafe { self.paths.is_there(key.source, &message.content, false) } {
-                self.drop_cancelled(&pattern);
+                self.drop_cancelled(pattern);
                 continue;
             }
             let (source, bytes) = (communicator.rank_of(key.source), message.bytes as u64);
-            return Ok(Some(Status { source, tag: key.tag, bytes, ..Status::EMPTY }));
+            return Some(Status { source, tag: key.tag, bytes, ..Status::EMPTY });
         }
-        Ok(None)
+        None
     }
 
     /// Takes out the oldest message of a pattern, which has been cancelled, and lets its sender know.
@@ -56,9 +61,11 @@ impl Engine {
 
     /// Waits until a matching message has arrived. Errors: as for [`Engine::iprobe`].
     pub fn probe(&mut self, source: i32, tag: i32, communicator: Handle) -> Result<Status> {
+        let communicator = self.communicator(communicator)?.clone();
+        let Some(pattern) = pattern(&communicator, source, tag)? else { return Ok(Status::PROC_NULL) };
         let mut poll = Poll::new();
         loop {
-            if let Some(status) = self.iprobe(source, tag, communicator)? {
+            if let Some(status) = self.look(&pattern, &communicator) {
                 return Ok(status);
             }
             poll.pause();
@@ -67,17 +74,18 @@ impl Engine {
 
     /// Takes the oldest matching message out of the queues, if one has arrived. Errors: as for [`Engine::iprobe`].
     pub fn improbe(&mut self, source: i32, tag: i32, communicator: Handle) -> Result<Option<Matched>> {
-        while let Some(status) = self.iprobe(source, tag, communicator)? {
-            if source == PROC_NULL {
-                return Ok(Some(Matched::NoProcess));
-            }
-            let communicator = self.communicator(communicator)?.clone();
-            let Some(pattern) = pattern(&communicator, source, tag)? else { return Err(Error::INTERN) };
-            let (key, message) = self.waiting.unexpected.find(&pattern).ok_or(Error::INTERN)?;
+        let communicator = self.communicator(communicator)?.clone();
+        let Some(pattern) = pattern(&communicator, source, tag)? else { return Ok(Some(Matched::NoProcess)) };
+        self.take_out(&pattern, &communicator)
+    }
+
+    fn take_out(&mut self, pattern: &Pattern, communicator: &Rc<Communicator>) -> Result<Option<Matched>> {
+        while let Some(status) = self.look(pattern, communicator) {
+            let (key, message) = self.waiting.unexpected.find(pattern).ok_or(Error::INTERN)?;
             // SAFETY: the message is held, from that peer. (If it has been cancelled meanwhile, the next look drops it.)
             if unsafe { self.paths.is_there(key.source, &message.content, true) } {
-                let (key, message) = self.waiting.take(&pattern).ok_or(Error::INTERN)?;
-                let handle = self.taken.insert(Taken { key, message, communicator });
+                let (key, message) = self.waiting.take(pattern).ok_or(Error::INTERN)?;
+                let handle = self.taken.insert(Taken { key, message, communicator: communicator.clone() });
                 return Ok(Some(Matched::Message(handle, status)));
             }
         }
@@ -86,9 +94,11 @@ impl Engine {
 
     /// Waits for a matching message and takes it out. Errors: as for [`Engine::iprobe`].
     pub fn mprobe(&mut self, source: i32, tag: i32, communicator: Handle) -> Result<Matched> {
+        let communicator = self.communicator(communicator)?.clone();
+        let Some(pattern) = pattern(&communicator, source, tag)? else { return Ok(Matched::NoProcess) };
         let mut poll = Poll::new();
         loop {
-            if let Some(matched) = self.improbe(source, tag, communicator)? {
+            if let Some(matched) = self.take_out(&pattern, &communicator)? {
                 return Ok(matched);
             }
             poll.pause();

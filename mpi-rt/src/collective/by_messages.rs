@@ -50,7 +50,8 @@ pub(super) struct Buffers {
 /// Buffers of a reduction.
 pub(super) struct Folding {
     pub reduction: Reduction,
-    pub datatype: u64,
+    /// Of an item that is more than bytes next to each other; the program may have freed its handle.
+    pub datatype: Option<Datatype>,
     pub addresses: [*mut u8; 2],
     pub scratch: [Scratch; SCRATCH],
     /// Items of each rank's part, if it has any.
@@ -67,7 +68,7 @@ fn side(buffer: Buffer) -> Option<usize> {
 }
 
 impl Buffers {
-    fn region(&mut self, engine: &Engine, place: BufferPart) -> Result<Region> {
+    fn region(&mut self, place: BufferPart) -> Result<Region> {
         if let Some(side) = side(place.buffer) {
             let region = match place.part {
                 None => self.whole[side],
@@ -80,13 +81,22 @@ impl Buffers {
             None => 0..folding.reduction.count,
             Some(rank) => folding.parts.get(rank as usize).cloned().ok_or(Error::INTERN)?,
         };
-        let address = folding.address(place.buffer);
-        let first = folding.reduction.items.at(address, items.start);
-        engine.region(first, items.len() as i64, folding.datatype)
+        folding.region(place.buffer, items)
     }
 }
 
 impl Folding {
+    /// Some items of a buffer.
+    fn region(&mut self, buffer: Buffer, items: Range<usize>) -> Result<Region> {
+        let address = self.address(buffer);
+        let of = &self.reduction.items;
+        let first = of.at(address, items.start);
+        match &self.datatype {
+            Some(datatype) => Ok(Region::items(first, items.len() as u64, datatype.layout()?)?),
+            None => Ok(Region::block(first, items.len() * of.extent as usize)),
+        }
+    }
+
     /// Item 0 of a buffer.
     fn address(&mut self, buffer: Buffer) -> *mut u8 {
         match buffer {
@@ -183,7 +193,7 @@ impl Played {
             Step::Copy { .. } | Step::Fold { .. } => return None,
         };
         let nothing = Region::block(core::ptr::null(), 0);
-        let region = place.map_or(Ok(nothing), |place| self.buffers.region(engine, place));
+        let region = place.map_or(Ok(nothing), |place| self.buffers.region(place));
         // A peer waits for the message all the same.
         let region = region.unwrap_or_else(|error| {
             self.outcome = self.outcome.and(Err(error));
@@ -219,7 +229,7 @@ impl Played {
     unsafe fn step(&mut self, engine: &mut Engine, step: &Step) -> Result<()> {
         match *step {
             Step::Copy { from, into } => {
-                let (from, into) = (self.buffers.region(engine, from)?, self.buffers.region(engine, into)?);
+                let (from, into) = (self.buffers.region(from)?, self.buffers.region(into)?);
                 if from.bytes() > into.bytes() {
                     return Err(Error::TRUNCATE);
                 }

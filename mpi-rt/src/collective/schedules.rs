@@ -259,7 +259,8 @@ impl Engine {
         }
         let scratch = || Scratch::new(&reduction.items, reduction.count);
         let scratch = [scratch()?, scratch()?, scratch()?];
-        self.keep(datatype, &mut it.kept);
+        let dense = crate::datatypes::dense_bytes(datatype) != 0;
+        let datatype = if dense { None } else { self.datatype(datatype).ok().cloned() };
         let addresses = [send, receive];
         it.reduction = Some(Folding { reduction, datatype, addresses, scratch, parts: Vec::new() });
         Ok(())
