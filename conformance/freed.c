@@ -129,6 +129,54 @@ static void probed(MPI_Comm pair, int me, MPI_Op op, int matched)
     }
 }
 
+/* Rank 0 waits for rank 1's part of an ordered access when the operation frees the datatype of its own. */
+static void ordered(MPI_Comm pair, int me, MPI_Op op, int writes)
+{
+    int numbers[ITEMS * APART], there[ITEMS], mine = me + 1, sum = 0;
+    MPI_Request request;
+    MPI_File file;
+    OK(MPI_File_open(pair, "freed.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+    for (int i = 0; i < ITEMS; i++)
+        there[i] = writes ? 0 : 7 * i + 1;
+    for (int i = 0; i < ITEMS * APART; i++)
+        numbers[i] = writes && i % APART == 0 ? 7 * (i / APART) + 1 : 0;
+    if (me == 0) {
+        if (!writes)
+            OK(MPI_File_write_at(file, 0, there, ITEMS, MPI_INT, MPI_STATUS_IGNORE));
+        OK(MPI_Type_vector(ITEMS, 1, APART, MPI_INT, &doomed));
+        OK(MPI_Type_commit(&doomed));
+        OK(MPI_Ireduce(&mine, &sum, 1, MPI_INT, op, 0, pair, &request));
+        OK(MPI_Send(NULL, 0, MPI_INT, 1, 1, pair));
+#ifdef MPICH_NUMVERSION
+        armed = 0; /* MPICH 4.0 uses the datatype that was freed. */
+#else
+        armed = 1;
+#endif
+        if (writes)
+            OK(MPI_File_write_ordered(file, numbers, 1, doomed, MPI_STATUS_IGNORE));
+        else
+            OK(MPI_File_read_ordered(file, numbers, 1, doomed, MPI_STATUS_IGNORE));
+        armed = 0;
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK(sum == 3);
+        if (doomed != MPI_DATATYPE_NULL)
+            MPI_Type_free(&doomed);
+        free_others();
+        if (writes)
+            OK(MPI_File_read_at(file, 0, there, ITEMS, MPI_INT, MPI_STATUS_IGNORE));
+        CHECK(all(there, ITEMS, 1) && all(numbers, ITEMS, APART));
+    } else {
+        OK(MPI_Recv(NULL, 0, MPI_INT, 0, 1, pair, MPI_STATUS_IGNORE));
+        OK(MPI_Ireduce(&mine, &sum, 1, MPI_INT, op, 0, pair, &request));
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        if (writes)
+            OK(MPI_File_write_ordered(file, numbers, 0, MPI_INT, MPI_STATUS_IGNORE));
+        else
+            OK(MPI_File_read_ordered(file, numbers, 0, MPI_INT, MPI_STATUS_IGNORE));
+    }
+    OK(MPI_File_close(&file));
+}
+
 /* Sums of every second integer. */
 static void sum_spread(void *in, void *inout, int *count, MPI_Datatype *type)
 {
@@ -202,6 +250,8 @@ int main(int argc, char **argv)
         during(pair, rank_, op, ITEMS, 0);
         during(pair, rank_, op, LONG, 0);
         during(pair, rank_, op, LONG, 1);
+        ordered(pair, rank_, op, 1);
+        ordered(pair, rank_, op, 0);
         OK(MPI_Op_create(sum_and_free_comm, 1, &free_comm));
         probed(pair, rank_, free_comm, 0);
         probed(pair, rank_, free_comm, 1);

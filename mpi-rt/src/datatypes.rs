@@ -183,6 +183,11 @@ impl Engine {
         self.datatypes.derived.insert(datatype)
     }
 
+    /// Forgets a handle of the library's own, of [`Engine::add_datatype`].
+    pub(crate) fn forget_datatype(&mut self, own: Handle) {
+        self.datatypes.derived.remove(own);
+    }
+
     /// Makes a datatype usable for communication (`MPI_TYPE_COMMIT`). Errors: `TYPE`.
     pub fn type_commit(&mut self, datatype: u64) -> Result<()> {
         self.datatype(datatype).map(Datatype::commit)

@@ -80,6 +80,28 @@ impl Engine {
         place: AccessPosition,
         buffer: &Buffer,
     ) -> Result<Status> {
+        // Who waits for others may call an operation of the program's that frees the datatype: it has a handle of this call's own.
+        let kept = if place == AccessPosition::Ordered { self.kept(buffer.datatype) } else { None };
+        let own = kept.map(|datatype| self.add_datatype(datatype));
+        let buffer = Buffer { datatype: own.map_or(buffer.datatype, |own| own.0), ..*buffer };
+        // SAFETY: the items of `buffer` are writable for a read, readable for a write (this function's
+        // contract).
+        let outcome = unsafe { self.transfer_kept(file, direction, place, &buffer) };
+        if let Some(own) = own {
+            self.forget_datatype(own);
+        }
+        outcome
+    }
+
+    /// # Safety
+    /// As for [`Engine::file_transfer`].
+    unsafe fn transfer_kept(
+        &mut self,
+        file: Handle,
+        direction: Direction,
+        place: AccessPosition,
+        buffer: &Buffer,
+    ) -> Result<Status> {
         let wanted = self.prepare(file, direction, place, buffer);
         // Others wait for this rank's part of an ordered transfer, even if it is none.
         let after = match place {
