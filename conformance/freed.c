@@ -4,6 +4,13 @@
 
 enum { ITEMS = 4, APART = 3, LONG = 65536, OTHERS = 64 };
 
+/* MPICH 4.0 uses a datatype that was freed meanwhile in these forms. */
+#ifdef MPICH_NUMVERSION
+enum { FREES = 0 };
+#else
+enum { FREES = 1 };
+#endif
+
 static MPI_Datatype doomed = MPI_DATATYPE_NULL, others[OTHERS];
 /* Whether rank 0 is in the blocking call: before it, the operation may be called as well, and then the datatype is still wanted. */
 static int armed;
@@ -147,11 +154,7 @@ static void ordered(MPI_Comm pair, int me, MPI_Op op, int writes)
         OK(MPI_Type_commit(&doomed));
         OK(MPI_Ireduce(&mine, &sum, 1, MPI_INT, op, 0, pair, &request));
         OK(MPI_Send(NULL, 0, MPI_INT, 1, 1, pair));
-#ifdef MPICH_NUMVERSION
-        armed = 0; /* MPICH 4.0 uses the datatype that was freed. */
-#else
-        armed = 1;
-#endif
+        armed = FREES;
         if (writes)
             OK(MPI_File_write_ordered(file, numbers, 1, doomed, MPI_STATUS_IGNORE));
         else
@@ -175,6 +178,78 @@ static void ordered(MPI_Comm pair, int me, MPI_Op op, int writes)
             OK(MPI_File_read_ordered(file, numbers, 0, MPI_INT, MPI_STATUS_IGNORE));
     }
     OK(MPI_File_close(&file));
+}
+
+enum { BCAST, GATHER, SCATTER, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, ALLREDUCE, REDUCE, SCAN, COLLECTIVES };
+
+/* Rank 0 waits within a collective for rank 1 when the operation frees the collective's datatype. Every block is ITEMS integers, on rank 0 APART from each other. */
+static void collective(MPI_Comm pair, int me, MPI_Op op, MPI_Op spread, int which)
+{
+    enum { ONE = ITEMS * APART };
+    int from[2 * ONE], to[2 * ONE], mine = me + 1, sum = 0, first = 0, last = 1;
+    int ones[2] = {1, 1}, places[2] = {0, 1}, bytes[2] = {0, ONE * (int)sizeof(int)};
+    MPI_Datatype vector, types[2];
+    MPI_Request request;
+    for (int i = 0; i < 2 * ONE; i++)
+        from[i] = i % APART == 0 ? 7 * (i % ONE / APART) + 1 : 0, to[i] = 0;
+    OK(MPI_Type_vector(ITEMS, 1, APART, MPI_INT, &vector));
+    OK(MPI_Type_create_resized(vector, 0, ONE * sizeof(int), &doomed));
+    OK(MPI_Type_commit(&doomed));
+    OK(MPI_Type_free(&vector));
+    types[0] = types[1] = doomed;
+    if (me == 0) {
+        OK(MPI_Ireduce(&mine, &sum, 1, MPI_INT, op, 0, pair, &request));
+        OK(MPI_Send(NULL, 0, MPI_INT, 1, 1, pair));
+        armed = FREES;
+    } else {
+        OK(MPI_Recv(NULL, 0, MPI_INT, 0, 1, pair, MPI_STATUS_IGNORE));
+        OK(MPI_Ireduce(&mine, &sum, 1, MPI_INT, op, 0, pair, &request));
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    switch (which) {
+    case BCAST:
+        OK(MPI_Bcast(me == 0 ? to : from, 1, doomed, 1, pair));
+        break;
+    case GATHER:
+        OK(MPI_Gather(from, 1, doomed, to, 1, doomed, 0, pair)), last = 2;
+        break;
+    case SCATTER:
+        OK(MPI_Scatter(from, 1, doomed, to, 1, doomed, 1, pair));
+        break;
+    case ALLGATHER:
+        OK(MPI_Allgather(from, 1, doomed, to, 1, doomed, pair)), last = 2;
+        break;
+    case ALLGATHERV:
+        OK(MPI_Allgatherv(from, 1, doomed, to, ones, places, doomed, pair)), last = 2;
+        break;
+    case ALLTOALL:
+        OK(MPI_Alltoall(from, 1, doomed, to, 1, doomed, pair)), last = 2;
+        break;
+    case ALLTOALLV:
+        OK(MPI_Alltoallv(from, ones, places, doomed, to, ones, places, doomed, pair)), last = 2;
+        break;
+    case ALLTOALLW:
+        OK(MPI_Alltoallw(from, ones, bytes, types, to, ones, bytes, types, pair)), last = 2;
+        break;
+    case ALLREDUCE:
+        OK(MPI_Allreduce(from, to, 1, doomed, spread, pair));
+        break;
+    case REDUCE:
+        OK(MPI_Reduce(from, to, 1, doomed, spread, 0, pair));
+        break;
+    default:
+        OK(MPI_Scan(from, to, 1, doomed, spread, pair));
+    }
+    armed = 0;
+    if (me == 0) {
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK(sum == 3);
+        for (int block = first; block < last; block++)
+            CHECK(all(to + block * ONE, ITEMS, APART));
+    }
+    if (doomed != MPI_DATATYPE_NULL)
+        MPI_Type_free(&doomed);
+    free_others();
 }
 
 /* Sums of every second integer. */
@@ -236,6 +311,14 @@ static void reductions(void)
     }
 }
 
+/* The last of two, of every APARTth integer: all ranks give the same. */
+static void keep_last(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count * ITEMS; i++)
+        ((int *)inout)[i * APART] = ((int *)in)[i * APART];
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm pair;
@@ -256,6 +339,13 @@ int main(int argc, char **argv)
         probed(pair, rank_, free_comm, 0);
         probed(pair, rank_, free_comm, 1);
         OK(MPI_Op_free(&free_comm));
+    }
+    if (size_ > 1 && rank_ < 2) {
+        MPI_Op spread;
+        OK(MPI_Op_create(keep_last, 1, &spread));
+        for (int which = 0; which < COLLECTIVES; which++)
+            collective(pair, rank_, op, spread, which);
+        OK(MPI_Op_free(&spread));
     }
     reductions();
     if (rank_ < 2)
