@@ -157,7 +157,7 @@ static void files(void)
 {
     char name[64];
     static char block[200];
-    int last = size_ - 1, number = getpid();
+    int last, node_size, number = getpid();
     struct rlimit limits;
     MPI_File file;
     MPI_Offset bytes = -1;
@@ -188,7 +188,13 @@ static void files(void)
     CHECK(setrlimit(RLIMIT_FSIZE, &limits) == 0);
     OK(MPI_File_write_at(file, 4000, block, sizeof block, MPI_BYTE, MPI_STATUS_IGNORE));
     OK(MPI_File_close(&file));
-    /* One rank has it open, another deletes it. */
+    /* One rank of a node has it open, another deletes it. */
+    MPI_Comm node;
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    MPI_Comm_size(node, &node_size);
+    OK(MPI_Comm_free(&node));
+    last = node_size - 1;
+    OK(MPI_Bcast(&last, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (rank_ == last)
         OK(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
     OK(MPI_Barrier(MPI_COMM_WORLD));

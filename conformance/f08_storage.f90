@@ -180,19 +180,25 @@ contains
   subroutine shared
     type(c_ptr) :: memory, other
     type(MPI_Win) :: win
+    type(MPI_Comm) :: node
     integer, pointer :: mine(:), his(:)
     integer(MPI_ADDRESS_KIND) :: bytes, unit
-    integer :: small
-    call MPI_Win_allocate_shared(4_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, world, memory, win)
+    integer :: small, node_rank, node_size, neighbour
+    call MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, node)
+    call MPI_Comm_rank(node, node_rank)
+    call MPI_Comm_size(node, node_size)
+    neighbour = mod(node_rank + 1, node_size)
+    call MPI_Win_allocate_shared(4_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, node, memory, win)
     call c_f_pointer(memory, mine, [1])
-    mine = rank
+    mine = node_rank
     call MPI_Win_fence(0, win)
-    call MPI_Win_shared_query(win, next, bytes, small, other)
-    call MPI_Win_shared_query(win, next, bytes, unit, other)
+    call MPI_Win_shared_query(win, neighbour, bytes, small, other)
+    call MPI_Win_shared_query(win, neighbour, bytes, unit, other)
     call c_f_pointer(other, his, [1])
-    call check(his(1) == next .and. bytes == 4 .and. unit == 4 .and. small == 4, 'MPI_Win_shared_query')
+    call check(his(1) == neighbour .and. bytes == 4 .and. unit == 4 .and. small == 4, 'MPI_Win_shared_query')
     call MPI_Win_fence(0, win)
     call MPI_Win_free(win)
+    call MPI_Comm_free(node)
   end subroutine shared
 
   subroutine dynamic

@@ -159,17 +159,24 @@ static void large_counts(void)
     OK(MPI_Win_fence(0, win));
     CHECK(out[5] == previous);
     OK(MPI_Win_free(&win));
-    OK(MPI_Win_allocate_shared_c(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    MPI_Comm node;
+    int node_rank, node_size;
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    MPI_Comm_rank(node, &node_rank);
+    MPI_Comm_size(node, &node_size);
+    int neighbour = (node_rank + 1) % node_size;
+    OK(MPI_Win_allocate_shared_c(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, node, &base, &win));
     OK(MPI_Win_lock_all(0, win));
-    base[0] = 7 + rank_;
+    base[0] = 7 + node_rank;
     OK(MPI_Win_sync(win));
-    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Barrier(node));
     OK(MPI_Win_sync(win));
     int *theirs = NULL;
-    OK(MPI_Win_shared_query_c(win, next, &size, &unit, &theirs));
-    CHECK(size == 2 * sizeof(int) && unit == sizeof(int) && theirs[0] == 7 + next);
+    OK(MPI_Win_shared_query_c(win, neighbour, &size, &unit, &theirs));
+    CHECK(size == 2 * sizeof(int) && unit == sizeof(int) && theirs[0] == 7 + neighbour);
     OK(MPI_Win_unlock_all(win));
     OK(MPI_Win_free(&win));
+    OK(MPI_Comm_free(&node));
 }
 #endif
 

@@ -1,10 +1,10 @@
 //! What the ranks of a file share: one line in the first rank's memory. Ranks that cannot load and store it ask for it ([`crate::asking`]).
 
-use crate::asking::{Answering, Question};
+use crate::asking::{Answering, LockQueue, Query, Question};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
-use lwk_epoch::{SharedPointer, TargetLock, Ticket};
+use lwk_epoch::{SharedPointer, TargetLock};
 use lwk_place::NodeRank;
 
 /// The shared file pointer, and the lock of atomic mode. Ranks that read share the lock, a rank that writes has it alone.
@@ -40,75 +40,31 @@ const SHARE: u64 = 3;
 const EXCLUDE: u64 = 4;
 const LEAVE: u64 = 5;
 
-/// The lock of atomic mode, while a rank has it.
-#[derive(Clone, Copy)]
-enum Held {
-    Shared,
-    Exclusive(Ticket),
-}
-
-impl Held {
-    fn leave(self, lock: &TargetLock) {
-        match self {
-            Held::Shared => lock.leave_shared(),
-            Held::Exclusive(ticket) => lock.leave_exclusive(ticket),
-        }
-    }
-}
-
 /// Answers for the words of a file.
 pub(super) struct Answers {
     control: &'static Control,
-    /// Ranks that wait for the lock or have it.
-    queue: Vec<(NodeRank, Ticket)>,
+    queue: LockQueue,
 }
 
 impl Answers {
     pub fn new(control: &'static Control) -> Answers {
-        Answers { control, queue: Vec::new() }
-    }
-
-    /// The lock for a rank, once it is its turn.
-    fn lock(&mut self, from: NodeRank, exclude: bool) -> Option<Result<u64>> {
-        let lock = &self.control.lock;
-        let place = self.queue.iter().position(|(rank, _)| *rank == from);
-        let ticket = match place {
-            Some(place) => self.queue[place].1,
-            None => {
-                if self.queue.try_reserve(1).is_err() {
-                    return Some(Err(Error::NO_MEM));
-                }
-                let ticket = lock.queue();
-                self.queue.push((from, ticket));
-                ticket
-            }
-        };
-        let enters = if exclude { lock.enter_exclusive(ticket) } else { lock.enter_shared(ticket) };
-        enters.then_some(Ok(0))
-    }
-
-    /// Gives back the lock that a rank has.
-    fn leave(&mut self, from: NodeRank, exclude: bool) -> Result<u64> {
-        let place = self.queue.iter().position(|(rank, _)| *rank == from).ok_or(Error::INTERN)?;
-        let (_, ticket) = self.queue.swap_remove(place);
-        let held = if exclude { Held::Exclusive(ticket) } else { Held::Shared };
-        held.leave(&self.control.lock);
-        Ok(0)
+        Answers { control, queue: LockQueue::default() }
     }
 }
 
 impl Answering for Answers {
-    fn answer(&mut self, question: &Question) -> Option<Result<u64>> {
-        let pointer = &self.control.pointer;
+    fn answer(&mut self, question: &Question, _: &mut Vec<u8>) -> Option<Result<u64>> {
+        let Control { pointer, lock } = self.control;
+        let [argument, ..] = question.arguments;
         match question.what {
             POSITION => Some(Ok(pointer.position())),
             SET_POSITION => {
-                pointer.set_position(question.argument);
+                pointer.set_position(argument);
                 Some(Ok(0))
             }
-            ADVANCE => Some(pointer.advance(question.argument).ok_or(Error::ARG)),
-            SHARE | EXCLUDE => self.lock(question.from, question.what == EXCLUDE),
-            LEAVE => Some(self.leave(question.from, question.argument == EXCLUDE)),
+            ADVANCE => Some(pointer.advance(argument).ok_or(Error::ARG)),
+            SHARE | EXCLUDE => self.queue.enter(lock, question, question.what == EXCLUDE),
+            LEAVE => Some(self.queue.leave(lock, question, argument == EXCLUDE)),
             _ => Some(Err(Error::INTERN)),
         }
     }
@@ -119,7 +75,7 @@ impl Engine {
     pub(super) fn pointer_position(&mut self, words: SharedWords) -> Result<u64> {
         match words {
             SharedWords::Mapped(control) => Ok(control.pointer.position()),
-            SharedWords::Asked { at, object } => self.ask(at, object, POSITION, 0),
+            SharedWords::Asked { at, object } => self.ask(at, object, Query::new(POSITION, 0)),
         }
     }
 
@@ -130,7 +86,9 @@ impl Engine {
                 control.pointer.set_position(position);
                 Ok(())
             }
-            SharedWords::Asked { at, object } => self.ask(at, object, SET_POSITION, position).map(drop),
+            SharedWords::Asked { at, object } => {
+                self.ask(at, object, Query::new(SET_POSITION, position)).map(drop)
+            }
         }
     }
 
@@ -138,7 +96,7 @@ impl Engine {
     pub(super) fn advance_pointer(&mut self, words: SharedWords, etypes: u64) -> Result<u64> {
         match words {
             SharedWords::Mapped(control) => control.pointer.advance(etypes).ok_or(Error::ARG),
-            SharedWords::Asked { at, object } => self.ask(at, object, ADVANCE, etypes),
+            SharedWords::Asked { at, object } => self.ask(at, object, Query::new(ADVANCE, etypes)),
         }
     }
 
@@ -153,22 +111,22 @@ impl Engine {
             SharedWords::Mapped(control) => {
                 let lock = &control.lock;
                 let ticket = lock.queue();
-                let held = if exclude {
-                    self.wait_until(|| lock.enter_exclusive(ticket));
-                    Held::Exclusive(ticket)
-                } else {
-                    self.wait_until(|| lock.enter_shared(ticket));
-                    Held::Shared
-                };
+                self.wait_until(|| {
+                    if exclude { lock.enter_exclusive(ticket) } else { lock.enter_shared(ticket) }
+                });
                 let outcome = work();
-                held.leave(lock);
+                if exclude {
+                    lock.leave_exclusive(ticket)
+                } else {
+                    lock.leave_shared()
+                }
                 outcome
             }
             SharedWords::Asked { at, object } => {
                 let kind = if exclude { EXCLUDE } else { SHARE };
-                self.ask(at, object, kind, 0)?;
+                self.ask(at, object, Query::new(kind, 0))?;
                 let outcome = work();
-                self.ask(at, object, LEAVE, kind)?;
+                self.ask(at, object, Query::new(LEAVE, kind))?;
                 outcome
             }
         }

@@ -4,7 +4,8 @@
 //! asks for.
 
 use super::element::{How, Run, locked, plain, update_run, word_of};
-use super::locate::Items;
+use super::locate::Reached;
+use super::shared::Control;
 use super::{Buffer, TargetBuffer};
 use crate::abi::op::NO_OP;
 use crate::buffer::is_none;
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::wait::DONE;
 use lwk_datatype::op::Op;
-use lwk_datatype::{Cursor, Datatype, Predefined};
+use lwk_datatype::{Cursor, Datatype, LayoutView, Predefined};
 use lwk_path::region::{Region, copy_part};
 
 /// An update's input: the origin's buffer, and where what was there goes.
@@ -144,7 +145,7 @@ impl Engine {
             // SAFETY: origin and result hold the run's elements (this function's contract); the block lies in
             // the target's part of the window (`direct`). It is plain only if no other rank has access
             // (`Target::alone`).
-            return unsafe { update_run(block.how(), op, element, run, block.target.control) };
+            return unsafe { update_run(block.how(), op, element, run, || block.control()) };
         }
         // SAFETY: the origin's items, if looked at, are readable, the result's writable; no two sides overlap
         // (this function's contract).
@@ -165,14 +166,14 @@ impl Engine {
     ) -> Result<()> {
         let Some(items) = self.locate(place, window)? else { return Ok(()) };
         let element = items.datatype.element_for(op)?;
-        let to = Side::new(self, &items.datatype, items.address, items.count)?;
+        let to = Side::new(items.datatype.layout()?, items.address, items.count)?;
         let side = |buffer: &Buffer| -> Result<Side> {
             let datatype = self.datatype_of(buffer.count, buffer.datatype)?;
             if buffer.count > 0 && datatype.size() > 0 && datatype.element_for(op)? != element {
                 return Err(Error::TYPE);
             }
             self.check_buffer(buffer.address, buffer.count, buffer.datatype)?;
-            Side::new(self, datatype, buffer.address, buffer.count)
+            Side::new(datatype.layout()?, buffer.address, buffer.count)
         };
         let from = if op == Op::NoOp { None } else { Some(side(&origin.buffer)?) };
         let result = origin.result.as_ref().map(side).transpose()?;
@@ -180,16 +181,21 @@ impl Engine {
         if bytes > to.bytes() || result.as_ref().is_some_and(|result| result.bytes() < bytes) {
             return Err(Error::TRUNCATE);
         }
-        let work = Work { op, element, from, to, result, bytes, items: &items };
+        let (control, alone) = match &items.reached {
+            Reached::Mapped { control, alone } => (*control, *alone),
+            Reached::Away(away) => {
+                let from = from.map(|from| from.region);
+                let result = result.map(|result| result.region);
+                let _kept = origin.result.map(|result| self.kept(result.datatype));
+                // SAFETY: the origin's items are readable and the result's writable until this returns (this function's contract); the
+                // result's datatype is kept.
+                return unsafe { self.update_away(away, &items, (op, element), from, result, bytes) };
+            }
+        };
+        let work = Work { op, element, from, to, result, bytes, control };
         // SAFETY: the sides borrow their datatypes. The origin's items are readable, the result's writable
         // (this function's contract); the target's lie in its part of the window (`locate`).
-        unsafe {
-            match (items.alone, work.word()) {
-                (true, _) => work.aside(),
-                (false, true) => work.words(),
-                (false, false) => locked(items.control, || work.aside()),
-            }
-        }
+        unsafe { if alone { work.aside() } else { work.beside_others() } }
     }
 }
 
@@ -200,26 +206,26 @@ pub(super) fn operation_of(handle: u64) -> Result<Op> {
 }
 
 /// One side of an update.
-struct Side<'a> {
+pub(super) struct Side<'a> {
     region: Region,
-    datatype: &'a Datatype,
+    layout: LayoutView<'a>,
     address: usize,
     count: u64,
 }
 
 impl<'a> Side<'a> {
-    fn new(_: &Engine, datatype: &'a Datatype, address: *mut u8, count: i64) -> Result<Side<'a>> {
+    pub fn new(layout: LayoutView<'a>, address: *mut u8, count: i64) -> Result<Side<'a>> {
         let count = u64::try_from(count).map_err(|_| Error::COUNT)?;
-        let region = Region::items(address, count, datatype.layout()?)?;
-        Ok(Side { region, datatype, address: address.expose_provenance(), count })
+        let region = Region::items(address, count, layout)?;
+        Ok(Side { region, layout, address: address.expose_provenance(), count })
     }
 
-    fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.region.bytes()
     }
 
     fn cursor(&self) -> Result<Walk<'a>> {
-        Ok(Walk { cursor: Cursor::new(self.datatype.layout()?, self.count, 0)?, base: self.address })
+        Ok(Walk { cursor: Cursor::new(self.layout, self.count, 0)?, base: self.address })
     }
 }
 
@@ -238,14 +244,15 @@ impl Walk<'_> {
 }
 
 /// An update of layouts.
-struct Work<'a> {
-    op: Op,
-    element: Predefined,
-    from: Option<Side<'a>>,
-    to: Side<'a>,
-    result: Option<Side<'a>>,
-    bytes: usize,
-    items: &'a Items,
+pub(super) struct Work<'a> {
+    pub op: Op,
+    pub element: Predefined,
+    pub from: Option<Side<'a>>,
+    pub to: Side<'a>,
+    pub result: Option<Side<'a>>,
+    pub bytes: usize,
+    /// The target's.
+    pub control: &'static Control,
 }
 
 impl Work<'_> {
@@ -260,6 +267,15 @@ impl Work<'_> {
     /// Whether the elements are words wherever they lie. A layout may put some of them at odd addresses; then all are treated one by one.
     fn word(&self) -> bool {
         word_of(self.element, 0).is_some()
+    }
+
+    /// Updates elements to which others have access, too.
+    ///
+    /// # Safety
+    /// As for [`Work::words`].
+    pub unsafe fn beside_others(&self) -> Result<()> {
+        // SAFETY: the sides are as they must be (this function's contract); under the lock nobody else updates elements that are no words.
+        unsafe { if self.word() { self.words() } else { locked(self.control, || self.aside()) } }
     }
 
     /// Walks all sides and updates what they have in common, run by run.
@@ -290,7 +306,7 @@ impl Work<'_> {
             };
             // SAFETY: `bytes` is at most what is left of the block at hand of each side, and the sides are
             // valid for them (this function's contract).
-            unsafe { update_run(How::Atomic, self.op, self.element, run, self.items.control)? };
+            unsafe { update_run(How::Atomic, self.op, self.element, run, || self.control)? };
             for walk in [Some(&mut to), from.as_mut(), result.as_mut()].into_iter().flatten() {
                 walk.cursor.advance(bytes as u64);
             }

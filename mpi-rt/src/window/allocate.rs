@@ -1,7 +1,7 @@
 //! Windows whose memory the runtime allocates (MPI-5.0, sections 12.2.2 and 12.2.3).
 //!
-//! Shared memory is all the same here: every rank's memory is every other's to load and store. What a shared window adds is that, unless
-//! it is asked not to be, the memory of all ranks is one piece; it then lies in rank 0.
+//! Shared memory is all the same here: every rank's memory is to load and store for all that reach it. What a shared window adds is that all ranks
+//! must, and that, unless it is asked not to be, the memory of all ranks is one piece; it then lies in rank 0.
 
 use super::Flavor;
 use super::create::check;
@@ -9,7 +9,6 @@ use super::shared::{Memory, OwnMemory};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use alloc::vec::Vec;
 use lwk_path::seen_from_here;
 use lwk_place::Peer;
 
@@ -21,7 +20,8 @@ impl Engine {
     }
 
     /// A window of memory that all ranks may load from and store to ([`Engine::win_shared_query`] says where): `size` bytes of each
-    /// rank, one rank's behind the other's unless all say `noncontiguous`. Errors: as for [`Engine::win_allocate`].
+    /// rank, one rank's behind the other's unless all say `noncontiguous`. Errors: as for [`Engine::win_allocate`]; `RMA_SHARED` if some of the ranks cannot
+    /// load and store each other's memory.
     pub fn win_allocate_shared(
         &mut self,
         size: i64,
@@ -29,14 +29,16 @@ impl Engine {
         noncontiguous: bool,
         communicator: Handle,
     ) -> Result<(Handle, *mut u8)> {
+        if self.intracommunicator(communicator)?.is_out_of_reach() {
+            return Err(Error::RMA_SHARED);
+        }
         if noncontiguous {
             return self.allocate(size, unit, communicator, Flavor::Shared);
         }
         let part = check(size, unit).map(|(size, unit)| OwnMemory { base: 0, size, unit });
-        let draft = self.draft(communicator, part)?;
-        let mut parts: Vec<OwnMemory> = draft.controls.iter().map(|control| control.part()).collect();
+        let mut draft = self.draft(communicator, part)?;
         let total =
-            parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.size)).ok_or(Error::NO_MEM)?;
+            draft.parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.size)).ok_or(Error::NO_MEM)?;
         // Rank 0's is the memory of all.
         let memory = if draft.parent.rank == 0 { Memory::new(total) } else { Ok(None) };
         let here = memory.as_ref().map(|memory| memory.as_ref().map_or(0, Memory::address) as u64);
@@ -47,12 +49,12 @@ impl Engine {
         let root = Peer::new(root).ok_or(Error::INTERN)?;
         let start = if total > 0 { seen_from_here::<u8>(root, start).expose_provenance() } else { 0 };
         let mut end = start;
-        for part in &mut parts {
+        for part in &mut draft.parts {
             part.base = end;
             end = end.wrapping_add(part.size as usize);
         }
-        let base = parts.get(draft.parent.rank as usize).ok_or(Error::INTERN)?.base;
-        let window = self.finish(draft, Flavor::Shared, &parts, memory?)?;
+        let base = draft.parts.get(draft.parent.rank as usize).ok_or(Error::INTERN)?.base;
+        let window = self.finish(draft, Flavor::Shared, memory?)?;
         Ok((window, core::ptr::with_exposed_provenance_mut(base)))
     }
 
@@ -71,10 +73,9 @@ impl Engine {
             unit: *unit,
         });
         let draft = self.draft(communicator, part.map_err(|error| *error))?;
-        let parts: Vec<OwnMemory> = draft.controls.iter().map(|control| control.part()).collect();
         let memory = memory?.0;
         let address = base(&memory);
-        let window = self.finish(draft, flavor, &parts, memory)?;
+        let window = self.finish(draft, flavor, memory)?;
         Ok((window, core::ptr::with_exposed_provenance_mut(address)))
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! A rank whose arguments are wrong takes part all the same and says so, so that all ranks get an error and none waits for it.
 
+use super::answers::Answers;
 use super::attributes::Attributes;
 use super::epoch::{Epochs, Held};
 use super::shared::{Control, Memory, Own, OwnMemory, control_of, line_of};
-use super::{Flavor, Target, Window, hints};
+use super::{Flavor, Mapped, Target, Window, hints};
 use crate::attribute;
 use crate::communicator::Communicator;
 use crate::engine::{Engine, with};
@@ -16,7 +17,7 @@ use crate::object::{self, Object};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_path::seen_from_here;
+use lwk_path::{Reach, seen_from_here};
 use lwk_place::Peer;
 use lwk_user::job;
 
@@ -27,7 +28,10 @@ const FAILED: u64 = 1 << 63;
 pub(super) struct Draft {
     pub parent: Rc<Communicator>,
     pub own: Own,
-    pub controls: Vec<&'static Control>,
+    /// What each rank has told of its part.
+    pub parts: Vec<OwnMemory>,
+    /// `None`: out of reach.
+    controls: Vec<Option<&'static Control>>,
     /// Room for as many as there are ranks.
     targets: Vec<Target>,
     hints: Info,
@@ -67,8 +71,7 @@ impl Engine {
             Ok(OwnMemory { base, size, unit })
         });
         let draft = self.draft(communicator, part)?;
-        let parts: Vec<OwnMemory> = draft.controls.iter().map(|control| control.part()).collect();
-        self.finish(draft, Flavor::Create, &parts, None)
+        self.finish(draft, Flavor::Create, None)
     }
 
     /// Errors: as for [`free`].
@@ -76,9 +79,13 @@ impl Engine {
         if !self.window(window)?.epochs.is_idle() {
             return Err(Error::RMA_SYNC);
         }
+        self.hear_all(window)?;
         let it = self.windows.remove(window).ok_or(Error::WIN)?;
-        // After it no rank touches another's control words or memory, and what is left of the window goes.
+        // After it no rank touches another's control words or memory or asks for them, and what is left of the window goes.
         self.barrier(&it.communicator)?;
+        if it.communicator.is_out_of_reach() {
+            self.stop_answering(it.communicator.context);
+        }
         self.retire_communicator(it.communicator.clone())
     }
 
@@ -88,24 +95,41 @@ impl Engine {
         if parent.inter.is_some() {
             return Err(Error::COMM);
         }
-        if parent.is_out_of_reach() {
-            return Err(Error::UNSUPPORTED_OPERATION);
-        }
         // All that may find no memory comes before the exchange: after it the peers use this rank's control words.
         let ranks = parent.size();
         let made = part.and_then(|part| {
-            Ok((Own::new(ranks, part)?, with_room(ranks)?, with_room(ranks)?, hints::defaults()?))
+            Ok((
+                Own::new(ranks, part)?,
+                with_room(ranks)?,
+                with_room(ranks)?,
+                with_room(ranks)?,
+                hints::defaults()?,
+                part,
+            ))
         });
         let word = made.as_ref().map(|(own, ..)| own.address()).map_err(|error| *error);
         let words = self.exchange_outcomes(&parent, word)?;
         // Without an error of any rank there is none of this one.
-        let (own, mut controls, targets, hints) = made?;
-        for (member, word) in parent.members.iter().zip(words) {
+        let (own, mut controls, mut parts, targets, hints, part) = made?;
+        // Those who cannot look there are told.
+        let told = if parent.is_out_of_reach() {
+            self.tell_all(&parent, &[part.size, part.unit])?
+        } else {
+            Vec::new()
+        };
+        for (rank, (member, word)) in parent.members.iter().zip(words).enumerate() {
             let peer = Peer::new(*member).ok_or(Error::INTERN)?;
+            let is_mapped = self.paths.reach(*member) == Reach::Mapped;
             // SAFETY: the peer has just told its address; the reference becomes part of the window.
-            controls.push(unsafe { control_of(peer, word) });
+            let control = is_mapped.then(|| unsafe { control_of(peer, word) });
+            parts.push(match (control, told.get(rank).map(Vec::as_slice)) {
+                (Some(control), _) => control.part(),
+                (None, Some([size, unit])) => OwnMemory { base: 0, size: *size, unit: *unit },
+                (None, _) => return Err(Error::INTERN),
+            });
+            controls.push(control);
         }
-        Ok(Draft { parent, own, controls, targets, hints })
+        Ok(Draft { parent, own, parts, controls, targets, hints })
     }
 
     /// Tells all ranks an address of each, below 2^63. Errors: this rank's, or another's.
@@ -132,38 +156,39 @@ impl Engine {
     }
 
     /// Makes the window; all ranks come here, or none.
-    pub(super) fn finish(
-        &mut self,
-        draft: Draft,
-        flavor: Flavor,
-        parts: &[OwnMemory],
-        memory: Option<Memory>,
-    ) -> Result<Handle> {
-        let Draft { parent, own, controls, mut targets, hints } = draft;
+    pub(super) fn finish(&mut self, draft: Draft, flavor: Flavor, memory: Option<Memory>) -> Result<Handle> {
+        let Draft { parent, own, parts, controls, mut targets, hints } = draft;
         let rank = parent.rank;
-        for ((member, control), part) in parent.members.iter().zip(controls).zip(parts) {
+        for ((member, control), part) in parent.members.iter().zip(controls).zip(&parts) {
             let peer = Peer::new(*member).ok_or(Error::INTERN)?;
-            let own_part = targets.len() == rank as usize;
-            let base =
-                if own_part { part.base } else { seen_from_here::<u8>(peer, part.base).expose_provenance() };
+            let base = match control {
+                _ if targets.len() == rank as usize => part.base,
+                Some(_) => seen_from_here::<u8>(peer, part.base).expose_provenance(),
+                None => 0,
+            };
+            // SAFETY: the control words are the peer's, who has a line for each rank.
+            let mapped = |control| Mapped { control, line: unsafe { line_of(peer, control, rank) } };
             targets.push(Target {
                 base,
-                size: part.size,
+                size: if control.is_some() { part.size } else { 0 },
+                told: part.size,
                 unit: part.unit,
                 open: false,
                 alone: false,
                 held: Held::Not,
                 accesses: 0,
                 exposures: 0,
-                control,
-                // SAFETY: the control words are the peer's, who has a line for each rank.
-                line: unsafe { line_of(peer, control, rank) },
+                mapped: control.map(mapped),
                 node_rank: *member,
             });
         }
         let mine = parts.get(rank as usize).ok_or(Error::INTERN)?;
         let attributes = Box::new(Attributes::new(flavor, mine));
         let communicator = self.duplicate_hidden(&parent)?;
+        if communicator.is_out_of_reach() {
+            let answers = Answers::new(&own, mine, flavor, communicator.members.clone());
+            self.answer_for(communicator.context, Box::new(answers));
+        }
         Ok(self.windows.insert(Window {
             communicator: Rc::new(communicator),
             targets: targets.into_boxed_slice(),

@@ -4,24 +4,22 @@
 //! The range of every access is looked up in the target's list, which takes time in proportion to how much is attached there. An access may span
 //! regions that were attached one by one, side by side or with a gap that its datatype skips.
 
-use super::shared::OwnMemory;
-use super::{Flavor, Target};
+use super::Flavor;
+use super::shared::{Control, OwnMemory};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use alloc::vec::Vec;
-use lwk_datatype::{Cursor, Datatype};
+use lwk_datatype::{Cursor, LayoutView};
 use lwk_epoch::Attachments;
 use lwk_path::seen_from_here;
-use lwk_place::Peer;
+use lwk_place::{NodeRank, Peer};
 use lwk_user::job;
 
 impl Engine {
     /// A window without memory. All ranks of the communicator must call it. Errors: `COMM`, `NO_MEM`.
     pub fn win_create_dynamic(&mut self, communicator: Handle) -> Result<Handle> {
         let draft = self.draft(communicator, Ok(OwnMemory { base: 0, size: 0, unit: 1 }))?;
-        let parts: Vec<OwnMemory> = draft.controls.iter().map(|control| control.part()).collect();
-        self.finish(draft, Flavor::Dynamic, &parts, None)
+        self.finish(draft, Flavor::Dynamic, None)
     }
 
     /// Lets peers access `size` bytes of this rank at `base`. Errors: `WIN`, `SIZE`, `RMA_FLAVOR`; `RMA_ATTACH` if part of it is attached
@@ -60,20 +58,21 @@ impl Engine {
     }
 }
 
-impl Target {
-    /// Whether the target has attached what `count` items at `offset`, in its own addresses, have as data: all from `from` to `to`, which takes
+/// What a rank has attached: its list, which this rank can load.
+#[derive(Clone, Copy)]
+pub(super) struct Attached {
+    pub owner: NodeRank,
+    pub control: &'static Control,
+}
+
+impl Attached {
+    /// Whether it has attached what `count` items at `offset`, in its own addresses, have as data: all from `from` to `to`, which takes
     /// one walk, or, where a datatype leaves something out, each of its blocks. What lies side by side may have been attached in pieces.
-    pub(super) fn has_attached(
-        &self,
-        datatype: &Datatype,
-        count: u64,
-        offset: u64,
-        (from, to): (u64, u64),
-    ) -> Result<bool> {
+    pub fn has(&self, layout: LayoutView, count: u64, offset: u64, (from, to): (u64, u64)) -> Result<bool> {
         if self.covers(from, to) {
             return Ok(true);
         }
-        let mut cursor = Cursor::new(datatype.layout()?, count, 0)?;
+        let mut cursor = Cursor::new(layout, count, 0)?;
         while let Some(piece) = cursor.peek()? {
             for block in 0..piece.count {
                 let displacement = piece.disp.wrapping_add(piece.stride.wrapping_mul(block as i64));
@@ -101,7 +100,7 @@ impl Target {
 
     /// Where the region ends that has the byte at `address`.
     fn attached_until(&self, address: u64) -> Option<u64> {
-        let peer = Peer::new(self.node_rank)?;
+        let peer = Peer::new(self.owner)?;
         let mut piece = &self.control.attachments;
         loop {
             if let Some(end) = piece.end_after(address) {

@@ -43,13 +43,13 @@ pub(super) fn word_of(element: Predefined, target: usize) -> Option<Basic> {
 ///
 /// # Safety
 /// The origin's elements are readable unless the operation is `NO_OP`, the target's lie in its memory, the result's are writable and overlap
-/// neither; `control` is the target's. `How::Plain` only if no other rank accesses the target's.
+/// neither; `control` tells the target's. `How::Plain` only if no other rank accesses the target's.
 pub(super) unsafe fn update_run(
     how: How,
     op: Op,
     element: Predefined,
     run: Run,
-    control: &Control,
+    control: impl FnOnce() -> &'static Control,
 ) -> Result<()> {
     // SAFETY: origin and result hold the run's elements, which lie in the target's memory (this function's
     // contract); under the lock nobody else updates such elements.
@@ -59,7 +59,7 @@ pub(super) unsafe fn update_run(
         }
         match word_of(element, run.target) {
             Some(word) => words(op, word, run),
-            None => locked(control, || plain(op, element, run)),
+            None => locked(control(), || plain(op, element, run)),
         }
     }
 }

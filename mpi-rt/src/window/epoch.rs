@@ -3,7 +3,7 @@
 //! All of it is local state. A fence opens an epoch that may stay unused, after which any other synchronisation may follow; so the first
 //! operation after a fence is the one that makes it an epoch, and the only one that comes here.
 
-use super::{Target, Window};
+use super::{LockKind, Target, Window};
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
 use lwk_epoch::Ticket;
@@ -52,6 +52,8 @@ pub(super) enum Held {
     Not,
     Shared,
     Exclusive(Ticket),
+    /// The lock of a target out of reach, which holds the ticket.
+    Asked(LockKind),
     /// Without the lock, since the program says that nobody else wants it.
     Unchecked,
 }

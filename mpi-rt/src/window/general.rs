@@ -1,11 +1,13 @@
 //! Post, start, complete, wait: active target synchronisation of the ranks that concern each other (MPI-5.0, section 12.5.2).
 //!
-//! A post is a store into a word of each origin's memory, a complete one into a word of each target's. Start waits for the posts, wait for
+//! A post is a store into a word of each origin's memory, a complete one into a word of each target's; ranks out of reach are told. Start waits for the posts, wait for
 //! the completes. Groups are node ranks, as [`Engine::win_members`] lists them.
 
-use super::Window;
+use super::away::what;
 use super::epoch::Access;
+use super::{Mapped, Window};
 use crate::abi::mode;
+use crate::asking::Query;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -30,14 +32,19 @@ impl Engine {
         if !it.own_lock()?.expose() {
             return Err(Error::RMA_CONFLICT);
         }
+        it.epochs.exposed = true;
         for node_rank in group {
+            let it = self.window_mut(window)?;
             let rank = it.rank_of(*node_rank)?;
+            it.epochs.exposed_to.push(rank as u32);
             let origin = it.targets.get_mut(rank).ok_or(Error::INTERN)?;
             origin.exposures += 1;
-            origin.line.posted.announce(origin.exposures);
-            it.epochs.exposed_to.push(rank as u32);
+            let number = origin.exposures;
+            match origin.mapped {
+                Some(Mapped { line, .. }) => line.posted.announce(number),
+                None => self.tell_number(window, rank, what::POSTED, number)?,
+            }
         }
-        it.epochs.exposed = true;
         Ok(())
     }
 
@@ -80,12 +87,38 @@ impl Engine {
             return Err(Error::RMA_SYNC);
         }
         it.epochs.access = Access::Not;
+        let mut is_one_away = false;
         for rank in &it.epochs.started {
             let target = it.targets.get_mut(*rank as usize).ok_or(Error::INTERN)?;
             target.open = false;
-            target.line.completed.announce(target.accesses);
+            match target.mapped {
+                Some(Mapped { line, .. }) => line.completed.announce(target.accesses),
+                None => is_one_away = true,
+            }
+        }
+        if is_one_away { self.complete_away(window) } else { Ok(()) }
+    }
+
+    /// Tells the started targets that are out of reach.
+    #[cold]
+    fn complete_away(&mut self, window: Handle) -> Result<()> {
+        for index in 0.. {
+            let it = self.window(window)?;
+            let Some(rank) = it.epochs.started.get(index).map(|rank| *rank as usize) else { break };
+            let target = it.targets.get(rank).ok_or(Error::INTERN)?;
+            if target.mapped.is_none() {
+                let number = target.accesses;
+                self.tell_number(window, rank, what::COMPLETED, number)?;
+            }
         }
         Ok(())
+    }
+
+    /// Tells a rank out of reach a number of this one's epochs.
+    #[cold]
+    fn tell_number(&mut self, window: Handle, rank: usize, what: u64, number: u64) -> Result<()> {
+        let away = self.window(window)?.away(rank).ok_or(Error::INTERN)?;
+        self.tell(away.at, away.object, Query::new(what, number))
     }
 
     /// Ends the exposure that post began, after all its origins have completed. Errors: `WIN`; `RMA_SYNC` if none did.
@@ -123,7 +156,7 @@ impl Window {
     /// The lock of this rank's part.
     fn own_lock(&self) -> Result<&'static TargetLock> {
         let own = self.targets.get(self.communicator.rank as usize);
-        own.map(|target| &target.control.lock).ok_or(Error::INTERN)
+        own.and_then(|target| target.mapped).map(|mapped| &mapped.control.lock).ok_or(Error::INTERN)
     }
 
     /// Errors: `GROUP` if a node rank is none of the window's.

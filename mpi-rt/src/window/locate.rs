@@ -4,9 +4,11 @@
 //! Almost every operation is on a predefined datatype without holes, the same on both sides, inside the target's memory, in an epoch that is
 //! open: [`Engine::direct`] finds that out with few instructions, or finds out nothing, and then [`Engine::locate`] tells what is the case.
 
+use super::away::Away;
+use super::dynamic::Attached;
 use super::element::How;
 use super::shared::Control;
-use super::{Flavor, Target};
+use super::{Flavor, Mapped, Target};
 use crate::abi::PROC_NULL;
 use crate::datatypes::dense_bytes;
 use crate::engine::Engine;
@@ -46,8 +48,15 @@ pub(super) struct Items {
     pub address: *mut u8,
     pub count: i64,
     pub datatype: Datatype,
-    pub control: &'static Control,
-    pub alone: bool,
+    pub reached: Reached,
+}
+
+/// How items are reached.
+pub(super) enum Reached {
+    /// By loads and stores.
+    Mapped { control: &'static Control, alone: bool },
+    /// By asking.
+    Away(Away),
 }
 
 impl Engine {
@@ -96,15 +105,22 @@ impl Engine {
         it.admit(rank)?;
         let (flavor, target) = (it.flavor, it.targets.get(rank).ok_or(Error::INTERN)?);
         let offset = target.displaced(place.displacement, flavor)?;
+        let reached = match target.mapped {
+            Some(Mapped { control, .. }) => Reached::Mapped { control, alone: target.alone },
+            None => Reached::Away(Away { at: target.node_rank, object: it.communicator.context, offset }),
+        };
         if let Some((low, high)) = span(&datatype, place.count)? {
             let (low, high) = (offset as i128 + low, offset as i128 + high);
-            let inside = match flavor {
-                Flavor::Dynamic => {
+            let inside = match (flavor, target.mapped) {
+                // Only the target knows.
+                (Flavor::Dynamic, None) => true,
+                (Flavor::Dynamic, Some(Mapped { control, .. })) => {
                     let from = u64::try_from(low).map_err(|_| Error::RMA_RANGE)?;
                     let to = u64::try_from(high).map_err(|_| Error::RMA_RANGE)?;
-                    target.has_attached(&datatype, place.count as u64, offset, (from, to))?
+                    let attached = Attached { owner: target.node_rank, control };
+                    attached.has(datatype.layout()?, place.count as u64, offset, (from, to))?
                 }
-                _ => low >= 0 && high <= target.size as i128,
+                _ => low >= 0 && high <= target.told as i128,
             };
             if !inside {
                 return Err(Error::RMA_RANGE);
@@ -115,8 +131,7 @@ impl Engine {
             address: core::ptr::with_exposed_provenance_mut(address),
             count: place.count,
             datatype,
-            control: target.control,
-            alone: target.alone,
+            reached,
         }))
     }
 }
@@ -133,6 +148,14 @@ impl Target {
 }
 
 impl Block<'_> {
+    /// The target's control words.
+    pub fn control(&self) -> &'static Control {
+        match self.target.mapped {
+            Some(Mapped { control, .. }) => control,
+            None => unreachable!("a block in memory that cannot be loaded and stored"),
+        }
+    }
+
     /// How elements of the target may be updated.
     #[inline(always)]
     pub fn how(&self) -> How {

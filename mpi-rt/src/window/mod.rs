@@ -9,12 +9,17 @@
 //! What ranks share of a window is in `shared`; what this rank may do at the moment is local state (`epoch`), so an operation outside an
 //! epoch is an error class and costs one load to find out. The memory model is the unified one (section 12.4).
 //!
+//! A target whose memory cannot be loaded and stored is asked for each operation, and answers when it makes progress (`away`, `answers`,
+//! [`crate::asking`]); the origin waits for the answer, so what is said above holds there, too.
+//!
 //! Loads and stores of this processor are seen in order by all cores, so what a release store publishes, a barrier's for one, also
 //! publishes the puts before it. A flush must do more: a later load of this rank must not overtake its puts, which takes a fence.
 
 mod accumulate;
 mod allocate;
+mod answers;
 mod attributes;
+mod away;
 mod create;
 mod dynamic;
 mod element;
@@ -73,10 +78,12 @@ pub(crate) struct Window {
 
 /// One rank's part of a window, as this rank sees it.
 struct Target {
-    /// Where it starts, in this rank's addresses. Of a dynamic window: where the target's address 0 is.
+    /// Where it starts, in this rank's addresses. Of a dynamic window: where the target's address 0 is. Out of reach: 0.
     base: usize,
-    /// Bytes. Of a dynamic window 0, so that no access passes for one that needs no closer look.
+    /// Bytes that loads and stores reach. Of a dynamic window and out of reach 0, so that no access passes for one that needs no closer look.
     size: u64,
+    /// Bytes, as its rank has told.
+    told: u64,
     /// Bytes of a unit of displacement.
     unit: u64,
     /// This rank may access it, besides what fences allow.
@@ -87,10 +94,17 @@ struct Target {
     /// Epochs in which this rank has accessed it after start, and been exposed to it by post.
     accesses: u64,
     exposures: u64,
-    control: &'static Control,
-    /// The line in the target's memory that this rank writes.
-    line: &'static PairLine,
+    /// `None`: only messages get there.
+    mapped: Option<Mapped>,
     node_rank: NodeRank,
+}
+
+/// Words in the memory of a target that can be loaded and stored.
+#[derive(Clone, Copy)]
+struct Mapped {
+    control: &'static Control,
+    /// The line that this rank writes.
+    line: &'static PairLine,
 }
 
 impl Engine {

@@ -5,10 +5,12 @@
 //!
 //! Operations complete when they are called, so a flush only keeps later loads of this rank from overtaking its earlier stores.
 
-use super::Window;
+use super::away::{Away, what};
 use super::epoch::{Access, Held};
 use super::shared::Control;
+use super::{Mapped, Target, Window};
 use crate::abi::{PROC_NULL, mode};
+use crate::asking::Query;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -66,24 +68,13 @@ impl Engine {
         if target.held != Held::Not {
             return Err(Error::RMA_SYNC);
         }
-        let control = target.control;
+        let mapped = target.mapped;
         it.epochs.leave_fence()?;
-        let held = match kind {
+        let held = match mapped {
             _ if assertions & mode::NOCHECK != 0 => Held::Unchecked,
-            LockKind::Exclusive => {
-                let ticket = control.lock.queue();
-                self.wait_until(|| control.lock.enter_exclusive(ticket));
-                Held::Exclusive(ticket)
-            }
-            LockKind::Shared => {
-                self.wait_to_share(control);
-                Held::Shared
-            }
+            Some(Mapped { control, .. }) => self.take_lock(kind, control)?,
+            None => self.ask_for_lock(kind, rank, window)?,
         };
-        if held != Held::Unchecked && control.lock.is_exposed() {
-            control.give_back(held);
-            return Err(Error::RMA_CONFLICT);
-        }
         let it = self.window_mut(window)?;
         it.epochs.access = Access::Locked(locks + 1);
         it.targets.get_mut(rank).ok_or(Error::INTERN)?.hold(held, kind == LockKind::Exclusive);
@@ -95,13 +86,16 @@ impl Engine {
         let it = self.window_mut(window)?;
         let rank = it.passive_target(rank)?;
         let Access::Locked(locks) = it.epochs.access else { return Err(Error::RMA_SYNC) };
-        match rank {
+        let asked = match rank {
             Some(rank) => it.release(rank)?,
-            None if it.epochs.locked_nobody => it.epochs.locked_nobody = false,
+            None if it.epochs.locked_nobody => {
+                it.epochs.locked_nobody = false;
+                None
+            }
             None => return Err(Error::RMA_SYNC),
-        }
+        };
         it.epochs.access = if locks == 1 { Access::Not } else { Access::Locked(locks - 1) };
-        Ok(())
+        asked.map_or(Ok(()), |(away, kind)| self.give_back_away(&away, kind))
     }
 
     /// Begins shared access to all targets. Errors: `WIN`, `ASSERT`; `RMA_SYNC` in another epoch; `RMA_CONFLICT` as for [`Engine::win_lock`].
@@ -117,23 +111,12 @@ impl Engine {
         let held = if assertions & mode::NOCHECK != 0 {
             Held::Unchecked
         } else {
-            // From where on to try, and the target whose lock has been waited for and is held.
-            let mut first = None;
-            while let Some(refused) = self.window_mut(window)?.try_to_share_all(first) {
-                let control = self.window(window)?.targets.get(refused).ok_or(Error::INTERN)?.control;
-                self.wait_to_share(control);
-                first = Some(refused);
-            }
-            let targets = &self.window(window)?.targets;
-            if targets.iter().any(|target| target.control.lock.is_exposed()) {
-                targets.iter().for_each(|target| target.control.give_back(Held::Shared));
-                return Err(Error::RMA_CONFLICT);
-            }
+            self.lock_every(window)?;
             Held::Shared
         };
         let it = self.window_mut(window)?;
         it.epochs.access = Access::LockedAll;
-        it.targets.iter_mut().for_each(|target| target.hold(held, false));
+        it.targets.iter_mut().for_each(|target| target.hold(target.as_shared(held), false));
         Ok(())
     }
 
@@ -143,10 +126,13 @@ impl Engine {
         if it.epochs.access != Access::LockedAll {
             return Err(Error::RMA_SYNC);
         }
-        for rank in 0..it.targets.len() {
-            it.release(rank)?;
-        }
         it.epochs.access = Access::Not;
+        for rank in 0..it.targets.len() {
+            let it = self.window_mut(window)?;
+            if let Some((away, kind)) = it.release(rank)? {
+                self.give_back_away(&away, kind)?;
+            }
+        }
         Ok(())
     }
 
@@ -222,9 +208,109 @@ impl Engine {
         }
     }
 
-    fn wait_to_share(&mut self, control: &'static Control) {
+    /// Takes a target's lock. Errors: `RMA_CONFLICT`, and then it is given back.
+    #[inline]
+    fn take_lock(&mut self, kind: LockKind, control: &'static Control) -> Result<Held> {
         let ticket = control.lock.queue();
-        self.wait_until(|| control.lock.enter_shared(ticket));
+        let held = match kind {
+            LockKind::Exclusive => {
+                self.wait_until(|| control.lock.enter_exclusive(ticket));
+                Held::Exclusive(ticket)
+            }
+            LockKind::Shared => {
+                self.wait_until(|| control.lock.enter_shared(ticket));
+                Held::Shared
+            }
+        };
+        if control.lock.is_exposed() {
+            control.give_back(held);
+            return Err(Error::RMA_CONFLICT);
+        }
+        Ok(held)
+    }
+
+    /// The same of a target out of reach.
+    #[cold]
+    fn ask_for_lock(&mut self, kind: LockKind, rank: usize, window: Handle) -> Result<Held> {
+        let away = self.window(window)?.away(rank).ok_or(Error::INTERN)?;
+        let what = if kind == LockKind::Exclusive { what::EXCLUDE } else { what::SHARE };
+        self.ask(away.at, away.object, Query::new(what, 0))?;
+        Ok(Held::Asked(kind))
+    }
+
+    /// Gives back the lock of a target out of reach.
+    #[cold]
+    fn give_back_away(&mut self, away: &Away, kind: LockKind) -> Result<()> {
+        let what = if kind == LockKind::Exclusive { what::LEAVE_EXCLUSIVE } else { what::LEAVE_SHARED };
+        self.ask(away.at, away.object, Query::new(what, 0)).map(drop)
+    }
+
+    /// Shares the locks of all targets. Errors: `RMA_CONFLICT`, and then none.
+    fn lock_every(&mut self, window: Handle) -> Result<()> {
+        // The target whose lock has been waited for and is held.
+        let mut first = None;
+        while let Some(refused) = self.try_to_share_all(window, first)? {
+            match self.window(window)?.targets.get(refused).ok_or(Error::INTERN)?.mapped {
+                Some(Mapped { control, .. }) => drop(self.take_lock(LockKind::Shared, control)?),
+                None => drop(self.ask_for_lock(LockKind::Shared, refused, window)?),
+            }
+            first = Some(refused);
+        }
+        Ok(())
+    }
+
+    /// Shares the locks of all targets but `held`, which this rank shares already; if that is not possible now, shares none, and says
+    /// which is not free. Errors: `RMA_CONFLICT`, and then it shares none.
+    fn try_to_share_all(&mut self, window: Handle, held: Option<usize>) -> Result<Option<usize>> {
+        let all = 0..self.window(window)?.targets.len();
+        let others = || all.clone().filter(|rank| Some(*rank) != held);
+        for rank in others() {
+            let outcome = self.try_to_share(window, rank);
+            if outcome != Ok(true) {
+                for taken in others().take_while(|taken| *taken != rank).chain(held) {
+                    self.leave_shared(window, taken)?;
+                }
+                return outcome.map(|_| Some(rank));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Shares the lock of a target if it is free. Errors: `RMA_CONFLICT`.
+    fn try_to_share(&mut self, window: Handle, rank: usize) -> Result<bool> {
+        let it = self.window(window)?;
+        if let Some(Away { at, object, .. }) = it.away(rank) {
+            return Ok(self.ask(at, object, Query::new(what::TRY_SHARE, 0))? != 0);
+        }
+        let Some(Mapped { control, .. }) = it.targets.get(rank).and_then(|target| target.mapped) else {
+            return Err(Error::INTERN);
+        };
+        if control.lock.try_shared().is_none() {
+            return Ok(false);
+        }
+        if control.lock.is_exposed() {
+            control.give_back(Held::Shared);
+            return Err(Error::RMA_CONFLICT);
+        }
+        Ok(true)
+    }
+
+    fn leave_shared(&mut self, window: Handle, rank: usize) -> Result<()> {
+        match (self.window(window)?.away(rank), self.window(window)?.targets.get(rank)) {
+            (Some(away), _) => self.give_back_away(&away, LockKind::Shared)?,
+            (None, Some(Target { mapped: Some(Mapped { control, .. }), .. })) => {
+                control.give_back(Held::Shared)
+            }
+            _ => return Err(Error::INTERN),
+        }
+        Ok(())
+    }
+}
+
+impl Target {
+    /// A lock that all are held by, as this one is.
+    fn as_shared(&self, held: Held) -> Held {
+        if held == Held::Shared && self.mapped.is_none() { Held::Asked(LockKind::Shared) } else { held }
     }
 }
 
@@ -238,26 +324,19 @@ impl Window {
         }
     }
 
-    /// Shares the locks of all targets but `held`, which this rank shares already; if that is not possible now, shares none, and says
-    /// which is not free.
-    fn try_to_share_all(&mut self, held: Option<usize>) -> Option<usize> {
-        let refused = (0..self.targets.len())
-            .filter(|rank| Some(*rank) != held)
-            .find(|rank| self.targets[*rank].control.lock.try_shared().is_none())?;
-        let taken = (0..refused).filter(|rank| Some(*rank) != held).chain(held);
-        taken.for_each(|rank| self.targets[rank].control.lock.leave_shared());
-        Some(refused)
-    }
-
-    /// Gives the lock of a target back. Errors: `RMA_SYNC` if this rank has none.
-    fn release(&mut self, rank: usize) -> Result<()> {
+    /// Gives the lock of a target back, unless that has to be asked: then how. Errors: `RMA_SYNC` if this rank has none.
+    fn release(&mut self, rank: usize) -> Result<Option<(Away, LockKind)>> {
         let target = self.targets.get_mut(rank).ok_or(Error::INTERN)?;
-        if target.held == Held::Not {
+        let held = target.held;
+        if held == Held::Not {
             return Err(Error::RMA_SYNC);
         }
-        target.control.give_back(target.held);
+        if let Some(Mapped { control, .. }) = target.mapped {
+            control.give_back(held);
+        }
         target.hold(Held::Not, false);
-        Ok(())
+        let Held::Asked(kind) = held else { return Ok(None) };
+        Ok(self.away(rank).map(|away| (away, kind)))
     }
 }
 
@@ -266,7 +345,7 @@ impl Control {
     #[inline(always)]
     fn give_back(&self, held: Held) {
         match held {
-            Held::Not => {}
+            Held::Not | Held::Asked(_) => {}
             Held::Shared => self.lock.leave_shared(),
             Held::Exclusive(ticket) => self.lock.leave_exclusive(ticket),
             // As in a flush.

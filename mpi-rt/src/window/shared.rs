@@ -73,6 +73,13 @@ impl Own {
         self.control.as_ptr().expose_provenance() as u64
     }
 
+    /// The control words, and the lines of all ranks.
+    pub fn words(&self) -> (&'static Control, &'static [PairLine]) {
+        let [control] = &*self.control else { unreachable!("one, made in `new`") };
+        // SAFETY: both stay until the window is freed; whoever keeps the references answers for the window until then.
+        unsafe { (&*core::ptr::from_ref(control), &*core::ptr::from_ref(&*self.lines)) }
+    }
+
     /// What a peer has told this rank. Errors: `INTERN` for a rank that the window does not have.
     pub fn line(&self, rank: usize) -> Result<&'static PairLine> {
         let line = self.lines.get(rank).ok_or(Error::INTERN)?;

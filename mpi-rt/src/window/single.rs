@@ -2,6 +2,8 @@
 //! or a loop around one.
 
 use super::element::{How, locked, word_of};
+use super::locate::Reached;
+use super::shared::Control;
 use super::{Buffer, TargetBuffer};
 use crate::abi::{datatype as number, op};
 use crate::buffer::is_none;
@@ -13,7 +15,7 @@ use lwk_copy::copy;
 use lwk_datatype::{Basic, Group, Predefined};
 
 /// The longest element that is compared: a 128-bit integer.
-const COMPARED_BYTES: usize = 16;
+pub(super) const COMPARED_BYTES: usize = 16;
 
 impl Engine {
     /// Combines one element into the target's, and what was there into the result (`MPI_FETCH_AND_OP`). Errors: as for
@@ -107,33 +109,59 @@ impl Engine {
             self.window(window)?;
             return Err(Error::TYPE);
         };
-        let (address, how, control) = match self.direct(1, datatype, &place, window) {
-            Some(block) => (block.address, block.how(), block.target.control),
-            None => match self.locate(&place, window)? {
-                Some(items) if items.alone => (items.address, How::Plain, items.control),
-                Some(items) => (items.address, How::Atomic, items.control),
-                None => return Ok(()),
-            },
-        };
-        if is_none(origin) || is_none(compare) || is_none(result) {
+        let is_nowhere = is_none(origin) || is_none(compare) || is_none(result);
+        if !is_nowhere && let Some(block) = self.direct(1, datatype, &place, window) {
+            // SAFETY: the buffers hold an element (this function's contract); the target's lies in its part (`direct`), and is plain only if it
+            // is this rank's alone.
+            unsafe { swap(basic, origin, compare, result, block.address, block.how(), || block.control()) };
+            return Ok(());
+        }
+        let Some(items) = self.locate(&place, window)? else { return Ok(()) };
+        if is_nowhere {
             return Err(Error::BUFFER);
         }
-        let word = word_of(basic.into(), address.addr()).filter(|_| how == How::Atomic);
-        // SAFETY: the buffers hold an element (this function's contract); the target's lies in its part,
-        // aligned if it is a word (`word_of`). Elements that are no words are locked or this rank's alone.
-        unsafe {
-            match word.map(Basic::size) {
-                Some(8) => swap_word::<u64>(origin, compare, result, address),
-                Some(4) => swap_word::<u32>(origin, compare, result, address),
-                Some(2) => swap_word::<u16>(origin, compare, result, address),
-                Some(_) => swap_word::<u8>(origin, compare, result, address),
-                None => {
-                    let swap = || swap_bytes(origin, compare, result, address, basic.size());
-                    if how == How::Plain { swap() } else { locked(control, swap) }
-                }
+        match items.reached {
+            Reached::Mapped { control, alone } => {
+                let how = if alone { How::Plain } else { How::Atomic };
+                // SAFETY: as above, by `locate`.
+                unsafe { swap(basic, origin, compare, result, items.address, how, || control) };
+                Ok(())
+            }
+            // SAFETY: the buffers hold an element (this function's contract).
+            Reached::Away(away) => unsafe { self.swap_away(&away, basic, origin, compare, result) },
+        }
+    }
+}
+
+/// [`Engine::compare_and_swap`] in memory that can be loaded and stored.
+///
+/// # Safety
+/// As there; the element at `address` lies in the target's part, whose control words `control` tells. `How::Plain` only if no other rank
+/// accesses it.
+#[inline(always)]
+pub(super) unsafe fn swap(
+    basic: Basic,
+    origin: *const u8,
+    compare: *const u8,
+    result: *mut u8,
+    address: *mut u8,
+    how: How,
+    control: impl FnOnce() -> &'static Control,
+) {
+    let word = word_of(basic.into(), address.addr()).filter(|_| how == How::Atomic);
+    // SAFETY: the buffers hold an element (this function's contract); the target's lies in its part,
+    // aligned if it is a word (`word_of`). Elements that are no words are locked or this rank's alone.
+    unsafe {
+        match word.map(Basic::size) {
+            Some(8) => swap_word::<u64>(origin, compare, result, address),
+            Some(4) => swap_word::<u32>(origin, compare, result, address),
+            Some(2) => swap_word::<u16>(origin, compare, result, address),
+            Some(_) => swap_word::<u8>(origin, compare, result, address),
+            None => {
+                let swap = || swap_bytes(origin, compare, result, address, basic.size());
+                if how == How::Plain { swap() } else { locked(control(), swap) }
             }
         }
-        Ok(())
     }
 }
 

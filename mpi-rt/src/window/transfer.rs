@@ -1,6 +1,7 @@
 //! Put and get (MPI-5.0, sections 12.3.1, 12.3.2 and 12.3.5): a copy between the origin's memory and the target's, straight from layout to
 //! layout.
 
+use super::locate::Reached;
 use super::{Buffer, TargetBuffer};
 use crate::buffer::is_none;
 use crate::engine::Engine;
@@ -12,7 +13,7 @@ use lwk_path::region::{Region, copy_regions};
 
 /// The way of the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     ToTarget,
     FromTarget,
 }
@@ -92,6 +93,11 @@ impl Engine {
     ) -> Result<()> {
         let Some(items) = self.locate(place, window)? else { return Ok(()) };
         let here = self.buffer(origin.address, origin.count, origin.datatype)?;
+        if let Reached::Away(away) = &items.reached {
+            let _kept = self.kept(origin.datatype);
+            // SAFETY: the origin's items are valid for this way until this returns (this function's contract), and their datatype is kept.
+            return unsafe { self.transfer_away(away, &items, &here, way) };
+        }
         let there = Region::items(items.address, items.count as u64, items.datatype.layout()?)?;
         let (from, to) = if way == Way::ToTarget { (here, there) } else { (there, here) };
         if from.bytes() > to.bytes() {

@@ -18,12 +18,26 @@ struct window {
     MPI_Aint *base;    /* of dynamic windows */
 };
 
+/* Whether all ranks of a communicator can have shared memory; all get the same answer. */
+static int is_of_one_node(MPI_Comm comm)
+{
+    MPI_Comm node;
+    int here, all;
+    OK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    OK(MPI_Comm_size(node, &here));
+    OK(MPI_Comm_size(comm, &all));
+    OK(MPI_Comm_free(&node));
+    return here == all;
+}
+
 static struct window new_window(const struct set *s)
 {
     struct window w = {MPI_WIN_NULL, s, (enum window_kind)alike(WINDOW_KINDS), NULL, NULL, NULL};
     MPI_Aint bytes = WINDOW * sizeof(int);
     w.base = calloc((size_t)s->size, sizeof *w.base);
     w.model = memory((size_t)s->size * WINDOW * sizeof(int));
+    if (w.kind == SHARED && !is_of_one_node(s->comm))
+        w.kind = ALLOCATED;
     switch (w.kind) {
     case CREATED:
         w.mine = memory((size_t)bytes);

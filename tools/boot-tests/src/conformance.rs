@@ -20,10 +20,7 @@ const FOLDER: &str = "conformance";
 /// Ranks in the host home.
 const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
 /// Paths for tests, which carry each program's messages as well, in the host home.
-const PATHS: [&str; 2] = ["late", "by-size"];
-/// Programs that use windows of all ranks, which are refused where half of them count as another node's.
-const NOT_ACROSS_HALVES: [&str; 8] =
-    ["attributes", "callbacks", "classes", "errors", "f08_storage", "filing", "one_sided", "windows"];
+const PATHS: [&str; 3] = ["late", "by-size", "halves"];
 /// Ranks with them.
 const PATH_RANKS: u32 = 3;
 /// Ranks on a node, and beside MPICH.
@@ -95,9 +92,6 @@ fn tests_of(name: &str) -> Vec<Test> {
     let mut tests: Vec<Test> = RANKS.map(|ranks| test(name, format!("{ranks}"), true, ranks)).into();
     tests.push(test(name, "node".into(), false, FEW));
     tests.extend(PATHS.map(|path| over(name, path, PATH_RANKS)));
-    if !NOT_ACROSS_HALVES.contains(&stem(name)) {
-        tests.push(over(name, "halves", PATH_RANKS));
-    }
     if has_mpich() && name.ends_with(".c") {
         let program = name.to_owned();
         tests.push(Test {

@@ -77,7 +77,12 @@ fn allocated(world: Communicator) -> Result<()> {
 fn shared(world: Communicator, noncontiguous: bool) -> Result<()> {
     let (rank, size) = (world.rank()?, world.size()?);
     let bytes = bytes_of(rank);
-    let (handle, base) = engine(|engine| engine.win_allocate_shared(bytes as i64, 8, noncontiguous, WORLD))?;
+    let made = engine(|engine| engine.win_allocate_shared(bytes as i64, 8, noncontiguous, WORLD));
+    if some_are_out_of_reach(size)? {
+        assert_eq!(made.err(), Some(Error::RMA_SHARED));
+        return Ok(());
+    }
+    let (handle, base) = made?;
     let window = Win { handle, base };
     let shapes: Vec<_> = (0..size)
         .map(|rank| engine(|engine| engine.win_shared_query(handle, rank as i32)))
@@ -107,6 +112,17 @@ fn shared(world: Communicator, noncontiguous: bool) -> Result<()> {
     let lengths: Vec<usize> = (0..size).map(|rank| bytes_of(rank) / 8).collect();
     every_pair(world, window, &lengths)?;
     window.free()
+}
+
+/// Whether there are ranks whose memory cannot be loaded and stored here: of their parts a window shows none.
+pub fn some_are_out_of_reach(size: u32) -> Result<bool> {
+    let window = Win::allocate(8, 8)?;
+    let shapes: Vec<_> = (0..size)
+        .map(|rank| engine(|engine| engine.win_shared_query(window.handle, rank as i32)))
+        .collect::<Result<_>>()?;
+    window.free()?;
+    assert!(shapes.iter().all(|shape| shape.base.is_null() == (shape.size == 0)));
+    Ok(shapes.iter().any(|shape| shape.size == 0))
 }
 
 /// Attached pieces, more than one part of the list holds; accesses across their ends are refused.

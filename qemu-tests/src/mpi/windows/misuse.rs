@@ -1,6 +1,7 @@
 //! Everything that is wrong has its error class, and leaves the window as it was.
 
 use super::calls::{WORLD, Win, buffer, engine, place};
+use super::kinds::some_are_out_of_reach;
 use alloc::vec;
 use lwk_mpi_rt::abi::{datatype, mode, op};
 use lwk_mpi_rt::error::Error;
@@ -29,8 +30,10 @@ fn creation(world: Communicator) -> Result<()> {
     assert_eq!(with(8, if last { -8 } else { 1 }), Err(Error::DISP));
     assert_eq!(with(if last { 1 << 50 } else { 8 }, 1), Err(Error::NO_MEM));
     let shared = |size: i64| engine(|engine| engine.win_allocate_shared(size, 1, false, WORLD)).map(drop);
-    assert_eq!(shared(if last { 1 << 50 } else { 8 }), Err(Error::NO_MEM));
-    assert_eq!(shared(if last { -3 } else { 8 }), Err(Error::SIZE));
+    let apart = some_are_out_of_reach(world.size()?)?;
+    let error = |of_one_node| Err(if apart { Error::RMA_SHARED } else { of_one_node });
+    assert_eq!(shared(if last { 1 << 50 } else { 8 }), error(Error::NO_MEM));
+    assert_eq!(shared(if last { -3 } else { 8 }), error(Error::SIZE));
     // SAFETY: refused, or of no bytes.
     let created =
         |base: *mut u8, size: i64| engine(|engine| unsafe { engine.win_create(base, size, 1, WORLD) });

@@ -1,0 +1,217 @@
+//! Operations on a target out of reach: the target is asked, and does in its own memory what this rank would. The target's datatype goes along as
+//! its layout's words (`lwk-datatype`), data packed.
+//!
+//! The origin waits for every answer, so an operation is complete, here and there, when its call returns. The words of post and complete are told.
+
+use super::locate::Items;
+use super::transfer::Way;
+use crate::asking::{ARGUMENTS, Query};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use alloc::vec::Vec;
+use lwk_datatype::op::Op;
+use lwk_datatype::{Basic, Predefined};
+use lwk_path::region::{Region, copy_regions};
+use lwk_place::NodeRank;
+
+/// What a window's rank is asked for, or told, by number.
+pub(super) mod what {
+    /// With the arguments of `Query::on_items` and a body: the words of the layout, then data.
+    pub const PUT: u64 = 0;
+    pub const GET: u64 = 1;
+    pub const UPDATE: u64 = 2;
+    pub const UPDATE_AND_FETCH: u64 = 3;
+    /// With an offset and an element's handle; the body is the value compared with and the new one.
+    pub const SWAP: u64 = 4;
+    /// The lock; the answer comes when the rank has it.
+    pub const SHARE: u64 = 5;
+    pub const EXCLUDE: u64 = 6;
+    /// Whether it could be shared at once; 1 if so.
+    pub const TRY_SHARE: u64 = 7;
+    pub const LEAVE_SHARED: u64 = 8;
+    pub const LEAVE_EXCLUSIVE: u64 = 9;
+    /// Numbers of epochs, as `PairLine` has them.
+    pub const POSTED: u64 = 10;
+    pub const COMPLETED: u64 = 11;
+    /// Whether all that this rank has told before has been taken in.
+    pub const HEARD: u64 = 12;
+}
+
+/// Where an operation goes.
+#[derive(Clone, Copy)]
+pub(super) struct Away {
+    pub at: NodeRank,
+    /// The window, as its ranks ask for it.
+    pub object: u32,
+    /// Bytes, as a displacement is.
+    pub offset: u64,
+}
+
+/// What a question says of items at the target, as arguments.
+#[derive(Clone, Copy)]
+pub(super) struct ItemWords {
+    /// Of displacement 0 of the first item.
+    pub offset: u64,
+    /// Items; without a layout, bytes.
+    pub count: u64,
+    /// Words of the layout; 0: one block.
+    pub layout: usize,
+    /// Bytes of data.
+    pub bytes: usize,
+    /// Handles of an update's operation and element.
+    pub op: u64,
+    pub element: u64,
+}
+
+impl ItemWords {
+    fn arguments(&self) -> [u64; ARGUMENTS] {
+        [self.offset, self.count, self.layout as u64, self.bytes as u64, self.op, self.element]
+    }
+
+    pub fn of(arguments: [u64; ARGUMENTS]) -> ItemWords {
+        let [offset, count, layout, bytes, op, element] = arguments;
+        ItemWords { offset, count, layout: layout as usize, bytes: bytes as usize, op, element }
+    }
+}
+
+/// The question on items at the target, with data of this rank's. Errors: `NO_MEM`.
+///
+/// # Safety
+/// The data is readable, its datatype lives.
+unsafe fn on_items(
+    what: u64,
+    away: &Away,
+    items: &Items,
+    update: Option<(Op, Predefined)>,
+    bytes: usize,
+    data: Option<&Region>,
+) -> Result<Query> {
+    let layout = items.datatype.layout()?;
+    let (op, element) =
+        update.map_or((0, 0), |(op, element)| (u64::from(op.handle()), u64::from(element.handle())));
+    let (offset, count, words) = match layout.contiguous(items.count as u64) {
+        Some((displacement, bytes)) => (away.offset.wrapping_add_signed(displacement), bytes, &[][..]),
+        None => (away.offset, items.count as u64, layout.words()),
+    };
+    let arguments = ItemWords { offset, count, layout: words.len(), bytes, op, element }.arguments();
+    let length = data.map_or(0, Region::bytes);
+    let mut body: Vec<u8> = Vec::new();
+    body.try_reserve_exact(size_of_val(words) + length).map_err(|_| Error::NO_MEM)?;
+    words.iter().for_each(|word| body.extend(word.to_ne_bytes()));
+    if let Some(data) = data {
+        let start = body.len();
+        body.resize(start + length, 0);
+        // SAFETY: the data is readable (this function's contract); the vector has as many bytes from `start` on.
+        unsafe { copy_regions(data, &Region::block(body[start..].as_ptr(), length))? };
+    }
+    Ok(Query { what, arguments, body })
+}
+
+impl Engine {
+    /// A put or a get. Errors: `TRUNCATE`, `NO_MEM`, the target's.
+    ///
+    /// # Safety
+    /// `here` is readable for a put, writable for a get, until this returns, and its datatype lives as long.
+    pub(super) unsafe fn transfer_away(
+        &mut self,
+        away: &Away,
+        items: &Items,
+        here: &Region,
+        way: Way,
+    ) -> Result<()> {
+        let there = usize::try_from(items.datatype.layout()?.total(items.count as u64)?);
+        let there = there.map_err(|_| Error::COUNT)?;
+        let (from, to) = if way == Way::ToTarget { (here.bytes(), there) } else { (there, here.bytes()) };
+        if from > to {
+            return Err(Error::TRUNCATE);
+        }
+        if from == 0 {
+            return Ok(());
+        }
+        // SAFETY: `here` is readable for a put and writable for a get until this returns, and its datatype lives (this function's contract).
+        unsafe {
+            match way {
+                Way::ToTarget => {
+                    let query = on_items(what::PUT, away, items, None, from, Some(here))?;
+                    self.ask(away.at, away.object, query)?;
+                }
+                Way::FromTarget => {
+                    let query = on_items(what::GET, away, items, None, from, None)?;
+                    self.ask_into(away.at, away.object, query, here)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An update of `bytes` bytes of elements by the origin's, if the operation has any; what was there goes to `result`. Errors: `NO_MEM`, the target's.
+    ///
+    /// # Safety
+    /// `from` is readable and `result` writable until this returns; the latter's datatype lives as long.
+    pub(super) unsafe fn update_away(
+        &mut self,
+        away: &Away,
+        items: &Items,
+        update: (Op, Predefined),
+        from: Option<Region>,
+        result: Option<Region>,
+        bytes: usize,
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let what = if result.is_some() { what::UPDATE_AND_FETCH } else { what::UPDATE };
+        // SAFETY: `from` is readable and `result` writable until this returns (this function's contract).
+        unsafe {
+            let query = on_items(what, away, items, Some(update), bytes, from.as_ref())?;
+            match result {
+                Some(result) => self.ask_into(away.at, away.object, query, &result)?,
+                None => self.ask(away.at, away.object, query)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// A compare-and-swap. Errors: `NO_MEM`, the target's.
+    ///
+    /// # Safety
+    /// Origin and `compare` must be readable, the result writable, each for one element, until this returns.
+    pub(super) unsafe fn swap_away(
+        &mut self,
+        away: &Away,
+        basic: Basic,
+        origin: *const u8,
+        compare: *const u8,
+        result: *mut u8,
+    ) -> Result<()> {
+        let bytes = basic.size();
+        let mut query = Query::new(what::SWAP, away.offset);
+        query.arguments[1] = u64::from(basic.handle());
+        for value in [compare, origin] {
+            // SAFETY: both are readable for an element (this function's contract).
+            query.body.extend_from_slice(unsafe { core::slice::from_raw_parts(value, bytes) });
+        }
+        // SAFETY: the result is writable for an element until this returns (this function's contract).
+        unsafe { self.ask_into(away.at, away.object, query, &Region::block(result, bytes))? };
+        Ok(())
+    }
+
+    /// Waits until all targets out of reach have taken in what this rank has told them. Errors: `WIN`, `NO_MEM`.
+    pub(super) fn hear_all(&mut self, window: Handle) -> Result<()> {
+        for rank in 0..self.window(window)?.targets.len() {
+            if let Some(away) = self.window(window)?.away(rank) {
+                self.ask(away.at, away.object, Query::new(what::HEARD, 0))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl super::Window {
+    /// How a target is asked; `None` if its memory can be loaded and stored.
+    pub(super) fn away(&self, rank: usize) -> Option<Away> {
+        let target = self.targets.get(rank).filter(|target| target.mapped.is_none())?;
+        Some(Away { at: target.node_rank, object: self.communicator.context, offset: 0 })
+    }
+}
