@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use lwk_copy::threshold::{AHEAD_LIMIT, AHEAD_OF_ONE_PEER};
 use lwk_path::Ticket;
 use lwk_path::region::{Region, content};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 use lwk_user::job;
 
 /// Messages for one peer, at most: those without content count, too.
@@ -63,7 +63,7 @@ impl Ahead {
         self.peers.iter().map(|it| it.bytes).sum()
     }
 
-    fn allows(&self, peer: NodeRank, bytes: usize, limit: Limit) -> bool {
+    fn allows(&self, peer: WorldRank, bytes: usize, limit: Limit) -> bool {
         let Limit::After(polls) = limit else { return true };
         let Counts { bytes: used, messages } = self.peers[peer.index()];
         polls >= if messages > 0 { SHORT_PATIENCE } else { self.patience }
@@ -72,14 +72,14 @@ impl Ahead {
             && messages < PEER_MESSAGES
     }
 
-    fn add(&mut self, peer: NodeRank, bytes: usize) {
+    fn add(&mut self, peer: WorldRank, bytes: usize) {
         let counts = &mut self.peers[peer.index()];
         counts.bytes += bytes;
         counts.messages += 1;
     }
 
     /// A message has been fetched.
-    pub fn remove(&mut self, peer: NodeRank, bytes: usize) {
+    pub fn remove(&mut self, peer: WorldRank, bytes: usize) {
         let counts = &mut self.peers[peer.index()];
         counts.bytes -= bytes;
         counts.messages -= 1;
@@ -136,7 +136,7 @@ impl Engine {
         operation: Operation,
         state: State,
         content: Vec<u8>,
-        peer: NodeRank,
+        peer: WorldRank,
     ) -> Handle {
         self.ahead.add(peer, content.len());
         let keeps = Keeps::Ahead { content, peer };

@@ -12,7 +12,7 @@ use crate::topology::Topology;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// A communicator of ranks of this node.
 pub struct Communicator {
@@ -21,10 +21,10 @@ pub struct Communicator {
     /// This rank in it (in its local group).
     pub rank: u32,
     /// Node rank of each member (of its local group).
-    pub members: Rc<[NodeRank]>,
+    pub members: Rc<[WorldRank]>,
     /// Node rank of those its messages go to: the members, or the remote group.
-    peers: Rc<[NodeRank]>,
-    /// Rank among the peers of each node rank, or [`PROC_NULL`]; `None` if the numbers are the same.
+    peers: Rc<[WorldRank]>,
+    /// Rank among the peers of each world rank, or [`PROC_NULL`]; `None` if the numbers are the same.
     ranks: Option<Box<[i32]>>,
     /// The members' areas; of an intercommunicator, none: see [`Intercommunicator`].
     pub(crate) shared: Shared,
@@ -83,7 +83,7 @@ impl Plane {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Endpoint {
     /// Node rank.
-    Peer(NodeRank),
+    Peer(WorldRank),
     Any,
     Nobody,
 }
@@ -94,7 +94,7 @@ impl Communicator {
     pub const SELF_CONTEXT: u32 = 1;
 
     /// An intracommunicator: a context that all members have agreed on, and their areas.
-    pub(crate) fn new(context: u32, rank: u32, members: Rc<[NodeRank]>, shared: Shared) -> Communicator {
+    pub(crate) fn new(context: u32, rank: u32, members: Rc<[WorldRank]>, shared: Shared) -> Communicator {
         let peers = members.clone();
         Communicator { shared, ..Communicator::for_messages(context, rank, members, peers) }
     }
@@ -104,7 +104,7 @@ impl Communicator {
         let (local, union) = (&inter.local, &inter.union);
         let first =
             if inter.is_first { local.members.len() } else { union.members.len() - local.members.len() };
-        let peers: Rc<[NodeRank]> =
+        let peers: Rc<[WorldRank]> =
             if inter.is_first { union.members[first..].into() } else { union.members[..first].into() };
         Communicator {
             context: Plane::Inter.of(union.context),
@@ -124,8 +124,8 @@ impl Communicator {
     pub(crate) fn for_messages(
         context: u32,
         rank: u32,
-        members: Rc<[NodeRank]>,
-        peers: Rc<[NodeRank]>,
+        members: Rc<[WorldRank]>,
+        peers: Rc<[WorldRank]>,
     ) -> Communicator {
         let ranks = ranks_of(&peers);
         Communicator {
@@ -161,21 +161,21 @@ impl Communicator {
 
     /// Node ranks of those its messages go to: its members, or the remote group.
     #[inline]
-    pub fn peers(&self) -> &Rc<[NodeRank]> {
+    pub fn peers(&self) -> &Rc<[WorldRank]> {
         &self.peers
     }
 
-    /// The node ranks of the remote group. Errors: `COMM` if it is not an intercommunicator.
-    pub fn remote(&self) -> Result<&Rc<[NodeRank]>> {
+    /// The world ranks of the remote group. Errors: `COMM` if it is not an intercommunicator.
+    pub fn remote(&self) -> Result<&Rc<[WorldRank]>> {
         if self.inter.is_some() { Ok(&self.peers) } else { Err(Error::COMM) }
     }
 
-    /// Rank among the peers of a node rank that is one.
+    /// Rank among the peers of a world rank that is one.
     #[inline]
-    pub(crate) fn rank_of(&self, node_rank: NodeRank) -> i32 {
+    pub(crate) fn rank_of(&self, world_rank: WorldRank) -> i32 {
         match &self.ranks {
-            None => node_rank.0 as i32,
-            Some(ranks) => ranks.get(node_rank.index()).copied().unwrap_or(PROC_NULL),
+            None => world_rank.0 as i32,
+            Some(ranks) => ranks.get(world_rank.index()).copied().unwrap_or(PROC_NULL),
         }
     }
 
@@ -201,8 +201,8 @@ impl Communicator {
     }
 }
 
-/// The rank of each node rank; `None` if the numbers are the same.
-fn ranks_of(peers: &[NodeRank]) -> Option<Box<[i32]>> {
+/// The rank of each world rank; `None` if the numbers are the same.
+fn ranks_of(peers: &[WorldRank]) -> Option<Box<[i32]>> {
     if peers.iter().enumerate().all(|(rank, peer)| rank == peer.index()) {
         return None;
     }

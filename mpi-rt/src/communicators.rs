@@ -14,7 +14,7 @@ use crate::handle::Handle;
 use crate::object::{self, Object};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// How two communicators or groups compare (MPI-5.0, sections 7.3.1 and 7.4.1); the numbers are the binary interface's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,7 +104,7 @@ impl Engine {
         self.exchange_words(&all, [color, key], |rank, [color, key]| ranks.push((color, key, rank)))?;
         ranks.retain(|rank| rank.0 == color && color != UNDEFINED);
         ranks.sort_unstable();
-        let of = |group: &[NodeRank]| -> Rc<[NodeRank]> {
+        let of = |group: &[WorldRank]| -> Rc<[WorldRank]> {
             let members = ranks.iter().map(|(_, _, rank)| all.members[*rank as usize]);
             members.filter(|member| group.contains(member)).collect()
         };
@@ -134,10 +134,10 @@ impl Engine {
                 let union = inter.union.clone();
                 let mine = if group.members().contains(&self.me) { group.members() } else { &[] };
                 let mine_as_words: Vec<u32> = mine.iter().map(|member| member.0).collect();
-                let mut theirs: Vec<Vec<NodeRank>> = Vec::new();
+                let mut theirs: Vec<Vec<WorldRank>> = Vec::new();
                 self.share_all(&union, &mine_as_words, |rank, words| {
                     if it.peers().contains(&union.members[rank as usize]) && !words.is_empty() {
-                        theirs.push(words.iter().copied().map(NodeRank).collect());
+                        theirs.push(words.iter().copied().map(WorldRank).collect());
                     }
                 })?;
                 // All groups of the other side are disjoint; MPI pairs one group of each side.
@@ -165,7 +165,7 @@ impl Engine {
         if first.inter.is_some() != second.inter.is_some() {
             return Ok(Comparison::Unequal);
         }
-        let compare = |left: &Rc<[NodeRank]>, right: &Rc<[NodeRank]>| match Group::new(left.clone())
+        let compare = |left: &Rc<[WorldRank]>, right: &Rc<[WorldRank]>| match Group::new(left.clone())
             .compare(&Group::new(right.clone()))
         {
             Comparison::Identical => Comparison::Congruent,
@@ -191,7 +191,7 @@ impl Engine {
     pub(crate) fn make_intra(
         &mut self,
         parent: &Communicator,
-        members: Option<Rc<[NodeRank]>>,
+        members: Option<Rc<[WorldRank]>>,
     ) -> Result<Option<Communicator>> {
         let announced = self.announce_among(parent, members.as_deref())?;
         match members {
@@ -201,7 +201,7 @@ impl Engine {
     }
 
     /// The announcement that the first of `members` makes, of which this rank is one, or not. All ranks of the parent must call it.
-    fn announce_among(&mut self, parent: &Communicator, members: Option<&[NodeRank]>) -> Result<u64> {
+    fn announce_among(&mut self, parent: &Communicator, members: Option<&[WorldRank]>) -> Result<u64> {
         let first = members.and_then(|members| members.first().copied());
         let announcement =
             if first == Some(self.me) { self.announce(members.unwrap_or_default()) } else { 0 };
@@ -219,8 +219,8 @@ impl Engine {
     pub(crate) fn make_inter(
         &mut self,
         parent: &Communicator,
-        local: Rc<[NodeRank]>,
-        remote: Rc<[NodeRank]>,
+        local: Rc<[WorldRank]>,
+        remote: Rc<[WorldRank]>,
         is_first: bool,
     ) -> Result<Communicator> {
         self.make_inter_if(parent, local, remote, is_first)?.ok_or(Error::INTERN)
@@ -230,13 +230,13 @@ impl Engine {
     pub(crate) fn make_inter_if(
         &mut self,
         parent: &Communicator,
-        local: Rc<[NodeRank]>,
-        remote: Rc<[NodeRank]>,
+        local: Rc<[WorldRank]>,
+        remote: Rc<[WorldRank]>,
         is_first: bool,
     ) -> Result<Option<Communicator>> {
         let within = !local.is_empty() && !remote.is_empty();
         let (first, second) = if is_first { (&local, &remote) } else { (&remote, &local) };
-        let union: Rc<[NodeRank]> = first.iter().chain(second.iter()).copied().collect();
+        let union: Rc<[WorldRank]> = first.iter().chain(second.iter()).copied().collect();
         let union = self.make_intra(parent, within.then_some(union));
         let local = self.make_intra(parent, within.then_some(local));
         match (union, local) {

@@ -15,7 +15,7 @@ use alloc::rc::Rc;
 use lwk_matching::Token;
 use lwk_path::region::Region;
 use lwk_path::{Arrival, Delivery, Ticket};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// A receive or send of one block.
 pub(crate) struct CompactRequest {
@@ -116,7 +116,7 @@ impl CompactRequest {
 impl Engine {
     /// Completes a compact receive with the front message of its sender. False, and the receive still wants one, if the sender has cancelled it.
     #[inline(always)]
-    pub(crate) fn deliver_compact(&mut self, request: Handle, source: NodeRank, arrival: &Arrival) -> bool {
+    pub(crate) fn deliver_compact(&mut self, request: Handle, source: WorldRank, arrival: &Arrival) -> bool {
         let Some(it) = self.compact.get_mut(request) else { return true };
         let target = Region::block(it.address, it.bytes);
         // SAFETY: `arrival` is the sender's front message. The receive's `bytes` at `address` are writable

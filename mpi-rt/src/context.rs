@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// Bits of a context's number: how many communicators that are alive at once one rank can have given contexts to.
 const NUMBER_BITS: u32 = 13;
@@ -20,8 +20,8 @@ const WORDS: usize = CONTEXTS / 64;
 
 /// The contexts this rank gives out, and what freed communicators have left.
 pub(crate) struct Contexts {
-    /// This rank on its node.
-    me: NodeRank,
+    /// This rank in the job.
+    me: WorldRank,
     free: [u64; WORDS],
     /// Freed communicators that requests may still name.
     retired: Vec<Rc<Communicator>>,
@@ -40,9 +40,9 @@ struct Left {
 
 impl Contexts {
     /// All free but the predefined communicators'.
-    pub fn new(me: NodeRank) -> Contexts {
+    pub fn new(me: WorldRank) -> Contexts {
         let mut free = [u64::MAX; WORDS];
-        if me == NodeRank(0) {
+        if me == WorldRank(0) {
             free[0] &= !(1 << Communicator::WORLD_CONTEXT | 1 << Communicator::SELF_CONTEXT);
         }
         Contexts { me, free, retired: Vec::new(), left: Vec::new(), areas: Vec::new() }
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn contexts_of_all_ranks_are_distinct_and_come_back() {
         let mut seen = BTreeSet::from([Communicator::WORLD_CONTEXT, Communicator::SELF_CONTEXT]);
-        for me in [0, 1, 254].map(NodeRank) {
+        for me in [0, 1, 254].map(WorldRank) {
             let mut contexts = Contexts::new(me);
-            let count = CONTEXTS - if me == NodeRank(0) { 2 } else { 0 };
+            let count = CONTEXTS - if me == WorldRank(0) { 2 } else { 0 };
             let taken: Vec<u32> = core::iter::from_fn(|| contexts.take()).collect();
             assert_eq!(taken.len(), count);
             assert!(taken.iter().all(|context| seen.insert(*context)));

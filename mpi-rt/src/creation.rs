@@ -11,7 +11,7 @@ use crate::request::Mode;
 use crate::send::SendArguments;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// Bytes of a string that names a creation without a parent, with the NUL that ends it: the binary interface's `MPI_MAX_STRINGTAG_LEN`.
 pub const MAX_STRING_TAG: usize = 1024;
@@ -23,7 +23,7 @@ impl Engine {
     pub fn create_group(&mut self, parent: Handle, group: Handle, tag: i32) -> Result<Option<Handle>> {
         let it = self.intracommunicator(parent)?;
         let context = Plane::Group.of(it.context);
-        let members: Rc<[NodeRank]> = self.group(group)?.members().into();
+        let members: Rc<[WorldRank]> = self.group(group)?.members().into();
         if tag < 0 {
             return Err(Error::TAG);
         }
@@ -38,7 +38,7 @@ impl Engine {
     /// error handler is the default one. Errors: `GROUP`, `ARG` for a string that is too long, `NO_MEM`.
     pub fn create_from_group(&mut self, group: Handle, string_tag: &[u8]) -> Result<Option<Handle>> {
         let group = self.group(group)?;
-        let (members, session): (Rc<[NodeRank]>, _) = (group.members().into(), group.session());
+        let (members, session): (Rc<[WorldRank]>, _) = (group.members().into(), group.session());
         if string_tag.len() >= MAX_STRING_TAG {
             return Err(Error::ARG);
         }
@@ -52,7 +52,7 @@ impl Engine {
         &mut self,
         context: u32,
         tag: i32,
-        members: Rc<[NodeRank]>,
+        members: Rc<[WorldRank]>,
     ) -> Result<Option<Communicator>> {
         let Some(rank) = members.iter().position(|member| *member == self.me) else { return Ok(None) };
         let by_message = Communicator::for_messages(context, rank as u32, members.clone(), members.clone());

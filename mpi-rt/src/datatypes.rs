@@ -116,7 +116,8 @@ impl From<Fault> for Error {
     fn from(fault: Fault) -> Error {
         match fault {
             Fault::NoMemory => Error::NO_MEM,
-            Fault::Internal => Error::INTERN,
+            Fault::Internal | Fault::Cancelled => Error::INTERN,
+            Fault::NoNetwork => Error::UNSUPPORTED_OPERATION,
             Fault::Truncated => Error::TRUNCATE,
             Fault::Count => Error::COUNT,
             Fault::Layout(class) => Error::from_class(class as i32).unwrap_or(Error::INTERN),

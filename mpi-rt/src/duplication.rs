@@ -20,7 +20,7 @@ use crate::topology::Topology;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// A duplication under way.
 pub(crate) struct Duplication {
@@ -37,7 +37,7 @@ pub(crate) struct Duplication {
 
 /// An intracommunicator of it.
 struct IntracommunicatorInMaking {
-    members: Rc<[NodeRank]>,
+    members: Rc<[WorldRank]>,
     /// The announcement, which messages bring or take away.
     announcement: Rc<Cell<u64>>,
     messages: Vec<Handle>,

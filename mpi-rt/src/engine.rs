@@ -35,7 +35,7 @@ use alloc::vec::Vec;
 use lwk_path::setting;
 use lwk_path::{Memory, seen_from_here};
 use lwk_path::{PathId, Reach, Table};
-use lwk_place::{NodeRank, Peer};
+use lwk_place::{NodeRank, WorldRank, peer_of};
 use lwk_ring::Published;
 use lwk_user::barrier::NodeBarrier;
 use lwk_user::smartmap::{self, Symmetric};
@@ -46,9 +46,9 @@ pub struct Engine {
     pub(crate) paths: Table,
     pub(crate) contexts: Contexts,
     pub(crate) announcements: Announcements,
-    /// This rank on its node.
-    pub(crate) me: NodeRank,
-    /// Ranks on this node.
+    /// This rank in the job.
+    pub(crate) me: WorldRank,
+    /// Ranks of the job.
     pub(crate) size: u32,
     pub(crate) waiting: Waiting,
     pub(crate) requests: handle::Table<Request>,
@@ -118,15 +118,21 @@ static LENT: Lent<Engine> = Lent::nothing();
 static GATE: NodeBarrier = NodeBarrier::new();
 
 /// Starts the engine, or wakes it up; a running one stays as it is. The first time it waits until every rank of the job has called it.
-/// Errors: `UNSUPPORTED_OPERATION` if the job has more than one node, `NO_MEM`.
+/// Errors: `UNSUPPORTED_OPERATION` if the job has more than one node and no network, `NO_MEM`.
 pub(crate) fn wake() -> Result<()> {
     start::require_job();
     ENGINE
         .try_with(|life| {
             *life = match core::mem::replace(life, Life::Before) {
                 Life::Before => {
-                    let engine = Engine::start_up()?;
+                    let mut engine = Engine::start_up()?;
                     GATE.wait();
+                    if job().nodes() > 1 {
+                        if job().node_rank() == NodeRank(0) {
+                            engine.paths.meet_nodes()?;
+                        }
+                        GATE.wait();
+                    }
                     Life::Running(engine)
                 }
                 Life::Running(engine) | Life::Asleep(engine) => Life::Running(engine),
@@ -256,13 +262,13 @@ unsafe impl smartmap::Shared for WorldArea {}
 static WORLD_AREA: Symmetric<WorldArea> = Symmetric::new(WorldArea(Published::new()));
 
 /// Every rank's area for the collectives of all. Every rank must call it; it waits for the others.
-fn world_areas(members: &[NodeRank]) -> Result<Box<[&'static Area]>> {
+fn world_areas(members: &[WorldRank]) -> Result<Box<[&'static Area]>> {
     let mine = Area::renewed(None);
     WORLD_AREA.here().0.tell([core::ptr::from_ref(mine).expose_provenance() as u64]);
     let mut areas: Vec<&'static Area> = Vec::new();
     areas.try_reserve_exact(members.len()).map_err(|_| Error::NO_MEM)?;
     for member in members {
-        let member = Peer::new(*member).ok_or(Error::INTERN)?;
+        let member = peer_of(*member).ok_or(Error::INTERN)?;
         let published = &WORLD_AREA.at(member).get().0;
         wait::spin_until(|| published.is_told());
         let [address] = published.words().map(|word| word as usize);
@@ -281,17 +287,14 @@ impl Engine {
 
     fn start_up() -> Result<Engine> {
         let job = job();
-        if job.nodes() > 1 {
-            return Err(Error::UNSUPPORTED_OPERATION);
-        }
-        let (me, size) = (job.node_rank(), job.node_size());
+        let (me, size) = (job.rank(), job.size());
         error_handler::take_environment().unwrap_or_else(|bad| setting::refuse(&bad));
         let paths = Table::start_up()?;
         let names = start::variables().map(|(name, _)| name);
         let algorithms = setting::none_but(algorithm::PREFIX, algorithm::VARIABLES, names)
             .and_then(|()| Algorithms::from_environment(start::variable));
         let algorithms = algorithms.unwrap_or_else(|bad| setting::refuse(&bad));
-        let members: Rc<[NodeRank]> = (0..size).map(NodeRank).collect();
+        let members: Rc<[WorldRank]> = (0..size).map(WorldRank).collect();
         let in_reach = members.iter().all(|member| paths.reach(*member) == Reach::Mapped);
         let shared = match in_reach {
             true => Shared::new(me.0, &members, world_areas(&members)?),
@@ -373,7 +376,7 @@ impl Engine {
 
     /// From now on messages of a class of sizes to a rank of this node go by that path; a pair's messages stay in order. Errors: `INTERN` if the path
     /// has not been started or does not get there.
-    pub fn change_path(&mut self, peer: NodeRank, class: usize, by: PathId) -> Result<()> {
+    pub fn change_path(&mut self, peer: WorldRank, class: usize, by: PathId) -> Result<()> {
         Ok(self.paths.change(peer, class, by)?)
     }
 

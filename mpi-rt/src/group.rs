@@ -1,4 +1,4 @@
-//! Groups: ordered sets of ranks, and their algebra (MPI-5.0, section 7.3). Members are node ranks.
+//! Groups: ordered sets of ranks, and their algebra (MPI-5.0, section 7.3). Members are world ranks.
 
 use crate::abi::{PROC_NULL, UNDEFINED};
 use crate::communicators::Comparison;
@@ -6,12 +6,12 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// A group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    members: Rc<[NodeRank]>,
+    members: Rc<[WorldRank]>,
     session: Option<Handle>,
 }
 
@@ -19,8 +19,8 @@ pub struct Group {
 pub type Range = [i32; 3];
 
 impl Group {
-    /// A group of distinct node ranks.
-    pub fn new(members: Rc<[NodeRank]>) -> Group {
+    /// A group of distinct world ranks.
+    pub fn new(members: Rc<[WorldRank]>) -> Group {
         Group { members, session: None }
     }
 
@@ -35,12 +35,12 @@ impl Group {
     }
 
     /// A group of other members with the same origin.
-    fn with(&self, members: Rc<[NodeRank]>) -> Group {
+    fn with(&self, members: Rc<[WorldRank]>) -> Group {
         Group { members, session: self.session }
     }
 
-    /// The node ranks of its members, in order.
-    pub fn members(&self) -> &[NodeRank] {
+    /// The world ranks of its members, in order.
+    pub fn members(&self) -> &[WorldRank] {
         &self.members
     }
 
@@ -49,8 +49,8 @@ impl Group {
         self.members.len()
     }
 
-    /// The rank in it of a node rank, or `UNDEFINED`.
-    pub fn rank_of(&self, member: NodeRank) -> i32 {
+    /// The rank in it of a world rank, or `UNDEFINED`.
+    pub fn rank_of(&self, member: WorldRank) -> i32 {
         self.members.iter().position(|it| *it == member).map_or(UNDEFINED, |rank| rank as i32)
     }
 
@@ -154,7 +154,7 @@ mod tests {
     use alloc::vec;
 
     fn group(members: &[u32]) -> Group {
-        Group::new(members.iter().copied().map(NodeRank).collect())
+        Group::new(members.iter().copied().map(WorldRank).collect())
     }
 
     /// A small generator of numbers (Marsaglia's xorshift), so that failures repeat.
@@ -169,7 +169,7 @@ mod tests {
         }
 
         fn subset(&mut self) -> Group {
-            let mut all: Vec<NodeRank> = (0..12).map(NodeRank).collect();
+            let mut all: Vec<WorldRank> = (0..12).map(WorldRank).collect();
             let count = self.below(13);
             let members = (0..count).map(|_| all.remove(self.below(all.len() as u64) as usize)).collect();
             Group::new(members)
@@ -182,7 +182,7 @@ mod tests {
         for round in 0..5000 {
             let (a, b) = (numbers.subset(), numbers.subset());
             let (union, both, only) = (a.union(&b), a.intersection(&b), a.difference(&b));
-            for member in (0..12).map(NodeRank) {
+            for member in (0..12).map(WorldRank) {
                 let (in_a, in_b) = (a.members().contains(&member), b.members().contains(&member));
                 let count = |group: &Group| group.members().iter().filter(|it| **it == member).count();
                 assert_eq!(count(&union), (in_a || in_b) as usize, "round {round}");

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::info::Info;
-use lwk_place::{NodeRank, node_of};
+use lwk_place::{WorldRank, node_of, peer_of};
 use lwk_user::abi::job_page::RankPlace;
 use lwk_user::job;
 
@@ -74,12 +74,18 @@ impl Level {
     }
 }
 
-/// Where a node rank runs.
-fn color(level: Level, node_rank: NodeRank) -> Result<i32> {
+/// Bits of the numbers in a [`RankPlace`].
+const PLACE_BITS: u32 = u16::BITS;
+
+/// Where a rank runs, as a number that no other node has, too.
+fn color(level: Level, world_rank: WorldRank) -> Result<i32> {
+    let node = node_of(world_rank).0 as i32;
     if level == Level::Node {
-        return Ok(node_of(node_rank).0 as i32);
+        return Ok(node);
     }
-    job().place(node_rank).map(|place| level.of(place)).ok_or(Error::INTERN)
+    let peer = peer_of(world_rank).ok_or(Error::INTERN)?;
+    let place = job().place(peer.node_rank()).ok_or(Error::INTERN)?;
+    Ok(node << PLACE_BITS | level.of(place))
 }
 
 impl Engine {

@@ -1,6 +1,6 @@
 //! Intercommunicators from two groups, and back (MPI-5.0, section 7.6.2).
 //!
-//! The leaders tell each other their groups; the one with the lower node rank, whose group is the first, announces the communicator of
+//! The leaders tell each other their groups; the one with the lower world rank, whose group is the first, announces the communicator of
 //! both; each tells its own group, through the local communicator.
 
 use crate::communicator::{Communicator, Intercommunicator, Plane};
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// A remote leader, as its counterpart reaches it.
 struct Leader {
@@ -25,7 +25,7 @@ struct Leader {
 struct Found {
     union: u64,
     is_first: bool,
-    remote: Vec<NodeRank>,
+    remote: Vec<WorldRank>,
 }
 
 impl Engine {
@@ -53,8 +53,8 @@ impl Engine {
 
     fn leader(&self, peer: Handle, remote: i32, tag: i32) -> Result<Leader> {
         let peer = self.communicator(peer)?;
-        let node_rank = usize::try_from(remote).ok().and_then(|rank| peer.peers().get(rank));
-        if node_rank.is_none() {
+        let world_rank = usize::try_from(remote).ok().and_then(|rank| peer.peers().get(rank));
+        if world_rank.is_none() {
             return Err(Error::RANK);
         }
         let context = Plane::Leaders.of(peer.context);
@@ -86,7 +86,7 @@ impl Engine {
         }
         let context = Plane::NoParent.of(Communicator::WORLD_CONTEXT);
         let tag = tag_of(string_tag);
-        let members: Rc<[NodeRank]> = local.members().into();
+        let members: Rc<[WorldRank]> = local.members().into();
         let group = self.make_within(context, tag, members.clone())?.ok_or(Error::INTERN)?;
         let leads = group.rank == local_leader as u32;
         let context = Plane::Leaders.of(Communicator::WORLD_CONTEXT);
@@ -125,11 +125,11 @@ impl Engine {
             return Err(error);
         }
         let is_first = *first != 0;
-        let remote: Vec<NodeRank> = remote.iter().copied().map(NodeRank).collect();
+        let remote: Vec<WorldRank> = remote.iter().copied().map(WorldRank).collect();
         let local = self.make_intra(group, Some(group.members.clone()));
         let mine = &group.members[..];
         let (before, after) = if is_first { (mine, &remote[..]) } else { (&remote[..], mine) };
-        let union: Rc<[NodeRank]> = before.iter().chain(after).copied().collect();
+        let union: Rc<[WorldRank]> = before.iter().chain(after).copied().collect();
         let announcement = *low as u64 | (*high as u64) << 32;
         let local = match local {
             Ok(Some(local)) => local,
@@ -160,22 +160,22 @@ impl Engine {
         let ranks = self.size as usize;
         self.with_messages(messages, |engine, handle| {
             let theirs = engine.swap_words(handle, rank, tag, &ours, ranks)?;
-            let node_ranks = |words: &[u64]| -> Vec<NodeRank> {
-                words.iter().map(|word| NodeRank(*word as u32)).collect()
+            let world_ranks = |words: &[u64]| -> Vec<WorldRank> {
+                words.iter().map(|word| WorldRank(*word as u32)).collect()
             };
             // Both leaders see the same, so both find the mistake.
             if theirs.iter().any(|member| ours.contains(member)) || remote_leader == engine.me {
                 return Err(Error::COMM);
             }
             let union = if is_first {
-                let union = [node_ranks(&ours), node_ranks(&theirs)].concat();
+                let union = [world_ranks(&ours), world_ranks(&theirs)].concat();
                 let announcement = engine.announce(&union);
                 engine.send_words(handle, rank, tag, &[announcement])?;
                 announcement
             } else {
                 engine.receive_words(handle, rank, tag, 1)?.first().copied().unwrap_or(0)
             };
-            Ok(Found { union, is_first, remote: node_ranks(&theirs) })
+            Ok(Found { union, is_first, remote: world_ranks(&theirs) })
         })
     }
 
@@ -195,7 +195,7 @@ impl Engine {
         let (first, second) = union.members.split_at(first as usize);
         let (before, after) =
             if first_is_high && !second_is_high { (second, first) } else { (first, second) };
-        let members: Rc<[NodeRank]> = before.iter().chain(after).copied().collect();
+        let members: Rc<[WorldRank]> = before.iter().chain(after).copied().collect();
         let made = self.make_intra(union, Some(members))?.ok_or(Error::INTERN)?;
         Ok(self.insert_child(communicator, made))
     }

@@ -14,7 +14,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_path::Reach;
 use lwk_path::seen_from_here;
-use lwk_place::NodeRank;
+use lwk_place::{WorldRank, peer_of};
 use lwk_ring::{Announcement, Word};
 use lwk_user::smartmap::{Peer, remote_address};
 
@@ -36,7 +36,7 @@ pub(crate) struct Joining {
     /// None where members are out of reach: then nothing is waited for.
     announcement: Option<Announcement<'static>>,
     rank: u32,
-    members: Rc<[NodeRank]>,
+    members: Rc<[WorldRank]>,
     context: u32,
     area: Option<&'static Area>,
 }
@@ -85,7 +85,7 @@ impl Joining {
         let mut areas: Vec<&'static Area> = Vec::new();
         areas.try_reserve_exact(self.members.len()).map_err(|_| Error::NO_MEM)?;
         for (address, member) in announcement.addresses().zip(self.members.iter()) {
-            let member = Peer::new(*member).ok_or(Error::INTERN)?;
+            let member = peer_of(*member).ok_or(Error::INTERN)?;
             if address == REFUSED {
                 return Err(Error::NO_MEM);
             }
@@ -98,13 +98,13 @@ impl Joining {
 
 impl Engine {
     /// Whether all of these ranks can load and store each other's memory.
-    pub(crate) fn are_in_reach(&self, members: &[NodeRank]) -> bool {
+    pub(crate) fn are_in_reach(&self, members: &[WorldRank]) -> bool {
         members.iter().all(|member| self.paths.reach(*member) == Reach::Mapped)
     }
 
     /// Announces a communicator of those members; this rank must be one of them, and all must join it. The number for
     /// [`Engine::join`], which means the same in every rank; if no context or no memory is free, they learn that by it.
-    pub(crate) fn announce(&mut self, members: &[NodeRank]) -> u64 {
+    pub(crate) fn announce(&mut self, members: &[WorldRank]) -> u64 {
         if !self.are_in_reach(members) {
             let context = self.take_context();
             return context
@@ -129,7 +129,7 @@ impl Engine {
 
     /// Joins an announced communicator. Errors: `NO_MEM`, or `INTERN` for want of a context, if the announcement says so; `INTERN` if this rank
     /// is no member.
-    pub(crate) fn join(&mut self, announcement: u64, members: Rc<[NodeRank]>) -> Result<Joining> {
+    pub(crate) fn join(&mut self, announcement: u64, members: Rc<[WorldRank]>) -> Result<Joining> {
         self.contexts.reclaim();
         if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
             let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)? as u32;
@@ -138,7 +138,7 @@ impl Engine {
         }
         let (announcement, rank) = self.announced(announcement, &members)?;
         let context = announcement.name() as u32;
-        // For each member an area, a node rank, a rank, beside the communicator itself.
+        // For each member an area, a world rank, a rank, beside the communicator itself.
         let needed = members.len() * 24 + self.size as usize * size_of::<i32>() + size_of::<Communicator>();
         // Freeing allocates, too: what is kept of freed communicators until all have left them grows with their number. Where one has left
         // its area there may be less, or nothing could be made where something was freed.
@@ -158,7 +158,7 @@ impl Engine {
     }
 
     /// Tells the other members of an announced communicator that this rank cannot be one.
-    pub(crate) fn refuse(&mut self, announcement: u64, members: &[NodeRank]) {
+    pub(crate) fn refuse(&mut self, announcement: u64, members: &[WorldRank]) {
         if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
             return;
         }
@@ -171,7 +171,7 @@ impl Engine {
     }
 
     /// An announcement, and this rank's number. Errors: as for [`Engine::join`].
-    fn announced(&self, announcement: u64, members: &[NodeRank]) -> Result<(Announcement<'static>, usize)> {
+    fn announced(&self, announcement: u64, members: &[WorldRank]) -> Result<(Announcement<'static>, usize)> {
         match announcement {
             NO_MEMORY => return Err(Error::NO_MEM),
             NO_CONTEXT => return Err(Error::INTERN),
@@ -209,7 +209,7 @@ impl Engine {
     pub(crate) fn join_and_wait(
         &mut self,
         announcement: u64,
-        members: Rc<[NodeRank]>,
+        members: Rc<[WorldRank]>,
     ) -> Result<Communicator> {
         let joining = self.join(announcement, members)?;
         self.wait_until(|| joining.is_complete());

@@ -24,9 +24,8 @@ use core::cell::Cell;
 use lwk_matching::Pattern;
 use lwk_path::region::{Region, copy_part};
 use lwk_path::{Label, Reach, seen_from_here};
+use lwk_place::{Peer, WorldRank, peer_of};
 use lwk_rendezvous::{Partitions, Readiness};
-use lwk_user::NodeRank;
-use lwk_user::smartmap::Peer;
 
 /// One partitioned send, in the sender's memory. Plain words are written before its address is sent.
 struct Channel {
@@ -65,7 +64,9 @@ pub(crate) struct PartitionedReceive {
 }
 
 pub(crate) struct From {
-    pub peer: Peer,
+    pub peer: WorldRank,
+    /// The same, if its memory can be loaded.
+    mapped: Option<Peer>,
     pub source: i32,
     pub tag: i32,
     /// Receives the channel's address, or the rounds' number; void when it has come.
@@ -96,10 +97,10 @@ impl PartitionedReceive {
     /// Copies what has become ready; true when all has been copied.
     fn advance(&mut self) -> bool {
         let Some(from) = &self.from else { return true };
-        let Some(channel) = from.channel else { return false };
+        let (Some(channel), Some(peer)) = (from.channel, from.mapped) else { return false };
         let each = channel.partition_bytes as usize;
-        let source = Region::of_peer(from.peer, channel.source, channel.bytes as usize);
-        let ready = seen_from_here::<Readiness>(from.peer, channel.partitions.words().as_ptr().addr());
+        let source = Region::of_peer(peer, channel.source, channel.bytes as usize);
+        let ready = seen_from_here::<Readiness>(peer, channel.partitions.words().as_ptr().addr());
         let mut all = true;
         for partition in 0..self.copied.len() {
             if self.copied[partition] {
@@ -221,21 +222,21 @@ impl Engine {
     fn begin_meeting(
         &mut self,
         communicator: Rc<Communicator>,
-        peer: NodeRank,
+        peer: WorldRank,
         arguments: &ReceiveArguments,
     ) -> Result<From> {
-        let peer = Peer::new(peer).ok_or(Error::RANK)?;
-        let mapped = self.paths.reach(peer.node_rank()) == Reach::Mapped;
-        let rounds = (!mapped).then(|| ReceivedRounds::new(communicator.clone()));
+        let mapped = peer_of(peer).filter(|_| self.paths.reach(peer) == Reach::Mapped);
+        let rounds = mapped.is_none().then(|| ReceivedRounds::new(communicator.clone()));
         let address = Box::new(Cell::new(0u64));
         let context = Plane::Partitioned.of(communicator.context);
-        let pattern = Pattern { context, source: Some(peer.node_rank()), tag: Some(arguments.tag) };
+        let pattern = Pattern { context, source: Some(peer), tag: Some(arguments.tag) };
         let target = Region::block(address.as_ptr().cast(), 8);
         let receive = ReceiveOperation { pattern, target, communicator };
         let meeting = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
         self.begin_receive(meeting, &receive);
         Ok(From {
             peer,
+            mapped,
             source: arguments.source,
             tag: arguments.tag,
             meeting,
@@ -359,7 +360,7 @@ impl Engine {
         if !self.requests.get(meeting).is_some_and(Request::is_complete) {
             return;
         }
-        let channel = channel_of(from);
+        let Some(channel) = channel_of(from) else { return };
         self.requests.remove(meeting);
         if let Some(Request { operation: Operation::PartitionedReceive(receive), .. }) =
             self.requests.get_mut(request)
@@ -396,8 +397,8 @@ impl Engine {
                 return true;
             }
             requests.remove(from.meeting);
-            if from.rounds.is_none() {
-                channel_of(from).partitions.leave();
+            if let Some(channel) = channel_of(from) {
+                channel.partitions.leave();
             }
             false
         });
@@ -433,12 +434,12 @@ pub(crate) struct Channels {
     leaving: Vec<From>,
 }
 
-/// The channel whose address has come.
-fn channel_of(from: &From) -> &'static Channel {
+/// The channel whose address has come, if it can be reached.
+fn channel_of(from: &From) -> Option<&'static Channel> {
     // Written by this rank, when it received the message.
     let address = from.address.get() as usize;
     // SAFETY: the sender leaks its channels, and takes one back only after this rank has left it.
-    unsafe { &*seen_from_here::<Channel>(from.peer, address) }
+    from.mapped.map(|peer| unsafe { &*seen_from_here::<Channel>(peer, address) })
 }
 
 /// Items of all partitions. Errors: `COUNT`.

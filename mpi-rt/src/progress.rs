@@ -7,7 +7,7 @@ use crate::request::{Operation, Request, State};
 use crate::status::Status;
 use core::mem::take;
 use lwk_path::{Delivery, Started, Ticket};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 use lwk_user::wait::give_way;
 
 /// All sends under way are looked at once in so many times, the oldest always.
@@ -23,8 +23,8 @@ impl Engine {
     }
 
     /// The same without the messages of one peer, whose ring the caller is looking at itself.
-    pub(crate) fn progress_except(&mut self, but: Option<NodeRank>) {
-        for peer in (0..self.size).map(NodeRank).filter(|peer| Some(*peer) != but) {
+    pub(crate) fn progress_except(&mut self, but: Option<WorldRank>) {
+        for peer in (0..self.size).map(WorldRank).filter(|peer| Some(*peer) != but) {
             self.take_in(peer);
         }
         self.paths.advance_markers();
@@ -53,7 +53,7 @@ impl Engine {
 
     /// Takes in messages of one peer.
     #[inline]
-    pub(crate) fn take_in(&mut self, peer: NodeRank) {
+    pub(crate) fn take_in(&mut self, peer: WorldRank) {
         for _ in 0..BATCH {
             let Some(arrival) = self.paths.arrival(peer) else { return };
             if !self.accept(peer, &arrival) {

@@ -25,7 +25,7 @@ use lwk_copy::threshold::AT_ONCE;
 use lwk_matching::{Key, Pattern, Posted, Token, Unexpected};
 use lwk_path::region::Region;
 use lwk_path::{Arrival, CHANGE, Delivery, Held, Label, Parked, Ticket};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 use lwk_user::wait::Poll;
 
 /// Held messages of one peer take at most this many bytes, each counted with [`HELD_OVERHEAD`], while no receive wants them. With
@@ -66,31 +66,31 @@ impl Waiting {
 
     /// Whether no message of that peer waits, and no receive that one could be for: the next one is the next that it sends.
     #[inline(always)]
-    pub fn is_clear(&self, peer: NodeRank) -> bool {
+    pub fn is_clear(&self, peer: WorldRank) -> bool {
         let clear = |counts: &PeerCounts| counts.held == 0 && counts.wanted == 0;
         self.from_any == 0 && self.peers.get(peer.index()).is_some_and(clear)
     }
 
     /// Whether a posted receive or a probe names that peer.
     #[inline(always)]
-    fn wanted(&self, peer: NodeRank) -> bool {
+    fn wanted(&self, peer: WorldRank) -> bool {
         self.peers.get(peer.index()).is_some_and(|counts| counts.wanted > 0)
     }
 
     /// Whether a message of that peer waits for its receive.
     #[inline(always)]
-    fn held(&self, peer: NodeRank) -> bool {
+    fn held(&self, peer: WorldRank) -> bool {
         self.peers.get(peer.index()).is_some_and(|counts| counts.held > 0)
     }
 
     /// Takes back a posted receive; the source that it named, unless it has been matched.
-    pub fn withdraw(&mut self, token: Token) -> Option<Option<NodeRank>> {
+    pub fn withdraw(&mut self, token: Token) -> Option<Option<WorldRank>> {
         self.posted.withdraw(token).map(|(pattern, _)| pattern.source)
     }
 
     /// Counts a receive or probe that wants messages of a source, or one that no longer does.
     #[inline(always)]
-    pub fn count(&mut self, source: Option<NodeRank>, posted: bool) {
+    pub fn count(&mut self, source: Option<WorldRank>, posted: bool) {
         let count = match source {
             Some(peer) => &mut self.peers[peer.index()].wanted,
             None => &mut self.from_any,
@@ -99,7 +99,7 @@ impl Waiting {
     }
 
     /// Whether a message of that peer may be held.
-    fn may_hold(&self, peer: NodeRank) -> bool {
+    fn may_hold(&self, peer: WorldRank) -> bool {
         let counts = &self.peers[peer.index()];
         counts.held < HELD_BYTES || counts.wanted > 0 || self.from_any > 0
     }
@@ -148,7 +148,7 @@ pub struct ReceiveArguments {
 #[inline(always)]
 fn received(
     communicator: &Communicator,
-    source: NodeRank,
+    source: WorldRank,
     tag: i32,
     bytes: usize,
     target: &Region,
@@ -386,7 +386,7 @@ impl Engine {
     /// posts receives while their messages come in thereby does at once what waiting would do later, and when all that it has posted
     /// have their messages, it can receive straight from the ring again.
     #[inline(never)]
-    fn take_in_posted(&mut self, peer: NodeRank) {
+    fn take_in_posted(&mut self, peer: WorldRank) {
         for _ in 0..BATCH {
             let Some(arrival) = self.paths.arrival(peer) else { return };
             if !arrival.eager && !AT_ONCE.contains(&arrival.bytes) {
@@ -399,7 +399,7 @@ impl Engine {
     }
 
     /// Takes the front message of a peer: into a posted receive, or into the queue. False if it must stay where it is.
-    pub(crate) fn accept(&mut self, peer: NodeRank, arrival: &Arrival) -> bool {
+    pub(crate) fn accept(&mut self, peer: WorldRank, arrival: &Arrival) -> bool {
         let key = Key { context: arrival.label.context(), source: peer, tag: arrival.label.tag() };
         if let Some(request) = self.waiting.match_posted(&key) {
             self.deliver_posted(request, &key, arrival);

@@ -14,7 +14,7 @@ use lwk_datatype::Datatype;
 use lwk_matching::{Pattern, Token};
 use lwk_path::region::Region;
 use lwk_path::{Label, Ticket};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// One operation.
 pub struct Request {
@@ -39,7 +39,7 @@ pub(crate) enum Keeps {
     /// The same of a standard send that is complete for its caller, to a peer.
     Ahead {
         content: Vec<u8>,
-        peer: NodeRank,
+        peer: WorldRank,
     },
 }
 
@@ -78,7 +78,7 @@ pub enum Mode {
 
 #[derive(Clone, Copy)]
 pub(crate) struct SendOperation {
-    pub peer: NodeRank,
+    pub peer: WorldRank,
     pub label: Label,
     pub source: Region,
     pub mode: Mode,
@@ -90,7 +90,7 @@ pub(crate) struct SendOperation {
 
 #[derive(Clone)]
 pub(crate) struct ReceiveOperation {
-    /// Sources are node ranks.
+    /// Sources are world ranks.
     pub pattern: Pattern,
     pub target: Region,
     pub communicator: Rc<Communicator>,

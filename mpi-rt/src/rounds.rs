@@ -109,7 +109,7 @@ impl Engine {
                 let from = receive.from.as_ref()?;
                 let rounds = from.rounds.as_ref()?;
                 let context = Plane::Rounds.of(rounds.communicator.context);
-                let (source, tag) = (Some(from.peer.node_rank()), Some(rounds.number?));
+                let (source, tag) = (Some(from.peer), Some(rounds.number?));
                 let pattern = Pattern { context, source, tag };
                 let communicator = rounds.communicator.clone();
                 let receive = ReceiveOperation { pattern, target: receive.target, communicator };

@@ -16,7 +16,7 @@ use crate::local::RankLocal;
 use crate::object::{self, Object};
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// The process sets that always exist (MPI-5.0, section 11.3.2).
 pub const WORLD_SET: &[u8] = b"mpi://WORLD";
@@ -165,11 +165,11 @@ pub fn set_info(session: Handle, name: &[u8]) -> Result<Info> {
 }
 
 impl Engine {
-    fn set_members(&self, session: Handle, name: &[u8]) -> Result<Vec<NodeRank>> {
+    fn set_members(&self, session: Handle, name: &[u8]) -> Result<Vec<WorldRank>> {
         set_count(session)?;
         // Names of sets are uniform resource identifiers, whose scheme has no case; nor have the names behind it here.
         if name.eq_ignore_ascii_case(WORLD_SET) {
-            Ok((0..self.size).map(NodeRank).collect())
+            Ok((0..self.size).map(WorldRank).collect())
         } else if name.eq_ignore_ascii_case(SELF_SET) {
             Ok([self.me].to_vec())
         } else {

@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicU64, Ordering, fence};
 use lwk_copy::copy;
 use lwk_mpi_rt::abi::{COMM_WORLD, datatype, op};
 use lwk_mpi_rt::engine::{Engine, with};
-use lwk_mpi_rt::path::NodeRank;
+use lwk_mpi_rt::path::WorldRank;
 use lwk_mpi_rt::window::{self, Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Handle, Result};
 
@@ -147,10 +147,10 @@ impl Setting {
             Synchronisation::General => {
                 for _ in 0..iterations {
                     if bench.rank == rank as u32 {
-                        with(|engine| engine.win_post(&[NodeRank(0)], 0, window))?;
+                        with(|engine| engine.win_post(&[WorldRank(0)], 0, window))?;
                     }
                     if origin {
-                        with(|engine| engine.win_start(&[NodeRank(rank as u32)], 0, window))?;
+                        with(|engine| engine.win_start(&[WorldRank(rank as u32)], 0, window))?;
                         with(|engine| self.perform(engine, operation, bytes))?;
                         with(|engine| engine.win_complete(window))?;
                     }

@@ -6,8 +6,8 @@ pub const TRANSPORT: &str = "MARGAY_TRANSPORT";
 /// The transports, the default first.
 pub const TRANSPORTS: [&str; 3] = ["smartmap", "shm-basic", "shm-advanced"];
 /// More names for [`TRANSPORT`], for tests: everything late and in pieces; short messages by `smartmap` and longer ones by `shm-basic`; half of
-/// the ranks as if they were on another node.
-pub const TEST_TRANSPORTS: [&str; 3] = ["late", "by-size", "halves"];
+/// the ranks as if they were on another node; messages by the path between nodes, on one node, too.
+pub const TEST_TRANSPORTS: [&str; 4] = ["late", "by-size", "halves", "portals"];
 
 /// Environment variable: the communicator whose error handler gets errors that belong to none, `self` (the default) or `world`.
 pub const ERRORS_ON: &str = "MARGAY_ERRORS_ON";

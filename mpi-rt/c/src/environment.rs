@@ -73,7 +73,7 @@ mpi! {
     /// The node, for programs find out by it which ranks share one: the same in all ranks of a node, whatever core they run on.
     fn Get_processor_name(name: *mut u8, resultlen: *mut c_int) on Nothing {
         start::require_job();
-        let text = format!("node{}", node_of(job().node_rank()).0);
+        let text = format!("node{}", node_of(job().rank()).0);
         give_text(name, resultlen, text.as_bytes(), MAX_PROCESSOR_NAME)
     }
 

@@ -7,7 +7,7 @@ use core::ffi::{c_int, c_void};
 use lwk_mpi_rt::abi::WIN_NULL;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::info::{self, Info as Hints};
-use lwk_mpi_rt::path::NodeRank;
+use lwk_mpi_rt::path::WorldRank;
 use lwk_mpi_rt::window::{self, Buffer, LockKind, TargetBuffer, hints};
 use lwk_mpi_rt::{Error, Handle, Result};
 
@@ -56,8 +56,8 @@ unsafe fn make(
     }
 }
 
-/// The node ranks of a group.
-fn members(group: Group) -> Result<Vec<NodeRank>> {
+/// The world ranks of a group.
+fn members(group: Group) -> Result<Vec<WorldRank>> {
     with(|engine| Ok(engine.group(Handle(group))?.members().to_vec()))
 }
 

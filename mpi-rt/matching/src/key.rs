@@ -1,7 +1,7 @@
 //! What is matched with what: context, source and tag (MPI-5.0, sections 3.2.3 and 3.2.4).
 
 use core::hash::{BuildHasherDefault, Hasher};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// A message's envelope, as far as it matters for matching.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -9,7 +9,7 @@ pub struct Key {
     /// The communicator's context.
     pub context: u32,
     /// The sender.
-    pub source: NodeRank,
+    pub source: WorldRank,
     /// The tag: any value; which are valid is the callers' business.
     pub tag: i32,
 }
@@ -19,7 +19,7 @@ pub struct Key {
 pub struct Pattern {
     /// The communicator's context, which is never wild.
     pub context: u32,
-    pub source: Option<NodeRank>,
+    pub source: Option<WorldRank>,
     pub tag: Option<i32>,
 }
 

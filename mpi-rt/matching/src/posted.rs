@@ -2,7 +2,7 @@
 
 use crate::key::{KINDS, Key, Pattern, Table};
 use crate::list::{Ends, Links, NONE};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 use slab::Slab;
 
 /// Places for queues of exact receives that are found without the table. Receives of a loop that a program is in have few keys at a
@@ -55,7 +55,7 @@ fn place_of(key: &Key) -> usize {
 impl<T> Posted<T> {
     /// No receives.
     pub fn new() -> Posted<T> {
-        let near = [Near { key: Key { context: 0, source: NodeRank(0), tag: 0 }, ends: Ends::EMPTY }; NEAR];
+        let near = [Near { key: Key { context: 0, source: WorldRank(0), tag: 0 }, ends: Ends::EMPTY }; NEAR];
         Posted { entries: Slab::new(), near, queues: Table::default(), of_kind: [0; KINDS], far: 0, next: 0 }
     }
 

@@ -1,21 +1,21 @@
 //! Both queues against the simplest model: a list that is searched from its beginning.
 
 use lwk_matching::{Key, Pattern, Posted, Token, Unexpected};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 use proptest::prelude::*;
 
 /// Few values, so that keys collide all the time.
 fn key() -> impl Strategy<Value = Key> {
     (0..2u32, 0..3u32, 0..3i32).prop_map(|(context, source, tag)| Key {
         context,
-        source: NodeRank(source),
+        source: WorldRank(source),
         tag,
     })
 }
 
 fn pattern() -> impl Strategy<Value = Pattern> {
     (0..2u32, prop::option::of(0..3u32), prop::option::of(0..3i32))
-        .prop_map(|(context, source, tag)| Pattern { context, source: source.map(NodeRank), tag })
+        .prop_map(|(context, source, tag)| Pattern { context, source: source.map(WorldRank), tag })
 }
 
 #[derive(Clone, Debug)]

@@ -15,11 +15,11 @@ use core::mem::take;
 use lwk_matching::Pattern;
 use lwk_path::Label;
 use lwk_path::region::Region;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// A question that has come.
 pub(crate) struct Question {
-    pub from: NodeRank,
+    pub from: WorldRank,
     pub what: u64,
     pub arguments: [u64; ARGUMENTS],
     pub body: Vec<u8>,
@@ -133,7 +133,6 @@ impl Engine {
             return None;
         }
         let (request, words) = self.desk.posted.take()?;
-        // The world's ranks are the node's.
         let source = self.requests.remove(request).map(|it| it.status.source);
         self.post_question();
         let words = words.get();
@@ -141,7 +140,7 @@ impl Engine {
         let mut arguments = [0; ARGUMENTS];
         let (told, short) = words[4..].split_at(ARGUMENTS);
         arguments.copy_from_slice(told);
-        let (bytes, number, from) = (bytes as usize, number as i32, NodeRank(source? as u32));
+        let (bytes, number, from) = (bytes as usize, number as i32, WorldRank(source? as u32));
         let is_awaited = object & AWAITED != 0;
         let mut question =
             Question { from, what, arguments, body: Vec::new(), object: object as u32, number, is_awaited };

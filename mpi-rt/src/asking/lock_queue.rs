@@ -4,11 +4,11 @@ use super::Question;
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
 use lwk_epoch::{TargetLock, Ticket};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// Ranks that wait for a lock by asking, or have it.
 #[derive(Default)]
-pub(crate) struct LockQueue(Vec<(NodeRank, Ticket)>);
+pub(crate) struct LockQueue(Vec<(WorldRank, Ticket)>);
 
 impl LockQueue {
     /// The lock for the rank that asks, once it is its turn: 1. Errors: `NO_MEM`.

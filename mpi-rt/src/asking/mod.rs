@@ -23,7 +23,7 @@ use core::cell::Cell;
 use lwk_matching::Pattern;
 use lwk_path::Label;
 use lwk_path::region::{Region, copy_regions};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// Contexts of questions and answers, and of what is too long for their heads, in a plane that no communicator has.
 const QUESTIONS: u32 = u32::MAX - 1;
@@ -68,7 +68,7 @@ impl Engine {
     /// `into` must be writable, and nobody else may use it, until this returns; its datatype lives as long.
     pub(crate) unsafe fn ask_into(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         object: u32,
         query: Query,
         into: &Region,
@@ -100,19 +100,19 @@ impl Engine {
     }
 
     /// The same of a question whose answer is a word.
-    pub(crate) fn ask(&mut self, peer: NodeRank, object: u32, query: Query) -> Result<u64> {
+    pub(crate) fn ask(&mut self, peer: WorldRank, object: u32, query: Query) -> Result<u64> {
         let nowhere = Region::block(core::ptr::null(), 0);
         // SAFETY: a region without bytes.
         unsafe { self.ask_into(peer, object, query, &nowhere) }
     }
 
     /// Tells a rank what needs no answer: it is taken in after what this rank has told and asked it of the object before. Errors: `NO_MEM`.
-    pub(crate) fn tell(&mut self, peer: NodeRank, object: u32, query: Query) -> Result<()> {
+    pub(crate) fn tell(&mut self, peer: WorldRank, object: u32, query: Query) -> Result<()> {
         let number = self.desk.next_number();
         self.put_question(peer, u64::from(object), number, query)
     }
 
-    fn put_question(&mut self, peer: NodeRank, object: u64, number: i32, query: Query) -> Result<()> {
+    fn put_question(&mut self, peer: WorldRank, object: u64, number: i32, query: Query) -> Result<()> {
         let Query { what, arguments, body } = query;
         let mut words = QuestionWords::default();
         let (head, room) = words.split_at_mut(4 + ARGUMENTS);
@@ -130,7 +130,7 @@ impl Engine {
     }
 
     /// Begins a receive of the runtime's own.
-    fn receive_own(&mut self, peer: NodeRank, context: u32, number: i32, target: Region) -> Handle {
+    fn receive_own(&mut self, peer: WorldRank, context: u32, number: i32, target: Region) -> Handle {
         let pattern = Pattern { context, source: Some(peer), tag: Some(number) };
         let receive = ReceiveOperation { pattern, target, communicator: self.world.clone() };
         let request = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
@@ -139,7 +139,7 @@ impl Engine {
     }
 
     /// Sends words of the runtime's own; nobody waits for that. Errors: `NO_MEM`.
-    fn send_own(&mut self, peer: NodeRank, label: Label, words: &[u64]) -> Result<()> {
+    fn send_own(&mut self, peer: WorldRank, label: Label, words: &[u64]) -> Result<()> {
         let source = Region::block(words.as_ptr().cast(), size_of_val(words));
         let send =
             SendOperation { peer, label, source, mode: Mode::Standard, communicator: NULL, buffered: None };
@@ -149,7 +149,7 @@ impl Engine {
     }
 
     /// Sends bytes, which the request keeps; nobody waits for that.
-    fn send_kept(&mut self, peer: NodeRank, label: Label, content: Vec<u8>) {
+    fn send_kept(&mut self, peer: WorldRank, label: Label, content: Vec<u8>) {
         let source = Region::block(content.as_ptr(), content.len());
         let send =
             SendOperation { peer, label, source, mode: Mode::Standard, communicator: NULL, buffered: None };

@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use core::cell::Cell;
 use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_path::seen_from_here;
-use lwk_place::NodeRank;
+use lwk_place::{NodeRank, WorldRank, peer_of};
 use lwk_ring::{
     DATA_BYTES, Departed, ExchangeLines, Finished, Lines, MeetingLine, Pace, PairLine, Slots, Turns,
 };
@@ -100,6 +100,7 @@ impl Area {
 /// All members' areas as one member sees them.
 pub(crate) struct Shared {
     areas: Box<[&'static Area]>,
+    /// On this node, of which all of them are.
     members: Box<[NodeRank]>,
     pub rank: u32,
     /// Operations of each sort that this rank has entered.
@@ -114,7 +115,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// What this rank, number `rank` of the members, knows of a new communicator: every member's area.
-    pub fn new(rank: u32, members: &[NodeRank], areas: Box<[&'static Area]>) -> Shared {
+    pub fn new(rank: u32, members: &[WorldRank], areas: Box<[&'static Area]>) -> Shared {
         let numbers = || Cell::new(0);
         let both = areas.len() == 2;
         let channel = areas.iter().enumerate().map(|(index, area)| Member {
@@ -124,7 +125,7 @@ impl Shared {
         let channel = Channel::new(rank, channel);
         Shared {
             areas,
-            members: members.into(),
+            members: members.iter().filter_map(|member| Some(peer_of(*member)?.node_rank())).collect(),
             rank,
             smalls: numbers(),
             eagers: numbers(),

@@ -5,7 +5,7 @@
 //! opens a file while another deletes it may be seen or not; who has heard that the file is open, or closed, sees it so. Only ranks within reach are
 //! looked at: what only ranks of other nodes have open can be deleted.
 
-use lwk_place::NodeRank;
+use lwk_place::{WorldRank, world_rank_of};
 use lwk_ring::Notes;
 use lwk_user::abi::syscall::DESCRIPTORS_MAX;
 use lwk_user::smartmap::{Shared, Symmetric, peers};
@@ -38,6 +38,6 @@ fn store(descriptor: u64, word: u64) {
 }
 
 /// Whether any rank that can be reached has that file open.
-pub(super) fn is_open(file: u64, reaches: impl Fn(NodeRank) -> bool) -> bool {
-    peers().filter(|peer| reaches(peer.node_rank())).any(|peer| FILES.at(peer).get().0.have(OPEN | file))
+pub(super) fn is_open(file: u64, reaches: impl Fn(WorldRank) -> bool) -> bool {
+    peers().filter(|peer| reaches(world_rank_of(*peer))).any(|peer| FILES.at(peer).get().0.have(OPEN | file))
 }

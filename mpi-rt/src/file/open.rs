@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_path::{Reach, seen_from_here};
-use lwk_place::Peer;
+use lwk_place::peer_of;
 
 /// Opens a file; all ranks of the communicator must call it. `mode` is `amode`. The file's errors go to the handler of `MPI_FILE_NULL` until it is
 /// given another.
@@ -97,12 +97,12 @@ impl Engine {
         let descriptor = descriptor?;
         let position = descriptor.show().and_then(|()| draft.start(&descriptor));
         let address = words.first().copied().ok_or(Error::INTERN)? as usize;
-        let root = Peer::new(*parent.members.first().ok_or(Error::INTERN)?).ok_or(Error::INTERN)?;
-        let is_mapped = self.paths.reach(root.node_rank()) == Reach::Mapped;
+        let at = *parent.members.first().ok_or(Error::INTERN)?;
+        let root = peer_of(at).filter(|_| self.paths.reach(at) == Reach::Mapped);
         // SAFETY: the first rank has just told the address of its initialised words, which are shared through atomics only and stay until
         // the barrier in which all ranks close the file; the reference goes with this rank's part of it.
         let control: Option<&'static Control> =
-            is_mapped.then(|| unsafe { &*seen_from_here::<Control>(root, address) });
+            root.map(|root| unsafe { &*seen_from_here::<Control>(root, address) });
         // All that may find no memory comes before the last exchange: after it the peers use the first rank's words.
         let last = position.and_then(|position| Ok((position, properties::initial_hints(hints, name)?)));
         self.exchange_outcomes(&parent, last.as_ref().map(|_| 0).map_err(|error| *error))?;
@@ -112,7 +112,6 @@ impl Engine {
         if let (true, true, Some(control)) = (first, communicator.is_out_of_reach(), control) {
             self.answer_for(object, Box::new(Answers::new(control)));
         }
-        let at = root.node_rank();
         let shared = control.map_or(SharedWords::Asked { at, object }, SharedWords::Mapped);
         Ok(self.files.insert(File {
             descriptor: Rc::new(descriptor),

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
 use lwk_epoch::{SharedPointer, TargetLock};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// The shared file pointer, and the lock of atomic mode. Ranks that read share the lock, a rank that writes has it alone.
 #[repr(C, align(64))]
@@ -29,7 +29,7 @@ pub(super) enum SharedWords {
     /// Within reach.
     Mapped(&'static Control),
     /// At that rank, which answers for the object.
-    Asked { at: NodeRank, object: u32 },
+    Asked { at: WorldRank, object: u32 },
 }
 
 /// What can be asked for, by number: words of the pointer, and the lock, which comes with the answer.

@@ -4,7 +4,7 @@ use super::access_mode::{AccessMode, bit};
 use super::in_use;
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 use lwk_user::Errno;
 use lwk_user::abi::syscall::{errno, linux};
 use lwk_user::syscall::raw;
@@ -106,7 +106,7 @@ pub(super) fn absolute(name: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// Removes the name of a file that no rank within reach has open, or of a link. Errors: `FILE_IN_USE`; the classes of `lstat(2)` and `unlink(2)`.
-pub(super) fn delete(path: &[u8], reaches: impl Fn(NodeRank) -> bool) -> Result<()> {
+pub(super) fn delete(path: &[u8], reaches: impl Fn(WorldRank) -> bool) -> Result<()> {
     let mut stat = Stat::new();
     // SAFETY: the call only reads the path, which ends with a NUL, and writes the structure.
     unsafe { call(linux::LSTAT, [terminated(path)?, stat.address(), 0, 0, 0, 0])? };

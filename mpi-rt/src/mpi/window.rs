@@ -15,7 +15,7 @@ use crate::handle::Handle;
 use crate::window::{self, Buffer, LockKind, TargetBuffer};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// A window with as many elements in each rank as the rank has asked for. One that is dropped instead of [freed](Window::free) stays, with its
 /// memory, until the job ends.
@@ -261,7 +261,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     }
 
     /// Node ranks of ranks of the window. Errors: `GROUP`.
-    fn group(&self, ranks: &[u32]) -> Result<Vec<NodeRank>> {
+    fn group(&self, ranks: &[u32]) -> Result<Vec<WorldRank>> {
         with(|engine| {
             let members = engine.win_members(self.handle)?;
             ranks.iter().map(|rank| members.get(*rank as usize).copied().ok_or(Error::GROUP)).collect()

@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use lwk_path::seen_from_here;
-use lwk_place::Peer;
+use lwk_place::peer_of;
 
 impl Engine {
     /// A window with `size` bytes of new, zeroed memory in this rank. All ranks of the communicator must call it. Also answers where the
@@ -46,7 +46,7 @@ impl Engine {
         let root = *draft.parent.members.first().ok_or(Error::INTERN)?;
         let start = words.first().copied().unwrap_or(0) as usize;
         // Through rank 0's slot, in rank 0 as well: an address in a slot means the same in every rank, so `finish` leaves it alone.
-        let root = Peer::new(root).ok_or(Error::INTERN)?;
+        let root = peer_of(root).ok_or(Error::INTERN)?;
         let start = if total > 0 { seen_from_here::<u8>(root, start).expose_provenance() } else { 0 };
         let mut end = start;
         for part in &mut draft.parts {

@@ -16,13 +16,14 @@ use lwk_datatype::op::Op;
 use lwk_datatype::{LayoutView, Predefined};
 use lwk_epoch::PairLine;
 use lwk_path::region::{Region, copy_part, copy_regions};
-use lwk_place::{NodeRank, Peer};
+use lwk_place::WorldRank;
+use lwk_user::job;
 
 /// This rank's part of a window.
 pub(super) struct Answers {
     part: OwnMemory,
     flavor: Flavor,
-    members: Rc<[NodeRank]>,
+    members: Rc<[WorldRank]>,
     control: &'static Control,
     /// Of each of the members.
     lines: &'static [PairLine],
@@ -38,7 +39,7 @@ struct Here<'q> {
 }
 
 impl Answers {
-    pub fn new(own: &Own, part: &OwnMemory, flavor: Flavor, members: Rc<[NodeRank]>) -> Answers {
+    pub fn new(own: &Own, part: &OwnMemory, flavor: Flavor, members: Rc<[WorldRank]>) -> Answers {
         let (control, lines) = own.words();
         Answers { part: *part, flavor, members, control, lines, queue: LockQueue::default() }
     }
@@ -52,7 +53,7 @@ impl Answers {
             let end = (high as u64).checked_add(1).ok_or(Error::RMA_RANGE)?;
             let inside = match self.flavor {
                 Flavor::Dynamic => {
-                    let attached = Attached { owner: Peer::me().node_rank(), control: self.control };
+                    let attached = Attached { owner: job().rank(), control: self.control };
                     attached.has(layout, words.count, words.offset, (low as u64, end))?
                 }
                 _ => end <= self.part.size,

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::handle::Handle;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// The unified memory model (`MPI_WIN_UNIFIED`).
 const UNIFIED: i32 = 321;
@@ -64,8 +64,8 @@ impl Engine {
         Ok(&self.window(window)?.attributes)
     }
 
-    /// The node rank of each of its ranks: the window's group. Errors: `WIN`.
-    pub fn win_members(&self, window: Handle) -> Result<&[NodeRank]> {
+    /// The world rank of each of its ranks: the window's group. Errors: `WIN`.
+    pub fn win_members(&self, window: Handle) -> Result<&[WorldRank]> {
         Ok(&self.window(window)?.communicator.members)
     }
 

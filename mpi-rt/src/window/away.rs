@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use lwk_datatype::op::Op;
 use lwk_datatype::{Basic, Predefined};
 use lwk_path::region::{Region, copy_regions};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 /// What a window's rank is asked for, or told, by number.
 pub(super) mod what {
@@ -41,7 +41,7 @@ pub(super) mod what {
 /// Where an operation goes.
 #[derive(Clone, Copy)]
 pub(super) struct Away {
-    pub at: NodeRank,
+    pub at: WorldRank,
     /// The window, as its ranks ask for it.
     pub object: u32,
     /// Bytes, as a displacement is.
@@ -212,6 +212,6 @@ impl super::Window {
     /// How a target is asked; `None` if its memory can be loaded and stored.
     pub(super) fn away(&self, rank: usize) -> Option<Away> {
         let target = self.targets.get(rank).filter(|target| target.mapped.is_none())?;
-        Some(Away { at: target.node_rank, object: self.communicator.context, offset: 0 })
+        Some(Away { at: target.world_rank, object: self.communicator.context, offset: 0 })
     }
 }

@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_path::{Reach, seen_from_here};
-use lwk_place::Peer;
+use lwk_place::peer_of;
 use lwk_user::job;
 
 /// Set in a word that is an error class instead of an address.
@@ -118,10 +118,9 @@ impl Engine {
             Vec::new()
         };
         for (rank, (member, word)) in parent.members.iter().zip(words).enumerate() {
-            let peer = Peer::new(*member).ok_or(Error::INTERN)?;
-            let is_mapped = self.paths.reach(*member) == Reach::Mapped;
+            let peer = peer_of(*member).filter(|_| self.paths.reach(*member) == Reach::Mapped);
             // SAFETY: the peer has just told its address; the reference becomes part of the window.
-            let control = is_mapped.then(|| unsafe { control_of(peer, word) });
+            let control = peer.map(|peer| unsafe { control_of(peer, word) });
             parts.push(match (control, told.get(rank).map(Vec::as_slice)) {
                 (Some(control), _) => control.part(),
                 (None, Some([size, unit])) => OwnMemory { base: 0, size: *size, unit: *unit },
@@ -160,17 +159,17 @@ impl Engine {
         let Draft { parent, own, parts, controls, mut targets, hints } = draft;
         let rank = parent.rank;
         for ((member, control), part) in parent.members.iter().zip(controls).zip(&parts) {
-            let peer = Peer::new(*member).ok_or(Error::INTERN)?;
-            let base = match control {
+            let reached = control.zip(peer_of(*member));
+            let base = match reached {
                 _ if targets.len() == rank as usize => part.base,
-                Some(_) => seen_from_here::<u8>(peer, part.base).expose_provenance(),
+                Some((_, peer)) => seen_from_here::<u8>(peer, part.base).expose_provenance(),
                 None => 0,
             };
             // SAFETY: the control words are the peer's, who has a line for each rank.
-            let mapped = |control| Mapped { control, line: unsafe { line_of(peer, control, rank) } };
+            let mapped = |(control, peer)| Mapped { control, line: unsafe { line_of(peer, control, rank) } };
             targets.push(Target {
                 base,
-                size: if control.is_some() { part.size } else { 0 },
+                size: if reached.is_some() { part.size } else { 0 },
                 told: part.size,
                 unit: part.unit,
                 open: false,
@@ -178,8 +177,8 @@ impl Engine {
                 held: Held::Not,
                 accesses: 0,
                 exposures: 0,
-                mapped: control.map(mapped),
-                node_rank: *member,
+                mapped: reached.map(mapped),
+                world_rank: *member,
             });
         }
         let mine = parts.get(rank as usize).ok_or(Error::INTERN)?;

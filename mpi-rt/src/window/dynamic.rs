@@ -12,7 +12,7 @@ use crate::handle::Handle;
 use lwk_datatype::{Cursor, LayoutView};
 use lwk_epoch::Attachments;
 use lwk_path::seen_from_here;
-use lwk_place::{NodeRank, Peer};
+use lwk_place::{WorldRank, peer_of};
 use lwk_user::job;
 
 impl Engine {
@@ -61,7 +61,7 @@ impl Engine {
 /// What a rank has attached: its list, which this rank can load.
 #[derive(Clone, Copy)]
 pub(super) struct Attached {
-    pub owner: NodeRank,
+    pub owner: WorldRank,
     pub control: &'static Control,
 }
 
@@ -100,7 +100,7 @@ impl Attached {
 
     /// Where the region ends that has the byte at `address`.
     fn attached_until(&self, address: u64) -> Option<u64> {
-        let peer = Peer::new(self.owner)?;
+        let peer = peer_of(self.owner)?;
         let mut piece = &self.control.attachments;
         loop {
             if let Some(end) = piece.end_after(address) {

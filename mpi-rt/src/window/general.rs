@@ -1,7 +1,7 @@
 //! Post, start, complete, wait: active target synchronisation of the ranks that concern each other (MPI-5.0, section 12.5.2).
 //!
 //! A post is a store into a word of each origin's memory, a complete one into a word of each target's; ranks out of reach are told. Start waits for the posts, wait for
-//! the completes. Groups are node ranks, as [`Engine::win_members`] lists them.
+//! the completes. Groups are world ranks, as [`Engine::win_members`] lists them.
 
 use super::away::what;
 use super::epoch::Access;
@@ -12,12 +12,12 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use lwk_epoch::{PairLine, TargetLock};
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 
 impl Engine {
     /// Exposes this rank's memory to a group of origins. Errors: `WIN`, `ASSERT`; `GROUP` for ranks that are none of the window's; `RMA_SYNC`
     /// if it is exposed already; `RMA_CONFLICT` while a rank has locked it.
-    pub fn win_post(&mut self, group: &[NodeRank], assertions: i32, window: Handle) -> Result<()> {
+    pub fn win_post(&mut self, group: &[WorldRank], assertions: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
         if assertions & !(mode::NOCHECK | mode::NOSTORE | mode::NOPUT) != 0 {
             return Err(Error::ASSERT);
@@ -33,9 +33,9 @@ impl Engine {
             return Err(Error::RMA_CONFLICT);
         }
         it.epochs.exposed = true;
-        for node_rank in group {
+        for world_rank in group {
             let it = self.window_mut(window)?;
-            let rank = it.rank_of(*node_rank)?;
+            let rank = it.rank_of(*world_rank)?;
             it.epochs.exposed_to.push(rank as u32);
             let origin = it.targets.get_mut(rank).ok_or(Error::INTERN)?;
             origin.exposures += 1;
@@ -50,7 +50,7 @@ impl Engine {
 
     /// Begins access to a group of targets, after all of them have posted. Errors: `WIN`, `ASSERT`; `GROUP` for ranks that are none of the
     /// window's; `RMA_SYNC` in another epoch.
-    pub fn win_start(&mut self, group: &[NodeRank], assertions: i32, window: Handle) -> Result<()> {
+    pub fn win_start(&mut self, group: &[WorldRank], assertions: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
         if assertions & !mode::NOCHECK != 0 {
             return Err(Error::ASSERT);
@@ -62,9 +62,9 @@ impl Engine {
         it.epochs.leave_fence()?;
         it.epochs.started.clear();
         it.epochs.started.try_reserve(group.len()).map_err(|_| Error::NO_MEM)?;
-        for node_rank in group {
+        for world_rank in group {
             let it = self.window_mut(window)?;
-            let rank = it.rank_of(*node_rank)?;
+            let rank = it.rank_of(*world_rank)?;
             it.epochs.started.push(rank as u32);
             let line = it.own.line(rank)?;
             let target = it.targets.get_mut(rank).ok_or(Error::INTERN)?;
@@ -159,9 +159,9 @@ impl Window {
         own.and_then(|target| target.mapped).map(|mapped| &mapped.control.lock).ok_or(Error::INTERN)
     }
 
-    /// Errors: `GROUP` if a node rank is none of the window's.
-    fn check_group(&self, group: &[NodeRank]) -> Result<()> {
-        group.iter().try_for_each(|node_rank| self.rank_of(*node_rank).map(drop))
+    /// Errors: `GROUP` if a world rank is none of the window's.
+    fn check_group(&self, group: &[WorldRank]) -> Result<()> {
+        group.iter().try_for_each(|world_rank| self.rank_of(*world_rank).map(drop))
     }
 
     /// The word of one of the origins of this exposure, and what is awaited of it; `None` after the last. Errors: `RMA_SYNC` if there is no

@@ -107,7 +107,7 @@ impl Engine {
         let offset = target.displaced(place.displacement, flavor)?;
         let reached = match target.mapped {
             Some(Mapped { control, .. }) => Reached::Mapped { control, alone: target.alone },
-            None => Reached::Away(Away { at: target.node_rank, object: it.communicator.context, offset }),
+            None => Reached::Away(Away { at: target.world_rank, object: it.communicator.context, offset }),
         };
         if let Some((low, high)) = span(&datatype, place.count)? {
             let (low, high) = (offset as i128 + low, offset as i128 + high);
@@ -117,7 +117,7 @@ impl Engine {
                 (Flavor::Dynamic, Some(Mapped { control, .. })) => {
                     let from = u64::try_from(low).map_err(|_| Error::RMA_RANGE)?;
                     let to = u64::try_from(high).map_err(|_| Error::RMA_RANGE)?;
-                    let attached = Attached { owner: target.node_rank, control };
+                    let attached = Attached { owner: target.world_rank, control };
                     attached.has(datatype.layout()?, place.count as u64, offset, (from, to))?
                 }
                 _ => low >= 0 && high <= target.told as i128,

@@ -48,7 +48,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use epoch::{Epochs, Held};
 use lwk_epoch::PairLine;
-use lwk_place::NodeRank;
+use lwk_place::WorldRank;
 use shared::{Control, Memory, Own};
 
 /// How a window came by its memory (`MPI_WIN_CREATE_FLAVOR`); the numbers are the binary interface's.
@@ -96,7 +96,7 @@ struct Target {
     exposures: u64,
     /// `None`: only messages get there.
     mapped: Option<Mapped>,
-    node_rank: NodeRank,
+    world_rank: WorldRank,
 }
 
 /// Words in the memory of a target that can be loaded and stored.
@@ -121,10 +121,10 @@ impl Engine {
 }
 
 impl Window {
-    /// The rank in the window of each node rank. Errors: `GROUP` if one is none of its ranks.
-    fn rank_of(&self, node_rank: NodeRank) -> Result<usize> {
-        let rank = usize::try_from(self.communicator.rank_of(node_rank)).map_err(|_| Error::GROUP)?;
-        if self.targets.get(rank).is_some_and(|target| target.node_rank == node_rank) {
+    /// The rank in the window of each world rank. Errors: `GROUP` if one is none of its ranks.
+    fn rank_of(&self, world_rank: WorldRank) -> Result<usize> {
+        let rank = usize::try_from(self.communicator.rank_of(world_rank)).map_err(|_| Error::GROUP)?;
+        if self.targets.get(rank).is_some_and(|target| target.world_rank == world_rank) {
             Ok(rank)
         } else {
             Err(Error::GROUP)

@@ -5,7 +5,7 @@ use crate::calls::{content, engine, neighbours, receiving, sending};
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi_rt::mpi::Communicator;
-use lwk_mpi_rt::path::{NodeRank, PathId};
+use lwk_mpi_rt::path::{PathId, WorldRank};
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::{Handle, Result};
 
@@ -40,7 +40,7 @@ pub fn run(world: Communicator) -> Result<()> {
         for buffer in &sent {
             let by = [PathId::Smartmap, PathId::ShmBasic][random(2)];
             let class = random(2);
-            engine(|engine| engine.change_path(NodeRank(next as u32), class, by))?;
+            engine(|engine| engine.change_path(WorldRank(next as u32), class, by))?;
             let arguments = sending(buffer, next, 0);
             // SAFETY: as above.
             requests.push(engine(|engine| unsafe { engine.isend(&arguments, Mode::Standard) })?);

@@ -21,6 +21,10 @@ const FOLDER: &str = "conformance";
 const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
 /// Paths for tests, which carry each program's messages as well, in the host home.
 const PATHS: [&str; 3] = ["late", "by-size", "halves"];
+/// Programs whose ranks have files in common, which nodes of the host home have not: each has a file system of its own.
+const NOT_ACROSS_NODES: [&str; 5] = ["classes", "file_forms", "files", "filing", "freed"];
+/// Nodes of a job on several.
+const NODES: u32 = 2;
 /// Ranks with them.
 const PATH_RANKS: u32 = 3;
 /// Ranks on a node, and beside MPICH.
@@ -92,6 +96,9 @@ fn tests_of(name: &str) -> Vec<Test> {
     let mut tests: Vec<Test> = RANKS.map(|ranks| test(name, format!("{ranks}"), true, ranks)).into();
     tests.push(test(name, "node".into(), false, FEW));
     tests.extend(PATHS.map(|path| over(name, path, PATH_RANKS)));
+    if !NOT_ACROSS_NODES.contains(&stem(name)) {
+        tests.push(across_nodes(name, PATH_RANKS));
+    }
     if has_mpich() && name.ends_with(".c") {
         let program = name.to_owned();
         tests.push(Test {
@@ -128,25 +135,38 @@ fn over(name: &str, path: &'static str, ranks: u32) -> Test {
         on_host: true,
         sources: vec![source_of(name)],
         run: Box::new(move |lwk| {
-            let ended = run_over(lwk, &program, true, ranks, Some(path))?;
+            let ended = run_with(lwk, &program, true, ranks, &["--path", path])?;
+            judge(&ended, &program, ranks)
+        }),
+    }
+}
+
+/// The same with its ranks on several nodes.
+fn across_nodes(name: &str, ranks: u32) -> Test {
+    let program = name.to_owned();
+    Test {
+        name: format!("conformance-{}-nodes", stem(name)),
+        alone: false,
+        on_host: true,
+        sources: vec![source_of(name)],
+        run: Box::new(move |lwk| {
+            let ended = run_with(lwk, &program, true, ranks, &["--nodes", &NODES.to_string()])?;
             judge(&ended, &program, ranks)
         }),
     }
 }
 
 fn run(lwk: &Lwk, name: &str, on_host: bool, ranks: u32) -> Result<Ended, String> {
-    run_over(lwk, name, on_host, ranks, None)
+    run_with(lwk, name, on_host, ranks, &[])
 }
 
-fn run_over(lwk: &Lwk, name: &str, on_host: bool, ranks: u32, path: Option<&str>) -> Result<Ended, String> {
+fn run_with(lwk: &Lwk, name: &str, on_host: bool, ranks: u32, more: &[&str]) -> Result<Ended, String> {
     let mut options = vec!["-n".to_owned(), ranks.to_string(), "--mem".to_owned(), MEMORY.to_string()];
     options.extend(["--timeout".to_owned(), PATIENCE.to_string()]);
     if on_host {
         options.extend(["--host".to_owned(), "--oversubscribe".to_owned()]);
     }
-    if let Some(path) = path {
-        options.extend(["--path".to_owned(), path.to_owned()]);
-    }
+    options.extend(more.iter().map(|word| word.to_string()));
     let program = Program::C(source_of(name));
     lwk.command(&lwk.run_words(&program, &options, &[]), PATIENCE)
 }

@@ -11,6 +11,10 @@ pub enum Fault {
     Internal,
     /// A part lies beyond the end of its message.
     Truncated,
+    /// Its sender has taken it back.
+    Cancelled,
+    /// This home has no network.
+    NoNetwork,
     /// More bytes than an address can count.
     Count,
     /// What a datatype's layout says.

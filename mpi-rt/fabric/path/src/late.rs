@@ -4,7 +4,7 @@
 //! Content arrives [`PIECE`] bytes at a time. Whatever relies on more than the trait says fails with it.
 
 use crate::region::{Region, copy_part};
-use crate::{Arrival, Delivery, Fault, Held, Memory, NodeRank, Outgoing, Path, Result};
+use crate::{Arrival, Delivery, Fault, Held, Memory, Outgoing, Path, Result, WorldRank};
 use crate::{Started, Ticket, UnderWay};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -22,7 +22,7 @@ pub struct Late<P> {
     inner: P,
     peers: Vec<Peer>,
     /// Sends, and whether they have begun: not if there was no room.
-    sends: Slab<(NodeRank, Outgoing, Started)>,
+    sends: Slab<(WorldRank, Outgoing, Started)>,
     receives: Slab<Receive>,
     /// Messages that are held, and their bytes.
     kept: Slab<(Held, usize)>,
@@ -50,7 +50,7 @@ struct Receive {
 impl<P: Path> Late<P> {
     pub fn new(inner: P) -> Late<P> {
         let job = lwk_user::job();
-        let peers = (0..job.node_size()).map(|_| Peer::default()).collect();
+        let peers = (0..job.size()).map(|_| Peer::default()).collect();
         let chance = job.rank().0.into();
         Late { inner, peers, sends: Slab::new(), receives: Slab::new(), kept: Slab::new(), chance }
     }
@@ -61,7 +61,7 @@ impl<P: Path> Late<P> {
     }
 
     /// Begins the first send to a peer when its time has come.
-    fn push(&mut self, rank: NodeRank) {
+    fn push(&mut self, rank: WorldRank) {
         let peer = &mut self.peers[rank.index()];
         let Some(number) = peer.waiting.front().copied() else { return };
         peer.begin_in = peer.begin_in.saturating_sub(1);
@@ -100,7 +100,7 @@ impl<P: Path> Late<P> {
 }
 
 impl<P: Path> Path for Late<P> {
-    unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started {
+    unsafe fn begin(&mut self, peer: WorldRank, message: &Outgoing) -> Started {
         self.push(peer);
         if self.peers[peer.index()].waiting.len() == LOOKS as usize {
             return Started::Full;
@@ -158,7 +158,7 @@ impl<P: Path> Path for Late<P> {
         }
     }
 
-    fn arrival(&mut self, peer: NodeRank) -> Option<Arrival> {
+    fn arrival(&mut self, peer: WorldRank) -> Option<Arrival> {
         self.push(peer);
         let arrival = self.inner.arrival(peer)?;
         let looks = self.peers[peer.index()].show_in.map_or_else(|| self.looks(), |it| it.saturating_sub(1));
@@ -166,7 +166,7 @@ impl<P: Path> Path for Late<P> {
         (looks == 0).then_some(arrival)
     }
 
-    unsafe fn hold(&mut self, peer: NodeRank, arrival: &Arrival) -> Option<Held> {
+    unsafe fn hold(&mut self, peer: WorldRank, arrival: &Arrival) -> Option<Held> {
         // SAFETY: `arrival` is the peer's front message (this function's contract), as the inner path showed
         // it.
         let held = unsafe { self.inner.hold(peer, arrival)? };
@@ -174,7 +174,7 @@ impl<P: Path> Path for Late<P> {
         Some(Held::Kept(self.kept.insert((held, arrival.bytes))))
     }
 
-    unsafe fn deliver_held(&mut self, peer: NodeRank, held: Held, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver_held(&mut self, peer: WorldRank, held: Held, target: &Region) -> Result<Delivery> {
         let Held::Kept(number) = held else { return Err(Fault::Internal) };
         let (held, bytes) = self.kept.remove(number);
         let mut content = alloc::vec![0u8; bytes.min(target.bytes())].into_boxed_slice();
@@ -190,14 +190,14 @@ impl<P: Path> Path for Late<P> {
         Ok(Delivery::Underway(Ticket(self.receives.insert(receive) | RECEIVE)))
     }
 
-    unsafe fn is_there(&mut self, peer: NodeRank, held: &Held, reserve: bool) -> bool {
+    unsafe fn is_there(&mut self, peer: WorldRank, held: &Held, reserve: bool) -> bool {
         let Held::Kept(number) = held else { return false };
         // SAFETY: the inner path's `hold` for `peer` gave it, and it has not been delivered (this function's
         // contract).
         unsafe { self.inner.is_there(peer, &self.kept[*number].0, reserve) }
     }
 
-    fn must_take(&self, peer: NodeRank) -> bool {
+    fn must_take(&self, peer: WorldRank) -> bool {
         self.inner.must_take(peer)
     }
 

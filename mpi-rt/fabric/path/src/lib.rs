@@ -12,6 +12,7 @@ extern crate alloc;
 mod descriptors;
 mod fault;
 mod late;
+mod portals;
 mod profile;
 pub mod region;
 pub mod setting;
@@ -20,7 +21,7 @@ pub mod smartmap;
 mod table;
 
 pub use fault::{Fault, Result};
-pub use lwk_place::{NodeRank, Peer, seen_from_here};
+pub use lwk_place::{Peer, WorldRank, seen_from_here};
 pub use smartmap::SHORT;
 pub use table::{CHANGE, Parked, PathId, Reach, Table};
 
@@ -76,7 +77,7 @@ pub enum Started {
 /// A send that a transport has under way.
 #[derive(Clone, Copy, Debug)]
 pub struct UnderWay {
-    pub peer: NodeRank,
+    pub peer: WorldRank,
     pub source: Region,
     /// The send may complete only when the message has been matched.
     pub synchronous: bool,
@@ -135,7 +136,7 @@ pub struct Limits {
     pub eager: usize,
 }
 
-/// A way to move messages between the ranks of a node: sends that begin, advance and are cancelled; arrivals that are looked for, delivered and
+/// A way to move messages between ranks: sends that begin, advance and are cancelled; arrivals that are looked for, delivered and
 /// held; limits and memory.
 pub trait Path {
     /// Begins a send.
@@ -143,7 +144,7 @@ pub trait Path {
     /// # Safety
     /// The message's bytes must be readable, its layout's datatype live, and nobody may write either; after
     /// [`Started::Underway`], until [`Path::advance`] says done.
-    unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started;
+    unsafe fn begin(&mut self, peer: WorldRank, message: &Outgoing) -> Started;
 
     /// Does what this rank can do for a send or a delivery under way; its outcome when it is done, after which the ticket is void. Errors: of a
     /// delivery, as for [`Path::deliver`].
@@ -173,7 +174,7 @@ pub trait Path {
     unsafe fn relocate(&mut self, ticket: Ticket, copy: &mut dyn FnMut() -> Option<*const u8>) -> bool;
 
     /// The next message of a peer, if one has arrived. It stays next until delivered or held.
-    fn arrival(&mut self, peer: NodeRank) -> Option<Arrival>;
+    fn arrival(&mut self, peer: WorldRank) -> Option<Arrival>;
 
     /// Copies as many bytes of the next message as `target` has, or all if fewer, and removes it. Errors: [`Fault::Internal`] if the sender's
     /// layout is damaged; the message is gone all the same. [`Fault::NoMemory`]: it stays.
@@ -182,7 +183,7 @@ pub trait Path {
     /// `arrival` must be what [`Path::arrival`] has said of that peer's next message. `target` must be
     /// writable for as many bytes, its layout's datatype live, and nobody else may use it; after
     /// [`Delivery::Underway`], until [`Path::advance`] says done.
-    unsafe fn deliver(&mut self, peer: NodeRank, arrival: &Arrival, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver(&mut self, peer: WorldRank, arrival: &Arrival, target: &Region) -> Result<Delivery> {
         // SAFETY: `arrival` is `peer`'s front message and `target` is writable (this function's contract);
         // what `hold` gives is delivered once, here.
         unsafe {
@@ -195,25 +196,30 @@ pub trait Path {
     ///
     /// # Safety
     /// `arrival` must be what [`Path::arrival`] has said of that peer's next message.
-    unsafe fn hold(&mut self, peer: NodeRank, arrival: &Arrival) -> Option<Held>;
+    unsafe fn hold(&mut self, peer: WorldRank, arrival: &Arrival) -> Option<Held>;
 
     /// Delivers a message that was held, as [`Path::deliver`].
     ///
     /// # Safety
     /// `held` came from [`Path::hold`] for that peer. `target` must be writable for the message's bytes or
     /// its own, whichever are fewer, and otherwise as for [`Path::deliver`].
-    unsafe fn deliver_held(&mut self, peer: NodeRank, held: Held, target: &Region) -> Result<Delivery>;
+    unsafe fn deliver_held(&mut self, peer: WorldRank, held: Held, target: &Region) -> Result<Delivery>;
 
     /// Whether a message that is held is still to be had: its sender has not cancelled it. If `reserve`, the sender cannot from now on.
     ///
     /// # Safety
     /// `held` came from [`Path::hold`] for that peer and has not been delivered.
-    unsafe fn is_there(&mut self, peer: NodeRank, held: &Held, reserve: bool) -> bool;
+    unsafe fn is_there(&mut self, peer: WorldRank, held: &Held, reserve: bool) -> bool;
 
     /// Whether what this rank waits for may lie behind a peer's messages that no receive wants, so that they must be taken in.
     #[inline(always)]
-    fn must_take(&self, _: NodeRank) -> bool {
+    fn must_take(&self, _: WorldRank) -> bool {
         false
+    }
+
+    /// Waits for the other nodes' ranks, if it reaches any: see [`Table::meet_nodes`].
+    fn meet_nodes(&mut self) -> Result<()> {
+        Ok(())
     }
 
     /// What it takes; no send completes by itself if nothing else is said.

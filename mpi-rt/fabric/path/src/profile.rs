@@ -4,9 +4,10 @@
 //! The table counts what it sends, and where there is no profile does nothing for it. Counted are point-to-point messages, at their sender;
 //! collectives and windows work in the peers' memory and send none.
 
-use crate::NodeRank;
+use crate::WorldRank;
 use alloc::vec::Vec;
 use core::fmt;
+use lwk_place::peer_of;
 use lwk_user::abi::runtime::{DISTANCES, SIZE_LIMITS, SIZES};
 use lwk_user::job;
 
@@ -19,7 +20,7 @@ struct Count {
 
 /// What has been counted.
 pub struct Profile {
-    /// Distance of each peer, by node rank: an index of [`DISTANCES`].
+    /// Distance of each peer, by rank: an index of [`DISTANCES`].
     distances: Vec<usize>,
     counts: [[Count; SIZES.len()]; DISTANCES.len()],
 }
@@ -28,13 +29,13 @@ impl Profile {
     /// Nothing has been counted.
     pub fn new() -> Profile {
         Profile {
-            distances: (0..job().node_size()).map(|rank| distance(NodeRank(rank))).collect(),
+            distances: (0..job().size()).map(|rank| distance(WorldRank(rank))).collect(),
             counts: [[Count::default(); SIZES.len()]; DISTANCES.len()],
         }
     }
 
     /// A message has been sent.
-    pub fn count(&mut self, peer: NodeRank, bytes: usize) {
+    pub fn count(&mut self, peer: WorldRank, bytes: usize) {
         if let Some(distance) = self.distances.get(peer.index()) {
             let count = &mut self.counts[*distance][size_class(bytes)];
             count.messages += 1;
@@ -58,11 +59,12 @@ impl Profile {
 }
 
 /// How far away a peer's core is, as far as the job page knows.
-fn distance(peer: NodeRank) -> usize {
-    let (mine, Some(theirs)) = (job().my_place(), job().place(peer)) else {
+fn distance(peer: WorldRank) -> usize {
+    let place = peer_of(peer).and_then(|peer| job().place(peer.node_rank()));
+    let (mine, Some(theirs)) = (job().my_place(), place) else {
         return DISTANCES.len() - 1;
     };
-    if peer == job().node_rank() {
+    if peer == job().rank() {
         0
     } else if mine.l3 == theirs.l3 || mine.l2 == theirs.l2 {
         1

@@ -3,9 +3,10 @@
 use crate::table::{CLASSES, PathId};
 use alloc::format;
 use alloc::string::String;
+use lwk_place::{WorldRank, peer_of, wall};
 use lwk_user::abi::exit::USAGE;
 use lwk_user::abi::runtime::{TEST_TRANSPORTS, TRANSPORT as VARIABLE, TRANSPORTS};
-use lwk_user::{NodeRank, eprintln, job, start, wait};
+use lwk_user::{eprintln, job, start, wait};
 
 /// A variable whose value makes no sense: one line that says what would.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,29 @@ pub enum Setting {
     BySize,
     /// Half of the ranks count as another node's: no load or store passes between the halves.
     Halves,
+    /// All by `portals`, between ranks of one node, too.
+    Portals,
+}
+
+/// How far away a rank is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Distance {
+    Own,
+    SameNode,
+    /// Counts as another node's.
+    BehindWall,
+    OtherNode,
+}
+
+impl Distance {
+    pub fn of(rank: WorldRank) -> Distance {
+        match peer_of(rank) {
+            None => Distance::OtherNode,
+            Some(peer) if wall::is_between(peer.node_rank()) => Distance::BehindWall,
+            Some(_) if rank == job().rank() => Distance::Own,
+            Some(_) => Distance::SameNode,
+        }
+    }
 }
 
 impl Setting {
@@ -35,6 +59,7 @@ impl Setting {
         Setting::Late,
         Setting::BySize,
         Setting::Halves,
+        Setting::Portals,
     ];
 
     /// The name by which it is chosen.
@@ -42,11 +67,13 @@ impl Setting {
         TRANSPORTS.iter().chain(&TEST_TRANSPORTS).nth(self as usize).copied().unwrap_or("")
     }
 
-    /// The paths to a peer by class of size; whether that counts as another node's.
-    pub(crate) fn carries(self, far: bool) -> [PathId; CLASSES] {
+    /// The paths to a peer by class of size.
+    pub(crate) fn carries(self, distance: Distance) -> [PathId; CLASSES] {
         match self {
-            Setting::Halves if far => [PathId::ShmBasic; CLASSES],
-            Setting::Smartmap | Setting::Halves => [PathId::Smartmap; CLASSES],
+            _ if distance == Distance::OtherNode => [PathId::Portals; CLASSES],
+            Setting::Portals if distance != Distance::Own => [PathId::Portals; CLASSES],
+            Setting::Halves if distance == Distance::BehindWall => [PathId::ShmBasic; CLASSES],
+            Setting::Smartmap | Setting::Halves | Setting::Portals => [PathId::Smartmap; CLASSES],
             Setting::ShmBasic => [PathId::ShmBasic; CLASSES],
             Setting::ShmAdvanced => [PathId::ShmAdvanced; CLASSES],
             Setting::Late => [PathId::Late; CLASSES],
@@ -79,7 +106,7 @@ pub fn none_but<'a>(
 
 /// Ends the job for wrong use. All ranks come to the same result and call it; the first speaks.
 pub fn refuse(Bad(line): &Bad) -> ! {
-    if job().node_rank() == NodeRank(0) {
+    if job().rank() == WorldRank(0) {
         eprintln!("{line}");
         start::exit(USAGE);
     }

@@ -8,23 +8,24 @@
 //! other paths are behind the trait.
 
 use crate::late::Late;
+use crate::portals::Portals;
 use crate::profile::Profile;
 use crate::region::Region;
-use crate::setting::{self, Setting};
+use crate::setting::{self, Distance, Setting};
 use crate::shm::{Advanced, Basic, Shm, Tunables, tunables};
 use crate::smartmap::Smartmap;
 use crate::{
-    Arrival, Delivery, Fault, Held, Label, Limits, Memory, NodeRank, Outgoing, Path, Result, Started, Ticket,
-    UnderWay,
+    Arrival, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Result, Started, Ticket, UnderWay,
+    WorldRank,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::RangeInclusive;
 use lwk_copy::threshold::LONG_FROM;
-use lwk_place::{peers, wall};
+use lwk_place::{is_far, wall};
 use lwk_user::abi::runtime::PROFILE;
-use lwk_user::start;
+use lwk_user::{job, start};
 
 /// The context of markers, which no communicator has.
 pub const CHANGE: u32 = u32::MAX;
@@ -40,9 +41,11 @@ pub enum PathId {
     ShmBasic = 1,
     ShmAdvanced = 2,
     Late = 3,
+    Portals = 4,
 }
 
-const PATHS: [PathId; 4] = [PathId::Smartmap, PathId::ShmBasic, PathId::ShmAdvanced, PathId::Late];
+const PATHS: [PathId; 5] =
+    [PathId::Smartmap, PathId::ShmBasic, PathId::ShmAdvanced, PathId::Late, PathId::Portals];
 
 /// Which path carries a peer's messages.
 #[derive(Clone, Copy)]
@@ -122,15 +125,16 @@ impl Table {
             setting: chosen,
             profile: start::variable(PROFILE).map(|_| Box::new(Profile::new())),
         };
-        for peer in peers().map(|peer| peer.node_rank()) {
-            let carries = chosen.carries(wall::is_between(peer));
+        let ranks = || (0..job().size()).map(WorldRank);
+        for peer in ranks() {
+            let carries = chosen.carries(Distance::of(peer));
             for path in carries {
                 table.start(path, &sizes)?;
             }
             table.routes.push(Route { carries, outgoing: carries[0], incoming: carries[0] });
         }
-        for peer in peers() {
-            table.tell_smartmap(peer.node_rank());
+        for peer in ranks() {
+            table.tell_smartmap(peer);
         }
         Ok(table)
     }
@@ -141,10 +145,16 @@ impl Table {
             self.others[place] = Some(match path {
                 PathId::ShmAdvanced => Box::new(Shm::<Advanced>::start_up(sizes)?),
                 PathId::Late => Box::new(Late::new(Shm::<Basic>::start_up(sizes)?)),
+                PathId::Portals => Box::new(Portals::start_up()?),
                 PathId::Smartmap | PathId::ShmBasic => Box::new(Shm::<Basic>::start_up(sizes)?),
             });
         }
         Ok(())
+    }
+
+    /// Waits until the ranks of all nodes have started their paths: called by one rank of each node, when its ranks have. Errors: [`Fault::NoMemory`].
+    pub fn meet_nodes(&mut self) -> Result<()> {
+        self.others.iter_mut().flatten().try_for_each(|path| path.meet_nodes())
     }
 
     /// The name by which the table's filling was chosen.
@@ -154,13 +164,13 @@ impl Table {
 
     /// How a peer's memory can be reached.
     #[inline]
-    pub fn reach(&self, peer: NodeRank) -> Reach {
-        if wall::is_between(peer) { Reach::Messages } else { Reach::Mapped }
+    pub fn reach(&self, peer: WorldRank) -> Reach {
+        if is_far(peer) { Reach::Messages } else { Reach::Mapped }
     }
 
     /// From now on messages of that class to the peer go by that path. Errors: [`Fault::Internal`] if it has not been started or does not
     /// get there.
-    pub fn change(&mut self, peer: NodeRank, class: usize, by: PathId) -> Result<()> {
+    pub fn change(&mut self, peer: WorldRank, class: usize, by: PathId) -> Result<()> {
         let is_started = match (by as usize).checked_sub(1) {
             None => self.reach(peer) == Reach::Mapped,
             Some(place) => self.others[place].is_some(),
@@ -172,7 +182,7 @@ impl Table {
     }
 
     /// Lets `smartmap` know whether its short ways may be used.
-    fn tell_smartmap(&mut self, peer: NodeRank) {
+    fn tell_smartmap(&mut self, peer: WorldRank) {
         let Route { carries, outgoing, incoming } = self.routes[peer.index()];
         let all = |path: PathId| path == PathId::Smartmap;
         let alone = self.others.iter().all(Option::is_none) || carries.into_iter().all(all);
@@ -197,7 +207,7 @@ impl Table {
     #[inline(always)]
     pub unsafe fn send_short(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         label: Label,
         address: *const u8,
         bytes: usize,
@@ -213,7 +223,7 @@ impl Table {
     #[inline(always)]
     pub unsafe fn receive_short(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         label: Label,
         target: *mut u8,
         room: usize,
@@ -229,7 +239,7 @@ impl Table {
     #[inline(always)]
     pub unsafe fn receive_block(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         label: Label,
         target: *mut u8,
         room: usize,
@@ -244,7 +254,7 @@ impl Table {
     /// # Safety
     /// As there.
     #[inline(always)]
-    pub unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started {
+    pub unsafe fn begin(&mut self, peer: WorldRank, message: &Outgoing) -> Started {
         if self.smartmap.sends_to(peer) {
             // SAFETY: the message's bytes are readable until the send is done (this function's contract).
             return unsafe { self.smartmap.begin(peer, message) };
@@ -256,7 +266,7 @@ impl Table {
     /// # Safety
     /// As for [`Table::begin`].
     #[inline(never)]
-    unsafe fn begin_by_route(&mut self, peer: NodeRank, message: &Outgoing) -> Started {
+    unsafe fn begin_by_route(&mut self, peer: WorldRank, message: &Outgoing) -> Started {
         let bytes = message.source.bytes();
         let Route { carries, outgoing, .. } = self.routes[peer.index()];
         let by = carries[(bytes >= LONG_FROM) as usize];
@@ -342,7 +352,7 @@ impl Table {
 
     /// As [`Path::arrival`], of the path by which the peer's next message comes.
     #[inline(always)]
-    pub fn arrival(&mut self, peer: NodeRank) -> Option<Arrival> {
+    pub fn arrival(&mut self, peer: WorldRank) -> Option<Arrival> {
         if self.smartmap.receives_from(peer) {
             return self.smartmap.arrival(peer);
         }
@@ -350,7 +360,7 @@ impl Table {
     }
 
     #[inline(never)]
-    fn arrival_by_route(&mut self, peer: NodeRank) -> Option<Arrival> {
+    fn arrival_by_route(&mut self, peer: WorldRank) -> Option<Arrival> {
         let incoming = self.routes[peer.index()].incoming;
         // What a path that is not looked at has under way needs its look.
         for (place, other) in self.others.iter_mut().enumerate() {
@@ -366,7 +376,7 @@ impl Table {
 
     /// Takes a marker, which is next, and follows it: the peer's messages come by another path from now on.
     #[cold]
-    pub fn follow(&mut self, peer: NodeRank, arrival: &Arrival) -> Result<()> {
+    pub fn follow(&mut self, peer: WorldRank, arrival: &Arrival) -> Result<()> {
         let next = PATHS.get(arrival.label.tag() as usize).copied().ok_or(Fault::Internal)?;
         // SAFETY: it is the next message; no bytes need no memory.
         let taken = unsafe { self.deliver(peer, arrival, &Region::block(core::ptr::null(), 0))? };
@@ -383,7 +393,12 @@ impl Table {
     /// # Safety
     /// As there.
     #[inline(always)]
-    pub unsafe fn deliver(&mut self, peer: NodeRank, arrival: &Arrival, target: &Region) -> Result<Delivery> {
+    pub unsafe fn deliver(
+        &mut self,
+        peer: WorldRank,
+        arrival: &Arrival,
+        target: &Region,
+    ) -> Result<Delivery> {
         if self.smartmap.receives_from(peer) {
             // SAFETY: `arrival` is the peer's front message, and `target` is writable until the delivery is
             // done (this function's contract).
@@ -400,7 +415,7 @@ impl Table {
     ///
     /// # Safety
     /// As there.
-    pub unsafe fn hold(&mut self, peer: NodeRank, arrival: &Arrival) -> Option<Parked> {
+    pub unsafe fn hold(&mut self, peer: WorldRank, arrival: &Arrival) -> Option<Parked> {
         let path = self.routes[peer.index()].incoming;
         // SAFETY: `arrival` is the peer's front message (this function's contract), which the `incoming` path
         // has.
@@ -414,7 +429,7 @@ impl Table {
     /// As there.
     pub unsafe fn deliver_held(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         parked: Parked,
         target: &Region,
     ) -> Result<Delivery> {
@@ -434,19 +449,19 @@ impl Table {
     ///
     /// # Safety
     /// As there.
-    pub unsafe fn is_there(&mut self, peer: NodeRank, parked: &Parked, reserve: bool) -> bool {
+    pub unsafe fn is_there(&mut self, peer: WorldRank, parked: &Parked, reserve: bool) -> bool {
         // SAFETY: `held` came from the `hold` of `parked.path` for `peer` and has not been delivered (this
         // function's contract).
         unsafe { self.path(parked.path).is_there(peer, &parked.held, reserve) }
     }
 
     /// As [`Path::must_take`], of any path: markers lie among messages.
-    pub fn must_take(&self, peer: NodeRank) -> bool {
+    pub fn must_take(&self, peer: WorldRank) -> bool {
         self.others.iter().flatten().any(|path| path.must_take(peer))
     }
 
     /// What the path takes that carries a class of messages to a peer.
-    pub fn limits(&self, peer: NodeRank, class: usize) -> Limits {
+    pub fn limits(&self, peer: WorldRank, class: usize) -> Limits {
         match (self.routes[peer.index()].carries[class] as usize).checked_sub(1) {
             None => self.smartmap.limits(),
             Some(place) => self.others[place].as_ref().map_or(Limits { eager: 0 }, |path| path.limits()),

@@ -1,6 +1,7 @@
 //! Places: which rank, on which node, in which slot, and the one translation of addresses between them.
 //!
-//! * [`WorldRank`] counts the ranks of the job, [`NodeRank`] those of one node; a [`Peer`] is a node rank that exists.
+//! * [`WorldRank`] counts the ranks of the job, by which all of the runtime names them; [`NodeRank`] those of one node; a [`Peer`] is a node
+//!   rank that exists. [`peer_of`] leads from the first to the last.
 //! * [`Slot`] is where a rank's memory is seen. Slot 0 is one's own; a node rank has the slot after its number (SMARTMAP paper, figure 2).
 //! * [`seen_from_here`] is the translation. It stands on `lwk_abi::address` and nothing else in the runtime shifts addresses.
 //! * [`wall`] splits the node's ranks in two, for tests: a translation across the wall panics.
@@ -13,11 +14,39 @@ pub use lwk_user::smartmap::{Peer, peers};
 pub use lwk_user::{NodeRank, Rank as WorldRank};
 pub use slot::{Slot, in_one_slot, is_own, seen_by_wire, seen_from_here};
 
+use lwk_user::abi::portals;
+use lwk_user::job;
+
 /// A node of the job, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Node(pub u32);
 
-/// The node of one of this node's ranks: as the job page has it; those on the far side of a wall count as the next one's.
-pub fn node_of(rank: NodeRank) -> Node {
-    Node(lwk_user::job().node() + wall::side_of(rank))
+/// The node of a rank of the job: ranks are spread in their order; those on the far side of a wall count as the next one's.
+pub fn node_of(rank: WorldRank) -> Node {
+    let side = peer_of(rank).map_or(0, |peer| wall::side_of(peer.node_rank()));
+    Node(portals::node_of(rank.0, job().size(), job().nodes()) + side)
+}
+
+/// The rank of the job that is this node's first.
+#[inline(always)]
+pub fn first_of_node() -> WorldRank {
+    WorldRank(job().rank().0 - job().node_rank().0)
+}
+
+/// A rank of the job as a peer, if it is of this node: whether its memory may be reached says [`is_far`].
+#[inline(always)]
+pub fn peer_of(rank: WorldRank) -> Option<Peer> {
+    Peer::new(NodeRank(rank.0.wrapping_sub(first_of_node().0)))
+}
+
+/// A peer as a rank of the job.
+#[inline(always)]
+pub fn world_rank_of(peer: Peer) -> WorldRank {
+    WorldRank(first_of_node().0 + peer.node_rank().0)
+}
+
+/// Whether only messages reach a rank: it is on another node, or behind the wall.
+#[inline]
+pub fn is_far(rank: WorldRank) -> bool {
+    peer_of(rank).is_none_or(|peer| wall::is_between(peer.node_rank()))
 }

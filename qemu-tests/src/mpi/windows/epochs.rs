@@ -6,7 +6,7 @@ use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::{PROC_NULL, mode, op};
 use lwk_mpi_rt::mpi::{Communicator, Operation};
 use lwk_mpi_rt::window::LockKind;
-use lwk_user::NodeRank;
+use lwk_user::Rank;
 use lwk_user::wait::Poll;
 
 const ROUNDS: u64 = 300;
@@ -49,8 +49,8 @@ fn ring(world: Communicator, window: Win) -> Result<()> {
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
     for round in 0..ROUNDS {
         window.store(0, u64::MAX);
-        engine(|engine| engine.win_post(&[NodeRank(previous)], 0, window.handle))?;
-        engine(|engine| engine.win_start(&[NodeRank(next)], 0, window.handle))?;
+        engine(|engine| engine.win_post(&[Rank(previous)], 0, window.handle))?;
+        engine(|engine| engine.win_start(&[Rank(next)], 0, window.handle))?;
         window.put(&[round * 100 + rank as u64], next, 0)?;
         engine(|engine| engine.win_complete(window.handle))?;
         if round % 2 == 0 {
@@ -71,7 +71,7 @@ fn star(world: Communicator, window: Win) -> Result<()> {
         let checked = round % 3 == 0;
         let assertion = if checked { mode::NOCHECK } else { 0 };
         if rank == target {
-            let origins: Vec<NodeRank> = (0..size).filter(|origin| *origin != target).map(NodeRank).collect();
+            let origins: Vec<Rank> = (0..size).filter(|origin| *origin != target).map(Rank).collect();
             engine(|engine| engine.win_post(&origins, assertion, window.handle))?;
         }
         if checked {
@@ -84,7 +84,7 @@ fn star(world: Communicator, window: Win) -> Result<()> {
                 assert_eq!(window.load::<u64>(origin as usize), round * 31 + origin as u64);
             }
         } else {
-            engine(|engine| engine.win_start(&[NodeRank(target)], assertion, window.handle))?;
+            engine(|engine| engine.win_start(&[Rank(target)], assertion, window.handle))?;
             window.put(&[round * 31 + rank as u64], target, rank as i64)?;
             engine(|engine| engine.win_complete(window.handle))?;
         }
@@ -205,8 +205,8 @@ fn world_pair_barrier(window: Win, partner: u32, round: u64) -> Result<()> {
 }
 
 fn me(window: Win) -> Result<u32> {
-    let members = engine(|engine| engine.win_members(window.handle).map(<[NodeRank]>::to_vec))?;
-    let mine = lwk_user::job().node_rank();
+    let members = engine(|engine| engine.win_members(window.handle).map(<[Rank]>::to_vec))?;
+    let mine = lwk_user::job().rank();
     Ok(members.iter().position(|member| *member == mine).unwrap_or(0) as u32)
 }
 

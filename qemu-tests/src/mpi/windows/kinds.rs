@@ -8,7 +8,7 @@ use lwk_mpi_rt::abi::{PROC_NULL, datatype};
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::{Communicator, Operation};
 use lwk_mpi_rt::window::{Flavor, LockKind, TargetBuffer};
-use lwk_user::NodeRank;
+use lwk_user::Rank;
 use lwk_user::heap::GROWTH_BYTES;
 
 /// Bytes of a rank's part: different for each, and nothing for every fifth.
@@ -54,8 +54,8 @@ fn created(world: Communicator) -> Result<()> {
     let told = engine(|engine| engine.win_attributes(handle).copied())?;
     assert_eq!((told.base, told.size, told.unit), (base, bytes as isize, 8));
     assert_eq!((told.flavor, told.model), (Flavor::Create as i32, 321));
-    let members = engine(|engine| engine.win_members(handle).map(<[NodeRank]>::to_vec))?;
-    assert_eq!(members, (0..size).map(NodeRank).collect::<Vec<_>>());
+    let members = engine(|engine| engine.win_members(handle).map(<[Rank]>::to_vec))?;
+    assert_eq!(members, (0..size).map(Rank).collect::<Vec<_>>());
     every_pair(world, window, &vec![2 * size as usize; size as usize])?;
     window.free()?;
     assert!((0..size).all(|index| memory[index as usize] == 1000 * rank as u64 + index as u64));

@@ -8,7 +8,7 @@ use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Form, Handle, Result};
-use lwk_user::NodeRank;
+use lwk_user::Rank;
 
 pub fn run(world: Communicator) -> Result<()> {
     creation(world)?;
@@ -88,7 +88,7 @@ fn outside_epochs(world: Communicator, window: Win) -> Result<()> {
 
 fn epochs_of_other_sorts(world: Communicator, window: Win) -> Result<()> {
     let rank = world.rank()?;
-    let group = [NodeRank(rank)];
+    let group = [Rank(rank)];
     window.lock(LockKind::Exclusive, rank)?;
     assert_eq!(window.lock(LockKind::Exclusive, rank), Err(Error::RMA_SYNC));
     assert_eq!(window.lock_all(), Err(Error::RMA_SYNC));
@@ -144,8 +144,8 @@ fn arguments(world: Communicator, window: Win) -> Result<()> {
     assert_eq!(engine(|engine| engine.win_post(&[], 1, window.handle)), Err(Error::ASSERT));
     assert_eq!(engine(|engine| engine.win_start(&[], mode::NOPUT, window.handle)), Err(Error::ASSERT));
     assert_eq!(engine(|engine| engine.win_lock_all(-1, window.handle)), Err(Error::ASSERT));
-    assert_eq!(engine(|engine| engine.win_post(&[NodeRank(size)], 0, window.handle)), Err(Error::GROUP));
-    assert_eq!(engine(|engine| engine.win_start(&[NodeRank(900)], 0, window.handle)), Err(Error::GROUP));
+    assert_eq!(engine(|engine| engine.win_post(&[Rank(size)], 0, window.handle)), Err(Error::GROUP));
+    assert_eq!(engine(|engine| engine.win_start(&[Rank(900)], 0, window.handle)), Err(Error::GROUP));
     assert_eq!(LockKind::from_number(0), Err(Error::LOCKTYPE));
     assert_eq!(window.lock(LockKind::Shared, size), Err(Error::RANK));
     assert_eq!(window.lock(LockKind::Shared, -9i32 as u32), Err(Error::RANK));

@@ -9,7 +9,7 @@ use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::op;
 use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::window::LockKind;
-use lwk_user::{NodeRank, println};
+use lwk_user::{Rank, println};
 
 const EPOCHS: u64 = 400;
 /// Words of each rank's part: half of them are put to by one origin each, half are added to by all.
@@ -65,11 +65,11 @@ fn begin(window: Win, epoch: Epoch, rank: u32, targets: &[Vec<u32>]) -> Result<(
     match epoch {
         Epoch::Fence => window.fence(0),
         Epoch::General => {
-            let origins: Vec<NodeRank> = (0..targets.len() as u32)
+            let origins: Vec<Rank> = (0..targets.len() as u32)
                 .filter(|origin| targets[*origin as usize].contains(&rank))
-                .map(NodeRank)
+                .map(Rank)
                 .collect();
-            let mine: Vec<NodeRank> = targets[rank as usize].iter().copied().map(NodeRank).collect();
+            let mine: Vec<Rank> = targets[rank as usize].iter().copied().map(Rank).collect();
             engine(|engine| engine.win_post(&origins, 0, window.handle))?;
             engine(|engine| engine.win_start(&mine, 0, window.handle))
         }

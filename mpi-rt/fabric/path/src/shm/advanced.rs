@@ -13,7 +13,7 @@ use super::packet::{CELLS_MAX, CellList, HEADER, Header, Kind};
 use super::{Design, Entered, Sending, Tunables, copy_in, copy_to, read_payload, write_eager};
 use crate::region::Region;
 use crate::{Fault, Result};
-use crate::{Label, NodeRank, Outgoing};
+use crate::{Label, Outgoing, WorldRank};
 use lwk_shm::{BLOCK, CellNumber, Cells, Pool};
 
 /// The state of the advanced design: the pool, with the send queues.
@@ -48,7 +48,7 @@ impl Design for Advanced {
     unsafe fn begin(
         &mut self,
         link: &mut Link,
-        peer: NodeRank,
+        peer: WorldRank,
         message: &Outgoing,
         number: u32,
         name: impl FnOnce() -> u64,
@@ -150,7 +150,7 @@ impl Advanced {
     /// The source is readable.
     unsafe fn load(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         source: &Region,
         position: usize,
         end: usize,

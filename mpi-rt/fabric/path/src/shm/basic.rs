@@ -9,7 +9,7 @@ use super::packet::{CellList, HEADER, Header, Kind};
 use super::{Design, Entered, Sending, Tunables, copy_in, read_payload, write_eager};
 use crate::Result;
 use crate::region::Region;
-use crate::{Label, NodeRank, Outgoing};
+use crate::{Label, Outgoing, WorldRank};
 use lwk_shm::{BLOCK, Cells};
 
 /// The state of the basic design: none but its sizes.
@@ -30,7 +30,7 @@ impl Design for Basic {
     unsafe fn begin(
         &mut self,
         link: &mut Link,
-        _: NodeRank,
+        _: WorldRank,
         message: &Outgoing,
         number: u32,
         name: impl FnOnce() -> u64,

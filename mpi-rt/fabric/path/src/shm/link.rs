@@ -9,11 +9,11 @@ use crate::{Fault, Result};
 use crate::{Label, leak};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use lwk_place::{Peer, peers, seen_by_wire};
+use lwk_place::{Peer, WorldRank, peer_of, seen_by_wire};
 use lwk_ring::Published;
 use lwk_shm::{Block, Cells, Consumer, Mark, Producer, Total};
 use lwk_user::smartmap::{CacheLine, Symmetric};
-use lwk_user::wait;
+use lwk_user::{job, wait};
 
 /// Where a rank's shared memory is, in its own addresses: blocks, totals, marks, cells.
 struct Addresses(Published<4>);
@@ -107,7 +107,7 @@ const fn stride(placing: Placing) -> usize {
     }
 }
 
-/// Makes the shared memory, and connects to that of all peers, by node rank; none for this rank itself. Also this rank's own cells. Every rank of
+/// Makes the shared memory, and connects to that of all peers, by rank of the job; none for this rank itself and ranks of other nodes. Also this rank's own cells. Every rank of
 /// the node must call it once; it waits for the others. Errors: [`Fault::NoMemory`].
 pub fn connect(plan: &Plan) -> Result<(Vec<Option<Link>>, Option<Cells<'static>>)> {
     let me = Peer::me().node_rank().0;
@@ -127,8 +127,11 @@ pub fn connect(plan: &Plan) -> Result<(Vec<Option<Link>>, Option<Cells<'static>>
         cells.as_ptr().expose_provenance(),
     ];
     ADDRESSES.here().0.tell(addresses.map(|address| address as u64));
-    let links: Result<Vec<Option<Link>>> = peers()
-        .map(|peer| if peer.node_rank().0 == me { Ok(None) } else { attach(plan, me, peer).map(Some) })
+    let links: Result<Vec<Option<Link>>> = (0..job().size())
+        .map(|rank| match peer_of(WorldRank(rank)).filter(|peer| peer.node_rank().0 != me) {
+            Some(peer) => attach(plan, me, peer).map(Some),
+            None => Ok(None),
+        })
         .collect();
     Ok((links?, Cells::new(marks, cells)))
 }

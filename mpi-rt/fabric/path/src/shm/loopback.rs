@@ -2,7 +2,7 @@
 
 use super::Sending;
 use crate::region::{Region, copy_part, copy_regions};
-use crate::{Arrival, Held, Label, NodeRank, Outgoing};
+use crate::{Arrival, Held, Label, Outgoing, WorldRank};
 use crate::{Fault, Result};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -53,7 +53,7 @@ impl Loopback {
     ///
     /// # Safety
     /// As for [`crate::Path::begin`].
-    pub unsafe fn begin(&mut self, me: NodeRank, message: &Outgoing, sends: &mut Slab<Sending>) -> Begun {
+    pub unsafe fn begin(&mut self, me: WorldRank, message: &Outgoing, sends: &mut Slab<Sending>) -> Begun {
         if self.queue.len() == MESSAGES {
             return Begun::Full;
         }

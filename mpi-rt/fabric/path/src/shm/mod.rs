@@ -20,13 +20,13 @@ pub use basic::Basic;
 pub use tunables::Tunables;
 
 use super::descriptors::{Descriptors, named};
-use super::{Arrival, Delivery, Held, Limits, Memory, NodeRank, Outgoing, Path, Started, Ticket, UnderWay};
+use super::{Arrival, Delivery, Held, Limits, Memory, Outgoing, Path, Started, Ticket, UnderWay, WorldRank};
 use crate::region::{Region, copy_part, copy_regions};
 use crate::{Fault, Result};
 use alloc::vec::Vec;
 use link::{Link, Plan};
 use loopback::{Begun, Loopback, Own};
-use lwk_place::Peer;
+use lwk_place::{Peer, peer_of};
 use lwk_rendezvous::Claim;
 use packet::{CellList, HEADER, Header, Kind};
 use slab::Slab;
@@ -46,7 +46,7 @@ pub trait Design: Sized {
     unsafe fn begin(
         &mut self,
         link: &mut Link,
-        peer: NodeRank,
+        peer: WorldRank,
         message: &Outgoing,
         number: u32,
         name: impl FnOnce() -> u64,
@@ -109,7 +109,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    fn new(number: usize, peer: NodeRank, message: &Outgoing) -> Sending {
+    fn new(number: usize, peer: WorldRank, message: &Outgoing) -> Sending {
         let message = UnderWay { peer, source: message.source, synchronous: message.synchronous };
         let number = number as u32;
         Sending { number, message, descriptor: None, position: 0, wanted: None, receive: 0, paused: false }
@@ -122,7 +122,7 @@ impl Sending {
 
 /// A receive under way.
 struct Receiving {
-    peer: NodeRank,
+    peer: WorldRank,
     target: Region,
     /// Bytes copied out, and to copy.
     position: usize,
@@ -140,9 +140,9 @@ enum Kept {
 
 /// A shared-memory transport.
 pub struct Shm<D> {
-    me: NodeRank,
+    me: WorldRank,
     plan: Plan,
-    /// By node rank; none to this rank itself.
+    /// By rank of the job; none to this rank itself and to other nodes'.
     links: Vec<Option<Link>>,
     loopback: Loopback,
     sends: Slab<Sending>,
@@ -159,7 +159,7 @@ impl<D: Design> Shm<D> {
         let (links, cells) = link::connect(&plan)?;
         let design = D::new(tunables, cells, links.len())?;
         Ok(Shm {
-            me: lwk_user::job().node_rank(),
+            me: lwk_user::job().rank(),
             plan,
             links,
             loopback: Loopback::new(),
@@ -178,7 +178,7 @@ impl<D: Design> Shm<D> {
     }
 
     /// Deals with control and data at the front of a peer's FIFO; then the front is an envelope, if anything.
-    fn look(&mut self, peer: NodeRank) -> Option<Header> {
+    fn look(&mut self, peer: WorldRank) -> Option<Header> {
         let link = self.links.get_mut(peer.index())?.as_mut()?;
         if !link.permissions.is_empty() {
             link.give_permissions();
@@ -229,7 +229,7 @@ impl<D: Design> Shm<D> {
     /// As for [`Path::deliver`].
     unsafe fn accept(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         header: &Header,
         cells: &CellList,
         target: &Region,
@@ -325,12 +325,12 @@ impl<D: Design> Shm<D> {
 }
 
 /// A rank of this node that has sent something.
-fn node_peer(peer: NodeRank) -> Result<Peer> {
-    Peer::new(peer).ok_or(Fault::Internal)
+fn node_peer(peer: WorldRank) -> Result<Peer> {
+    peer_of(peer).ok_or(Fault::Internal)
 }
 
 impl<D: Design> Path for Shm<D> {
-    unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started {
+    unsafe fn begin(&mut self, peer: WorldRank, message: &Outgoing) -> Started {
         let Some(link) = self.links.get_mut(peer.index()).and_then(Option::as_mut) else {
             // SAFETY: the message's bytes are readable until the send is done (this function's contract).
             return match unsafe { self.loopback.begin(self.me, message, &mut self.sends) } {
@@ -398,7 +398,7 @@ impl<D: Design> Path for Shm<D> {
         true
     }
 
-    fn arrival(&mut self, peer: NodeRank) -> Option<Arrival> {
+    fn arrival(&mut self, peer: WorldRank) -> Option<Arrival> {
         if peer == self.me {
             return self.loopback.arrival();
         }
@@ -406,7 +406,7 @@ impl<D: Design> Path for Shm<D> {
         Some(Arrival { label: header.label, bytes: header.bytes, eager: header.kind != Kind::Request })
     }
 
-    unsafe fn deliver(&mut self, peer: NodeRank, _: &Arrival, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver(&mut self, peer: WorldRank, _: &Arrival, target: &Region) -> Result<Delivery> {
         if peer == self.me {
             let own = self.loopback.take().ok_or(Fault::Internal)?;
             // SAFETY: the target is writable (this function's contract).
@@ -429,7 +429,7 @@ impl<D: Design> Path for Shm<D> {
         }
     }
 
-    unsafe fn hold(&mut self, peer: NodeRank, _: &Arrival) -> Option<Held> {
+    unsafe fn hold(&mut self, peer: WorldRank, _: &Arrival) -> Option<Held> {
         if peer == self.me {
             return match self.loopback.take()?.hold() {
                 Ok(held) => Some(held),
@@ -459,7 +459,7 @@ impl<D: Design> Path for Shm<D> {
         }
     }
 
-    unsafe fn deliver_held(&mut self, peer: NodeRank, held: Held, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver_held(&mut self, peer: WorldRank, held: Held, target: &Region) -> Result<Delivery> {
         let kept = match held {
             Held::Copy(content) => {
                 let source = Region::block(content.as_ptr(), content.len());
@@ -488,7 +488,7 @@ impl<D: Design> Path for Shm<D> {
         }
     }
 
-    unsafe fn is_there(&mut self, peer: NodeRank, held: &Held, reserve: bool) -> bool {
+    unsafe fn is_there(&mut self, peer: WorldRank, held: &Held, reserve: bool) -> bool {
         let Held::Kept(kept) = held else { return true };
         match &mut self.kept[*kept] {
             Kept::Cancelled => false,
@@ -507,7 +507,7 @@ impl<D: Design> Path for Shm<D> {
         }
     }
 
-    fn must_take(&self, peer: NodeRank) -> bool {
+    fn must_take(&self, peer: WorldRank) -> bool {
         self.links
             .get(peer.index())
             .and_then(Option::as_ref)

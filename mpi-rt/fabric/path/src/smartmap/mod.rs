@@ -12,7 +12,7 @@ mod rendezvous;
 
 use super::descriptors::{Descriptors, named};
 use super::{
-    Arrival, Delivery, Held, Label, Limits, Memory, NodeRank, Outgoing, Path, Started, Ticket, UnderWay,
+    Arrival, Delivery, Held, Label, Limits, Memory, Outgoing, Path, Started, Ticket, UnderWay, WorldRank,
     leak, seen_from_here,
 };
 use crate::region::{Region, copy_part, copy_regions};
@@ -21,11 +21,11 @@ use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use lwk_copy::few;
 use lwk_copy::threshold::{EAGER_LIMIT, HELP_FROM};
-use lwk_place::{Peer, peers, wall};
+use lwk_place::{Peer, is_far, peer_of};
 use lwk_rendezvous::{Gate, Pace, Passage};
 use lwk_ring::{Cell, Consumer, Credit, DATA_BYTES, Producer, Published};
 use lwk_user::smartmap::Symmetric;
-use lwk_user::{syscall, wait};
+use lwk_user::{job, syscall, wait};
 
 /// Cells of a ring: 4 KiB from each peer. Measured: 64 to 256 make no difference to rate or latency.
 pub const CELLS: usize = 64;
@@ -128,19 +128,18 @@ impl Smartmap {
         ];
         ADDRESSES.here().0.tell(addresses.map(|address| address as u64));
         let me = Peer::me().node_rank().0 as usize;
-        let links = peers().map(|peer| {
-            let number = peer.node_rank().index();
+        let links = (0..job().size()).map(WorldRank).map(|rank| {
             let (sends, receives) = (false, false);
-            if wall::is_between(peer.node_rank()) {
-                // Nobody comes here: the table has another path.
-                let own = &rings[number * CELLS..][..CELLS];
-                // SAFETY: the ring is new, and neither end is used.
-                let ends =
-                    unsafe { (Producer::new(own, &credits[number])?, Consumer::new(own, &credits[number])?) };
-                let (producer, consumer, into) = (ends.0, ends.1, &entrances[number]);
-                let (out, is_claimed) = (into, true);
+            let Some(peer) = peer_of(rank).filter(|_| !is_far(rank)) else {
+                // Nobody comes here: the table has another path. This rank's own ring to itself stands for a ring.
+                let own = &rings[me * CELLS..][..CELLS];
+                // SAFETY: neither end is ever used.
+                let ends = unsafe { (Producer::new(own, &credits[me])?, Consumer::new(own, &credits[me])?) };
+                let (producer, consumer, into) = (ends.0, ends.1, &entrances[me]);
+                let (peer, out, is_claimed) = (Peer::me(), into, true);
                 return Some(Link { producer, consumer, peer, sends, receives, is_claimed, out, into });
-            }
+            };
+            let number = peer.node_rank().index();
             let published = &ADDRESSES.at(peer).get().0;
             wait::spin_until(|| published.is_told());
             let [rings_there, credits_there, entrances_there] = published.words().map(|word| word as usize);
@@ -171,7 +170,7 @@ impl Smartmap {
     }
 
     #[inline(always)]
-    fn link(&mut self, peer: NodeRank) -> &mut Link {
+    fn link(&mut self, peer: WorldRank) -> &mut Link {
         // Peers are checked where they enter the engine; a wrong one here is the engine's own mistake.
         &mut self.links[peer.index()]
     }
@@ -345,7 +344,7 @@ impl Smartmap {
 
     /// Has the peer claim each message of ours from now on; what it has read without, is done afterwards. False if that cannot be.
     #[cold]
-    fn have_claimed(&mut self, peer: NodeRank) -> bool {
+    fn have_claimed(&mut self, peer: WorldRank) -> bool {
         let link = self.link(peer);
         if !link.is_claimed {
             let pace = &link.out.pace;
@@ -362,18 +361,18 @@ impl Smartmap {
 
     /// Whether all messages to the peer go here.
     #[inline(always)]
-    pub(crate) fn sends_to(&self, peer: NodeRank) -> bool {
+    pub(crate) fn sends_to(&self, peer: WorldRank) -> bool {
         self.links[peer.index()].sends
     }
 
     /// Whether its next message comes here, and whatever comes after it.
     #[inline(always)]
-    pub(crate) fn receives_from(&self, peer: NodeRank) -> bool {
+    pub(crate) fn receives_from(&self, peer: WorldRank) -> bool {
         self.links[peer.index()].receives
     }
 
     /// Says what goes here and comes here, for the two above.
-    pub(crate) fn carry(&mut self, peer: NodeRank, sends: bool, receives: bool) {
+    pub(crate) fn carry(&mut self, peer: WorldRank, sends: bool, receives: bool) {
         let link = self.link(peer);
         (link.sends, link.receives) = (sends, receives);
     }
@@ -386,7 +385,7 @@ impl Smartmap {
     #[inline(always)]
     pub(crate) unsafe fn send_short(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         label: Label,
         address: *const u8,
         bytes: usize,
@@ -417,7 +416,7 @@ impl Smartmap {
     #[inline(always)]
     pub(crate) unsafe fn receive_short(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         label: Label,
         target: *mut u8,
         room: usize,
@@ -451,7 +450,7 @@ impl Smartmap {
     #[inline(always)]
     pub(crate) unsafe fn receive_block(
         &mut self,
-        peer: NodeRank,
+        peer: WorldRank,
         label: Label,
         target: *mut u8,
         room: usize,
@@ -483,7 +482,7 @@ impl Smartmap {
 
 impl Path for Smartmap {
     #[inline(always)]
-    unsafe fn begin(&mut self, peer: NodeRank, message: &Outgoing) -> Started {
+    unsafe fn begin(&mut self, peer: WorldRank, message: &Outgoing) -> Started {
         let link = self.link(peer);
         let bytes = message.source.bytes();
         if bytes <= EAGER_LIMIT && !message.synchronous {
@@ -546,7 +545,7 @@ impl Path for Smartmap {
     }
 
     #[inline(always)]
-    fn arrival(&mut self, peer: NodeRank) -> Option<Arrival> {
+    fn arrival(&mut self, peer: WorldRank) -> Option<Arrival> {
         let link = self.link(peer);
         if !link.consumer.has_message() {
             return None;
@@ -560,7 +559,7 @@ impl Path for Smartmap {
     }
 
     #[inline(always)]
-    unsafe fn deliver(&mut self, peer: NodeRank, arrival: &Arrival, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver(&mut self, peer: WorldRank, arrival: &Arrival, target: &Region) -> Result<Delivery> {
         let link = self.link(peer);
         // SAFETY: `arrival` is the link's front message, and `target` is writable for it (this function's
         // contract). The sender keeps content and descriptor until told.
@@ -579,7 +578,7 @@ impl Path for Smartmap {
         Ok(Delivery::Done)
     }
 
-    unsafe fn hold(&mut self, peer: NodeRank, arrival: &Arrival) -> Option<Held> {
+    unsafe fn hold(&mut self, peer: WorldRank, arrival: &Arrival) -> Option<Held> {
         let link = self.link(peer);
         // SAFETY: `arrival` is the link's front message (this function's contract); `content` has room for
         // all its bytes, which `read_eager` initialises.
@@ -600,7 +599,7 @@ impl Path for Smartmap {
         }
     }
 
-    unsafe fn deliver_held(&mut self, peer: NodeRank, held: Held, target: &Region) -> Result<Delivery> {
+    unsafe fn deliver_held(&mut self, peer: WorldRank, held: Held, target: &Region) -> Result<Delivery> {
         match held {
             Held::Copy(content) => {
                 let source = Region::block(content.as_ptr(), content.len());
@@ -622,7 +621,7 @@ impl Path for Smartmap {
         Ok(Delivery::Done)
     }
 
-    unsafe fn is_there(&mut self, peer: NodeRank, held: &Held, reserve: bool) -> bool {
+    unsafe fn is_there(&mut self, peer: WorldRank, held: &Held, reserve: bool) -> bool {
         let Held::AtSender { descriptor, .. } = held else { return !matches!(held, Held::Cancelled) };
         // SAFETY: a message of the peer named the descriptor; the peer never frees descriptors.
         let (descriptor, number) = unsafe { named(self.link(peer).peer, *descriptor) };

@@ -11,6 +11,7 @@ use crate::{Fault, Result};
 use crate::{Ticket, seen_from_here};
 use lwk_copy::copy;
 use lwk_copy::threshold::{HELP_FROM, HELPED_AT_A_TIME, TWO_STRETCHES};
+use lwk_place::peer_of;
 use lwk_rendezvous::{Claim, Descriptor, Helped, Pace, Passage, Seen};
 use lwk_ring::prefetch_to_write;
 use lwk_user::smartmap::Peer;
@@ -42,7 +43,7 @@ pub(super) unsafe fn advance(descriptors: &mut Descriptors, ticket: Ticket) -> b
 /// # Safety
 /// The receiver has asked for help with these words; the message's bytes are readable.
 unsafe fn help(entry: &Entry, target: [u64; 4], length: u64) {
-    let Some(peer) = Peer::new(entry.message.peer) else { return };
+    let Some(peer) = peer_of(entry.message.peer) else { return };
     let target = Region::of_peer(peer, target, length as usize);
     let (descriptor, source) = (entry.descriptor, &entry.message.source);
     // SAFETY: the receiver keeps `length` bytes of its buffer writable until helped, no more than the message

@@ -1,0 +1,338 @@
+//! What this path has of Portals: an interface, two tables, two queues, and the operations that it uses.
+//!
+//! * [`MESSAGES`]: the rings of all senders, one list entry, into which they put. The match bits of a put are the message's label; its header
+//!   data says what it is ([`Head`]).
+//! * [`CONTENT`]: one entry for each message whose content stays at its sender, to be fetched by one get. Its match bits are the message's
+//!   token. To take a message back is to unlink its entry, which fails when the receiver has been there: the sender's kernel decides.
+//!
+//! Both sides' memory is reached by the kernels alone; what has arrived is read only after the event that tells of it.
+
+use crate::{Fault, Label, Result, leak};
+use alloc::boxed::Box;
+use core::cell::Cell;
+use lwk_place::WorldRank;
+use lwk_user::portals::abi::{
+    ANY, Descriptor, Entry, Event, NONE, Operation, PRIORITY_LIST, ack, descriptor, entry, interface,
+    operation, status,
+};
+use lwk_user::portals::{self, DescriptorHandle, EntryHandle, Interface, Queue};
+
+/// Indices of the portal table.
+const MESSAGES: u32 = 0;
+const CONTENT: u32 = 1;
+
+/// Bytes that the kernel copies when a put begins: the sender is done with them.
+pub const VOLATILE: usize = lwk_user::portals::abi::ATOMIC_BYTES as usize;
+/// Events about this rank's own operations, at most: more operations are not under way.
+pub const OWN_EVENTS: usize = 4096;
+
+/// What is put.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A message with its content.
+    Eager = 1,
+    /// A message whose content is to be fetched: [`Request`].
+    Request = 2,
+    /// The message of the token in the label has been taken back.
+    Cancel = 3,
+    /// Nothing but how far the sender has come with what it has received.
+    Freed = 4,
+    /// Nodes meet: the label is the round.
+    Meet = 5,
+}
+
+/// Header data of a put: its kind, and how far its sender has come with what it has received ([`super::window`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Head {
+    pub kind: Kind,
+    pub freed: u32,
+}
+
+impl Head {
+    fn word(self) -> u64 {
+        u64::from(self.freed) << 32 | self.kind as u64
+    }
+
+    /// `None` if there is no such kind.
+    pub fn of(word: u64) -> Option<Head> {
+        let kinds = [Kind::Eager, Kind::Request, Kind::Cancel, Kind::Freed, Kind::Meet];
+        let kind = kinds.into_iter().find(|kind| *kind as u64 == word & 0xff)?;
+        Some(Head { kind, freed: (word >> 32) as u32 })
+    }
+}
+
+/// What is put in place of content that stays at the sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    pub bytes: u64,
+    pub token: u64,
+}
+
+impl Request {
+    pub const BYTES: usize = 16;
+
+    pub fn to_bytes(self) -> [u8; Request::BYTES] {
+        let mut bytes = [0; Request::BYTES];
+        bytes[..8].copy_from_slice(&self.bytes.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.token.to_ne_bytes());
+        bytes
+    }
+
+    pub fn of(bytes: [u8; Request::BYTES]) -> Request {
+        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |word| u64::from_ne_bytes(*word));
+        Request { bytes: word(0), token: word(8) }
+    }
+}
+
+/// Where a put goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    pub peer: WorldRank,
+    pub label: Label,
+    pub head: Head,
+    /// In the peer's rings.
+    pub place: usize,
+}
+
+/// See the module.
+pub struct Wire {
+    interface: Interface,
+    /// What has arrived.
+    arrived: Queue,
+    /// What has become of this rank's operations, and which content has been fetched.
+    own: Queue,
+    /// The rings; written by kernels.
+    rings: &'static [Cell<u8>],
+    /// What a put is made of that is over when it has begun.
+    scratch: Box<[u8; VOLATILE]>,
+    volatile: DescriptorHandle,
+}
+
+/// The kernel has no room for an operation now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoRoom;
+
+/// What a call of Portals has answered: no room may be in a while, everything else is this path's own mistake.
+fn room<T>(answer: portals::Result<T>) -> core::result::Result<T, NoRoom> {
+    match answer {
+        Ok(done) => Ok(done),
+        Err(portals::Error::Status(status::NO_SPACE)) => Err(NoRoom),
+        Err(other) => super::end_job(format_args!("a call of Portals failed: {other}")),
+    }
+}
+
+fn address<T: ?Sized>(of: *const T) -> u64 {
+    of.cast::<u8>().expose_provenance() as u64
+}
+
+impl Wire {
+    /// Opens the interface, with rings of so many bytes and room for so many arrivals. Errors: [`Fault::NoNetwork`], [`Fault::NoMemory`].
+    pub fn open(ring_bytes: usize, arrivals: usize) -> Result<Wire> {
+        let fault = |error| match error {
+            portals::Error::NoMemory | portals::Error::Status(status::NO_SPACE) => Fault::NoMemory,
+            portals::Error::NoNetwork => Fault::NoNetwork,
+            portals::Error::Status(_) => Fault::Internal,
+        };
+        let interface = Interface::open(interface::MATCHING | interface::LOGICAL).map_err(fault)?;
+        let arrived = interface.queue(arrivals).map_err(fault)?;
+        let own = interface.queue(OWN_EVENTS).map_err(fault)?;
+        interface.table(0, Some(&arrived), MESSAGES).map_err(fault)?;
+        interface.table(0, Some(&own), CONTENT).map_err(fault)?;
+        let rings = leak(ring_bytes, || Cell::new(0))?;
+        let open = Entry {
+            start: address(rings),
+            bytes: ring_bytes as u64,
+            counter: NONE,
+            uid: ANY,
+            options: entry::OP_PUT | entry::EVENT_LINK_DISABLE,
+            node: ANY,
+            process: ANY,
+            ignore: u64::MAX,
+            ..Entry::default()
+        };
+        let scratch = Box::new([0; VOLATILE]);
+        let from = Descriptor {
+            start: address(scratch.as_ptr()),
+            bytes: VOLATILE as u64,
+            options: descriptor::VOLATILE | descriptor::EVENT_SUCCESS_DISABLE,
+            queue: own.handle(),
+            counter: NONE,
+            reserved: 0,
+        };
+        // SAFETY: the rings are leaked, are of cells, and are read only where an event has told of a put and before their sender is told that
+        // they are free. The scratch lies in a box of this object, which nobody drops, and is read during calls only.
+        let volatile = unsafe {
+            interface.append(MESSAGES, &open, PRIORITY_LIST).map_err(fault)?;
+            interface.bind(&from).map_err(fault)?
+        };
+        Ok(Wire { interface, arrived, own, rings, scratch, volatile })
+    }
+
+    /// What a put of at most [`VOLATILE`] bytes is made of.
+    pub fn scratch(&mut self) -> &mut [u8; VOLATILE] {
+        &mut self.scratch
+    }
+
+    /// Where that lies.
+    pub fn start_of_scratch(&self) -> *const u8 {
+        self.scratch.as_ptr()
+    }
+
+    /// Puts the first bytes of the scratch. The memory is this rank's again at once; a failure is told by an event with that `user`.
+    pub fn put_scratch(&self, target: &Target, bytes: usize, user: u64) -> core::result::Result<(), NoRoom> {
+        self.put(target, self.volatile, 0, bytes, ack::NONE, user)
+    }
+
+    /// The same, and an event tells that the target has it, or why not.
+    pub fn put_acknowledged(
+        &self,
+        target: &Target,
+        by: DescriptorHandle,
+        user: u64,
+    ) -> core::result::Result<(), NoRoom> {
+        self.put(target, by, 0, 0, ack::FULL, user)
+    }
+
+    /// Puts bytes of a descriptor, whose events tell when its memory is free.
+    pub fn put(
+        &self,
+        target: &Target,
+        by: DescriptorHandle,
+        offset: usize,
+        bytes: usize,
+        ack: u32,
+        user: u64,
+    ) -> core::result::Result<(), NoRoom> {
+        let operation = Operation {
+            kind: operation::PUT,
+            put: by.0,
+            get: NONE,
+            ack,
+            put_offset: offset as u64,
+            bytes: bytes as u64,
+            node: target.peer.0,
+            table: MESSAGES,
+            trigger: NONE,
+            counter: NONE,
+            bits: target.label.0,
+            remote_offset: target.place as u64,
+            user,
+            data: target.head.word(),
+            ..Operation::default()
+        };
+        // SAFETY: the descriptor's memory is this path's own, and is left alone until the event, or copied by the call.
+        room(unsafe { self.interface.operate(&operation) })
+    }
+
+    /// A descriptor of memory whose operations are told of.
+    ///
+    /// # Safety
+    /// While an operation uses it, the memory is readable, or writable and nobody else's if the operation fetches.
+    pub unsafe fn bind(
+        &self,
+        start: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<DescriptorHandle, NoRoom> {
+        let of = Descriptor {
+            start: address(start),
+            bytes: bytes as u64,
+            options: 0,
+            queue: self.own.handle(),
+            counter: NONE,
+            reserved: 0,
+        };
+        // SAFETY: operations may use the memory (this function's contract).
+        room(unsafe { self.interface.bind(&of) })
+    }
+
+    /// Gives a descriptor back that no operation uses any more.
+    pub fn release(&self, descriptor: DescriptorHandle) {
+        // An operation that has been told of is over; if its descriptor were not, the job's end gives it back.
+        let _ = self.interface.release(descriptor);
+    }
+
+    /// Lets the content of a message be fetched once, by its token.
+    ///
+    /// # Safety
+    /// The bytes stay readable, and nobody writes them, until an event tells that they have been fetched or [`Wire::withdraw`] says yes.
+    pub unsafe fn expose(
+        &self,
+        start: *const u8,
+        bytes: usize,
+        token: u64,
+    ) -> core::result::Result<EntryHandle, NoRoom> {
+        let entry = Entry {
+            start: address(start),
+            bytes: bytes as u64,
+            counter: NONE,
+            uid: ANY,
+            options: entry::OP_GET
+                | entry::USE_ONCE
+                | entry::EVENT_LINK_DISABLE
+                | entry::EVENT_UNLINK_DISABLE,
+            node: ANY,
+            process: ANY,
+            bits: token,
+            user: token,
+            ..Entry::default()
+        };
+        // SAFETY: the bytes may be read until they have been fetched (this function's contract).
+        room(unsafe { self.interface.append(CONTENT, &entry, PRIORITY_LIST) })
+    }
+
+    /// Takes content back; false if the receiver has come for it.
+    pub fn withdraw(&self, entry: EntryHandle) -> bool {
+        self.interface.unlink(entry).is_ok()
+    }
+
+    /// Fetches the first bytes of the content of that token into the descriptor's memory; an event with that `user` tells the end.
+    pub fn fetch(
+        &self,
+        peer: WorldRank,
+        token: u64,
+        into: DescriptorHandle,
+        bytes: usize,
+        user: u64,
+    ) -> core::result::Result<(), NoRoom> {
+        let operation = Operation {
+            kind: operation::GET,
+            put: NONE,
+            get: into.0,
+            bytes: bytes as u64,
+            node: peer.0,
+            table: CONTENT,
+            trigger: NONE,
+            counter: NONE,
+            bits: token,
+            user,
+            ..Operation::default()
+        };
+        // SAFETY: the descriptor's memory is left to the operation until the event (contract of `bind`).
+        room(unsafe { self.interface.operate(&operation) })
+    }
+
+    /// The next arrival.
+    #[inline(always)]
+    pub fn next_arrival(&mut self) -> Option<Event> {
+        self.arrived.get()
+    }
+
+    /// The next event about an operation of this rank's.
+    #[inline(always)]
+    pub fn next_own(&mut self) -> Option<Event> {
+        self.own.get()
+    }
+
+    /// Where the bytes of an arrival lie, if they lie in the rings.
+    pub fn arrived_at(&self, event: &Event) -> Option<*const u8> {
+        let start = (event.start as usize).checked_sub(self.rings.as_ptr().addr())?;
+        let piece = self.rings.get(start..start.checked_add(event.done as usize)?)?;
+        Some(piece.as_ptr().cast())
+    }
+
+    /// Bytes of memory.
+    pub fn bytes(&self) -> usize {
+        self.rings.len() + VOLATILE
+    }
+}
