@@ -1,4 +1,4 @@
-//! The message passing runtime of one node: an engine, and faces in front of it.
+//! The message passing runtime: an engine, and faces in front of it.
 //!
 //! The engine knows everything: transports, matching, requests, communicators, collectives. Its calls take integers
 //! ([`handle::Handle`]) and raw buffers and return error classes ([`error::Error`]); their numbers are those of the MPI-5.0

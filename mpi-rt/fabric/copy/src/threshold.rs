@@ -25,6 +25,9 @@ pub const REDUCED_AT_A_TIME: usize = 4 << 10;
 /// through the ring and 0.26 us by single copy; windows of 512 bytes pass at 3.4 GB/s through the ring, of 2 KiB at 19 GB/s by single copy,
 /// since the ring's lines must be fetched for writing one after another.
 pub const EAGER_LIMIT: usize = 256;
+/// Messages up to this many bytes are put to another node with their content; longer ones are fetched, which takes a round trip more and a copy less. Not
+/// measured: 16 of them fill what a sender has for them.
+pub const PUT_LIMIT: usize = 8 << 10;
 /// Messages of so many bytes belong to the table of paths' second class. Not measured: both classes go by one path but in tests.
 pub const LONG_FROM: usize = 1 << 10;
 /// Messages of so many bytes that stay at the sender are received by the call that begins their receive, if they are there. Longer ones

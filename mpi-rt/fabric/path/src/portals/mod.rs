@@ -25,6 +25,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use content::{Contents, FETCH, Fetches};
 use core::fmt;
+use lwk_copy::threshold::PUT_LIMIT;
 use lwk_place::WorldRank;
 use lwk_user::portals::abi::{Event, event, failure};
 use lwk_user::{eprintln, job, start, wait};
@@ -32,8 +33,6 @@ use staging::{STAGED, Staging};
 use window::{Form, Inward, Outward};
 use wire::{Head, Kind, Request, Target, VOLATILE, Wire};
 
-/// Longest message that is put with its content. A longer one takes a round trip more, and a copy less.
-const EAGER_LIMIT: usize = 8 << 10;
 /// Events of puts without a message that may wait for each ring: half a ring is told at a time, and a look is between the first and the third.
 const TELLINGS: usize = 3;
 /// Arrivals that have room beside those: meetings of nodes.
@@ -112,7 +111,7 @@ impl Portals {
         let size = job().size();
         let form = Form::of(size);
         let arrivals = size as usize * (form.units() as usize + TELLINGS) + SPARE;
-        let eager_limit = form.most_bytes().min(EAGER_LIMIT);
+        let eager_limit = form.most_bytes().min(PUT_LIMIT);
         Ok(Portals {
             wire: Wire::open(form.bytes(), arrivals)?,
             form,
