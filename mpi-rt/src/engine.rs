@@ -90,6 +90,8 @@ pub struct Engine {
     pub(crate) files: handle::Table<File>,
     /// Flushes, which now and then make progress.
     pub(crate) flushes: u32,
+    /// Targets of windows that have been told what they are not known to have taken in.
+    pub(crate) unheard: u32,
     /// Whether the world model has been started and not ended.
     pub(crate) has_world_model: bool,
     pub(crate) world: Rc<Communicator>,
@@ -333,6 +335,7 @@ impl Engine {
             windows: handle::Table::of(Kind::Window),
             files: handle::Table::of(Kind::File),
             flushes: 0,
+            unheard: 0,
             has_world_model: false,
             world: Rc::new(world),
             alone: Rc::new(alone),

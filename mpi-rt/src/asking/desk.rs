@@ -5,7 +5,7 @@ use super::{
     zeroes,
 };
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::request::{Operation, ReceiveOperation, Request};
 use alloc::boxed::Box;
@@ -32,6 +32,9 @@ pub(crate) struct Question {
 pub(crate) trait Answering {
     /// The answer, or `None` if it is not yet time: then the question comes again. What is more than a word goes into `content`, which is empty.
     fn answer(&mut self, question: &Question, content: &mut Vec<u8>) -> Option<Result<u64>>;
+
+    /// What could not be done of what needs no answer.
+    fn note_failure(&mut self, question: &Question, error: Error);
 }
 
 /// What a rank answers.
@@ -197,11 +200,15 @@ impl Engine {
 impl Open {
     /// Finds the answer, if there is none and it is time.
     fn consider(&mut self, objects: &mut [(u32, Box<dyn Answering>)]) -> bool {
+        let object = objects.iter_mut().find(|(object, _)| *object == self.question.object);
+        let Some((_, answering)) = object else { return false };
         if self.answer.is_none() {
-            let object = objects.iter_mut().find(|(object, _)| *object == self.question.object);
             let mut content = Vec::new();
-            let outcome = object.and_then(|(_, answering)| answering.answer(&self.question, &mut content));
+            let outcome = answering.answer(&self.question, &mut content);
             self.answer = outcome.map(|outcome| (outcome, content));
+        }
+        if let (Some((Err(error), _)), false) = (&self.answer, self.question.is_awaited) {
+            answering.note_failure(&self.question, *error);
         }
         self.answer.is_some()
     }

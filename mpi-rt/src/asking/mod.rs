@@ -59,6 +59,11 @@ impl Query {
     pub fn new(what: u64, argument: u64) -> Query {
         Query { what, arguments: [argument, 0, 0, 0, 0, 0], body: Vec::new() }
     }
+
+    /// Bytes of memory that it takes on its way.
+    pub fn bytes(&self) -> usize {
+        size_of::<QuestionWords>() + self.body.len()
+    }
 }
 
 impl Engine {

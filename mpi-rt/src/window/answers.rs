@@ -28,6 +28,8 @@ pub(super) struct Answers {
     /// Of each of the members.
     lines: &'static [PairLine],
     queue: LockQueue,
+    /// What could not be done for ranks that await no answer: they learn it with their next.
+    failed: Vec<(WorldRank, Error)>,
 }
 
 /// Items in this rank's part.
@@ -41,7 +43,15 @@ struct Here<'q> {
 impl Answers {
     pub fn new(own: &Own, part: &OwnMemory, flavor: Flavor, members: Rc<[WorldRank]>) -> Answers {
         let (control, lines) = own.words();
-        Answers { part: *part, flavor, members, control, lines, queue: LockQueue::default() }
+        Answers {
+            part: *part,
+            flavor,
+            members,
+            control,
+            lines,
+            queue: LockQueue::default(),
+            failed: Vec::new(),
+        }
     }
 
     /// The items that a question is on, if they are all in this rank's part. Errors: `RMA_RANGE`; those of damaged words.
@@ -156,6 +166,13 @@ impl Answers {
         Some(outcome)
     }
 
+    /// What could not be done for the rank that asks, the first of all.
+    fn failure(&mut self, question: &Question) -> Result<u64> {
+        let first = self.failed.iter().find(|(rank, _)| *rank == question.from).map(|(_, error)| *error);
+        self.failed.retain(|(rank, _)| *rank != question.from);
+        first.map_or(Ok(0), Err)
+    }
+
     /// The line of the rank that tells. Errors: `INTERN` for a rank that the window does not have.
     fn line(&self, question: &Question) -> Result<&PairLine> {
         let rank = self.members.iter().position(|member| *member == question.from);
@@ -171,12 +188,16 @@ impl Answering for Answers {
             what::PUT | what::GET | what::UPDATE | what::UPDATE_AND_FETCH => self.transfer(question, content),
             what::SWAP => self.swap(question, content),
             what::SHARE | what::EXCLUDE | what::TRY_SHARE => return self.lock(question),
-            what::LEAVE_SHARED => self.queue.leave(lock, question, false),
-            what::LEAVE_EXCLUSIVE => self.queue.leave(lock, question, true),
+            what::LEAVE_SHARED => self.queue.leave(lock, question, false).and(self.failure(question)),
+            what::LEAVE_EXCLUSIVE => self.queue.leave(lock, question, true).and(self.failure(question)),
             what::POSTED => self.line(question).map(|line| line.posted.announce(number)).map(|()| 0),
             what::COMPLETED => self.line(question).map(|line| line.completed.announce(number)).map(|()| 0),
-            what::HEARD => Ok(0),
+            what::HEARD => self.failure(question),
             _ => Err(Error::INTERN),
         })
+    }
+
+    fn note_failure(&mut self, question: &Question, error: Error) {
+        self.failed.push((question.from, error));
     }
 }

@@ -1,7 +1,9 @@
 //! Operations on a target out of reach: the target is asked, and does in its own memory what this rank would. The target's datatype goes along as
 //! its layout's words (`lwk-datatype`), data packed.
 //!
-//! The origin waits for every answer, so an operation is complete, here and there, when its call returns. The words of post and complete are told.
+//! A put, and an update that fetches nothing, is told, so that the origin does not wait for the target's progress; only where the target alone can find
+//! the range wrong it is asked. What has been told is taken in in order: by the time that the target answers a later question, or hears that access
+//! is complete, it is there. A target that could not take something in answers the next such question with the error.
 
 use super::locate::Items;
 use super::transfer::Way;
@@ -34,18 +36,25 @@ pub(super) mod what {
     /// Numbers of epochs, as `PairLine` has them.
     pub const POSTED: u64 = 10;
     pub const COMPLETED: u64 = 11;
-    /// Whether all that this rank has told before has been taken in.
+    /// Nothing: the answer says that all that this rank has told before has been taken in.
     pub const HEARD: u64 = 12;
 }
+
+/// Bytes that a target may have been told before it is waited for: both sides have copies of them. So many are copied in longer than an answer takes.
+const UNHEARD: usize = 1 << 20;
 
 /// Where an operation goes.
 #[derive(Clone, Copy)]
 pub(super) struct Away {
+    pub window: Handle,
+    pub rank: usize,
     pub at: WorldRank,
     /// The window, as its ranks ask for it.
     pub object: u32,
     /// Bytes, as a displacement is.
     pub offset: u64,
+    /// This rank knows that the target's items are in its part.
+    pub is_checked: bool,
 }
 
 /// What a question says of items at the target, as arguments.
@@ -134,7 +143,7 @@ impl Engine {
             match way {
                 Way::ToTarget => {
                     let query = on_items(what::PUT, away, items, None, from, Some(here))?;
-                    self.ask(away.at, away.object, query)?;
+                    self.begin_away(away, query)?;
                 }
                 Way::FromTarget => {
                     let query = on_items(what::GET, away, items, None, from, None)?;
@@ -166,9 +175,9 @@ impl Engine {
         unsafe {
             let query = on_items(what, away, items, Some(update), bytes, from.as_ref())?;
             match result {
-                Some(result) => self.ask_into(away.at, away.object, query, &result)?,
-                None => self.ask(away.at, away.object, query)?,
-            };
+                Some(result) => drop(self.ask_into(away.at, away.object, query, &result)?),
+                None => self.begin_away(away, query)?,
+            }
         }
         Ok(())
     }
@@ -197,21 +206,68 @@ impl Engine {
         Ok(())
     }
 
-    /// Waits until all targets out of reach have taken in what this rank has told them. Errors: `WIN`, `NO_MEM`.
-    pub(super) fn hear_all(&mut self, window: Handle) -> Result<()> {
-        for rank in 0..self.window(window)?.targets.len() {
-            if let Some(away) = self.window(window)?.away(rank) {
-                self.ask(away.at, away.object, Query::new(what::HEARD, 0))?;
-            }
+    /// An operation that fetches nothing. Errors: `NO_MEM`; those of the target, which may be of an earlier one.
+    fn begin_away(&mut self, away: &Away, query: Query) -> Result<()> {
+        if !away.is_checked {
+            return self.ask(away.at, away.object, query).map(drop);
+        }
+        self.tell_target(away, query)?;
+        if self.window(away.window)?.targets.get(away.rank).is_some_and(|target| target.unheard > UNHEARD) {
+            self.hear(away.window, away.rank)?;
         }
         Ok(())
+    }
+
+    /// Tells a target, and takes note of that. Errors: `NO_MEM`.
+    pub(super) fn tell_target(&mut self, away: &Away, query: Query) -> Result<()> {
+        let bytes = query.bytes();
+        self.tell(away.at, away.object, query)?;
+        let target = self.window_mut(away.window)?.targets.get_mut(away.rank).ok_or(Error::INTERN)?;
+        let is_first = target.unheard == 0;
+        target.unheard += bytes;
+        self.unheard += u32::from(is_first);
+        // The next flush looks.
+        self.flushes = u32::MAX;
+        Ok(())
+    }
+
+    /// Waits until a target has taken in what this rank has told it. Errors: `WIN`, `NO_MEM`, the target's.
+    pub(super) fn hear(&mut self, window: Handle, rank: usize) -> Result<()> {
+        let it = self.window(window)?;
+        match it.away(window, rank) {
+            Some(away) if it.targets.get(rank).is_some_and(|target| target.unheard > 0) => {
+                self.ask_last(&away, Query::new(what::HEARD, 0))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks a target whose answer says that it has taken in all before. Errors: `WIN`, `NO_MEM`, the target's.
+    pub(super) fn ask_last(&mut self, away: &Away, query: Query) -> Result<()> {
+        let outcome = self.ask(away.at, away.object, query);
+        let target = self.window_mut(away.window)?.targets.get_mut(away.rank).ok_or(Error::INTERN)?;
+        let was_unheard = target.unheard > 0;
+        target.unheard = 0;
+        self.unheard -= u32::from(was_unheard);
+        outcome.map(drop)
+    }
+
+    /// As [`Engine::hear`], of all targets.
+    #[cold]
+    pub(super) fn hear_all(&mut self, window: Handle) -> Result<()> {
+        let mut outcome = Ok(());
+        for rank in 0..self.window(window)?.targets.len() {
+            outcome = outcome.and(self.hear(window, rank));
+        }
+        outcome
     }
 }
 
 impl super::Window {
     /// How a target is asked; `None` if its memory can be loaded and stored.
-    pub(super) fn away(&self, rank: usize) -> Option<Away> {
+    pub(super) fn away(&self, window: Handle, rank: usize) -> Option<Away> {
         let target = self.targets.get(rank).filter(|target| target.mapped.is_none())?;
-        Some(Away { at: target.world_rank, object: self.communicator.context, offset: 0 })
+        let (at, object) = (target.world_rank, self.communicator.context);
+        Some(Away { window, rank, at, object, offset: 0, is_checked: true })
     }
 }

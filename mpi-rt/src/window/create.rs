@@ -79,14 +79,15 @@ impl Engine {
         if !self.window(window)?.epochs.is_idle() {
             return Err(Error::RMA_SYNC);
         }
-        self.hear_all(window)?;
+        // What a target has not taken in does not keep the window.
+        let heard = self.hear_all(window);
         let it = self.windows.remove(window).ok_or(Error::WIN)?;
         // After it no rank touches another's control words or memory or asks for them, and what is left of the window goes.
         self.barrier(&it.communicator)?;
         if it.communicator.is_out_of_reach() {
             self.stop_answering(it.communicator.context);
         }
-        self.retire_communicator(it.communicator.clone())
+        self.retire_communicator(it.communicator.clone()).and(heard)
     }
 
     /// Tells all ranks of the communicator where this rank's control words are, or that its arguments are wrong.
@@ -177,6 +178,7 @@ impl Engine {
                 held: Held::Not,
                 accesses: 0,
                 exposures: 0,
+                unheard: 0,
                 mapped: reached.map(mapped),
                 world_rank: *member,
             });

@@ -117,8 +117,8 @@ impl Engine {
     /// Tells a rank out of reach a number of this one's epochs.
     #[cold]
     fn tell_number(&mut self, window: Handle, rank: usize, what: u64, number: u64) -> Result<()> {
-        let away = self.window(window)?.away(rank).ok_or(Error::INTERN)?;
-        self.tell(away.at, away.object, Query::new(what, number))
+        let away = self.window(window)?.away(window, rank).ok_or(Error::INTERN)?;
+        self.tell_target(&away, Query::new(what, number))
     }
 
     /// Ends the exposure that post began, after all its origins have completed. Errors: `WIN`; `RMA_SYNC` if none did.

@@ -107,7 +107,11 @@ impl Engine {
         let offset = target.displaced(place.displacement, flavor)?;
         let reached = match target.mapped {
             Some(Mapped { control, .. }) => Reached::Mapped { control, alone: target.alone },
-            None => Reached::Away(Away { at: target.world_rank, object: it.communicator.context, offset }),
+            None => {
+                let (at, object, is_checked) =
+                    (target.world_rank, it.communicator.context, flavor != Flavor::Dynamic);
+                Reached::Away(Away { window, rank, at, object, offset, is_checked })
+            }
         };
         if let Some((low, high)) = span(&datatype, place.count)? {
             let (low, high) = (offset as i128 + low, offset as i128 + high);

@@ -10,7 +10,7 @@
 //! epoch is an error class and costs one load to find out. The memory model is the unified one (section 12.4).
 //!
 //! A target whose memory cannot be loaded and stored is asked for each operation, and answers when it makes progress (`away`, `answers`,
-//! [`crate::asking`]); the origin waits for the answer, so what is said above holds there, too.
+//! [`crate::asking`]). Puts and updates that fetch nothing are told, and the synchronisation that completes them waits until they have been taken in.
 //!
 //! Loads and stores of this processor are seen in order by all cores, so what a release store publishes, a barrier's for one, also
 //! publishes the puts before it. A flush must do more: a later load of this rank must not overtake its puts, which takes a fence.
@@ -94,6 +94,8 @@ struct Target {
     /// Epochs in which this rank has accessed it after start, and been exposed to it by post.
     accesses: u64,
     exposures: u64,
+    /// Bytes that this rank has told it and does not know to be taken in.
+    unheard: usize,
     /// `None`: only messages get there.
     mapped: Option<Mapped>,
     world_rank: WorldRank,

@@ -3,7 +3,8 @@
 //! A lock is taken when it is asked for, first come first served. Locking all takes every target's lock, but never holds one while
 //! it waits for another, so it is in no deadlock with ranks that lock several targets one by one.
 //!
-//! Operations complete when they are called, so a flush only keeps later loads of this rank from overtaking its earlier stores.
+//! Operations on targets within reach complete when they are called, so a flush only keeps later loads of this rank from overtaking its earlier
+//! stores. What targets out of reach have been told they are asked for: the telling sees to it that the next flush looks.
 
 use super::away::{Away, what};
 use super::epoch::{Access, Held};
@@ -39,6 +40,14 @@ impl LockKind {
 
 /// A loop of flushes that waits for a peer makes progress on messages this often.
 const FLUSHES_PER_PROGRESS: u32 = 16;
+
+/// Which targets a flush is of.
+#[derive(Clone, Copy)]
+enum At {
+    One(i32),
+    All,
+    None,
+}
 
 impl Engine {
     /// Begins access to one target, after those who hold its lock and may not share it. The null process is always free, and its lock an epoch
@@ -87,7 +96,7 @@ impl Engine {
         let rank = it.passive_target(rank)?;
         let Access::Locked(locks) = it.epochs.access else { return Err(Error::RMA_SYNC) };
         let asked = match rank {
-            Some(rank) => it.release(rank)?,
+            Some(rank) => it.release(window, rank)?,
             None if it.epochs.locked_nobody => {
                 it.epochs.locked_nobody = false;
                 None
@@ -95,7 +104,7 @@ impl Engine {
             None => return Err(Error::RMA_SYNC),
         };
         it.epochs.access = if locks == 1 { Access::Not } else { Access::Locked(locks - 1) };
-        asked.map_or(Ok(()), |(away, kind)| self.give_back_away(&away, kind))
+        asked.map_or(Ok(()), |away| self.leave_away(&away))
     }
 
     /// Begins shared access to all targets. Errors: `WIN`, `ASSERT`; `RMA_SYNC` in another epoch; `RMA_CONFLICT` as for [`Engine::win_lock`].
@@ -127,29 +136,28 @@ impl Engine {
             return Err(Error::RMA_SYNC);
         }
         it.epochs.access = Access::Not;
+        let mut outcome = Ok(());
         for rank in 0..it.targets.len() {
             let it = self.window_mut(window)?;
-            if let Some((away, kind)) = it.release(rank)? {
-                self.give_back_away(&away, kind)?;
+            if let Some(away) = it.release(window, rank)? {
+                outcome = outcome.and(self.leave_away(&away));
             }
         }
-        Ok(())
+        outcome
     }
 
     /// Completes all operations on one target there. Errors: `WIN`, `RANK`; `RMA_SYNC` if this rank has not locked it.
     #[inline]
     pub fn win_flush(&mut self, rank: i32, window: Handle) -> Result<()> {
         self.check_locked(rank, window)?;
-        self.complete_at_targets();
-        Ok(())
+        self.complete_at_targets(window, At::One(rank))
     }
 
     /// Completes all operations at all targets. Errors: `WIN`; `RMA_SYNC` if this rank has no lock.
     #[inline]
     pub fn win_flush_all(&mut self, window: Handle) -> Result<()> {
         self.window(window)?.epochs.check_passive()?;
-        self.complete_at_targets();
-        Ok(())
+        self.complete_at_targets(window, At::All)
     }
 
     /// Completes all operations on one target here: they are. Errors: as for [`Engine::win_flush`].
@@ -174,8 +182,7 @@ impl Engine {
     #[inline]
     pub fn win_sync(&mut self, window: Handle) -> Result<()> {
         self.window(window)?;
-        self.complete_at_targets();
-        Ok(())
+        self.complete_at_targets(window, At::None)
     }
 
     #[inline(always)]
@@ -190,13 +197,27 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn complete_at_targets(&mut self) {
+    fn complete_at_targets(&mut self, window: Handle, at: At) -> Result<()> {
         // Pairs with the fences of other ranks: of two ranks that put and then get what the other has put, at least one sees the other's.
         fence(Ordering::SeqCst);
         self.flushes = self.flushes.wrapping_add(1);
-        if self.flushes.is_multiple_of(FLUSHES_PER_PROGRESS) {
-            self.progress_between_polls();
+        if self.flushes.is_multiple_of(FLUSHES_PER_PROGRESS) { self.look_around(window, at) } else { Ok(()) }
+    }
+
+    /// Waits for targets out of reach that have been told something, if there are any, and makes progress in any case.
+    #[cold]
+    fn look_around(&mut self, window: Handle, at: At) -> Result<()> {
+        let heard = match at {
+            _ if self.unheard == 0 => Ok(()),
+            At::One(rank) => usize::try_from(rank).map_or(Ok(()), |rank| self.hear(window, rank)),
+            At::All => self.hear_all(window),
+            At::None => Ok(()),
+        };
+        self.progress_between_polls();
+        if self.unheard > 0 {
+            self.flushes = u32::MAX;
         }
+        heard
     }
 
     /// For calls by which a program polls: what it waits for may need this rank's messages, or this very core.
@@ -232,17 +253,21 @@ impl Engine {
     /// The same of a target out of reach.
     #[cold]
     fn ask_for_lock(&mut self, kind: LockKind, rank: usize, window: Handle) -> Result<Held> {
-        let away = self.window(window)?.away(rank).ok_or(Error::INTERN)?;
+        let away = self.window(window)?.away(window, rank).ok_or(Error::INTERN)?;
         let what = if kind == LockKind::Exclusive { what::EXCLUDE } else { what::SHARE };
         self.ask(away.at, away.object, Query::new(what, 0))?;
         Ok(Held::Asked(kind))
     }
 
-    /// Gives back the lock of a target out of reach.
+    /// Gives back the lock of a target out of reach, if there is one. Errors: `NO_MEM`, the target's.
     #[cold]
-    fn give_back_away(&mut self, away: &Away, kind: LockKind) -> Result<()> {
-        let what = if kind == LockKind::Exclusive { what::LEAVE_EXCLUSIVE } else { what::LEAVE_SHARED };
-        self.ask(away.at, away.object, Query::new(what, 0)).map(drop)
+    fn leave_away(&mut self, (away, kind): &(Away, Option<LockKind>)) -> Result<()> {
+        let what = match kind {
+            Some(LockKind::Exclusive) => what::LEAVE_EXCLUSIVE,
+            Some(LockKind::Shared) => what::LEAVE_SHARED,
+            None => return self.hear(away.window, away.rank),
+        };
+        self.ask_last(away, Query::new(what, 0))
     }
 
     /// Shares the locks of all targets. Errors: `RMA_CONFLICT`, and then none.
@@ -279,7 +304,7 @@ impl Engine {
     /// Shares the lock of a target if it is free. Errors: `RMA_CONFLICT`.
     fn try_to_share(&mut self, window: Handle, rank: usize) -> Result<bool> {
         let it = self.window(window)?;
-        if let Some(Away { at, object, .. }) = it.away(rank) {
+        if let Some(Away { at, object, .. }) = it.away(window, rank) {
             return Ok(self.ask(at, object, Query::new(what::TRY_SHARE, 0))? != 0);
         }
         let Some(Mapped { control, .. }) = it.targets.get(rank).and_then(|target| target.mapped) else {
@@ -296,8 +321,8 @@ impl Engine {
     }
 
     fn leave_shared(&mut self, window: Handle, rank: usize) -> Result<()> {
-        match (self.window(window)?.away(rank), self.window(window)?.targets.get(rank)) {
-            (Some(away), _) => self.give_back_away(&away, LockKind::Shared)?,
+        match (self.window(window)?.away(window, rank), self.window(window)?.targets.get(rank)) {
+            (Some(away), _) => self.leave_away(&(away, Some(LockKind::Shared)))?,
             (None, Some(Target { mapped: Some(Mapped { control, .. }), .. })) => {
                 control.give_back(Held::Shared)
             }
@@ -325,18 +350,19 @@ impl Window {
     }
 
     /// Gives the lock of a target back, unless that has to be asked: then how. Errors: `RMA_SYNC` if this rank has none.
-    fn release(&mut self, rank: usize) -> Result<Option<(Away, LockKind)>> {
+    fn release(&mut self, window: Handle, rank: usize) -> Result<Option<(Away, Option<LockKind>)>> {
         let target = self.targets.get_mut(rank).ok_or(Error::INTERN)?;
         let held = target.held;
         if held == Held::Not {
             return Err(Error::RMA_SYNC);
         }
+        target.hold(Held::Not, false);
         if let Some(Mapped { control, .. }) = target.mapped {
             control.give_back(held);
+            return Ok(None);
         }
-        target.hold(Held::Not, false);
-        let Held::Asked(kind) = held else { return Ok(None) };
-        Ok(self.away(rank).map(|away| (away, kind)))
+        let kind = if let Held::Asked(kind) = held { Some(kind) } else { None };
+        Ok(self.away(window, rank).map(|away| (away, kind)))
     }
 }
 
