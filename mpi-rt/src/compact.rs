@@ -114,16 +114,22 @@ impl CompactRequest {
 }
 
 impl Engine {
-    /// Completes a compact receive with the front message of its sender. False, and the receive still wants one, if the sender has cancelled it.
+    /// Completes a compact receive with the front message of its sender. False, and the receive still wants one, if the sender has cancelled it. `None` if
+    /// the handle is not of a compact request.
     #[inline(always)]
-    pub(crate) fn deliver_compact(&mut self, request: Handle, source: WorldRank, arrival: &Arrival) -> bool {
-        let Some(it) = self.compact.get_mut(request) else { return true };
+    pub(crate) fn deliver_compact(
+        &mut self,
+        request: Handle,
+        source: WorldRank,
+        arrival: &Arrival,
+    ) -> Option<bool> {
+        let it = self.compact.get_mut(request)?;
         let target = Region::block(it.address, it.bytes);
         // SAFETY: `arrival` is the sender's front message. The receive's `bytes` at `address` are writable
         // until it is complete (`Engine::irecv`'s contract).
         let copied = unsafe { self.paths.deliver(source, arrival, &target) };
         if copied == Ok(Delivery::Cancelled) {
-            return false;
+            return Some(false);
         }
         if arrival.bytes > it.bytes {
             it.error = Some(Error::TRUNCATE);
@@ -136,14 +142,14 @@ impl Engine {
             Ok(Delivery::Underway(ticket)) => {
                 it.state = Stage::Arriving(ticket);
                 self.arriving.push(request);
-                return true;
+                return Some(true);
             }
             Err(error) => it.error = Some(error.into()),
         }
         if it.detached {
             self.compact.discard(request);
         }
-        true
+        Some(true)
     }
 
     /// Helps with a compact send that the transport has; true when it is complete. `None` if the handle is not of a compact request.

@@ -144,6 +144,12 @@ pub struct ReceiveArguments {
     pub communicator: Handle,
 }
 
+/// Whether a call that posts a receive takes in such a message for one that was posted before.
+#[inline(always)]
+fn is_taken_at_once(arrival: &Arrival) -> bool {
+    arrival.eager || AT_ONCE.contains(&arrival.bytes)
+}
+
 /// The outcome of a receive: whose message, which tag, how long, and whether it fitted.
 #[inline(always)]
 fn received(
@@ -267,7 +273,10 @@ impl Engine {
             return unsafe { self.irecv_any(arguments) };
         };
         let context = communicator.context;
-        if self.waiting.wanted(peer) {
+        if self.waiting.wanted(peer)
+            && let Some(arrival) = self.paths.arrival(peer)
+            && is_taken_at_once(&arrival)
+        {
             self.take_in_posted(peer);
             // SAFETY: the buffer is writable, and nobody else uses it (this function's contract).
             if let Some(bytes) = unsafe { self.receive_short(arguments) } {
@@ -293,7 +302,7 @@ impl Engine {
             {
                 let request =
                     self.compact.insert(CompactRequest::receiving(address, bytes, source, tag, None));
-                if self.deliver_compact(request, peer, &arrival) {
+                if self.deliver_compact(request, peer, &arrival) == Some(true) {
                     return Ok(request);
                 }
                 self.compact.discard(request);
@@ -389,7 +398,7 @@ impl Engine {
     fn take_in_posted(&mut self, peer: WorldRank) {
         for _ in 0..BATCH {
             let Some(arrival) = self.paths.arrival(peer) else { return };
-            if !arrival.eager && !AT_ONCE.contains(&arrival.bytes) {
+            if !is_taken_at_once(&arrival) {
                 return;
             }
             let key = Key { context: arrival.label.context(), source: peer, tag: arrival.label.tag() };
@@ -421,13 +430,10 @@ impl Engine {
 
     /// Completes a posted receive with the front message of its sender; it stays posted if the sender has cancelled that.
     fn deliver_posted(&mut self, request: Handle, key: &Key, arrival: &Arrival) {
-        if self.compact.get(request).is_some() {
-            if self.deliver_compact(request, key.source, arrival) {
-                self.waiting.count(Some(key.source), false);
-            } else {
-                self.put_back_compact(request, key);
-            }
-            return;
+        match self.deliver_compact(request, key.source, arrival) {
+            Some(true) => return self.waiting.count(Some(key.source), false),
+            Some(false) => return self.put_back_compact(request, key),
+            None => {}
         }
         let Some(it) = self.requests.get_mut(request) else {
             // Posted receives are requests of that kind until they complete or are withdrawn.

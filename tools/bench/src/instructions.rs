@@ -59,7 +59,7 @@ static ROWS: [Row; 7] = [
     c("send, 8 B, with its receive", "blocking", &["counted_send", "counted_recv"], 237.4),
     c("isend, 8 B", "arrived", &["counted_isend"], 117.6),
     c("irecv and wait, arrived", "arrived", &["counted_irecv", "counted_waitall"], 271.6),
-    c("irecv and wait, posted", "posted", &["counted_irecv", "counted_waitall"], 800.5),
+    c("irecv and wait, posted", "posted", &["counted_irecv", "counted_waitall"], 717.4),
     Row {
         what: "put, 8 B",
         face: "Rust",

@@ -569,8 +569,15 @@ impl Path for Smartmap {
             } else {
                 let (source, descriptor) = Smartmap::source(link, arrival.bytes);
                 let gate = Smartmap::take_envelope(link, descriptor);
-                let at = Some((gate, &link.into.pace));
-                if !rendezvous::receive(link.peer, &source, descriptor, target, at)? {
+                let pace = &link.into.pace;
+                let bytes = arrival.bytes.min(target.bytes());
+                let is_there = match (source.contiguous(), target.contiguous()) {
+                    (Some(from), Some(to)) if bytes < HELP_FROM => {
+                        rendezvous::receive_block(link.peer, from, descriptor, to, bytes, gate, pace)
+                    }
+                    _ => rendezvous::receive(link.peer, &source, descriptor, target, Some(gate))?,
+                };
+                if !is_there {
                     return Ok(Delivery::Cancelled);
                 }
             }

@@ -92,8 +92,7 @@ pub(super) fn prefetch(peer: Peer, name: usize) {
 }
 
 /// Receives a matched message, unless its sender has cancelled it: copies as many bytes as source and target have, and tells the sender; false if it
-/// was cancelled. `name` is the descriptor's in the envelope; `at` is the message's gate, with the pace at
-/// which the peer's are passed, unless it was held. Errors: [`Fault::Internal`] if the
+/// was cancelled. `name` is the descriptor's in the envelope; `gate` is the message's, unless it was held. Errors: [`Fault::Internal`] if the
 /// sender's layout is damaged; the sender is told all the same.
 ///
 /// # Safety
@@ -104,21 +103,15 @@ pub(super) unsafe fn receive(
     source: &Region,
     name: usize,
     target: &Region,
-    at: Option<(Passage, &Pace)>,
+    gate: Option<Passage>,
 ) -> Result<bool> {
     let length = source.bytes().min(target.bytes());
-    if let (Some((gate, pace)), Some(from), Some(to), true) =
-        (at, source.contiguous(), target.contiguous(), length < HELP_FROM)
-    {
-        // SAFETY: as above: `length` is no more than the message has, nor than `target` has.
-        return Ok(unsafe { receive_block(peer, from, name, to, length, gate, pace) });
-    }
     // SAFETY: a message from `peer` named the descriptor, and the sender keeps the content, wherever it is,
     // until `finish`; `target` is writable (this function's contract).
     unsafe {
         let (descriptor, number) = named(peer, name);
-        let claim = match at {
-            Some((gate, _)) => gate.claim(descriptor),
+        let claim = match gate {
+            Some(gate) => gate.claim(descriptor),
             None => descriptor.claim(number),
         };
         let moved;
