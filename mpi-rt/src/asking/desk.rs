@@ -155,7 +155,7 @@ impl Engine {
             return Some(Open { question, arriving: None, answer });
         }
         // Where there is no room the body is received all the same, and truncated.
-        let target = Region::block(question.body.as_ptr(), question.body.len());
+        let target = Region::block(question.body.as_mut_ptr(), question.body.len());
         let arriving = Some(self.receive_own(from, BODIES, number, target));
         Some(Open { question, arriving, answer })
     }

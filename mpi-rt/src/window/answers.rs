@@ -93,7 +93,7 @@ impl Answers {
             what::PUT => drop(unsafe { copy_regions(&block, &items.region)? }),
             what::GET => {
                 *content = zeroes(words.bytes)?;
-                let to = Region::block(content.as_ptr(), words.bytes);
+                let to = Region::block(content.as_mut_ptr(), words.bytes);
                 // SAFETY: as above; the content has so many bytes.
                 unsafe { copy_part(&items.region, 0, &to, 0, words.bytes)? };
             }

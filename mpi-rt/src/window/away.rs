@@ -112,7 +112,7 @@ unsafe fn on_items(
         let start = body.len();
         body.resize(start + length, 0);
         // SAFETY: the data is readable (this function's contract); the vector has as many bytes from `start` on.
-        unsafe { copy_regions(data, &Region::block(body[start..].as_ptr(), length))? };
+        unsafe { copy_regions(data, &Region::block(body[start..].as_mut_ptr(), length))? };
     }
     Ok(Query { what, arguments, body })
 }
