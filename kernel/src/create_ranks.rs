@@ -264,6 +264,7 @@ fn job_page_of(
         stack_start: layout.stack_start,
         stack_end: layout.stack_end,
         yield_code: 0,
+        call_code: 0,
         place_count: known_places.len() as u64,
         places,
     }

@@ -4,7 +4,8 @@
 //! * on silicon, one `pause` a poll (measured: 18 ns a line handed over against 54 without it);
 //! * in emulation, one `pause` every [`EMULATED_POLLS_PER_PAUSE`] polls: each costs as much as hundreds of instructions there, but
 //!   where virtual cores take turns on one host thread, `pause` is what gives the turn away;
-//! * where ranks share a core, `sched_yield` every [`POLLS_PER_YIELD`] polls, since the awaited peer may need this very core.
+//! * where ranks share a core, `sched_yield` every [`POLLS_PER_YIELD`] polls, since the awaited peer may need this very core; after fewer where it takes in
+//!   what other nodes send.
 
 use crate::{arch, job, syscall};
 
@@ -14,6 +15,8 @@ use crate::{arch, job, syscall};
 pub const EMULATED_POLLS_PER_PAUSE: u32 = 64;
 /// Polls between two `sched_yield` calls where ranks share cores.
 pub const POLLS_PER_YIELD: u32 = 16;
+/// The same where a yield looks for messages of other nodes.
+pub const POLLS_PER_LOOK: u32 = 2;
 
 /// Polls until the condition holds. Does not return before; a condition that never comes true is ended by the job's time limit.
 #[inline]
@@ -41,6 +44,7 @@ pub struct Poll {
     polls: u32,
     polls_per_pause: u32,
     oversubscribed: bool,
+    polls_per_yield: u32,
 }
 
 impl Poll {
@@ -49,14 +53,15 @@ impl Poll {
     pub fn new() -> Poll {
         let job = job();
         let polls_per_pause = if job.is_emulated() { EMULATED_POLLS_PER_PAUSE } else { 1 };
-        Poll { polls: 0, polls_per_pause, oversubscribed: job.is_oversubscribed() }
+        let polls_per_yield = if syscall::yield_looks() { POLLS_PER_LOOK } else { POLLS_PER_YIELD };
+        Poll { polls: 0, polls_per_pause, oversubscribed: job.is_oversubscribed(), polls_per_yield }
     }
 
     /// Call after each poll that found nothing.
     #[inline]
     pub fn pause(&mut self) {
         self.polls = self.polls.wrapping_add(1);
-        if self.oversubscribed && self.polls.is_multiple_of(POLLS_PER_YIELD) {
+        if self.oversubscribed && self.polls.is_multiple_of(self.polls_per_yield) {
             syscall::sched_yield();
         } else if self.polls.is_multiple_of(self.polls_per_pause) {
             arch::pause();

@@ -7,7 +7,7 @@ use crate::address::MAX_RANKS;
 /// "MARGAYJP" in little-endian ASCII: what a page begins with that a home has filled in.
 pub const JOB_PAGE_MAGIC: u64 = u64::from_le_bytes(*b"MARGAYJP");
 /// Changes whenever the layout of [`JobPage`] changes.
-pub const JOB_PAGE_VERSION: u32 = 3;
+pub const JOB_PAGE_VERSION: u32 = 4;
 
 /// The ranks of this node share cores: wait loops must yield ([`JobPage::yield_code`]).
 pub const FLAG_OVERSUBSCRIBED: u32 = 1 << 0;
@@ -84,6 +84,9 @@ pub struct JobPage {
     /// Address of a function that lets another rank of this core run, if there is one: cheaper than the system call `sched_yield`, which does the
     /// same. It is called as by the C calling convention, and changes `rax`, `rcx` and `r11` only. 0 where the system call is the way.
     pub yield_code: u64,
+    /// Address of a function that answers a system call of Portals' ([`crate::syscall::portals`]), if there is one, and `sched_yield`, before which it takes in
+    /// what other nodes have sent: `(number, a, b, c, d) -> answer` by the C calling convention. 0 where the system call is the way.
+    pub call_code: u64,
     /// Entries of `places` in use; equal to `node_size`.
     pub place_count: u64,
     /// Where each rank of this node runs, by node rank.

@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 
 use lwk_abi::address::USER_END;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
-use lwk_abi::syscall::{arch_prctl, linux};
+use lwk_abi::syscall::errno::ENOSYS;
+use lwk_abi::syscall::{arch_prctl, linux, portals};
 use lwk_failure::Reason;
 use lwk_personality::{Call, Ending, Outcome, raw};
 
@@ -86,6 +87,23 @@ pub extern "C" fn on_replaced_call(signal: i32, info: *mut libc::siginfo_t, cont
     registers[libc::REG_R11 as usize] = registers[libc::REG_EFL as usize];
     let start = site.start;
     answer(rank, machine, start);
+}
+
+/// Answers a call of [`lwk_abi::job_page::JobPage::call_code`]: one of Portals', or a yield. As a signal handler it uses neither libc nor the
+/// program's stack.
+pub extern "C" fn on_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64 {
+    let rank = Rank::current();
+    let Some(network) = rank.network else { return -ENOSYS };
+    if number == linux::SCHED_YIELD {
+        network.look();
+        return 0;
+    }
+    if !portals::RANGE.contains(&number) {
+        return -ENOSYS;
+    }
+    // Relaxed: a count of this one thread.
+    rank.entry().syscalls.fetch_add(1, Ordering::Relaxed);
+    network.call(rank.rank, number, [a, b, c, d, 0, 0])
 }
 
 /// Answers the call that these registers make with the instruction at `start`.

@@ -13,6 +13,7 @@ use lwk_mm::Access;
 use lwk_mm::layout::MemoryKind;
 use lwk_personality::Information;
 
+use crate::arch;
 use crate::console::Report;
 use crate::rank::Rank;
 use crate::signals;
@@ -99,7 +100,11 @@ pub extern "C" fn on_question(signal: i32, info: *mut libc::siginfo_t, context: 
     }
     let mut report = Report::new();
     report.add(FAILURE, rank.rank, Death { rank: rank.rank, core: rank.core, reason: Reason::Timeout });
-    add_trace(&mut report, rank, &registers(machine));
+    let mut at = registers(machine);
+    if let Some(program) = arch::called_from() {
+        [at.rip, at.rsp, at.rbp] = program;
+    }
+    add_trace(&mut report, rank, &at);
     rank.send(&report);
     // Release pairs with the node's acquire: the report is in the pipe when the node sees this.
     rank.entry().located.store(1, Ordering::Release);

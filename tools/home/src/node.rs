@@ -143,7 +143,7 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<i32, Failure> {
     if valgrind.is_some() && job.network.is_some() {
         return Err(SetupError::usage("ranks under valgrind have no network; run a job of one node").into());
     }
-    let network = Network::new(&job, &setup.layout).map_err(|error| {
+    let network = Network::new(&job, &setup.layout, setup.ticks).map_err(|error| {
         SetupError::host(format!(
             "cannot set up the network: {error}; see whether limits (ulimit -v, -f, -n) are too small"
         ))
@@ -186,10 +186,10 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<i32, Failure> {
     drop(report);
     if job.network.is_some() {
         // After the last fork: a forked process has but one thread.
-        let core = setup.network_core;
+        let cores = setup.network_cores.clone();
         std::thread::Builder::new()
             .name("margay-network".into())
-            .spawn(move || network.interrupts(core))
+            .spawn(move || network.interrupts(&cores))
             .map_err(|error| SetupError::host(format!("cannot start the network: {error}")))?;
     }
     let mut supervisor = Supervisor::new(ranks, board, console, orders.alone);

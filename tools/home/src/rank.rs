@@ -379,6 +379,7 @@ fn handler_stack(address: usize) -> io::Result<()> {
         }
         check(libc::mprotect(base, GUARD, libc::PROT_NONE))?;
         let stack = libc::stack_t { ss_sp: base.byte_add(GUARD), ss_flags: 0, ss_size: HANDLER_STACK_BYTES };
+        arch::set_call_stack(base.byte_add(GUARD + HANDLER_STACK_BYTES) as u64);
         check(libc::sigaltstack(&stack, std::ptr::null_mut()))
     }
 }

@@ -16,10 +16,10 @@ use lwk_mm::layout::{ImageRange, Layout};
 use lwk_stack::{Hardware, Start};
 use nix::errno::Errno;
 
-use crate::arch::Gate;
+use crate::arch::{Gate, call_code};
 use crate::clock::{Calibration, TimeBase};
 use crate::memory::default_bytes;
-use crate::network;
+use crate::network::{self, Cores};
 use crate::pages::{Pages, reserved_bytes};
 use crate::segment::{self, Segment};
 use crate::topology;
@@ -88,8 +88,10 @@ pub struct Setup {
     pub places: Vec<RankPlace>,
     /// Ranks on the fullest core.
     pub sharing: u64,
-    /// A core for the network's interrupt, by Linux's number, if there is one for each node's.
-    pub network_core: Option<usize>,
+    /// Cores for the network's interrupt.
+    pub network_cores: Cores,
+    /// Ticks of the time stamp counter in a second.
+    pub ticks: u64,
     /// What has been added to the addresses in the program's file, modulo 2^64.
     pub bias: u64,
     /// Address of the first instruction.
@@ -117,7 +119,7 @@ impl Setup {
         let memory = job.memory.unwrap_or_else(|| default_bytes(job.ranks, reserved_bytes(), most));
         let layout = Layout::new(&ranges(&parsed), memory)
             .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
-        let Places { ranks: places, sharing, network_core } = place_ranks(job)?;
+        let Places { ranks: places, sharing, network_cores } = place_ranks(job)?;
         let pages = Pages::find(&layout, job.ranks);
         let segments = make_segments(&layout, job.ranks, pages == Pages::Reserved)?;
 
@@ -137,6 +139,7 @@ impl Setup {
         for rank in 0..job.ranks {
             let mut page = job_page(rank, job, &layout, &places, sharing, time);
             page.yield_code = if has_tool { 0 } else { Gate::yield_code() };
+            page.call_code = if has_tool { 0 } else { call_code() };
             fill_segment(&layout, rank, &parsed, &page, &stack)
                 .map_err(|error| failed("fill a segment", error))?;
         }
@@ -148,7 +151,8 @@ impl Setup {
             file,
             places,
             sharing,
-            network_core,
+            network_cores,
+            ticks: time.tsc_hz,
             bias: parsed.bias,
             entry: parsed.entry,
             stack_pointer,
@@ -206,11 +210,11 @@ pub fn ranges(program: &Program<'_>) -> Vec<ImageRange> {
 struct Places {
     ranks: Vec<RankPlace>,
     sharing: u64,
-    network_core: Option<usize>,
+    network_cores: Cores,
 }
 
-/// A core for each rank, and one for the network's interrupt if all nodes' have one. Else Linux chooses: what wakes the interrupt is often on its own way
-/// to sleep, and a message from one core to another costs more than a core that is shared.
+/// A core for each rank, and one for the network's interrupt if all nodes' have one. Else the interrupt keeps off its own node's ranks, if it can: those
+/// that wait take frames in themselves, and those that compute shall not be disturbed.
 fn place_ranks(job: &Job<'_>) -> Result<Places, SetupError> {
     let mut cores = topology::usable_cores().map_err(|error| failed("list the cores", error))?;
     if let Some(most) = job.cores {
@@ -229,11 +233,16 @@ fn place_ranks(job: &Job<'_>) -> Result<Places, SetupError> {
     let threads = ranks + job.network.map_or(0, |network| network.nodes as usize);
     let spare = job.network.filter(|_| threads <= count).and_then(|it| cores.get(ranks + it.node as usize));
     let spare = spare.copied();
+    let all = cores.clone();
     cores.truncate(ranks);
     let places = topology::places(&cores);
     let own = (first as usize..).take(job.ranks as usize);
     let of_ranks: Vec<RankPlace> = own.map(|rank| places[rank % places.len()]).collect();
-    Ok(Places { ranks: of_ranks, sharing: threads.div_ceil(count) as u64, network_core: spare })
+    let others = all.iter().filter(|core| !of_ranks.iter().any(|place| usize::from(place.core) == **core));
+    let others: Vec<usize> = others.copied().collect();
+    let shared = || Cores::Shared(if others.is_empty() { all } else { others });
+    let network_cores = spare.map_or_else(shared, Cores::Own);
+    Ok(Places { ranks: of_ranks, sharing: threads.div_ceil(count) as u64, network_cores })
 }
 
 /// Every rank's memory objects, mapped writable at its slot.
@@ -311,6 +320,7 @@ fn job_page(
         stack_start: layout.stack_start,
         stack_end: layout.stack_end,
         yield_code: 0,
+        call_code: 0,
         place_count: u64::from(job.ranks),
         places: [RankPlace::default(); MAX_RANKS],
     };

@@ -60,6 +60,30 @@ pub(crate) unsafe fn call_yield(code: u64) {
     unsafe { asm!("call {code}", code = in(reg) code, out("rax") _, out("rcx") _, out("r11") _) };
 }
 
+/// Makes a system call by a home's function ([`lwk_abi::job_page::JobPage::call_code`]).
+///
+/// # Safety
+/// `code` is the address that the home gives in its job page, not 0; what the call does with memory must be sound.
+pub(crate) unsafe fn call_home(code: u64, number: u64, arguments: [u64; 4]) -> i64 {
+    let [a, b, c, d] = arguments;
+    let result: i64;
+    // SAFETY: the function keeps to the C calling convention, all of whose registers are given up, and does with memory what the call does (this
+    // function's contract).
+    unsafe {
+        asm!(
+            "call rax",
+            inlateout("rax") code as i64 => result,
+            in("rdi") number,
+            in("rsi") a,
+            in("rdx") b,
+            in("rcx") c,
+            in("r8") d,
+            clobber_abi("C"),
+        );
+    }
+    result
+}
+
 /// The time stamp counter, read whenever the processor finds the time for it: for loops that read it back to back.
 #[inline(always)]
 pub(crate) fn ticks() -> u64 {

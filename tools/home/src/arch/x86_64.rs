@@ -56,6 +56,27 @@ lwk_gate_yield:
 
 lwk_gate_end:
 
+    // i64 lwk_call(number, a, b, c, d): what `JobPage::call_code` names. The C calling convention, but on the handlers' stack, since the program's may be as small
+    // as it likes, and without alignment checking (below). While it runs, `lwk_call_frame` is where the caller's frame pointer is saved, with the
+    // return address above it.
+    .type lwk_call, @function
+lwk_call:
+    push rbp
+    mov rbp, rsp
+    pushfq
+    pushfq
+    and qword ptr [rsp], -0x40001
+    popfq
+    mov [rip + lwk_call_frame], rbp
+    mov rsp, [rip + lwk_call_stack]
+    call {on_call}
+    mov qword ptr [rip + lwk_call_frame], 0
+    lea rsp, [rbp - 8]
+    popfq
+    pop rbp
+    ret
+    .size lwk_call, . - lwk_call
+
     // Where signal handlers begin. A program may have switched on alignment checking, which Linux leaves on in a handler:
     // compiled code does not survive that.
     .macro lwk_handler name, target
@@ -77,12 +98,17 @@ lwk_gate_end:
 
     .pushsection .bss.lwk_gate, "aw", @nobits
     .balign 8
-    .globl lwk_gate_resume
-    .hidden lwk_gate_resume
+    .globl lwk_gate_resume, lwk_call, lwk_call_frame, lwk_call_stack
+    .hidden lwk_gate_resume, lwk_call, lwk_call_frame, lwk_call_stack
 lwk_gate_resume:
+    .skip 8
+lwk_call_frame:
+    .skip 8
+lwk_call_stack:
     .skip 8
     .popsection
 "#,
+    on_call = sym crate::calls::on_call,
     on_system_call = sym crate::calls::on_system_call,
     on_replaced_call = sym crate::calls::on_replaced_call,
     on_fault = sym crate::fault::on_fault,
@@ -96,7 +122,10 @@ unsafe extern "C" {
     fn lwk_gate_return();
     fn lwk_gate_in_program();
     fn lwk_gate_yield();
+    fn lwk_call();
     static lwk_gate_resume: AtomicU64;
+    static lwk_call_frame: AtomicU64;
+    static lwk_call_stack: AtomicU64;
     fn lwk_on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
     fn lwk_on_replaced_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
     fn lwk_on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void);
@@ -156,6 +185,32 @@ impl Gate {
     pub fn signal_return() -> u64 {
         lwk_gate_return as *const () as u64
     }
+}
+
+/// Address of the function that a program may call instead of making some system calls ([`lwk_abi::job_page::JobPage::call_code`]).
+pub fn call_code() -> u64 {
+    lwk_call as *const () as u64
+}
+
+/// Names the stack of such calls by its end, which is aligned to 16: before the program runs.
+pub fn set_call_stack(end: u64) {
+    // Relaxed: read by this very thread later.
+    // SAFETY: the symbol is eight bytes, aligned, that only this code uses.
+    unsafe { lwk_call_stack.store(end, Ordering::Relaxed) };
+}
+
+/// Where the program is while such a call runs: instruction, stack and frame pointer behind the call.
+pub fn called_from() -> Option<[u64; 3]> {
+    // Relaxed: written by this very thread.
+    // SAFETY: the symbol is eight bytes, aligned, that only this code uses.
+    let frame = unsafe { lwk_call_frame.load(Ordering::Relaxed) };
+    if frame == 0 {
+        return None;
+    }
+    let saved = std::ptr::with_exposed_provenance::<u64>(frame as usize);
+    // SAFETY: the call, which is not over, has saved the frame pointer there, below the return address.
+    let [rbp, rip] = unsafe { [saved.read(), saved.add(1).read()] };
+    Some([rip, frame + 16, rbp])
 }
 
 /// Tells valgrind of a stack from address `start` to before `end`, so that it knows a change to it from a large frame (valgrind manual, "The Client Request

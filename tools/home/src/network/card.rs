@@ -1,0 +1,123 @@
+//! What Portals sees of the machine: the ranks' memory, and the wires as a card. Only while the network's lock is held.
+
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lwk_abi::address::{SLOT_BYTES, USER_END, remote, slot_of};
+use lwk_frames::NodeId;
+use lwk_mm::Access;
+use lwk_portals::region::IOVECS_MAX;
+use lwk_portals::{HomeCounts, Memory, Nic, Span};
+
+use super::Network;
+use crate::arch::{self, Gate};
+
+/// Receives a frame, if there is one. A longer one than any frame is cut, but one byte too long, by which it is known.
+pub(super) fn receive(socket: RawFd, buffer: &mut [u8]) -> Option<usize> {
+    let arguments =
+        [socket as u64, buffer.as_mut_ptr() as u64, buffer.len() as u64, libc::MSG_DONTWAIT as u64, 0, 0];
+    // SAFETY: the call writes into the buffer.
+    usize::try_from(unsafe { Gate::call(libc::SYS_recvfrom, arguments) }).ok()
+}
+
+/// The machine below Portals, while the lock is held.
+pub(super) struct Home<'a> {
+    pub network: &'a Network,
+    pub counts: &'a mut HomeCounts,
+}
+
+/// Where a checked span is: in the memory of its rank, or in the peer's whose slot it names.
+fn pointer(span: &Span) -> *mut u8 {
+    let address = match slot_of(span.start()) {
+        0 => remote(span.start(), span.rank()),
+        _ => span.start(),
+    };
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+impl Memory for Home<'_> {
+    fn check(&self, rank: u32, address: u64, bytes: u64, writable: bool) -> bool {
+        let access = if writable { Access::RW } else { Access::R };
+        rank < self.network.ranks
+            && address < USER_END
+            && slot_of(address) <= u64::from(self.network.ranks)
+            && self.network.layout.check(address % SLOT_BYTES, bytes, access).is_ok()
+    }
+
+    fn read(&self, from: &Span, into: &mut [u8]) {
+        assert!(from.bytes() == into.len() as u64, "a span is read as a whole");
+        // SAFETY: checked to be readable memory of a rank, mapped at its slot in every process of the node; programs may change it, and any bytes
+        // will do. No Rust reference leads there.
+        unsafe { into.as_mut_ptr().copy_from_nonoverlapping(pointer(from), into.len()) };
+    }
+
+    fn write(&mut self, to: &Span, from: &[u8]) {
+        assert!(to.bytes() == from.len() as u64, "a span is written as a whole");
+        self.counts.written += to.bytes();
+        // SAFETY: checked to be writable memory of a rank, mapped at its slot in every process of the node.
+        // No Rust reference leads there.
+        unsafe { pointer(to).copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+    }
+
+    fn copy(&mut self, to: &Span, from: &Span) {
+        assert!(to.bytes() == from.bytes(), "spans of one length");
+        self.counts.written += to.bytes();
+        // SAFETY: both are checked memory of ranks, `to` writable, mapped at its slot in every process of the
+        // node; they may overlap. No Rust reference leads there.
+        unsafe { pointer(to).copy_from(pointer(from), to.bytes() as usize) };
+    }
+
+    fn publish(&mut self, to: &Span, word: u64) {
+        assert!(to.bytes() == 8 && to.start().is_multiple_of(8), "an aligned word");
+        // Release: pairs with the acquire by which the program reads the word that tells of what was written before.
+        // SAFETY: an aligned word (asserted) of checked, writable memory of a rank, mapped at its slot in
+        // every process of the node.
+        unsafe { AtomicU64::from_ptr(pointer(to).cast()) }.store(word, Ordering::Release);
+    }
+
+    fn checksum(&self, seed: u32, from: &Span) -> u32 {
+        // SAFETY: checked to be readable memory of a rank, mapped at its slot in every process of the node.
+        unsafe { arch::crc32c(seed, pointer(from), from.bytes() as usize) }
+    }
+
+    fn checksum_of(&self, seed: u32, bytes: &[u8]) -> u32 {
+        // SAFETY: the bytes of a slice are readable.
+        unsafe { arch::crc32c(seed, bytes.as_ptr(), bytes.len()) }
+    }
+}
+
+impl Nic for Home<'_> {
+    fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: &[Span]) -> bool {
+        let Some(wire) = self.network.sends.get(usize::from(to.0)) else { return true };
+        let piece = |start: *const u8, bytes: usize| libc::iovec {
+            iov_base: start.cast_mut().cast(),
+            iov_len: bytes,
+        };
+        let mut pieces = [piece(std::ptr::null(), 0); 2 + IOVECS_MAX as usize];
+        let bodies = body.iter().map(|body| piece(pointer(body), body.bytes() as usize));
+        let heads = [head, middle].map(|part| piece(part.as_ptr(), part.len()));
+        for (to, from) in pieces.iter_mut().zip(heads.into_iter().chain(bodies)) {
+            *to = from;
+        }
+        // SAFETY: zeros are a message with nothing in it.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_iov = pieces.as_mut_ptr();
+        message.msg_iovlen = 2 + body.len().min(IOVECS_MAX as usize);
+        let flags = (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) as u64;
+        let arguments = [*wire as u64, &raw const message as u64, flags, 0, 0, 0];
+        // SAFETY: the call reads the pieces: slices, and memory of a rank that has been checked.
+        let sent = unsafe { Gate::call(libc::SYS_sendmsg, arguments) };
+        // A full wire is a card without room; a node that is gone takes frames as a network does, and nobody answers.
+        let full = [libc::EAGAIN, libc::ENOBUFS, libc::ENOMEM, libc::EINTR];
+        let sent = !full.iter().any(|error| sent == -i64::from(*error));
+        self.counts.frames_sent += u64::from(sent);
+        if sent {
+            self.counts.copied_to_send += (head.len() + middle.len()) as u64;
+        }
+        sent
+    }
+
+    fn counts(&self) -> HomeCounts {
+        *self.counts
+    }
+}

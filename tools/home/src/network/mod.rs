@@ -1,0 +1,238 @@
+//! The node's network: Portals (crate `lwk-portals`) in a memory object that node and ranks share, and wires in the place of a card.
+//!
+//! A rank's system call works on the shared state and sends by itself. Frames are taken in by ranks that wait and by a thread of the node's process, which takes
+//! the part of the interrupt ([`interrupt`]): they deliver what comes straight into the ranks' memory, which is mapped in all of them.
+//! Everything happens under one spinning lock, as with the files.
+//!
+//! Ranks come here from a signal handler or a call of its kind: see [`crate::rank`] for what they may use.
+
+mod card;
+mod interrupt;
+mod wires;
+
+use std::cell::UnsafeCell;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::RawFd;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lwk_frames::{FRAME_BYTES_MAX, Identity, NodeId};
+use lwk_job::Job;
+use lwk_mm::layout::Layout;
+use lwk_portals::{HomeCounts, Node, Ranks, Settings};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap};
+use nix::unistd::ftruncate;
+
+use crate::arch::{Gate, time_stamp};
+use crate::files::Yield;
+use card::{Home, receive};
+use interrupt::AWAY_US;
+
+pub use interrupt::Cores;
+pub use wires::{Plug, Wires};
+
+/// Frames that are taken in without giving the lock away.
+const BATCH: usize = 64;
+
+/// What node and ranks share.
+#[repr(C)]
+struct Shared {
+    lock: spin::mutex::SpinMutex<(), Yield>,
+    /// When the timer wakes the interrupt, in microseconds; `u64::MAX` if it is not set. Only under the lock.
+    strikes_at: AtomicU64,
+    /// The latest time that was told, in microseconds. Only under the lock.
+    now: AtomicU64,
+    /// How often ranks that wait have looked for frames, and how many they have found ([`interrupt`]); changed under the lock.
+    looks: AtomicU64,
+    found: AtomicU64,
+    /// For how long the interrupt stays away from the wires, in microseconds; 0 if a frame wakes it. The interrupt's to change.
+    away: AtomicU64,
+    node: UnsafeCell<Node>,
+    /// What is counted below Portals; only under the lock.
+    counts: UnsafeCell<HomeCounts>,
+    /// A frame that has come; as the node, only under the lock.
+    frame: UnsafeCell<[u8; FRAME_BYTES_MAX + 1]>,
+}
+
+/// The lock, held.
+type Alone<'a> = spin::mutex::SpinMutexGuard<'a, (), Yield>;
+
+/// The network of a node, for its process and all its ranks.
+#[derive(Debug)]
+pub struct Network {
+    shared: NonNull<Shared>,
+    /// Where frames come in, and where they go to each node; none in a job of one node.
+    receives: Option<RawFd>,
+    sends: Vec<RawFd>,
+    /// Wakes the interrupt when time is to be looked after: a timer of Linux's (timerfd_create(2)).
+    timer: RawFd,
+    layout: Layout,
+    ranks: u32,
+    /// Microseconds for a tick of the time stamp counter, times 2^64.
+    tick: u64,
+}
+
+// SAFETY: the mapping belongs to the process; what is behind it is used under its lock only, or is atomic.
+unsafe impl Send for Network {}
+// SAFETY: a shared reference leads to the mapping under its lock only, or to atomics.
+unsafe impl Sync for Network {}
+
+/// Where the ranks of a node are in the job: ranks of the job, and the first of the node's.
+pub fn place(job: &Job<'_>) -> (u32, u32) {
+    job.network.map_or((job.ranks, 0), |network| {
+        let ranks = Ranks { size: network.size, nodes: network.nodes };
+        (network.size, ranks.first_of(network.node))
+    })
+}
+
+impl Network {
+    /// A node's network, for it and for the ranks that it forks from now on; it lives as long as they do. Time is the counter's, which has
+    /// `ticks` in a second.
+    ///
+    /// # Errors
+    /// Linux refuses memory or a descriptor, or the wires are not those of the job.
+    pub fn new(job: &Job<'_>, layout: &Layout, ticks: u64) -> io::Result<&'static Network> {
+        let object = memfd_create(c"margay-network", MFdFlags::MFD_CLOEXEC)?;
+        ftruncate(&object, size_of::<Shared>() as libc::off_t)?;
+        let bytes = NonZeroUsize::MIN.saturating_add(size_of::<Shared>() - 1);
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: a new mapping wherever the system likes harms nothing.
+        let memory = unsafe { mmap(None, bytes, access, MapFlags::MAP_SHARED, &object, 0)? };
+        let (receives, sends) = wires::named(job)?;
+        // SAFETY: the call names no memory.
+        let timer =
+            unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC | libc::TFD_NONBLOCK) };
+        if timer < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let it = Network {
+            shared: memory.cast(),
+            receives,
+            sends,
+            timer,
+            layout: layout.clone(),
+            ranks: job.ranks,
+            tick: ((1_000_000u128 << 64) / u128::from(ticks.max(1_000_001))) as u64,
+        };
+        let network = job.network;
+        let identity = Identity {
+            node: NodeId(network.map_or(0, |network| network.node as u16)),
+            nodes: network.map_or(1, |network| network.nodes as u16),
+            job: network.map_or(1, |network| network.job),
+            // A later life of the node has a later time.
+            epoch: std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(1, |time| time.as_micros() as u64),
+            frame_bytes: FRAME_BYTES_MAX,
+        };
+        it.with(|node, _| node.start(&Settings { identity, size: place(job).0 }));
+        it.shared().strikes_at.store(u64::MAX, Ordering::Relaxed);
+        Ok(Box::leak(Box::new(it)))
+    }
+
+    /// Descriptors that ranks need.
+    pub fn descriptors(&self) -> Vec<RawFd> {
+        self.sends.iter().copied().chain(self.receives).chain([self.timer]).collect()
+    }
+
+    fn shared(&self) -> &Shared {
+        // SAFETY: zeroed memory of the right size that is never unmapped: an open lock, a number, a node, for which zeros are sound
+        // (`bytemuck::Zeroable`), numbers and bytes; these three are in cells.
+        unsafe { self.shared.as_ref() }
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut Node, &mut Home<'_>) -> R) -> R {
+        self.with_guard(self.shared().lock.lock(), work)
+    }
+
+    /// As [`Network::with`], if nobody else is at it.
+    fn try_with<R>(&self, work: impl FnOnce(&mut Node, &mut Home<'_>) -> R) -> Option<R> {
+        Some(self.with_guard(self.shared().lock.try_lock()?, work))
+    }
+
+    fn with_guard<R>(&self, _alone: Alone<'_>, work: impl FnOnce(&mut Node, &mut Home<'_>) -> R) -> R {
+        let shared = self.shared();
+        // SAFETY: the lock is held, and no reference into the node or the counts outlives `work`.
+        let (node, counts) = unsafe { (&mut *shared.node.get(), &mut *shared.counts.get()) };
+        work(node, &mut Home { network: self, counts })
+    }
+
+    /// Microseconds since some moment. Never earlier than whoever asked before. The caller has the lock.
+    fn now(&self) -> u64 {
+        let ticked = (u128::from(time_stamp()) * u128::from(self.tick)) >> 64;
+        let latest = &self.shared().now;
+        // Relaxed: used under the lock only.
+        let now = latest.load(Ordering::Relaxed).max(ticked as u64);
+        latest.store(now, Ordering::Relaxed);
+        now
+    }
+
+    /// Sends what is to be sent now that frames have come or time has passed. The caller has the lock.
+    fn finish(&self, node: &mut Node, home: &mut Home<'_>) {
+        let now = self.now();
+        node.work(now, home);
+        self.set_timer(node.deadline(now), now);
+    }
+
+    /// Takes frames in that have come, at most [`BATCH`]; how many. The caller has the lock.
+    fn take_frames(&self, node: &mut Node, home: &mut Home<'_>) -> usize {
+        let Some(receives) = self.receives else { return 0 };
+        // SAFETY: the lock is held (`Network::with` has made the references given here), and this is the only use of the buffer.
+        let buffer = unsafe { &mut *self.shared().frame.get() };
+        let mut taken = 0;
+        while taken < BATCH
+            && let Some(length) = receive(receives, buffer)
+        {
+            home.counts.frames_received += 1;
+            node.receive(&buffer[..length], self.now(), home);
+            taken += 1;
+        }
+        taken
+    }
+
+    /// A system call of one of Portals' (`lwk_abi::syscall::portals`), by node rank: what it answers.
+    pub fn call(&self, rank: u32, number: u64, arguments: [u64; 6]) -> i64 {
+        self.with(|node, home| {
+            let now = self.now();
+            // Before the call takes frames for lost: their answers may be here, and the thread of the interrupt without a core.
+            if node.deadline(now).is_some_and(|at| at <= now) {
+                self.take_frames(node, home);
+            }
+            let now = self.now();
+            let answer = node.call(home, rank, number, arguments, now);
+            // It may be answered, and the rank may have waited for the last time.
+            let away = self.shared().away.load(Ordering::Relaxed) > AWAY_US[0];
+            self.set_timer(node.deadline(now).into_iter().chain(away.then_some(now + AWAY_US[0])).min(), now);
+            answer
+        })
+    }
+
+    /// Has the timer wake the interrupt at a time, when something is to be looked after, unless it will wake earlier anyway. The caller has the lock.
+    ///
+    /// Setting a timer costs more than a message (a virtual machine traps), so one that is set stays, even if what it was set for has come.
+    fn set_timer(&self, at: Option<u64>, now: u64) {
+        let (Some(_), Some(at)) = (self.receives, at) else { return };
+        // Relaxed, as below: used under the lock only.
+        let strikes_at = &self.shared().strikes_at;
+        if at >= strikes_at.load(Ordering::Relaxed) {
+            return;
+        }
+        strikes_at.store(at, Ordering::Relaxed);
+        // Zero would stop it.
+        let wait = at.saturating_sub(now).max(1);
+        let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let time = libc::itimerspec {
+            it_interval: zero,
+            it_value: libc::timespec {
+                tv_sec: (wait / 1_000_000) as i64,
+                tv_nsec: (wait % 1_000_000 * 1000) as i64,
+            },
+        };
+        // SAFETY: the call reads the time.
+        unsafe {
+            Gate::call(libc::SYS_timerfd_settime, [self.timer as u64, 0, &raw const time as u64, 0, 0, 0])
+        };
+    }
+}

@@ -1,0 +1,115 @@
+//! Wires in the place of a card: a pair of datagram sockets without a name for each node. A node receives at one end, and whoever sends to it writes into
+//! the other, which all nodes have inherited from the host tool. So nobody else can send, and nothing is left behind.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixDatagram;
+use std::sync::Arc;
+
+use lwk_job::Job;
+
+/// The environment variable by which a node learns of its wires: the descriptor to receive at, then those to send to each node.
+const WIRES: &str = "MARGAY_HOST_WIRES";
+/// What a wire may hold, if Linux allows.
+const WIRE_BYTES: libc::c_int = 8 << 20;
+
+/// The wires between the nodes of a job: by node, where it receives, and where others send to it. At a switch both are the node's end of its only wire, and
+/// it sends there, whoever is meant.
+#[derive(Debug)]
+pub struct Wires {
+    ends: Vec<(UnixDatagram, UnixDatagram)>,
+    at_switch: bool,
+}
+
+impl Wires {
+    /// A wire to each of `nodes` nodes.
+    ///
+    /// # Errors
+    /// Linux refuses the sockets.
+    pub fn new(nodes: u32) -> io::Result<Arc<Wires>> {
+        let wire = |_| {
+            let (receives, sends) = UnixDatagram::pair()?;
+            for socket in [&receives, &sends] {
+                nonblocking(socket)?;
+            }
+            widen(&sends);
+            Ok((receives, sends))
+        };
+        let ends = (0..nodes).map(wire).collect::<io::Result<_>>()?;
+        Ok(Arc::new(Wires { ends, at_switch: false }))
+    }
+
+    /// The wires of nodes that a switch joins, by their ends there.
+    ///
+    /// # Errors
+    /// Linux refuses descriptors.
+    pub fn at_switch(stations: Vec<UnixDatagram>) -> io::Result<Arc<Wires>> {
+        let wire = |station: UnixDatagram| {
+            let same = station.try_clone()?;
+            for socket in [&station, &same] {
+                nonblocking(socket)?;
+            }
+            widen(&station);
+            Ok((station, same))
+        };
+        let ends = stations.into_iter().map(wire).collect::<io::Result<_>>()?;
+        Ok(Arc::new(Wires { ends, at_switch: true }))
+    }
+
+    /// Puts any bytes on the wire to a node, as a card would: for tests, without a switch. False if the wire is full.
+    pub fn inject(&self, node: usize, frame: &[u8]) -> bool {
+        self.ends[node].1.send(frame).is_ok()
+    }
+}
+
+/// Lets a wire hold more, if Linux allows. Less is slower, and no error.
+fn widen(sends: &UnixDatagram) {
+    // SAFETY: the call reads one number.
+    unsafe {
+        let bytes = std::ptr::from_ref(&WIRE_BYTES).cast();
+        let length = size_of::<libc::c_int>() as libc::socklen_t;
+        libc::setsockopt(sends.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, bytes, length);
+    }
+}
+
+fn nonblocking(socket: &UnixDatagram) -> io::Result<()> {
+    socket.set_nonblocking(true)?;
+    // The nodes inherit them.
+    // SAFETY: clears the flags of a descriptor, of which there is one.
+    match unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETFD, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// A node's place at the wires.
+#[derive(Clone, Debug)]
+pub struct Plug {
+    pub wires: Arc<Wires>,
+    pub node: usize,
+}
+
+impl Plug {
+    /// The environment variable that tells the node's process of it.
+    pub(crate) fn variable(&self) -> (&'static str, String) {
+        let Wires { ends, at_switch } = &*self.wires;
+        let (receives, own) = &ends[self.node];
+        let receives = receives.as_raw_fd();
+        let ends = ends.iter().map(|(_, sends)| if *at_switch { own } else { sends }.as_raw_fd());
+        let words: Vec<String> = std::iter::once(receives).chain(ends).map(|fd| fd.to_string()).collect();
+        (WIRES, words.join(","))
+    }
+}
+
+/// The wires that the environment names.
+pub(super) fn named(job: &Job<'_>) -> io::Result<(Option<RawFd>, Vec<RawFd>)> {
+    let Some(network) = job.network else { return Ok((None, Vec::new())) };
+    let text = std::env::var(WIRES).map_err(io::Error::other)?;
+    let descriptors: Vec<RawFd> = text.split(',').filter_map(|word| word.parse().ok()).collect();
+    match descriptors.split_first() {
+        Some((receives, sends)) if sends.len() == network.nodes as usize => {
+            Ok((Some(*receives), sends.to_vec()))
+        }
+        _ => Err(io::Error::other("the wires are not those of the job")),
+    }
+}
