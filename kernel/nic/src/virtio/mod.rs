@@ -1,19 +1,23 @@
-//! Virtio's network card (virtio 1.2, section 5.1), modern, over PCI: one queue each way, frames up to 9014 bytes.
+//! Virtio's network card (virtio 1.2, section 5.1), modern, over PCI: one queue each way, frames up to 9014 bytes. A card that sends no more, or
+//! asks for it, is reset: features, queues and buffers begin anew, and frames that had not gone are lost, as on a bad wire.
+
+mod pci;
+mod queues;
+#[cfg(test)]
+mod tests;
 
 use core::ptr::NonNull;
 use core::sync::atomic::{Ordering, fence};
 
 use bitflags::bitflags;
-use lwk_pci::{Configuration, Function, Identity, base_address, capability};
+use lwk_pci::Identity;
+use queues::{Bell, Structures, negotiate, queue, ring};
 use virtio_drivers::queue::VirtQueue;
-use virtio_drivers::transport::Transport;
 use virtio_drivers::transport::pci::PciTransport;
-use virtio_drivers::transport::pci::bus::{ConfigurationAccess, DeviceFunction, PciRoot};
+use virtio_drivers::transport::{DeviceStatus, Transport};
 use virtio_drivers::{BufferDirection, Hal};
 
-use crate::{
-    Counts, FRAME_BYTES, FRAME_BYTES_MAX, HEAD_BYTES_MAX, Nic, Received, Registers, Unusable, memory,
-};
+use crate::{Counts, FRAME_BYTES, FRAME_BYTES_MAX, HEAD_BYTES_MAX, Nic, Received, Unusable, memory};
 
 bitflags! {
     /// Features that the driver knows.
@@ -57,22 +61,13 @@ const BUFFER_BYTES: usize = (PREFIX + FRAME_BYTES_MAX).next_multiple_of(64);
 const HEAD_BYTES: usize = PREFIX + HEAD_BYTES_MAX;
 const _: () = assert!(HEAD_BYTES.is_multiple_of(64));
 
-/// Offsets in the common structure (virtio 1.2, section 4.1.4.3).
-const MESSAGE_OF_CHANGES: usize = 0x10;
-const QUEUE_SELECT: usize = 0x16;
-const QUEUE_MESSAGE: usize = 0x1a;
-const QUEUE_NOTIFY: usize = 0x1e;
-const NO_MESSAGE: u16 = 0xffff;
+/// With the link up, a card that sends nothing for so many microseconds although there is something hangs.
+const HUNG_US: u64 = 1_000_000;
+/// Looks at a card until its reset is over; each takes a microsecond or so.
+const RESET_LOOKS: u32 = 100_000;
 /// Offsets in the card's own.
 const CARD_STATUS: usize = 6;
 const CARD_MTU: usize = 10;
-
-/// Words that a queue's notification is written to.
-#[derive(Clone, Copy)]
-struct Bell {
-    registers: Registers,
-    at: usize,
-}
 
 /// What is on its way out: its head's buffer, and what follows it.
 #[derive(Clone, Copy)]
@@ -83,8 +78,9 @@ struct Outgoing {
 }
 
 /// A card.
-pub struct VirtioNet<H: Hal> {
-    transport: PciTransport,
+pub struct VirtioNet<H: Hal, T: Transport = PciTransport> {
+    transport: T,
+    structures: Structures,
     receive: VirtQueue<H, PLACES>,
     transmit: VirtQueue<H, PLACES>,
     receive_bell: Bell,
@@ -102,89 +98,36 @@ pub struct VirtioNet<H: Hal> {
     /// Buffers by their place in the queue.
     incoming: [u16; PLACES],
     up: bool,
+    /// The driver wants interrupts.
+    interrupts: bool,
+    /// Frames that the card has sent, and how many they were, since when, when somebody looked last and frames were on their way.
+    gone: u64,
+    waiting: Option<(u64, u64)>,
+    /// A reset did not end; nothing goes and nothing comes.
+    broken: bool,
     /// Buffers have gone back to the card that it has not been told of.
     refilled: bool,
     counts: Counts,
 }
 
 // SAFETY: pointers to memory of the driver's own, and to memory that it only tells the card of.
-unsafe impl<H: Hal> Send for VirtioNet<H> {}
+unsafe impl<H: Hal, T: Transport + Send> Send for VirtioNet<H, T> {}
 
-/// The configuration space as the crate of virtio sees it.
-struct Access<C>(core::cell::RefCell<C>);
-
-impl<C: Configuration> ConfigurationAccess for Access<&mut C> {
-    fn read_word(&self, function: DeviceFunction, offset: u8) -> u32 {
-        self.0.borrow().read(function_of(function), offset)
-    }
-
-    fn write_word(&mut self, function: DeviceFunction, offset: u8, data: u32) {
-        self.0.borrow_mut().write(function_of(function), offset, data);
-    }
-
-    unsafe fn unsafe_clone(&self) -> Self {
-        unreachable!("only listing a bus clones it, which this crate does itself")
-    }
-}
-
-fn function_of(function: DeviceFunction) -> Function {
-    Function { bus: function.bus, device: function.device, function: function.function }
-}
-
-impl<H: Hal> VirtioNet<H> {
-    /// Starts a card that has been switched on. It interrupts by its message 0 if it has `messages`.
-    ///
-    /// # Errors
-    /// It is no such card, lacks something, or there is no memory.
-    pub fn start(
-        configuration: &mut impl Configuration,
-        function: Function,
-        messages: bool,
-    ) -> Result<Self, Unusable> {
-        let common = structure::<H>(configuration, function, 1)?.0;
-        let (notification, step) = structure::<H>(configuration, function, 2)?;
-        let mut root = PciRoot::new(Access(core::cell::RefCell::new(configuration)));
-        let place =
-            DeviceFunction { bus: function.bus, device: function.device, function: function.function };
-        let transport = PciTransport::new::<H, _>(&mut root, place);
-        let mut transport = transport.map_err(|_| Unusable::Lacks("modern interface of virtio"))?;
-        let wanted = Features::MTU | Features::ADDRESS | Features::STATUS | Features::VERSION_1;
-        let features = transport.begin_init(wanted);
-        let lacks = [(Features::VERSION_1, "modern interface of virtio"), (Features::ADDRESS, "address")];
-        if let Some((_, what)) = lacks.iter().find(|(feature, _)| !features.contains(*feature)) {
-            return Err(Unusable::Lacks(what));
-        }
+impl<H: Hal, T: Transport> VirtioNet<H, T> {
+    /// Starts the card behind a transport.
+    fn on(mut transport: T, structures: Structures) -> Result<Self, Unusable> {
+        let features = negotiate(&mut transport)?;
         let address = transport.read_consistent(|| transport.read_config_space::<[u8; 6]>(0));
         let mtu = match features.contains(Features::MTU) {
             true => transport.read_config_space::<u16>(CARD_MTU).map_or(FRAME_BYTES - 14, usize::from),
             false => FRAME_BYTES - 14,
         };
-        let queue = |transport: &mut PciTransport, number| {
-            VirtQueue::new(transport, number, false, false)
-                .map_err(|_| Unusable::Lacks("queues of 256 places"))
-        };
         let receive = queue(&mut transport, RECEIVE)?;
-        let mut transmit: VirtQueue<H, PLACES> = queue(&mut transport, TRANSMIT)?;
-        // What has been sent is taken back when the next frame goes.
-        transmit.set_dev_notify(false);
-        let message = if messages { 0 } else { NO_MESSAGE };
-        common.half(MESSAGE_OF_CHANGES).write(message);
-        if common.half(MESSAGE_OF_CHANGES).read() != message {
-            return Err(Unusable::Lacks("message interrupts"));
-        }
-        let bell = |queue: u16, message: u16| {
-            common.half(QUEUE_SELECT).write(queue);
-            common.half(QUEUE_MESSAGE).write(message);
-            let at = usize::from(common.half(QUEUE_NOTIFY).read()) * step;
-            (at + 2 <= notification.bytes() && common.half(QUEUE_MESSAGE).read() == message)
-                .then_some(Bell { registers: notification, at })
-                .ok_or(Unusable::Lacks("message interrupts or notifications"))
-        };
-        let receive_bell = bell(RECEIVE, message)?;
-        let transmit_bell = bell(TRANSMIT, NO_MESSAGE)?;
-        transport.finish_init();
+        let transmit = queue(&mut transport, TRANSMIT)?;
+        let (receive_bell, transmit_bell) = structures.bells()?;
         let mut card = VirtioNet {
             transport,
+            structures,
             receive,
             transmit,
             receive_bell,
@@ -199,15 +142,72 @@ impl<H: Hal> VirtioNet<H> {
             outgoing: [None; PLACES],
             incoming: [0; PLACES],
             up: false,
+            interrupts: true,
+            gone: 0,
+            waiting: None,
+            broken: false,
             refilled: false,
             counts: Counts::default(),
         };
-        for buffer in 0..PLACES as u16 {
-            card.offer(buffer);
-        }
-        card.tell_refilled();
-        card.up = card.reads_up();
+        card.begin();
         Ok(card)
+    }
+
+    /// Has a card whose queues are new and empty send and receive.
+    fn begin(&mut self) {
+        // What has been sent is taken back when the next frame goes.
+        self.transmit.set_dev_notify(false);
+        self.receive.set_dev_notify(self.interrupts);
+        self.transport.finish_init();
+        for buffer in 0..PLACES as u16 {
+            self.offer(buffer);
+        }
+        self.tell_refilled();
+        self.up = self.reads_up();
+    }
+
+    /// Resets the card and begins anew. What is on its way out is lost; no frame that has come may be in the driver's hands.
+    ///
+    /// # Errors
+    /// The card does not end its reset, or has changed; nothing goes and nothing comes then.
+    fn reset(&mut self) -> Result<(), Unusable> {
+        self.counts.resets += 1;
+        (self.waiting, self.broken) = (None, true);
+        self.transport.set_status(DeviceStatus::empty());
+        // Until it reads 0 the card may still use the queues (virtio 1.2, section 4.1.4.3.2).
+        if !(0..RESET_LOOKS).any(|_| self.transport.get_status() == DeviceStatus::empty()) {
+            return Err(Unusable::Lacks("end of its reset"));
+        }
+        self.features = negotiate(&mut self.transport)?;
+        self.receive = queue(&mut self.transport, RECEIVE)?;
+        self.transmit = queue(&mut self.transport, TRANSMIT)?;
+        (self.receive_bell, self.transmit_bell) = self.structures.bells()?;
+        self.outgoing = [None; PLACES];
+        self.free_heads = core::array::from_fn(|head| head as u16);
+        self.free_count = FRAMES;
+        self.broken = false;
+        self.begin();
+        Ok(())
+    }
+
+    /// Whether the card must be reset: it says so, or has sent nothing for a while although it should.
+    fn hangs(&mut self, now: u64) -> bool {
+        if self.broken || self.transport.get_status().contains(DeviceStatus::DEVICE_NEEDS_RESET) {
+            // Not at every look, in case that it does not help.
+            return self.waiting.is_none_or(|(_, since)| now.saturating_sub(since) >= HUNG_US);
+        }
+        self.reclaim();
+        if self.free_count == FRAMES || !self.up {
+            self.waiting = None;
+            return false;
+        }
+        match self.waiting {
+            Some((gone, since)) if gone == self.gone => now.saturating_sub(since) >= HUNG_US,
+            _ => {
+                self.waiting = Some((self.gone, now));
+                false
+            }
+        }
     }
 
     fn reads_up(&self) -> bool {
@@ -262,6 +262,7 @@ impl<H: Hal> VirtioNet<H> {
             taken.expect("the place is that of the next");
             self.free_heads[self.free_count] = sent.head;
             self.free_count += 1;
+            self.gone += 1;
         }
     }
 
@@ -274,35 +275,7 @@ impl<H: Hal> VirtioNet<H> {
     }
 }
 
-/// One of virtio's structures, and the step of its notifications.
-fn structure<H: Hal>(
-    configuration: &mut impl Configuration,
-    function: Function,
-    kind: u8,
-) -> Result<(Registers, usize), Unusable> {
-    let lacks = Unusable::Lacks("modern interface of virtio");
-    let found = capability::all(configuration, function)
-        .filter_map(|found| capability::vendor_structure(configuration, function, found))
-        .find(|found| found.kind == kind)
-        .ok_or(lacks)?;
-    let base = base_address::memory(configuration, function, found.base).ok_or(lacks)?;
-    let (offset, bytes) = (u64::from(found.offset), u64::from(found.bytes));
-    if offset + bytes > base.bytes || !offset.is_multiple_of(8) {
-        return Err(lacks);
-    }
-    // SAFETY: device memory where the firmware has put it; the common structure has a second user in the transport, at times of its own.
-    let registers = unsafe {
-        let start = H::mmio_phys_to_virt(base.address + offset, bytes as usize);
-        Registers::new(start, bytes as usize)
-    };
-    Ok((registers, found.step as usize))
-}
-
-fn ring(bell: Bell, queue: u16) {
-    bell.registers.half(bell.at).write(queue);
-}
-
-impl<H: Hal> Nic for VirtioNet<H> {
+impl<H: Hal, T: Transport + Send> Nic for VirtioNet<H, T> {
     fn name(&self) -> &'static str {
         "virtio-net"
     }
@@ -323,7 +296,7 @@ impl<H: Hal> Nic for VirtioNet<H> {
     fn listen(&mut self, _: [u8; 6]) {}
 
     unsafe fn send(&mut self, head: &[u8], middle: &[u8], body: Option<NonNull<[u8]>>) -> bool {
-        if !self.up {
+        if !self.up || self.broken {
             // As on a wire that is cut.
             self.counts.no_link += 1;
             return true;
@@ -360,6 +333,9 @@ impl<H: Hal> Nic for VirtioNet<H> {
     }
 
     fn receive(&mut self) -> Option<Received> {
+        if self.broken {
+            return None;
+        }
         let Some(place) = self.receive.peek_used() else {
             self.tell_refilled();
             return None;
@@ -383,10 +359,16 @@ impl<H: Hal> Nic for VirtioNet<H> {
     }
 
     fn interrupt(&mut self, on: bool) {
+        self.interrupts = on;
         self.receive.set_dev_notify(on);
     }
 
-    fn look_after(&mut self, _: u64) {
+    fn look_after(&mut self, now: u64) {
+        if self.hangs(now) {
+            // A card that does not end its reset is tried again.
+            let _ = self.reset();
+            self.waiting = Some((self.gone, now));
+        }
         let up = self.reads_up();
         if up != self.up {
             self.up = up;
