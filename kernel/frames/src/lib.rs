@@ -29,6 +29,7 @@ mod held;
 mod link;
 mod messages;
 mod patience;
+pub mod pause;
 pub mod peer;
 mod window;
 

@@ -2,7 +2,7 @@
 
 use bytemuck::Zeroable;
 use lwk_abi::address::MAX_RANKS;
-use lwk_frames::{Counters, Identity, Link, NodeId, PEERS_MAX};
+use lwk_frames::{Counters, Identity, Link, NodeId, PEERS_MAX, pause};
 
 use crate::events::{Counter, Queue};
 use crate::initiator::{Descriptor, Operation};
@@ -78,6 +78,8 @@ pub struct Counts {
     pub told: u64,
     /// Bytes of payload that have been copied aside because the program may change them at once.
     pub copied_to_send: u64,
+    /// Pauses that the switch has asked for.
+    pub pauses: u64,
 }
 
 /// Everything but the link.
@@ -91,6 +93,8 @@ pub struct State {
     pub(crate) started: u32,
     pub(crate) now: u64,
     pub(crate) next_probe: u64,
+    /// Nothing is sent before, since the switch has asked for a pause.
+    pub(crate) paused_until: u64,
     pub(crate) counts: Counts,
     pub(crate) outbox: [Place; 2],
     pub(crate) fired: [Place; 2],
@@ -120,6 +124,13 @@ pub struct State {
 pub struct Node {
     pub(crate) link: Link<Place>,
     pub(crate) state: State,
+}
+
+impl State {
+    /// Whether the switch has asked for a pause that is not over.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.now < self.paused_until
+    }
 }
 
 /// How often a peer that owes an answer is asked whether it is there, in microseconds.
@@ -181,6 +192,11 @@ impl Node {
     /// Takes a frame that the card has received. [`Node::work`] is to be called after the last of those that are there.
     pub fn receive<H: Memory + Nic>(&mut self, frame: &[u8], now: u64, home: &mut H) {
         self.state.now = now;
+        if let Some(units) = pause::asked(frame) {
+            self.state.counts.pauses += 1;
+            self.state.paused_until = now + pause::micros(units);
+            return;
+        }
         if raw::is_raw(frame) {
             return self.state.take_raw(home, frame);
         }

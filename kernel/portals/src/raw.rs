@@ -79,7 +79,7 @@ impl State {
                 head[15] = 1;
                 head[40..44].copy_from_slice(&home.checksum(0, &body).to_le_bytes());
             }
-            if !home.send(to, &head, &[], spans) {
+            if self.is_paused() || !home.send(to, &head, &[], spans) {
                 return Ok(number as u32);
             }
         }

@@ -316,6 +316,9 @@ impl<H: Memory + Nic> Upper<Place> for Port<'_, H> {
     }
 
     fn transmit(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], piece: Option<(&Place, u64, usize)>) -> bool {
+        if self.state.is_paused() {
+            return false;
+        }
         let Some((place, offset, bytes)) = piece else { return self.home.send(to, head, &[], &[]) };
         let it = self.state.outgoing.get(*place);
         let mut buffer = [0; HEADED];

@@ -3,19 +3,12 @@
 use std::collections::VecDeque;
 
 use lwk_frames::frame::{AT_MARK, ETHERTYPE, MARK};
+use lwk_frames::pause::{self, BANDWIDTH, UNIT_BITS};
 
 use super::options::Wire;
 
-/// Where pause frames go, and what they are (IEEE 802.3, annex 31B).
-const PAUSE_ADDRESS: [u8; 6] = [0x01, 0x80, 0xc2, 0, 0, 1];
-const PAUSE_TYPE: [u8; 4] = [0x88, 0x08, 0, 1];
-/// Bits of a unit of pausing.
-const QUANTUM_BITS: u64 = 512;
 /// Bytes of a frame on a wire beside its own: checksum, preamble, gap.
 const EXTRA_BYTES: u64 = 24;
-/// Million bits a second where no bandwidth is set, for pauses.
-const BANDWIDTH: u64 = 1000;
-
 /// What has become of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
@@ -92,7 +85,7 @@ impl Line {
         if !self.wire.pauses || waiting < self.wire.queue * 3 / 4 {
             return Taken::Queued;
         }
-        let quantum = QUANTUM_BITS * 1000 / self.wire.bandwidth.unwrap_or(BANDWIDTH);
+        let quantum = UNIT_BITS * 1000 / self.wire.bandwidth.unwrap_or(BANDWIDTH);
         Taken::Pause((half / quantum.max(1)).clamp(1, u16::MAX.into()) as u16)
     }
 
@@ -133,23 +126,13 @@ impl Line {
     /// The station asks for a pause of so many units; 0 ends one.
     pub fn pause(&mut self, now: u64, quanta: u16) {
         let bandwidth = self.wire.bandwidth.unwrap_or(BANDWIDTH);
-        self.paused_until = now + u64::from(quanta) * QUANTUM_BITS * 1000 / bandwidth;
+        self.paused_until = now + u64::from(quanta) * UNIT_BITS * 1000 / bandwidth;
     }
 }
 
 /// A frame that asks for a pause.
 pub fn pause_frame(quanta: u16) -> Vec<u8> {
-    let source = [2, b'M', b'a', b'r', 0xff, 0xff];
-    let mut frame = [&PAUSE_ADDRESS[..], &source, &PAUSE_TYPE, &quanta.to_be_bytes()].concat();
-    frame.resize(60, 0);
-    frame
-}
-
-/// The pause that a frame asks for, if it does.
-pub fn asks_for_pause(frame: &[u8]) -> Option<u16> {
-    let asks = frame.get(..6) == Some(&PAUSE_ADDRESS[..]) && frame.get(12..16) == Some(&PAUSE_TYPE[..]);
-    let quanta = frame.get(16..18).filter(|_| asks)?;
-    Some(u16::from_be_bytes([quanta[0], quanta[1]]))
+    pause::frame([2, b'M', b'a', b'r', 0xff, 0xff], quanta).into()
 }
 
 #[cfg(test)]
@@ -208,14 +191,14 @@ mod tests {
         line.take(0, &frame(0));
         line.take(0, &frame(1));
         // 100 units of 64 us.
-        line.pause(10, asks_for_pause(&pause_frame(100)).unwrap());
+        line.pause(10, pause::asked(&pause_frame(100)).unwrap());
         assert_eq!(arrivals(&mut line, 0), [(124_000, 0), (10 + 6_400_000 + 124_000, 1)]);
         line.take(7_000_000, &frame(2));
         line.pause(7_000_000, 0xffff);
         line.take(7_000_000, &frame(3));
         line.pause(7_000_000, 0);
         assert_eq!(arrivals(&mut line, 7_000_000).len(), 2);
-        assert_eq!(asks_for_pause(&frame(1)), None);
-        assert_eq!(asks_for_pause(&pause_frame(1)[..17]), None);
+        assert_eq!(pause::asked(&frame(1)), None);
+        assert_eq!(pause::asked(&pause_frame(1)[..17]), None);
     }
 }

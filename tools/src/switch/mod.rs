@@ -24,7 +24,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use capture::{Capture, Direction};
 pub use forward::Counts;
 use forward::Forwarding;
-use line::{Taken, asks_for_pause};
+use line::Taken;
 pub use options::{Faults, Settings};
 use ports::{Came, End, Ports};
 
@@ -228,7 +228,7 @@ impl Running {
         if let Some(capture) = &mut self.capture {
             capture.frame(now, from, Direction::In, frame);
         }
-        if let Some(quanta) = asks_for_pause(frame) {
+        if let Some(quanta) = lwk_frames::pause::asked(frame) {
             self.ports.all[from].line.pause(now, quanta);
             return true;
         }

@@ -63,7 +63,7 @@ fn a_full_queue_asks_its_senders_for_a_pause() {
     let (switch, stations) = switch(2, "bandwidth=1,queue=8,pause=1");
     (0..8).for_each(|number| assert!(stations[0].send(&frame(1, 0, number)).is_ok()));
     let pause = receive(&stations[0]);
-    assert!(asks_for_pause(&pause).is_some_and(|quanta| quanta > 0), "{pause:?}");
+    assert!(lwk_frames::pause::asked(&pause).is_some_and(|quanta| quanta > 0), "{pause:?}");
     assert!(switch.stop().ports[0].pauses > 0);
 }
 
