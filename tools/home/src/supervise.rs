@@ -27,6 +27,8 @@ pub const TIME_IS_UP: u8 = b'T';
 /// How long ranks have to say where they are. They answer in microseconds, on a busy machine when their turn comes, and all of them later if
 /// the machine itself stands still; one that is stopped never does.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
+/// How often it is looked whether all have.
+const LOOK_TIME: Duration = Duration::from_millis(10);
 /// Bytes read from a pipe at a time: what a Linux pipe holds.
 const READ_BYTES: usize = 64 << 10;
 
@@ -106,13 +108,13 @@ impl<'a> Supervisor<'a> {
         let mut deadline: Option<Instant> = None;
         while self.living() > 0 {
             let wait = match deadline {
-                // Answers come one by one, and each wakes the wait below.
                 Some(at) if self.all_located() || Instant::now() >= at => {
                     deadline = None;
                     self.end(TIMEOUT);
                     continue;
                 }
-                Some(at) => poll_time(at.saturating_duration_since(Instant::now())),
+                // A rank is located only after its answer, which wakes the wait below.
+                Some(at) => poll_time(at.saturating_duration_since(Instant::now()).min(LOOK_TIME)),
                 None => PollTimeout::NONE,
             };
             if self.poll(control, ended, &reports, wait)? {
