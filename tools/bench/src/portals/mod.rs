@@ -28,9 +28,12 @@ const FAILED: i32 = 1;
 /// Frames lost in the run that is compared with one over the same switch without.
 const LOSS: &str = "loss=0.01,seed=7";
 const NO_LOSS: &str = "loss=0,seed=7";
+/// A wire that is slower than two nodes that share cores: what is left of a receive then is what a card leaves.
+const SLOW: &str = "bandwidth=1000";
 /// O2G's figures: connected peers, and bytes of a message.
 const PEERS: [u16; 4] = [2, 10, 100, 1_000];
 const PEER_SIZES: [u64; 8] = [64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192];
+const OVERLAP: &str = "receive of 1 MiB: time left for computation";
 const MIB: u64 = 1 << 20;
 /// Threads that work at once: a rank of each of two nodes, and the core that takes each node's interrupts.
 const THREADS: usize = 4;
@@ -102,6 +105,10 @@ pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
     match goodput(&lwk, options) {
         Ok(figure) => figures.push(figure),
         Err(why) => failed.push(format!("with {LOSS}: {why}")),
+    }
+    match overlap(&lwk, options) {
+        Ok(figure) => figures.push(figure),
+        Err(why) => failed.push(format!("with {SLOW}: {why}")),
     }
     let step = Step::begin("measuring receives with up to 1,000 peers", options.verbose);
     let costs = peers::measure(&PEERS, &PEER_SIZES).map_err(Failure::host)?;
@@ -217,12 +224,7 @@ fn compared(runs: &[Value]) -> Vec<Figure> {
             0.9,
         )
         .of_time(),
-        Figure::at_least(
-            "receive of 1 MiB: time left for computation",
-            median(runs, |run| floors(run, "overlap")),
-            0.9,
-        )
-        .of_time(),
+        Figure::at_least(OVERLAP, median(runs, |run| floors(run, "overlap")), 0.9).of_time(),
         Figure::at_most(
             "interrupts a message at low rate",
             median(runs, |run| floors(run, "interrupts_a_message")),
@@ -252,6 +254,14 @@ fn goodput(lwk: &Lwk, options: &BenchPortalsOptions) -> Result<Figure, String> {
     let bytes = largest(&whole);
     let rate = |runs: &[Value]| median(runs, |run| at(&run["bandwidth"], bytes, "put_mb_s"));
     Ok(Figure::at_least("goodput with 1 % loss, of that without", rate(&lossy) / rate(&whole), 0.7))
+}
+
+/// What a receive leaves for computation where the wire sets the pace.
+fn overlap(lwk: &Lwk, options: &BenchPortalsOptions) -> Result<Figure, String> {
+    let _step = Step::begin("measuring over a slow wire", options.verbose);
+    let runs = (0..options.rounds).map(|_| once(lwk, options, Some(SLOW))).collect::<Result<Vec<_>, _>>()?;
+    let value = median(&runs, |run| number(&run["floors"]["overlap"]));
+    Ok(Figure::at_least(&format!("{OVERLAP}, wire of 1 Gb/s"), value, 0.9).of_time())
 }
 
 /// The cost of a receive with the most peers, of that with the fewest.
