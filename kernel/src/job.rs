@@ -54,13 +54,13 @@ pub enum Event {
 }
 
 impl Job {
-    /// A job for the cores with these numbers, without ranks yet. `file` describes it.
+    /// A job of `size` ranks for the cores with these numbers, without ranks yet. `file` describes it.
     pub fn new(
         file: &lwk_job::Job<'static>,
+        size: usize,
         program: Program<'static>,
         cores: ArrayVec<usize, MAX_RANKS>,
     ) -> Job {
-        let size = file.ranks as usize;
         Job {
             ranks: [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_RANKS],
             size,

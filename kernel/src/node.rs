@@ -65,13 +65,14 @@ pub fn running(core: &'static Core) -> Option<Running> {
 /// Creates the ranks of a job and sets the cores to work on them. Errors: a program that cannot be run, more ranks than cores, and too little memory.
 pub fn launch(description: &Description, nodes: &MemoryNodes<'_>) -> Result<(), Problem> {
     let file = &description.file;
-    let size = file.ranks as usize;
     let program = lwk_elf::parse(description.program).map_err(Problem::Program)?;
     let bound = bound_cores(file.bind)?;
+    let size = if file.on_each_core { bound.len() } else { file.ranks as usize };
     if size > bound.len() && !file.oversubscribe {
         return Err(Problem::TooManyRanks { ranks: size, cores: bound.len() });
     }
-    let job: &'static Job = memory::place(Job::new(file, program, bound)).ok_or(Problem::NoKernelMemory)?;
+    let job: &'static Job =
+        memory::place(Job::new(file, size, program, bound)).ok_or(Problem::NoKernelMemory)?;
     let file_space = file.file_space.unwrap_or_else(default_file_space);
     files::init(description.files, file_space, file.folder.unwrap_or(b"/"))?;
     create_ranks(job, file, nodes, file_space)?;

@@ -71,6 +71,7 @@ mod tests {
     fn the_ram_disk_is_an_archive_of_job_and_program() {
         let job = Job {
             ranks: 1,
+            on_each_core: false,
             memory: Some(4096),
             arguments: vec!["x".into()],
             environment: Vec::new(),

@@ -11,6 +11,8 @@ use lwk_job::{Inject, LogLevel, Network, Writer};
 pub struct Job {
     /// Ranks on the node, 1 to 255.
     pub ranks: u32,
+    /// One rank on each core of the node, however many `ranks` are.
+    pub on_each_core: bool,
     /// Bytes of memory for each rank; if none, they share what is free.
     pub memory: Option<u64>,
     /// Arguments of the program, `argv[0]` first. No argument holds a NUL byte: the operating system sees to that.
@@ -50,6 +52,7 @@ impl Job {
     pub fn encode(&self) -> Vec<u8> {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, self.ranks, self.memory);
+        writer.on_each_core(self.on_each_core);
         self.arguments.iter().for_each(|argument| writer.argument(argument.as_bytes()));
         self.environment.iter().for_each(|variable| writer.variable(variable.as_bytes()));
         self.log.into_iter().for_each(|level| writer.log(level));
@@ -79,6 +82,7 @@ mod tests {
     fn job() -> Job {
         Job {
             ranks: 4,
+            on_each_core: false,
             memory: Some(1 << 21),
             arguments: vec!["ring".into(), "a b=c\nd".into(), "".into()],
             environment: vec!["K=V=W".into()],
@@ -111,6 +115,7 @@ mod tests {
             log: Some(LogLevel::Trace),
             oversubscribe: true,
             report: true,
+            on_each_core: true,
             cores: Some(2),
             bind: Some("compact".into()),
             console: ConsoleForm::Plain,
@@ -126,6 +131,7 @@ mod tests {
             "log=trace",
             "oversubscribe=1",
             "report=1",
+            "each_core=1",
             "cores=2",
             "bind=compact",
             "console=plain",

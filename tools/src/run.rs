@@ -11,7 +11,7 @@ use lwk_job::{INJECTIONS, Inject};
 
 use crate::build::{Builder, Kernel};
 use crate::catalog::Named;
-use crate::cli::{ImageOptions, JobOptions, MachineEnd, RunOptions};
+use crate::cli::{ImageOptions, JobOptions, Level, MachineEnd, RunOptions};
 use crate::console::printer::Printer;
 use crate::emulator::{find_ovmf, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
@@ -27,6 +27,10 @@ use crate::{files, image, memory};
 
 /// OpenMP's variable for the most threads of a program, with its equals sign (OpenMP 5.2, section 21.1.4).
 const THREAD_LIMIT: &str = "OMP_THREAD_LIMIT=";
+
+/// The program that looks at a machine, and the one in whose place it comes.
+const CHECK: &str = "check";
+const CHECKED: &str = "smap-ring";
 
 /// Most cores of a node: one for each rank it can hold.
 pub(crate) const CORES_MAX: u32 = MAX_RANKS as u32;
@@ -151,8 +155,11 @@ fn boot(
 
 /// Writes a disk image for a real machine and says how to use it. Errors: as [`run`], before anything boots.
 pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
-    let mut job = job_of(&options.job)?;
-    job.log = options.log.map(|level| level.of_job());
+    let wanted = if options.check { check_job(&options.job)? } else { options.job.clone() };
+    let mut job = job_of(&wanted)?;
+    job.on_each_core = options.check;
+    let log = options.log.or(options.check.then_some(Level::Debug));
+    job.log = log.map(Level::of_job);
     job.console = ConsoleForm::Plain;
     job.limit = options.timeout;
     let end;
@@ -161,7 +168,7 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
         MachineEnd::Off => (AtEnd::Off, "switches itself off"),
         MachineEnd::Reset => (AtEnd::Reset, "resets itself"),
     };
-    let named = Named::find(tree, &options.job.app)?;
+    let named = Named::find(tree, &wanted.app)?;
     let builder = Builder::new(tree, false, options.verbose)?;
     let (image_builder, (program, kernel)) = builder.with_image_builder(options.firmware, || {
         let file = named.build(tree, &builder)?;
@@ -185,6 +192,17 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
         "that is the firmware's console (else the first, 115200 baud, 8N1); the machine {end} when the job has ended."
     );
     Ok(0)
+}
+
+/// What `image --check` boots in the place of [`CHECKED`]. Errors: another program is asked for.
+fn check_job(options: &JobOptions) -> Outcome<JobOptions> {
+    if options.app != CHECKED {
+        return Err(Failure::usage(format!(
+            "--check brings its own program in the place of {CHECKED}: give that name, not {:?}",
+            options.app
+        )));
+    }
+    Ok(JobOptions { app: CHECK.into(), args: Vec::new(), ..options.clone() })
 }
 
 /// The job as far as `run`, on a node or on this machine, and `image` share it.
@@ -230,6 +248,7 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
     }
     Ok(Job {
         ranks: options.ranks,
+        on_each_core: false,
         memory,
         arguments,
         environment,

@@ -1,9 +1,16 @@
 //! x86-64: single instructions that no compiler would write.
 //!
-//! Nothing here returns unless it says so: each instruction faults, and the rank's job ends. Should one not fault, the function
+//! Nothing here but [`cpuid`] returns unless it says so: each instruction faults, and the rank's job ends. Should one not fault, the function
 //! returns and the caller says so.
 
 use core::arch::asm;
+use core::arch::x86_64::__cpuid_count;
+
+/// What the processor says of itself: `eax`, `ebx`, `ecx`, `edx` of a leaf and subleaf (Intel SDM volume 2A, CPUID).
+pub fn cpuid(leaf: u32, subleaf: u32) -> [u32; 4] {
+    let said = __cpuid_count(leaf, subleaf);
+    [said.eax, said.ebx, said.ecx, said.edx]
+}
 
 /// A function that runs one line of assembly, with a documentation line.
 macro_rules! instruction {

@@ -15,6 +15,8 @@ pub const FILES: &str = "files";
 
 /// Ranks on this node, 1 to 255. Required.
 pub const RANKS: &str = "ranks";
+/// `1`: one rank on each core in use, however many [`RANKS`] says; `0` (default): as many as it says.
+pub const EACH_CORE: &str = "each_core";
 /// Bytes of memory for each rank, at least 1; rounded up to pages. If absent, the ranks share what is free.
 pub const MEMORY: &str = "mem";
 /// One argument of the program; repeats, in order; the first is `argv[0]`. Required.

@@ -40,6 +40,8 @@ pub struct Network {
 pub struct Job<'a> {
     /// Ranks on this node, 1 to 255.
     pub ranks: u32,
+    /// One rank on each core in use, however many `ranks` says.
+    pub on_each_core: bool,
     /// Bytes of memory for each rank, at least 1; not rounded. `None`: the ranks share what is free.
     pub memory: Option<u64>,
     /// Level of kernel messages.

@@ -14,6 +14,7 @@ impl<'a> Job<'a> {
     /// See [`JobError`].
     pub fn parse(file: &'a [u8]) -> Result<Job<'a>, JobError> {
         let mut ranks = None;
+        let mut on_each_core = None;
         let mut memory = None;
         let mut log = None;
         let mut oversubscribe = None;
@@ -40,6 +41,7 @@ impl<'a> Job<'a> {
                 key @ job_file::RANKS => {
                     set(&mut ranks, key, number_to(value, MAX_RANKS as u64), RANK_COUNT)?
                 }
+                key @ job_file::EACH_CORE => set(&mut on_each_core, key, bool::named(value), "0 or 1")?,
                 key @ job_file::MEMORY => {
                     set(&mut memory, key, number_to(value, u64::MAX), "a number of bytes")?
                 }
@@ -86,6 +88,7 @@ impl<'a> Job<'a> {
         Ok(Job {
             // Fits: at most MAX_RANKS.
             ranks: ranks.ok_or(JobError::Missing { key: job_file::RANKS })? as u32,
+            on_each_core: on_each_core.unwrap_or(false),
             memory,
             log: log.unwrap_or(LogLevel::Warn),
             oversubscribe: oversubscribe.unwrap_or(false),
@@ -122,7 +125,8 @@ const RANK_COUNT: &str = "a number from 1 to 255";
 const _: () = assert!(MAX_RANKS == 255, "RANK_COUNT says 255");
 
 /// Every key of the format.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
+    job_file::EACH_CORE,
     job_file::IRQ_CORE,
     job_file::RANKS,
     job_file::MEMORY,

@@ -22,6 +22,7 @@ fn the_least_job_has_the_defaults() {
     let job = Job::parse(LEAST).expect("a job");
     assert_eq!((job.ranks, job.memory, job.log), (4, Some(1 << 20), LogLevel::Warn));
     assert_eq!((job.oversubscribe, job.report, job.cores), (false, false, None));
+    assert!(!job.on_each_core);
     assert_eq!((job.console, job.end, job.bind), (Console::Framed, End::Exit, Bind::Scatter));
     assert_eq!(job.arguments().collect::<Vec<_>>(), [b"hello"]);
     assert_eq!(job.environment().count(), 0);
@@ -30,11 +31,12 @@ fn the_least_job_has_the_defaults() {
 #[test]
 fn every_key_is_read() {
     let file =
-        b"env=A=1\0log=trace\0arg=x\0oversubscribe=1\0report=1\0cores=64\0console=plain\0end=wait\0\
+        b"env=A=1\0log=trace\0arg=x\0oversubscribe=1\0report=1\0each_core=1\0cores=64\0console=plain\0end=wait\0\
                  env=B=\0arg=\0file_space=4096\0folder=/a b\0out=1\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0limit=90\0";
     let job = Job::parse(file).expect("a job");
     assert_eq!((job.ranks, job.memory, job.log), (255, Some(u64::MAX), LogLevel::Trace));
     assert_eq!((job.oversubscribe, job.report, job.cores), (true, true, Some(64)));
+    assert!(job.on_each_core);
     assert_eq!((job.console, job.end), (Console::Plain, End::Wait));
     assert_eq!((job.file_space, job.folder, job.out), (Some(4096), Some(&b"/a b"[..]), true));
     let arguments: Vec<&[u8]> = job.arguments().collect();
@@ -81,6 +83,7 @@ fn wrong_files_are_refused_with_their_reason() {
     bad_value(with(b"log=loud\0"), "log");
     bad_value(with(b"oversubscribe=yes\0"), "oversubscribe");
     bad_value(with(b"report=2\0"), "report");
+    bad_value(with(b"each_core=\0"), "each_core");
     bad_value(with(b"console=\0"), "console");
     bad_value(with(b"file_space=0\0"), "file_space");
     bad_value(with(b"folder=a\0"), "folder");

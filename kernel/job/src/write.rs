@@ -33,6 +33,11 @@ impl<'o, O: Extend<u8>> Writer<'o, O> {
         self.record(job_file::ENVIRONMENT, variable);
     }
 
+    /// Whether there is a rank on each core in use, however many are said.
+    pub fn on_each_core(&mut self, on: bool) {
+        self.choice(job_file::EACH_CORE, on, false);
+    }
+
     /// Level of kernel messages.
     pub fn log(&mut self, level: LogLevel) {
         self.choice(job_file::LOG, level, LogLevel::Warn);

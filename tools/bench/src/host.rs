@@ -89,6 +89,7 @@ fn verdict(figure: f64, target: f64) -> &'static str {
 fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
     let job = Job {
         ranks,
+        on_each_core: false,
         memory: Some(MEMORY),
         arguments: vec![program.into()],
         environment: Vec::new(),

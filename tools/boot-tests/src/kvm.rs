@@ -18,11 +18,12 @@ use lwk::debs::Packages;
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::qemu::{Boot, Machine, Node};
 use lwk::show;
-use lwk::subcommand::Lwk;
+use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::{RunFolder, Tree};
 use lwk_bench::linux_guest::initramfs::Initramfs;
 use lwk_bench::linux_guest::system::System;
 
+use super::judge::Expected;
 use super::{Test, case, special};
 use crate::cli::TestOptions;
 
@@ -107,12 +108,35 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     in_guest(tree, options)
 }
 
-/// The tests of [`ROWS`] that have `row` in their names.
+/// The tests of [`ROWS`], and the one that there is here only, that have `row` in their names.
 fn tests(tree: &Tree, row: Option<&str>) -> Outcome<Vec<Test>> {
     let mut tests = case::load(tree)?;
     tests.extend(special::all());
-    tests.retain(|test| ROWS.contains(&test.name.as_str()) && row.is_none_or(|row| test.name.contains(row)));
+    tests.retain(|test| ROWS.contains(&test.name.as_str()));
+    tests.push(special::test("processors-with-numbers-above-255".into(), numbers_above_255));
+    tests.retain(|test| row.is_none_or(|row| test.name.contains(row)));
     Ok(tests)
+}
+
+/// A processor whose number only x2APIC can name, which QEMU's emulation does not have: it is started, runs a rank, and is stopped.
+fn numbers_above_255(lwk: &Lwk) -> Result<(), String> {
+    const SHAPE: &str =
+        "-smp 1,sockets=288,cores=1,maxcpus=288 -device host-x86_64-cpu,socket-id=287,core-id=0,thread-id=0";
+    let words = |program: &str, arguments: &[&str]| {
+        let options = ["-n", "2", "--mem", "16", "--timeout", "1000", "--qemu", SHAPE];
+        lwk.run_words(&Program::named(program), &special::strings(&options), &special::strings(arguments))
+    };
+    let check = lwk.command(&words("check", &["--size", "10000"]), PATIENCE)?;
+    let seen = special::strings(&["^ +1 +1 +287 ", "^# check: every result is right$"]);
+    Expected { stdout: seen, ..Expected::default() }.judge(&check)?;
+    // Its rank is stopped by an interrupt from the other core.
+    let crash = lwk.command(&words("crash", &["--rank", "0", "null-write"]), PATIENCE)?;
+    Expected {
+        status: 139,
+        stderr: special::strings(&["^margay: rank 0 on core 0 died of a write"]),
+        ..Expected::default()
+    }
+    .judge(&crash)
 }
 
 /// Boots Debian's kernel and runs this command in it. Errors: the guest cannot be made, falls silent, or ends without a status.
@@ -294,7 +318,7 @@ mod tests {
         let tree = Tree::find().unwrap();
         let found: Vec<_> = tests(&tree, None).unwrap().into_iter().map(|test| test.name).collect();
         let missing: Vec<_> = ROWS.iter().filter(|row| !found.iter().any(|name| name == *row)).collect();
-        assert!(missing.is_empty() && found.len() == ROWS.len(), "{missing:?}");
+        assert!(missing.is_empty() && found.len() == ROWS.len() + 1, "{missing:?}");
     }
 
     #[test]

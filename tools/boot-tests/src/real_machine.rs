@@ -65,6 +65,42 @@ pub fn keeps_a_limit(lwk: &Lwk) -> Result<(), String> {
     is_off(&mut machine)
 }
 
+/// An image that checks its machine says all that it is to say, in order, and switches the machine off.
+pub fn checks_itself(lwk: &Lwk, screen: bool) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let image = folder.file("stick.img");
+    let mut words: Vec<std::ffi::OsString> =
+        ["image", "smap-ring", "--check", "--at-end", "off", "-o"].map(Into::into).to_vec();
+    words.push(image.clone().into_os_string());
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
+        .judge(&lwk.command(&words, PATIENCE)?)?;
+    // More cores than the image was told of: it has a rank on each.
+    let more: &[&str] = if screen { &["-smp", "3"] } else { &["-smp", "3", "-vga", "none"] };
+    let mut machine = start(lwk.tree(), &image, &folder, more)?;
+    let wanted = [
+        // The kernel's part.
+        "MiB of memory, ",
+        "time stamp counter runs at ",
+        "core 2: ",
+        // The program's.
+        "# check: ranks 3, pairs 3",
+        "runs            under TCGTCGTCGTCG",
+        "features        sse3 ",
+        "add                        6         0",
+        "lock                      12         0",
+        "put-and-get               48         0",
+        "store-order               90         0",
+        "# latency: half a round trip of 8 bytes between two ranks, median, ns",
+        "rank 2 core 2 interrupts 0 faults 0 ",
+        "# results verified",
+        "# latency by pair of ranks: 1 in a cell",
+        "# check: every result is right",
+        "the job has ended with status 0",
+    ];
+    serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
+    is_off(&mut machine)
+}
+
 /// A machine without serial line and screen runs its job all the same: it switches itself off, and without that order it would not.
 pub fn ends_in_silence(lwk: &Lwk) -> Result<(), String> {
     let folder = lwk.folder()?;

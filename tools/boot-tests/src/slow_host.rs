@@ -29,6 +29,7 @@ pub fn loses_no_last_words(lwk: &Lwk) -> Result<(), String> {
 fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
     let job = Job {
         ranks: 2,
+        on_each_core: false,
         memory: Some(16 << 20),
         arguments: vec![OsString::from("lines")],
         environment: Vec::new(),

@@ -17,7 +17,7 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// These tests.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 15] = [
+    let checks: [(&str, Check); 17] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
@@ -27,6 +27,8 @@ pub fn all() -> Vec<Test> {
         ("image-for-real-machines-boots", |lwk| real_machine::runs_an_image(lwk, &[])),
         ("image-that-resets-the-machine", |lwk| real_machine::runs_an_image(lwk, &["--at-end", "reset"])),
         ("image-with-a-time-limit-switches-the-machine-off", real_machine::keeps_a_limit),
+        ("image-that-checks-its-machine", |lwk| real_machine::checks_itself(lwk, true)),
+        ("image-that-checks-a-machine-without-a-screen", |lwk| real_machine::checks_itself(lwk, false)),
         ("a-machine-that-says-nothing-ends", real_machine::ends_in_silence),
         ("an-uncorrected-machine-check-is-decoded", |lwk| {
             real_machine::decodes_a_check(lwk, &real_machine::UNCORRECTED)
@@ -62,7 +64,8 @@ pub fn all() -> Vec<Test> {
     others.chain(files.into_iter().chain(on_host).map(with_source)).collect()
 }
 
-fn test(name: String, run: impl Fn(&Lwk) -> Result<(), String> + Send + Sync + 'static) -> Test {
+/// A test of that name, which boots.
+pub fn test(name: String, run: impl Fn(&Lwk) -> Result<(), String> + Send + Sync + 'static) -> Test {
     Test { name, alone: false, on_host: false, sources: Vec::new(), run: Box::new(run) }
 }
 

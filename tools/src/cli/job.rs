@@ -191,6 +191,10 @@ pub struct ImageOptions {
     /// Show kernel messages down to this level [default: warn]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub log: Option<Level>,
+    /// Check the machine, in the place of smap-ring: a rank on each core, all about the machine, tests and latency of every pair of cores, noise
+    /// and STREAM, with kernel messages down to debug
+    #[arg(long, conflicts_with_all = ["ranks", "args", "oversubscribe"])]
+    pub check: bool,
     /// Firmware of the machine
     #[arg(long, value_enum, default_value = "uefi", hide = true)]
     pub firmware: Firmware,
