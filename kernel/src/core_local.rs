@@ -6,9 +6,11 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsiz
 
 use lwk_abi::address::PAGE_BYTES;
 use lwk_abi::syscall::CoreCounters;
+use lwk_topology::Own;
 
 use crate::arch::core_block::{self, CoreBlock};
 use crate::arch::exceptions::{FIRST_INTERRUPT, NON_MASKABLE};
+use crate::arch::topology;
 use crate::memory::{self, NoMemory};
 use crate::rank::Rank;
 
@@ -24,6 +26,8 @@ pub struct Core {
     index: AtomicU32,
     /// The rank whose program this core runs, or null. Relaxed everywhere: only the core itself uses it.
     running: AtomicPtr<Rank>,
+    /// What the core says of what it shares; set once, before the core shows itself.
+    topology: spin::Once<Own>,
     /// Whether the core has loaded its ranks' images. Relaxed everywhere: only the core itself uses it.
     loaded: AtomicBool,
     /// Fences that it has made for others.
@@ -112,6 +116,7 @@ impl Core {
             block: CoreBlock::new(kernel_stack, interrupt_stacks),
             index: AtomicU32::new(u32::MAX),
             running: AtomicPtr::default(),
+            topology: spin::Once::new(),
             loaded: AtomicBool::new(false),
             fences: AtomicU64::new(0),
             counters: Counters::new(),
@@ -126,6 +131,7 @@ impl Core {
     pub unsafe fn take_over(&'static self, index: u32, controller_id: u32) {
         // Relaxed: the core itself uses it; others find the core by `publish`, which orders it.
         self.index.store(index, Ordering::Relaxed);
+        self.topology.call_once(topology::own);
         // SAFETY: this function's contract, which is the same.
         unsafe { self.block.take_over(controller_id) };
     }
@@ -155,6 +161,11 @@ impl Core {
     pub fn index(&self) -> usize {
         // Relaxed: set before the core is published.
         self.index.load(Ordering::Relaxed) as usize
+    }
+
+    /// What the core says of what it shares with others.
+    pub fn topology(&self) -> Own {
+        self.topology.get().copied().unwrap_or_else(topology::own)
     }
 
     /// A fence of this core, which others have asked for; for the core itself.

@@ -11,11 +11,11 @@ use lwk_mm::Access;
 use lwk_mm::address::VirtAddr;
 use lwk_mm::layout::{ImageRange, Layout, LayoutError};
 use lwk_personality::Process;
-use lwk_topology::MemoryNodes;
+use lwk_topology::{MemoryNodes, Shifts};
 
+use crate::arch::clock;
 use crate::arch::features::features;
-use crate::arch::{clock, topology};
-use crate::core_local;
+use crate::core_local::{self, Core};
 use crate::description::Problem;
 use crate::initial_stack;
 use crate::job::Job;
@@ -191,8 +191,8 @@ fn link_peers(job: &Job) -> Result<(), Problem> {
 }
 
 /// Dense numbers for values that name shared hardware: equal values get equal numbers, in order of first appearance.
-fn dense(values: impl Iterator<Item = u32>) -> ArrayVec<u16, MAX_RANKS> {
-    let mut seen: ArrayVec<u32, MAX_RANKS> = ArrayVec::new();
+fn dense(values: impl Iterator<Item = u64>) -> ArrayVec<u16, MAX_RANKS> {
+    let mut seen: ArrayVec<u64, MAX_RANKS> = ArrayVec::new();
     values
         .map(|value| match seen.iter().position(|known| *known == value) {
             Some(position) => position as u16,
@@ -206,20 +206,29 @@ fn dense(values: impl Iterator<Item = u32>) -> ArrayVec<u16, MAX_RANKS> {
 
 /// Where each rank runs.
 fn places(job: &Job, nodes: &MemoryNodes<'_>) -> Places {
-    let shifts = topology::shifts();
     let ranks = || 0..job.size();
-    let id = |rank: usize| core_local::core(job.core_of(rank)).map_or(0, |core| core.block().controller_id());
-    let number_by = |shift: u32| dense(ranks().map(|rank| id(rank) >> shift));
-    let packages = number_by(shifts.package);
-    let physical_cores = number_by(shifts.core);
-    let (l2, l3) = (number_by(shifts.l2), number_by(shifts.l3));
+    let core = |rank: usize| core_local::core(job.core_of(rank)).unwrap_or_else(Core::current);
+    let id = |rank: usize| core(rank).block().controller_id();
+    // Cores of different kinds divide their numbers each in their own way, but share packages and last-level caches.
+    let whole = |shift: &dyn Fn(&Shifts) -> u32| {
+        dense(ranks().map(|rank| u64::from(id(rank) >> shift(&core(rank).topology().shifts))))
+    };
+    let part = |shift: &dyn Fn(&Shifts) -> u32| {
+        dense(ranks().map(|rank| {
+            let own = core(rank).topology();
+            own.part(id(rank), shift(&own.shifts))
+        }))
+    };
+    let packages = whole(&|shifts| shifts.package);
+    let physical_cores = part(&|shifts| shifts.core);
+    let (l2, l3) = (part(&|shifts| shifts.l2), whole(&|shifts| shifts.l3));
     let place = |rank: usize| RankPlace {
         core: job.core_of(rank) as u16,
         package: packages[rank],
         physical_core: physical_cores[rank],
         l2: l2[rank],
         l3: l3[rank],
-        thread: (id(rank) & ((1 << shifts.core) - 1)) as u16,
+        thread: (id(rank) & ((1 << core(rank).topology().shifts.core) - 1)) as u16,
         memory_node: nodes.of_core(id(rank)).unwrap_or(0) as u16,
     };
     ranks().map(place).collect()

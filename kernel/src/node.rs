@@ -16,7 +16,7 @@ use crate::arch::core_block;
 use crate::arch::debug_exit;
 use crate::arch::features::features;
 use crate::arch::trap_frame::TrapFrame;
-use crate::arch::{clock, entry, interrupts, machine_check, topology};
+use crate::arch::{clock, entry, interrupts, machine_check};
 use crate::boot::Machine;
 use crate::core_local::{self, Core};
 use crate::create_ranks::create_ranks;
@@ -111,7 +111,8 @@ fn bound_cores(bind: Bind<'_>) -> Result<ArrayVec<usize, MAX_RANKS>, Problem> {
     // A core that did not start leaves a hole.
     let there: ArrayVec<&Core, MAX_RANKS> = (0..core_local::CORES_MAX).filter_map(core_local::core).collect();
     let ids: ArrayVec<u32, MAX_RANKS> = there.iter().map(|core| core.block().controller_id()).collect();
-    let order = lwk_topology::order(&ids, &topology::shifts(), binding);
+    let slow = |place: usize| there[place].topology().slow;
+    let order = lwk_topology::order(&ids, slow, &Core::current().topology().shifts, binding);
     Ok(order.into_iter().map(|place| there[place].index()).collect())
 }
 

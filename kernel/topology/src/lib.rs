@@ -15,7 +15,7 @@ mod shifts;
 
 pub use memory_nodes::MemoryNodes;
 pub use order::{Binding, order};
-pub use shifts::{Answer, Shifts};
+pub use shifts::{Answer, Own, Shifts};
 
 /// The most processors of a node that are used.
 pub const PROCESSORS_MAX: usize = 255;

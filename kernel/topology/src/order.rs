@@ -20,10 +20,16 @@ pub enum Binding {
 /// which ranks get them.
 ///
 /// Processors are sorted by how many parts come before theirs in the next larger part: second threads come after the first ones of all
-/// cores, second caches after the first ones of all packages, and so on; then by number.
-pub fn order(ids: &[u32], shifts: &Shifts, binding: Binding) -> ArrayVec<usize, PROCESSORS_MAX> {
-    let mut sorted: ArrayVec<u32, PROCESSORS_MAX> = ids.iter().copied().take(PROCESSORS_MAX).collect();
-    sorted.sort_unstable();
+/// cores, second caches after the first ones of all packages, and so on; then by number. Of cores of two kinds the fast ones come before the
+/// `slow` ones, and these before second threads.
+pub fn order(
+    ids: &[u32],
+    slow: impl Fn(usize) -> bool,
+    shifts: &Shifts,
+    binding: Binding,
+) -> ArrayVec<usize, PROCESSORS_MAX> {
+    let mut sorted = ArrayVec::<u32, PROCESSORS_MAX>::new();
+    ids.iter().take(PROCESSORS_MAX).for_each(|id| insert(&mut sorted, *id));
     // How many parts (of numbers that are equal without the lower `part` bits) come before that of `id` in the same `whole`.
     let before = |id: u32, part: u32, whole: u32| {
         let mut last = None;
@@ -32,13 +38,14 @@ pub fn order(ids: &[u32], shifts: &Shifts, binding: Binding) -> ArrayVec<usize, 
         // Sorted, so numbers of one part follow each other.
         lower.filter(|other| last.replace(**other >> part) != Some(**other >> part)).count()
     };
-    let key = |id: u32| {
-        let thread = before(id, 0, shifts.core);
+    let key = |id: u32, place: usize| {
+        let (thread, slow) = (before(id, 0, shifts.core), usize::from(slow(place)));
         match binding {
-            Binding::Threads => [0; 5],
-            Binding::Compact => [thread, 0, 0, 0, 0],
+            Binding::Threads => [0, slow, 0, 0, 0, 0],
+            Binding::Compact => [thread, slow, 0, 0, 0, 0],
             Binding::Scatter => [
                 thread,
+                slow,
                 before(id, shifts.core, shifts.l2),
                 before(id, shifts.l2, shifts.l3),
                 before(id, shifts.l3, shifts.package),
@@ -46,10 +53,17 @@ pub fn order(ids: &[u32], shifts: &Shifts, binding: Binding) -> ArrayVec<usize, 
             ],
         }
     };
-    let mut keyed: ArrayVec<([usize; 5], u32, usize), PROCESSORS_MAX> =
-        ids.iter().enumerate().take(PROCESSORS_MAX).map(|(place, id)| (key(*id), *id, place)).collect();
-    keyed.sort_unstable();
+    let mut keyed = ArrayVec::<([usize; 6], u32, usize), PROCESSORS_MAX>::new();
+    for (place, id) in ids.iter().enumerate().take(PROCESSORS_MAX) {
+        insert(&mut keyed, (key(*id, place), *id, place));
+    }
     keyed.into_iter().map(|(_, _, place)| place).collect()
+}
+
+/// Inserts an element before the larger ones. A few hundred are sorted so once, by far less code than the library's sort is.
+fn insert<T: Ord, const N: usize>(sorted: &mut ArrayVec<T, N>, element: T) {
+    let place = sorted.iter().position(|other| *other > element).unwrap_or(sorted.len());
+    sorted.insert(place, element);
 }
 
 #[cfg(test)]
@@ -58,7 +72,7 @@ mod tests {
     use std::vec::Vec;
 
     fn ids(places: &[u32], shifts: &Shifts, binding: Binding) -> Vec<u32> {
-        order(places, shifts, binding).into_iter().map(|place| places[place]).collect()
+        order(places, |_| false, shifts, binding).into_iter().map(|place| places[place]).collect()
     }
 
     /// Two packages of two cores of two threads each.
@@ -92,15 +106,30 @@ mod tests {
     }
 
     #[test]
+    fn fast_cores_come_before_slow_ones_and_these_before_second_threads() {
+        // Two fast cores of two threads, and four slow ones, as Alder Lake numbers them.
+        let all = [0, 1, 8, 9, 0x40, 0x42, 0x44, 0x46];
+        let shifts = Shifts { core: 1, package: 7, l2: 3, l3: 7 };
+        let ids = |binding| -> Vec<u32> {
+            let order = order(&all, |place| all[place] >= 0x40, &shifts, binding);
+            order.into_iter().map(|place| all[place]).collect()
+        };
+        let whole = [0, 8, 0x40, 0x42, 0x44, 0x46, 1, 9];
+        assert_eq!(ids(Binding::Compact), whole);
+        assert_eq!(ids(Binding::Scatter), whole);
+        assert_eq!(ids(Binding::Threads), all);
+    }
+
+    #[test]
     fn every_processor_comes_once() {
         let many: Vec<u32> = (0..300).map(|n| n * 3).collect();
         for binding in [Binding::Scatter, Binding::Compact, Binding::Threads] {
             for shifts in [SMALL, Shifts { core: 31, package: 31, l2: 31, l3: 31 }] {
-                let mut found = order(&many, &shifts, binding).to_vec();
+                let mut found = order(&many, |place| place % 3 == 0, &shifts, binding).to_vec();
                 found.sort_unstable();
                 assert_eq!(found, (0..PROCESSORS_MAX).collect::<Vec<_>>());
             }
         }
-        assert!(order(&[], &SMALL, Binding::Scatter).is_empty());
+        assert!(order(&[], |_| true, &SMALL, Binding::Scatter).is_empty());
     }
 }

@@ -65,6 +65,34 @@ impl Shifts {
     }
 }
 
+/// What a processor says of itself alone. Those of one machine may be of two kinds, with caches of their own kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Own {
+    pub shifts: Shifts,
+    /// It is of the kind that saves energy (Intel SDM volume 2A, CPUID leaf 1Ah).
+    pub slow: bool,
+}
+
+impl Own {
+    /// What this processor says by `cpuid(leaf, subleaf)`.
+    pub fn read(cpuid: impl Fn(u32, u32) -> Answer) -> Own {
+        const STRUCTURED: u32 = 7;
+        const HYBRID: u32 = 1 << 15;
+        const KIND: u32 = 0x1a;
+        /// The kind "Atom", in the highest byte.
+        const SAVES_ENERGY: u32 = 0x20;
+        let hybrid = cpuid(0, 0).eax >= KIND && cpuid(STRUCTURED, 0).edx & HYBRID != 0;
+        let slow = hybrid && cpuid(KIND, 0).eax >> 24 == SAVES_ENERGY;
+        Own { shifts: Shifts::read(cpuid), slow }
+    }
+
+    /// Numbers that are equal for processors, by the numbers of their interrupt controllers, that share a part below the package; `shift` is that of the
+    /// part. Cores of different kinds never do.
+    pub fn part(&self, id: u32, shift: u32) -> u64 {
+        u64::from(id >> shift) << 1 | u64::from(self.slow)
+    }
+}
+
 /// Shifts of core and package by a leaf that lists levels from the threads up; none if it lists none.
 fn levels(cpuid: &impl Fn(u32, u32) -> Answer, leaf: u32) -> Option<(u32, u32)> {
     let mut found: Option<(u32, u32)> = None;
@@ -110,6 +138,37 @@ mod tests {
             let [eax, ebx, ecx, edx] = found.map_or([0; 4], |(_, _, registers)| *registers);
             Answer { eax, ebx, ecx, edx }
         })
+    }
+
+    /// Intel Core with cores of two kinds: one that saves energy, and shares its second-level cache with three others.
+    const SLOW: Dump = &[
+        (0, 0, [0x20, 0, 0, 0]),
+        (4, 0, [0xfc00_4121, 0, 0, 0]),
+        (4, 1, [0xfc01_c143, 0, 0, 0]),
+        (4, 2, [0xfc1f_c163, 0, 0, 0]),
+        (7, 0, [2, 0, 0, 1 << 15]),
+        (0xb, 0, [1, 1, 0x100, 0x40]),
+        (0xb, 1, [7, 20, 0x201, 0x40]),
+        (0x1a, 0, [0x2000_0001, 0, 0, 0]),
+    ];
+
+    #[test]
+    fn kinds_of_cores_have_caches_of_their_own() {
+        let own = |dump: Dump| {
+            Own::read(|leaf, subleaf| {
+                let found = dump.iter().find(|(l, s, _)| (*l, *s) == (leaf, subleaf));
+                let [eax, ebx, ecx, edx] = found.map_or([0; 4], |(_, _, registers)| *registers);
+                Answer { eax, ebx, ecx, edx }
+            })
+        };
+        let slow = own(SLOW);
+        assert_eq!(slow, Own { shifts: Shifts { core: 1, package: 7, l2: 3, l3: 7 }, slow: true });
+        assert!(!own(SKYLAKE).slow && !own(&[]).slow);
+        // Four slow cores at one cache; a fast one with the same number of a part is elsewhere.
+        let parts = [0x40, 0x42, 0x46].map(|id| slow.part(id, slow.shifts.l2));
+        assert_eq!(parts, [parts[0]; 3]);
+        assert_ne!(parts[0], Own { slow: false, ..slow }.part(8, 0));
+        assert_ne!(slow.part(0x48, 3), parts[0]);
     }
 
     /// Intel Core of four cores with two threads each.

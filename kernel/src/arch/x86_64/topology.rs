@@ -2,11 +2,11 @@
 
 use core::arch::x86_64::__cpuid_count;
 
-use lwk_topology::{Answer, Shifts};
+use lwk_topology::{Answer, Own};
 
-/// How interrupt controller numbers divide on this node; all its processors are alike.
-pub fn shifts() -> Shifts {
-    Shifts::read(|leaf, subleaf| {
+/// How interrupt controller numbers divide here, and this core's kind.
+pub fn own() -> Own {
+    Own::read(|leaf, subleaf| {
         let found = __cpuid_count(leaf, subleaf);
         Answer { eax: found.eax, ebx: found.ebx, ecx: found.ecx, edx: found.edx }
     })
