@@ -19,6 +19,8 @@ pub struct Tables {
     pub cores: ArrayVec<u32, CORES_MAX>,
     /// Cores beyond the most the kernel can use.
     pub surplus_cores: usize,
+    /// Physical address of the high precision event timer's registers.
+    pub event_timer: Option<u64>,
     /// None if the tables tell of no such timer, or of one without a port.
     pub timer: Option<Timer>,
     /// The serial port that is the console; None if the tables name none.
@@ -52,6 +54,7 @@ pub fn read(machine: &Machine) -> Tables {
     }
     let fadt = tables.find(b"FACP");
     found.timer = fadt.as_ref().and_then(lwk_acpi::timer);
+    found.event_timer = tables.find(b"HPET").and_then(|hpet| lwk_acpi::event_timer(&hpet));
     found.console = tables.find(b"SPCR").and_then(|spcr| lwk_acpi::serial_console(&spcr));
     let reset = fadt.as_ref().and_then(lwk_acpi::reset);
     found.ends = Ways { off: lwk_acpi::power_off(&tables), reset };

@@ -84,7 +84,10 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     console::describe();
     power::remember(tables.ends);
     arch::interrupt_controller::init();
-    arch::clock::calibrate(tables.timer).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
+    // SAFETY: the firmware says that the timer is there.
+    let map_timer = |address| unsafe { memory::map_device(address, lwk_acpi::EVENT_TIMER_BYTES) };
+    let timers = arch::clock::Timers { event: tables.event_timer.and_then(map_timer), acpi: tables.timer };
+    arch::clock::calibrate(timers).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let cores = start_cores::start(&tables, job.file.cores.map(|cores| cores as usize), job.file.inject);
     node::describe(&machine, cores, entry_ticks);
 

@@ -18,6 +18,8 @@ pub struct Known {
     pub base_mhz: Option<u16>,
     /// The hypervisor's leaf 40000010h, in kHz.
     pub hypervisor_khz: Option<u32>,
+    /// Whether there is a high precision event timer that counts.
+    pub has_event_timer: bool,
     /// Whether the firmware names ACPI's timer.
     pub has_acpi_timer: bool,
 }
@@ -42,6 +44,8 @@ pub enum By {
 /// What can be measured against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
+    /// The high precision event timer.
+    Event,
     Acpi,
     /// The interval timer (8254), which every machine that says nothing else is taken to have.
     Interval,
@@ -59,7 +63,22 @@ pub fn source(known: &Known) -> Source {
     let told = by_crystal.map(|hz| Source::Told(hz, By::Crystal));
     let told = told.or(by_base.map(|hz| Source::Told(hz, By::BaseFrequency)));
     let told = told.or(by_hypervisor.map(|hz| Source::Told(hz, By::Hypervisor)));
-    told.unwrap_or(Source::Measured(if known.has_acpi_timer { Timer::Acpi } else { Timer::Interval }))
+    let timer = match known {
+        Known { has_event_timer: true, .. } => Timer::Event,
+        Known { has_acpi_timer: true, .. } => Timer::Acpi,
+        _ => Timer::Interval,
+    };
+    told.unwrap_or(Source::Measured(timer))
+}
+
+/// Frequency of an event timer's count by the upper half of its capabilities, the period in femtoseconds (IA-PC HPET specification 1.0a, section 2.3.4).
+/// `None` for what no such timer says: a place that nothing is behind reads as ones.
+pub fn event_timer_hz(period: u32) -> Option<u64> {
+    /// Femtoseconds in a second, and the longest period that the specification allows.
+    const SECOND: u64 = 1_000_000_000_000_000;
+    const PERIOD_MAX: u64 = 100_000_000;
+    let period = u64::from(period);
+    (1..=PERIOD_MAX).contains(&period).then(|| (SECOND + period / 2) / period)
 }
 
 impl fmt::Display for Source {
@@ -68,6 +87,7 @@ impl fmt::Display for Source {
             Source::Told(_, By::Crystal) => "by the processor's crystal",
             Source::Told(_, By::BaseFrequency) => "the processor's base frequency",
             Source::Told(_, By::Hypervisor) => "by the hypervisor",
+            Source::Measured(Timer::Event) => "by the high precision event timer",
             Source::Measured(Timer::Acpi) => "by ACPI's timer",
             Source::Measured(Timer::Interval) => "by the interval timer",
         })
@@ -85,6 +105,7 @@ mod tests {
             crystal: Some([2, 146, 38_400_000]),
             base_mhz: Some(2800),
             hypervisor_khz: Some(2_000_000),
+            has_event_timer: true,
             has_acpi_timer: true,
         };
         assert_eq!(source(&known), Source::Told(2_803_200_000, By::Crystal));
@@ -112,6 +133,23 @@ mod tests {
         assert_eq!(source(&known), Source::Told(2_299_998_000, By::Hypervisor));
         assert_eq!(source(&Known { hypervisor_khz: Some(0), ..known }), Source::Measured(Timer::Acpi));
         assert_eq!(source(&Known::default()), Source::Measured(Timer::Interval));
+    }
+
+    #[test]
+    fn timers_come_in_the_order_of_their_precision() {
+        let known = Known { has_event_timer: true, has_acpi_timer: true, ..Known::default() };
+        assert_eq!(source(&known), Source::Measured(Timer::Event));
+        let known = Known { has_event_timer: false, ..known };
+        assert_eq!(source(&known), Source::Measured(Timer::Acpi));
+        assert_eq!(source(&Known { has_acpi_timer: false, ..known }), Source::Measured(Timer::Interval));
+    }
+
+    #[test]
+    fn an_event_timer_says_how_fast_it_counts() {
+        // Intel's chipsets, and QEMU.
+        assert_eq!(event_timer_hz(69_841_279), Some(14_318_180));
+        assert_eq!(event_timer_hz(10_000_000), Some(100_000_000));
+        assert_eq!([0, 100_000_001, u32::MAX].map(event_timer_hz), [None; 3]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Reads everything there is in a memory: for the tests and the fuzz target.
 
 use lwk_acpi::{
-    Affinity, Distances, Memory, NODES_MAX, SerialPlace, Tables, configuration_spaces, power_off, processors,
-    reset, serial_console, timer,
+    Affinity, Distances, EVENT_TIMER_BYTES, Memory, NODES_MAX, SerialPlace, Tables, configuration_spaces,
+    event_timer, power_off, processors, reset, serial_console, timer,
 };
 
 /// Where the root pointer is.
@@ -12,6 +12,9 @@ pub fn read_all<'m>(memory: impl Memory<'m>) {
     let Ok(tables) = Tables::new(memory, POINTER) else { return };
     if let Some(madt) = tables.find(b"APIC") {
         assert!(processors(&madt).count() <= madt.bytes().len() / 8);
+    }
+    if let Some(address) = tables.find(b"HPET").and_then(|hpet| event_timer(&hpet)) {
+        assert!(address != 0 && address.is_multiple_of(EVENT_TIMER_BYTES));
     }
     if let Some(timer) = tables.find(b"FACP").and_then(|fadt| timer(&fadt)) {
         assert_ne!(timer.port, 0);

@@ -4,6 +4,7 @@ mod broken;
 mod build;
 mod console;
 mod entries;
+mod event_timer;
 mod exercise;
 mod machines;
 mod power;

@@ -2,10 +2,11 @@
 
 use core::arch::x86_64::{_mm_lfence, _rdtsc};
 use core::fmt;
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use lwk_acpi::Timer;
-use lwk_clock::{Known, Source};
+use lwk_clock::{Known, Source, Timer as By};
 use raw_cpuid::CpuId;
 
 use super::ports;
@@ -32,7 +33,7 @@ impl fmt::Display for NoReference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "this machine has no ACPI timer and no interval timer, and its processor does not tell the frequency of its counter"
+            "this machine has no event timer, no ACPI timer and no interval timer that runs, and its processor does not tell the frequency of its counter"
         )
     }
 }
@@ -75,16 +76,34 @@ pub fn wait_until(condition: impl Fn() -> bool, microseconds: u64) -> bool {
     true
 }
 
-/// Finds the counter's frequency: as `lwk_clock` says. Reads the wall clock.
+/// What the firmware says that can be measured against.
+#[derive(Clone, Copy)]
+pub struct Timers {
+    /// The high precision event timer's registers, mapped for ever.
+    pub event: Option<NonNull<u8>>,
+    pub acpi: Option<Timer>,
+}
+
+/// Finds the counter's frequency: as `lwk_clock` says; a timer that does not run is as if it were not there. Reads the wall clock.
 ///
 /// # Errors
 /// [`NoReference`] if nobody tells it and the timer that is left does not run.
-pub fn calibrate(timer: Option<Timer>) -> Result<(), NoReference> {
-    let source = lwk_clock::source(&known(timer.is_some()));
-    let hz = match (source, timer) {
-        (Source::Told(hz, _), _) => hz,
-        (Source::Measured(_), Some(timer)) => frequency_by_timer(timer),
-        (Source::Measured(_), None) => frequency_by_interval_timer().ok_or(NoReference)?,
+pub fn calibrate(timers: Timers) -> Result<(), NoReference> {
+    let mut known = known(&timers);
+    let (source, hz) = loop {
+        let source = lwk_clock::source(&known);
+        let hz = match source {
+            Source::Told(hz, _) => Some(hz),
+            Source::Measured(By::Event) => timers.event.and_then(frequency_by_event_timer),
+            Source::Measured(By::Acpi) => timers.acpi.and_then(frequency_by_acpi),
+            Source::Measured(By::Interval) => frequency_by_interval_timer(),
+        };
+        match (hz, source) {
+            (Some(hz), _) => break (source, hz),
+            (None, Source::Measured(By::Event)) => known.has_event_timer = false,
+            (None, Source::Measured(By::Acpi)) => known.has_acpi_timer = false,
+            (None, _) => return Err(NoReference),
+        }
     };
     TICKS_A_SECOND.store(hz, Ordering::Relaxed);
     WALL_BASE_NANOSECONDS.store(real_time_clock_seconds() * 1_000_000_000, Ordering::Relaxed);
@@ -96,7 +115,7 @@ pub fn calibrate(timer: Option<Timer>) -> Result<(), NoReference> {
     Ok(())
 }
 
-fn known(has_acpi_timer: bool) -> Known {
+fn known(timers: &Timers) -> Known {
     let cpu = CpuId::new();
     Known {
         crystal: cpu
@@ -104,7 +123,8 @@ fn known(has_acpi_timer: bool) -> Known {
             .map(|info| [info.denominator(), info.numerator(), info.nominal_frequency()]),
         base_mhz: cpu.get_processor_frequency_info().map(|info| info.processor_base_frequency()),
         hypervisor_khz: cpu.get_hypervisor_info().and_then(|info| info.tsc_frequency()),
-        has_acpi_timer,
+        has_event_timer: timers.event.is_some(),
+        has_acpi_timer: timers.acpi.is_some(),
     }
 }
 
@@ -153,21 +173,46 @@ fn frequency_by_interval_timer() -> Option<u64> {
 
 /// ACPI's timer runs at this frequency (ACPI specification 6.5, section 4.8.2.1).
 const ACPI_TIMER_HZ: u64 = 3_579_545;
-/// Length of the calibration: 10 ms, which bounds the error by the few microseconds a port read takes.
-const CALIBRATION_TICKS: u32 = (ACPI_TIMER_HZ / 100) as u32;
+/// One in so many of a second is the length of the calibration: 10 ms, which bounds the error by the few microseconds a reading takes.
+const CALIBRATION_PART: u64 = 100;
 /// Readings of which the quickest is taken: between the two clocks of any one of them a virtual machine's core may have had to wait for its turn.
 const READINGS: usize = 16;
 
-fn frequency_by_timer(timer: Timer) -> u64 {
+fn frequency_by_acpi(timer: Timer) -> Option<u64> {
     // SAFETY: reading the timer has no effect.
-    let read = || unsafe { ports::read_u32(timer.port) } & timer.mask;
+    frequency_by(&|| unsafe { ports::read_u32(timer.port) }, timer.mask, ACPI_TIMER_HZ)
+}
+
+/// Against the event timer's count, which runs meanwhile. None if it does not, or says what no such timer does.
+fn frequency_by_event_timer(registers: NonNull<u8>) -> Option<u64> {
+    /// Offsets of the period, the configuration and the count's lower half; the bit that lets it count. All are read by four bytes, which every such
+    /// timer allows.
+    const PERIOD: usize = 4;
+    const CONFIGURATION: usize = 0x10;
+    const COUNT: usize = 0xf0;
+    const ENABLED: u32 = 1;
+    let at = |offset: usize| registers.as_ptr().wrapping_add(offset).cast::<u32>();
+    // SAFETY: registers of the timer, mapped for ever, which only this function uses; aligned, as the reader of the table sees to.
+    let read = |offset: usize| unsafe { at(offset).read_volatile() };
+    // SAFETY: as above.
+    let configure = |bits: u32| unsafe { at(CONFIGURATION).write_volatile(bits) };
+    let hz = lwk_clock::event_timer_hz(read(PERIOD))?;
+    let before = read(CONFIGURATION);
+    configure(before | ENABLED);
+    let found = frequency_by(&|| read(COUNT), u32::MAX, hz);
+    configure(before);
+    found
+}
+
+/// Against a count of `hz` a second, in these bits. None if it stands still.
+fn frequency_by(read: &dyn Fn() -> u32, mask: u32, hz: u64) -> Option<u64> {
     let moment = || {
         let mut best = (u64::MAX, 0, 0);
         for _ in 0..READINGS {
-            let (before, timer, after) = (ticks(), read(), ticks());
+            let (before, count, after) = (ticks(), read(), ticks());
             let width = after.saturating_sub(before);
             if width < best.0 {
-                best = (width, timer, before + width / 2);
+                best = (width, count, before + width / 2);
             }
         }
         (best.1, best.2)
@@ -175,10 +220,13 @@ fn frequency_by_timer(timer: Timer) -> u64 {
     let (start, start_ticks) = moment();
     loop {
         let (now, now_ticks) = moment();
-        let elapsed = now.wrapping_sub(start) & timer.mask;
-        if elapsed >= CALIBRATION_TICKS {
-            let ticks_passed = u128::from(now_ticks - start_ticks);
-            return (ticks_passed * u128::from(ACPI_TIMER_HZ) / u128::from(elapsed)) as u64;
+        let elapsed = u64::from(now.wrapping_sub(start) & mask);
+        let passed = now_ticks - start_ticks;
+        if elapsed >= hz / CALIBRATION_PART {
+            return Some((u128::from(passed) * u128::from(hz) / u128::from(elapsed)) as u64);
+        }
+        if passed > INTERVAL_TICKS_MAX {
+            return None;
         }
         core::hint::spin_loop();
     }
