@@ -4,8 +4,8 @@ use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::Access;
 use lwk_mm::address::{PhysAddr, VirtAddr};
 use lwk_mm::table::{
-    self, Entry, MapError, MapFlags, Mappable, PageTableEntry, PageTableIndex, PageTableLevel, TableFrame,
-    TableMemory,
+    self, Caching, Entry, MapError, MapFlags, Mappable, PageTableEntry, PageTableIndex, PageTableLevel,
+    TableFrame, TableMemory,
 };
 
 use crate::arch::features::features;
@@ -101,9 +101,14 @@ impl AddressSpace {
         self.map(start, memory, access, MapFlags { global, ..MapFlags::default() })
     }
 
-    /// Maps registers of a device for the kernel at address `start`, uncached, as [`Self::map_for_kernel`] does. Errors: see [`table::map`].
-    pub fn map_device(&mut self, start: VirtAddr, registers: &Mappable) -> Result<(), MapError> {
-        let flags = MapFlags { global: true, uncached: true, ..MapFlags::default() };
+    /// Maps memory of a device for the kernel at address `start`, as [`Self::map_for_kernel`] does. Errors: see [`table::map`].
+    pub fn map_device(
+        &mut self,
+        start: VirtAddr,
+        registers: &Mappable,
+        caching: Caching,
+    ) -> Result<(), MapError> {
+        let flags = MapFlags { global: true, caching, ..MapFlags::default() };
         self.map(start, registers, Access::RW, flags)
     }
 
@@ -118,6 +123,11 @@ impl AddressSpace {
         let mapped = table::map(&mut tables, self.root, start, memory, access, flags);
         self.tables += tables.made;
         mapped
+    }
+
+    /// Where in physical memory a mapped address is.
+    pub fn physical(&self, address: VirtAddr) -> Option<PhysAddr> {
+        table::translate(&LinearTables::lock(), self.root, address).map(|(physical, ..)| physical)
     }
 
     /// Shows what is in slot 0 of `peer`, now and later, in `slot` of this one (SMARTMAP: one entry of 8 bytes). Errors: see

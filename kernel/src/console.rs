@@ -10,9 +10,10 @@ use lwk_acpi::{SerialConsole, SerialPlace};
 use lwk_console::{Header, one_line};
 
 use crate::arch::clock;
+use crate::arch::features::features;
 use crate::arch::serial::{self, Registers, Serial};
 use crate::boot::Screen;
-use crate::drivers::screen::TextScreen;
+use crate::drivers::screen::{self, TextScreen};
 use crate::memory;
 
 struct Console {
@@ -72,16 +73,28 @@ pub fn describe() {
         let console = CONSOLE.lock();
         (console.serial.as_ref().map(Serial::registers), console.screen.as_ref().map(TextScreen::size))
     };
+    let stores = if features().combining { "combine" } else { "go one by one" };
     match serial {
-        Some(registers) => log::debug!("serial line at {registers}, screen {screen:?}"),
-        None => log::debug!("no serial line, screen {screen:?}"),
+        Some(registers) => {
+            log::debug!("serial line at {registers}, screen {screen:?}, whose stores {stores}")
+        }
+        None => log::debug!("no serial line, screen {screen:?}, whose stores {stores}"),
     }
 }
 
 /// Opens the screen, if the firmware gives one whose pixels are of a kind that is known.
 pub fn open_screen(screen: Option<Screen>) {
     if let Some(screen) = screen {
-        CONSOLE.lock().screen = TextScreen::new(screen.pixels, screen.info);
+        CONSOLE.lock().screen = screen::open(screen.pixels, screen.info);
+    }
+}
+
+/// Lets the screen's stores combine from now on. When the kernel's memory and this core's features are set up, before ranks exist.
+pub fn combine_screen() {
+    if features().combining
+        && let Some(screen) = &mut CONSOLE.lock().screen
+    {
+        screen.change_pixels(screen::combining);
     }
 }
 
@@ -166,6 +179,9 @@ impl Console {
                 END => out.send(b".\n"),
                 _ => out.send(b"\n"),
             }
+        }
+        if let Some(screen) = &mut self.screen {
+            screen.flush();
         }
         // Last, because the host tool may act on it: by then the screen shows it.
         if let Some(serial) = self.serial.as_mut().filter(|_| !self.plain) {

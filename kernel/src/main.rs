@@ -81,6 +81,7 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     core_local::init_boot_core().unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let tables = acpi_tables::read(&machine);
     tables.console.into_iter().for_each(console::change_serial);
+    console::combine_screen();
     console::describe();
     power::remember(tables.ends);
     arch::interrupt_controller::init();

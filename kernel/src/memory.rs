@@ -8,7 +8,7 @@ use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::Access;
 use lwk_mm::address::{PhysAddr, VirtAddr};
 use lwk_mm::physical::PhysicalMemory;
-use lwk_mm::table::{MapError, Mappable, PageTableLevel, PhysFrame, TableFrame};
+use lwk_mm::table::{Caching, MapError, Mappable, PageTableLevel, PhysFrame, TableFrame};
 
 use crate::address_space::AddressSpace;
 use crate::arch::core_block::Stack;
@@ -234,6 +234,15 @@ const LARGE_PAGE: u64 = 2 << 20;
 /// # Safety
 /// The firmware says that a device is there, and no memory.
 pub unsafe fn map_device(start: u64, bytes: u64) -> Option<NonNull<u8>> {
+    // SAFETY: this function's contract, which is the same.
+    unsafe { map_at(start, bytes, Caching::Off) }
+}
+
+/// As [`map_device`], cached as said.
+///
+/// # Safety
+/// As for [`map_device`].
+unsafe fn map_at(start: u64, bytes: u64, caching: Caching) -> Option<NonNull<u8>> {
     let first = start & !(PAGE_BYTES - 1);
     let length = start.checked_add(bytes)?.checked_next_multiple_of(PAGE_BYTES)? - first;
     let end = PhysAddr::try_new(first + length).ok()?;
@@ -246,8 +255,20 @@ pub unsafe fn map_device(start: u64, bytes: u64) -> Option<NonNull<u8>> {
         *next = place + length;
         place
     };
-    with_kernel_space(|space| space.map_device(VirtAddr::new(place), &registers)).ok()?;
+    with_kernel_space(|space| space.map_device(VirtAddr::new(place), &registers, caching)).ok()?;
     NonNull::new((place + (start - first)) as *mut u8)
+}
+
+/// The same memory by a mapping whose stores combine ([`Caching::Combining`]), for ever; by the old one if the page tables have no room. Before ranks
+/// exist.
+pub fn map_combining(place: &'static mut [u8]) -> &'static mut [u8] {
+    let (pointer, length) = (place.as_mut_ptr(), place.len());
+    let start = with_kernel_space(|space| space.physical(VirtAddr::from_ptr(pointer)));
+    // SAFETY: the boot loader has mapped what is one piece of device memory for its owner, who gives it up for what this returns.
+    let mapped = start.and_then(|start| unsafe { map_at(start.as_u64(), length as u64, Caching::Combining) });
+    let pointer = mapped.map_or(pointer, NonNull::as_ptr);
+    // SAFETY: as many bytes as before, mapped for ever, and nobody else's.
+    unsafe { core::slice::from_raw_parts_mut(pointer, length) }
 }
 
 /// Who has how much at this moment.

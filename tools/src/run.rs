@@ -202,7 +202,7 @@ fn check_job(options: &JobOptions) -> Outcome<JobOptions> {
             options.app
         )));
     }
-    Ok(JobOptions { app: CHECK.into(), args: Vec::new(), ..options.clone() })
+    Ok(JobOptions { app: CHECK.into(), args: vec!["--colour".into()], ..options.clone() })
 }
 
 /// The job as far as `run`, on a node or on this machine, and `image` share it.

@@ -66,16 +66,14 @@ fn main(env: &Env) -> i32 {
 }
 
 fn parse(env: &Env) -> Options {
-    /// STREAM's arrays need not be larger than this: 128 MiB each.
+    /// STREAM's arrays need not be larger than this: 128 MiB each, or 4 MiB where an emulator computes.
     const ELEMENTS_MAX: usize = 1 << 24;
+    const EMULATED_MAX: usize = 1 << 19;
     let page = job().page();
     let fitting = ((page.heap_end - page.heap_start) / 4) as usize / size_of::<f64>();
-    let mut options = Options {
-        time: Duration::from_secs(1),
-        elements: fitting.min(ELEMENTS_MAX),
-        colour: false,
-        spoil: None,
-    };
+    let most = if job().is_emulated() { EMULATED_MAX } else { ELEMENTS_MAX };
+    let mut options =
+        Options { time: Duration::from_secs(1), elements: fitting.min(most), colour: false, spoil: None };
     let mut cli = Cli::new(env, USAGE);
     while let Some(argument) = cli.argument() {
         match argument {

@@ -125,6 +125,18 @@ pub trait TableMemory {
     fn write(&mut self, table: TableFrame, index: PageTableIndex, entry: Entry);
 }
 
+/// How the processor caches memory: the entry of its page attribute table (Intel SDM volume 3A, section 12.12).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Caching {
+    /// Entry 0: as memory is, unless the range registers say otherwise.
+    #[default]
+    Full,
+    /// Entry 1, which the kernel makes write-combining: frame buffers.
+    Combining,
+    /// Entry 3: registers of devices.
+    Off,
+}
+
 /// How to map, beside the access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MapFlags {
@@ -132,8 +144,7 @@ pub struct MapFlags {
     pub user: bool,
     /// The same in every address space, so that it survives a reload of the root.
     pub global: bool,
-    /// Device memory: not cached (memory type index 3 of the processor's power-on PAT).
-    pub uncached: bool,
+    pub caching: Caching,
     /// The processor has pages of 1 GiB.
     pub gigabyte_pages: bool,
 }
@@ -360,7 +371,8 @@ fn map_page(
     let leaf = PageTableFlags::PRESENT
         | user
         | when(access.write, PageTableFlags::WRITABLE)
-        | when(flags.uncached, PageTableFlags::NO_CACHE | PageTableFlags::WRITE_THROUGH)
+        | when(flags.caching == Caching::Off, PageTableFlags::NO_CACHE)
+        | when(flags.caching != Caching::Full, PageTableFlags::WRITE_THROUGH)
         | when(level > PageTableLevel::One, PageTableFlags::HUGE_PAGE)
         | when(flags.global, PageTableFlags::GLOBAL)
         | when(!access.execute, PageTableFlags::NO_EXECUTE);

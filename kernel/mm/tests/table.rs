@@ -5,14 +5,15 @@ mod common;
 use common::{Emulated, frames};
 use lwk_abi::address::{JOB_PAGE, SEGMENT_START, SLOT_BYTES, remote};
 use lwk_mm::table::{
-    MapError, MapFlags, Mappable, PageTableFlags, PageTableLevel, TableMemory, copy_upper_half, link_slot,
-    map, pdpt_of, translate,
+    Caching, MapError, MapFlags, Mappable, PageTableFlags, PageTableLevel, TableMemory, copy_upper_half,
+    link_slot, map, pdpt_of, translate,
 };
 use lwk_mm::{Access, PhysAddr, VirtAddr};
 
 const GIB: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
-const USER_FLAGS: MapFlags = MapFlags { user: true, global: false, uncached: false, gigabyte_pages: true };
+const USER_FLAGS: MapFlags =
+    MapFlags { user: true, global: false, caching: Caching::Full, gigabyte_pages: true };
 
 #[test]
 fn the_largest_page_that_fits_is_used() {
@@ -43,7 +44,7 @@ fn without_gigabyte_pages_none_is_made() {
 #[test]
 fn flags_reach_the_leaf() {
     let (mut memory, root) = Emulated::new();
-    let flags = MapFlags { user: false, global: true, uncached: true, gigabyte_pages: false };
+    let flags = MapFlags { user: false, global: true, caching: Caching::Off, gigabyte_pages: false };
     let high = VirtAddr::new(0xffff_ffff_ffff_f000);
     map(&mut memory, root, high, &frames(0xfee0_0000, 0x1000), Access::RX, flags).unwrap();
     let leaf = &memory.tables[3][511];
@@ -54,6 +55,16 @@ fn flags_reach_the_leaf() {
     assert_eq!((leaf.addr(), leaf.flags()), (PhysAddr::new(0xfee0_0000), expected));
     assert_eq!(translate(&memory, root, high), Some((PhysAddr::new(0xfee0_0000), Access::RX, false)));
     assert!(!memory.tables[0][511].flags().contains(PageTableFlags::USER_ACCESSIBLE));
+}
+
+#[test]
+fn stores_to_frame_buffers_combine() {
+    let (mut memory, root) = Emulated::new();
+    let flags = MapFlags { caching: Caching::Combining, ..MapFlags::default() };
+    let high = VirtAddr::new(0xffff_ffff_ffff_f000);
+    map(&mut memory, root, high, &frames(0xfd00_0000, 0x1000), Access::RW, flags).unwrap();
+    let kind = PageTableFlags::NO_CACHE | PageTableFlags::WRITE_THROUGH;
+    assert_eq!(memory.tables[3][511].flags() & kind, PageTableFlags::WRITE_THROUGH);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use common::{Emulated, frames};
 use lwk_abi::address::{JOB_PAGE, MAX_RANKS, PAGE_BYTES, SEGMENT_START};
 use lwk_mm::layout::{ImageRange, Layout};
-use lwk_mm::table::{MapError, MapFlags, link_slot, map, pdpt_of, translate};
+use lwk_mm::table::{Caching, MapError, MapFlags, link_slot, map, pdpt_of, translate};
 use lwk_mm::{Access, PhysAddr, VirtAddr};
 use proptest::prelude::*;
 
@@ -46,7 +46,7 @@ fn request() -> impl Strategy<Value = Request> {
                 phys,
                 pages,
                 access,
-                flags: MapFlags { user, global, uncached: false, gigabyte_pages },
+                flags: MapFlags { user, global, caching: Caching::Full, gigabyte_pages },
             }
         },
     )

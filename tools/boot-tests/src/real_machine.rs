@@ -4,12 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::judge::Expected;
+use super::screen_text;
 use super::serial_line::{self, Reader};
 use super::special::strings;
 use lwk::accel::Choice;
 use lwk::emulator;
 use lwk::qemu::{Boot, Machine, Node};
 use lwk::run;
+use lwk::screen::{self, Picture};
 use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::{RunFolder, Tree};
 
@@ -65,21 +67,24 @@ pub fn keeps_a_limit(lwk: &Lwk) -> Result<(), String> {
     is_off(&mut machine)
 }
 
-/// An image that checks its machine says all that it is to say, in order, and switches the machine off.
-pub fn checks_itself(lwk: &Lwk, screen: bool) -> Result<(), String> {
+/// An image that checks its machine says all that it is to say, shows the latencies in colours if there is a screen, and switches the machine off if it
+/// is told to.
+pub fn checks_itself(lwk: &Lwk, has_screen: bool) -> Result<(), String> {
     let folder = lwk.folder()?;
     let image = folder.file("stick.img");
     let mut words: Vec<std::ffi::OsString> =
-        ["image", "smap-ring", "--check", "--at-end", "off", "-o"].map(Into::into).to_vec();
+        ["image", "smap-ring", "--check", "--at-end", if has_screen { "halt" } else { "off" }, "-o"]
+            .map(Into::into)
+            .to_vec();
     words.push(image.clone().into_os_string());
     Expected { stdout: strings(&["dd if="]), ..Expected::default() }
         .judge(&lwk.command(&words, PATIENCE)?)?;
     // More cores than the image was told of: it has a rank on each.
-    let more: &[&str] = if screen { &["-smp", "3"] } else { &["-smp", "3", "-vga", "none"] };
+    let more: &[&str] = if has_screen { &["-smp", "3"] } else { &["-smp", "3", "-vga", "none"] };
     let mut machine = start(lwk.tree(), &image, &folder, more)?;
     let wanted = [
         // The kernel's part.
-        "MiB of memory, ",
+        "3 cores, 1",
         "time stamp counter runs at ",
         "core 2: ",
         // The program's.
@@ -98,7 +103,19 @@ pub fn checks_itself(lwk: &Lwk, screen: bool) -> Result<(), String> {
         "the job has ended with status 0",
     ];
     serial_line::hear(&mut machine, Reader::Quick, &wanted)?;
-    is_off(&mut machine)
+    if !has_screen {
+        return is_off(&mut machine);
+    }
+    let png = folder.file("screen.png");
+    screen::dump(&mut machine.monitor, &folder.file("screen.ppm"), &png)
+        .map_err(|failure| failure.message)?;
+    let picture = Picture::read_png(&png).map_err(|failure| failure.message)?;
+    let text = screen_text::read(&picture).join("\n");
+    // The coolest and the hottest cell; there is no other colour on a screen of grey text.
+    let has = |colour: [u8; 3]| picture.rgb.chunks_exact(3).any(|pixel| pixel == colour);
+    let coloured = has([0, 255, 0]) && has([255, 0, 0]);
+    let told = text.contains("# check: every result is right");
+    if told && coloured { Ok(()) } else { Err(format!("colours: {coloured}; the screen shows\n{text}")) }
 }
 
 /// A machine without serial line and screen runs its job all the same: it switches itself off, and without that order it would not.

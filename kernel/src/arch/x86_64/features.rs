@@ -4,7 +4,7 @@ use core::arch::asm;
 
 use raw_cpuid::{CpuId, CpuIdReaderNative};
 use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags};
-use x86_64::registers::model_specific::{Efer, EferFlags};
+use x86_64::registers::model_specific::{Efer, EferFlags, Msr};
 use x86_64::registers::xcontrol::{XCr0, XCr0Flags};
 
 use super::extended_state::STATE_BYTES;
@@ -20,6 +20,8 @@ pub struct Features {
     pub fsgsbase: bool,
     pub xsave: bool,
     pub x2apic: bool,
+    /// Frame buffers can be mapped write-combining.
+    pub combining: bool,
     pub machine_check: bool,
     pub machine_check_banks: bool,
     pub gigabyte_pages: bool,
@@ -44,6 +46,10 @@ impl Features {
         if self.fsgsbase { FSGSBASE } else { 0 }
     }
 }
+
+/// The page attribute table (Intel SDM volume 3A, section 12.12.2): entry 1 is write-combining, the others are as after a reset.
+const PAGE_ATTRIBUTES: u32 = 0x277;
+const PAGE_ATTRIBUTE_TABLE: u64 = 0x0007_0406_0007_0106;
 
 static FEATURES: spin::Once<Features> = spin::Once::new();
 
@@ -92,6 +98,7 @@ fn detect() -> Features {
         fsgsbase: has_structured(|f| f.has_fsgsbase()),
         xsave: has_basic(|f| f.has_xsave()),
         x2apic: has_basic(|f| f.has_x2apic()),
+        combining: has_basic(|f| f.has_pat()),
         machine_check: has_basic(|f| f.has_mce()),
         machine_check_banks: has_basic(|f| f.has_mce() && f.has_mca()),
         random: has_basic(|f| f.has_rdrand()),
@@ -184,6 +191,10 @@ pub fn enable() {
         );
     }
     clear_breakpoints();
+    if found.combining {
+        // SAFETY: the register is there. Entry 1 is what nothing is mapped with but by `Caching::Combining`; the others stay as after a reset.
+        unsafe { Msr::new(PAGE_ATTRIBUTES).write(PAGE_ATTRIBUTE_TABLE) };
+    }
     if found.xsave {
         // SAFETY: OSXSAVE is set and the components are ones the processor reported.
         unsafe { XCr0::write(XCr0Flags::from_bits_truncate(found.state_components)) };
