@@ -10,6 +10,7 @@
 //!
 //! What is known of a peer begins with the first message to it or from it.
 
+mod arrivals;
 mod content;
 mod meeting;
 mod staging;
@@ -21,8 +22,8 @@ use crate::{
     Arrival, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Result, Started, Ticket, UnderWay,
 };
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use arrivals::{Front, Peer, What};
 use content::{Contents, FETCH, Fetches};
 use core::fmt;
 use lwk_copy::threshold::PUT_LIMIT;
@@ -30,8 +31,8 @@ use lwk_place::WorldRank;
 use lwk_user::portals::abi::{Event, event, failure};
 use lwk_user::{eprintln, job, start, wait};
 use staging::{STAGED, Staging};
-use window::{Form, Inward, Outward};
-use wire::{Head, Kind, Request, Target, VOLATILE, Wire};
+use window::Form;
+use wire::{Kind, Request, Target, VOLATILE, Wire};
 
 /// Events of puts without a message that may wait for each ring: half a ring is told at a time, and a look is between the first and the third.
 const TELLINGS: usize = 3;
@@ -56,34 +57,6 @@ pub struct Portals {
     /// Requests that have been taken back, of which the receivers do not know yet.
     untold: Vec<(WorldRank, u64)>,
     meetings: meeting::Seen,
-}
-
-/// What is known of a peer.
-#[derive(Default)]
-struct Peer {
-    outward: Outward,
-    inward: Inward,
-    /// What has arrived and has not been taken.
-    arrived: VecDeque<Front>,
-}
-
-/// A message that has arrived.
-#[derive(Clone, Copy)]
-struct Front {
-    label: Label,
-    bytes: usize,
-    units: u32,
-    what: What,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
-    /// Its content, in the ring.
-    Content(*const u8),
-    /// A request for the content of this token.
-    Request(u64),
-    /// Nothing that anybody receives.
-    Nothing,
 }
 
 /// A request that is held.
@@ -125,96 +98,6 @@ impl Portals {
             untold: Vec::new(),
             meetings: meeting::Seen::default(),
         })
-    }
-
-    fn peer(&mut self, peer: WorldRank) -> &mut Peer {
-        self.peers[peer.index()].get_or_insert_default()
-    }
-
-    /// Puts something into the ring at a peer; `put` begins the put and says whether the kernel had room. False if nothing has happened.
-    fn put_into_ring(
-        &mut self,
-        peer: WorldRank,
-        (kind, label): (Kind, Label),
-        bytes: usize,
-        put: impl FnOnce(&Wire, &Target) -> core::result::Result<(), wire::NoRoom>,
-    ) -> bool {
-        let (form, me) = (self.form, self.me);
-        let it = self.peers[peer.index()].get_or_insert_default();
-        let Some((unit, after)) = it.outward.reserve(form, form.units_of(bytes)) else { return false };
-        let head = Head { kind, freed: it.inward.position() };
-        let target = Target { peer, label, head, place: form.place(me.0, unit) };
-        if put(&self.wire, &target).is_err() {
-            return false;
-        }
-        it.outward = after;
-        it.inward.tell();
-        true
-    }
-
-    /// Tells a peer how far this rank has come, if it may wait for that.
-    fn tell_freed(&mut self, peer: WorldRank) {
-        let Some(it) = &mut self.peers[peer.index()] else { return };
-        if it.inward.is_owing(self.form) {
-            let head = Head { kind: Kind::Freed, freed: it.inward.position() };
-            let target = Target { peer, label: Label(0), head, place: 0 };
-            // Without room now, it is told at the next look.
-            if self.wire.put_scratch(&target, 0, SHORT | u64::from(peer.0)).is_ok() {
-                it.inward.tell();
-            }
-        }
-    }
-
-    /// Sorts what has arrived by peers.
-    fn take_arrivals(&mut self) {
-        while let Some(event) = self.wire.next_arrival() {
-            self.take_arrival(&event);
-        }
-    }
-
-    fn take_arrival(&mut self, event: &Event) {
-        let sender = WorldRank(event.node);
-        let (Some(head), true) = (Head::of(event.data), sender.0 < job().size()) else {
-            end_job(format_args!("rank {sender} has put what no rank puts"));
-        };
-        if event.failure != failure::OK || event.dropped != 0 {
-            end_job(format_args!("a message of rank {sender} has been lost: failure {}", event.failure));
-        }
-        let (form, label, bytes) = (self.form, Label(event.bits), event.done as usize);
-        let it = self.peers[sender.index()].get_or_insert_default();
-        it.outward.freed(head.freed);
-        let front = |bytes, what| Front { label, bytes, units: form.units_of(event.done as usize), what };
-        let at = self.wire.arrived_at(event);
-        match (head.kind, at) {
-            (Kind::Eager, Some(at)) => it.arrived.push_back(front(bytes, What::Content(at))),
-            (Kind::Request, Some(at)) if bytes == Request::BYTES => {
-                // SAFETY: as many bytes lie in the ring, which the kernel has written before the event, and the sender does not use them again
-                // before they are free.
-                let request = Request::of(unsafe { at.cast::<[u8; Request::BYTES]>().read() });
-                it.arrived.push_back(front(request.bytes as usize, What::Request(request.token)));
-            }
-            (Kind::Cancel, _) => {
-                it.arrived.push_back(front(0, What::Nothing));
-                self.forget_request(sender, label.0);
-            }
-            (Kind::Freed, _) => {}
-            (Kind::Meet, _) => self.meetings.note(label.0),
-            _ => end_job(format_args!("rank {sender} has put what no rank puts")),
-        }
-    }
-
-    /// A sender has taken a message back: if its request is here still, nobody receives it.
-    fn forget_request(&mut self, peer: WorldRank, token: u64) {
-        for front in &mut self.peer(peer).arrived {
-            if front.what == What::Request(token) {
-                front.what = What::Nothing;
-            }
-        }
-        for (_, kept) in &mut self.kept {
-            if matches!(kept, Kept::At { peer: of, token: other, .. } if (*of, *other) == (peer, token)) {
-                *kept = Kept::Cancelled;
-            }
-        }
     }
 
     /// Takes in what has become of this rank's operations, and begins what there was no room for.
@@ -300,16 +183,6 @@ impl Portals {
         // Nobody knows of it.
         self.contents.withdraw(&self.wire, number);
         None
-    }
-
-    /// Takes the front message of a peer away.
-    fn take_front(&mut self, peer: WorldRank) -> Option<Front> {
-        let form = self.form;
-        let it = self.peer(peer);
-        let front = it.arrived.pop_front()?;
-        // Of content only when it has been copied: the ring is told to be free by a later put.
-        it.inward.free(form, front.units);
-        Some(front)
     }
 
     /// Fetches the content of a request that is held, so that its sender cannot take it back; false if it has. Waits for the nodes between, and for no
