@@ -17,7 +17,7 @@ pub fn barrier(bench: &Bench) -> Result<Table> {
         || exchange(bench, iterations),
     )?;
     let (value, floor) = (microseconds(ours) / iterations as f64, microseconds(floor) / iterations as f64);
-    let rows = vec![Row::new(0, value, floor)];
+    let rows = vec![Row::beside(0, value, bench.floor.is_there().then_some(floor))];
     table(bench, "barrier", "Latency (us)", "one line exchanged by ranks 0 and 1", rows, 0)
 }
 
@@ -91,7 +91,7 @@ fn allreduce_beside(
         )?;
         let (value, least) =
             (microseconds(ours) / iterations as f64, microseconds(least) / iterations as f64);
-        rows.push(Row::new(bytes, value, least));
+        rows.push(Row::beside(bytes, value, bench.floor.is_there().then_some(least)));
     }
     table(bench, name, "Latency (us)", what, rows, wrong)
 }

@@ -155,6 +155,11 @@ impl Row {
         Row { bytes, value, floor: Some(floor), ratio: Some(value / floor) }
     }
 
+    /// A row with the floor, if there is one.
+    pub fn beside(bytes: usize, value: f64, floor: Option<f64>) -> Row {
+        floor.map_or(Row::alone(bytes, value), |floor| Row::new(bytes, value, floor))
+    }
+
     /// A row of what has no floor.
     pub fn alone(bytes: usize, value: f64) -> Row {
         Row { bytes, value, floor: None, ratio: None }

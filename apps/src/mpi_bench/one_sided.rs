@@ -276,7 +276,8 @@ pub fn latency(
         )?;
         setting.into_inner().free()?;
         let each = |ticks| microseconds(ticks) / iterations as f64;
-        rows.push(Row::new(bytes, each(ours), each(floor)));
+        let has_floor = !collective || bench.floor.is_there();
+        rows.push(Row::beside(bytes, each(ours), has_floor.then_some(each(floor))));
     }
     let floor = if collective { "the same without the library, and a line exchanged" } else { FLOOR };
     table(bench, name, "Latency (us)", floor, rows, wrong)

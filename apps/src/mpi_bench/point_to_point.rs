@@ -66,7 +66,8 @@ pub fn latency(bench: &Bench) -> Result<Table> {
         let floor_messages = if bytes < COPY_FLOOR_FROM { 2 * iterations } else { iterations };
         let value = microseconds(ours) / (2 * iterations) as f64;
         let floor = microseconds(floor) / floor_messages as f64;
-        rows.push(Row::new(bytes, value, floor));
+        let has_floor = bytes >= COPY_FLOOR_FROM || bench.floor.is_there();
+        rows.push(Row::beside(bytes, value, has_floor.then_some(floor)));
     }
     table(bench, "latency", "Latency (us)", "bare ring below 512 B, local copy from there", rows, wrong)
 }
@@ -109,7 +110,8 @@ pub fn bandwidth(bench: &Bench) -> Result<Table> {
         )?;
         let volume = bytes as f64 * (rounds * WINDOW) as f64;
         let (value, floor) = (volume / microseconds(ours), volume / microseconds(floor));
-        rows.push(Row::new(bytes, value, floor));
+        let has_floor = bytes >= COPY_FLOOR_FROM || bench.floor.is_there();
+        rows.push(Row::beside(bytes, value, has_floor.then_some(floor)));
     }
     table(bench, "bw", "Bandwidth (MB/s)", "bare ring below 512 B, local copy from there", rows, wrong)
 }
@@ -181,7 +183,7 @@ pub fn message_rate(bench: &Bench) -> Result<Table> {
         )?;
         let messages = (active * rounds * WINDOW) as f64;
         let (value, floor) = (messages / microseconds(ours), messages / microseconds(floor));
-        rows.push(Row::new(active as usize, value, floor));
+        rows.push(Row::beside(active as usize, value, bench.floor.is_there().then_some(floor)));
     }
     let floor = match job().is_oversubscribed() {
         false => "bare rings; first column: pairs",

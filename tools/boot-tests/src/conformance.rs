@@ -22,7 +22,7 @@ const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
 /// Paths for tests, which carry each program's messages as well, in the host home.
 const PATHS: [&str; 3] = ["late", "by-size", "halves"];
 /// Programs whose ranks have files in common, which nodes of the host home have not: each has a file system of its own.
-const NOT_ACROSS_NODES: [&str; 5] = ["classes", "file_forms", "files", "filing", "freed"];
+const NOT_ACROSS_NODES: [&str; 6] = ["classes", "f08_storage", "file_forms", "files", "filing", "freed"];
 /// Nodes of a job on several.
 const NODES: u32 = 2;
 /// Ranks with them.

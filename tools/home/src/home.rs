@@ -149,6 +149,11 @@ impl Home {
         self.control.as_mut().map_or(Ok(()), |control| control.write_all(&[TIME_IS_UP]))
     }
 
+    /// The ranks of all nodes have ended well: the node, which has said so of its own, ends.
+    pub fn release(&mut self) {
+        self.control = None;
+    }
+
     /// Ends the job, if it still runs, by closing the node's input, and waits for the node.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ use lwk_abi::console as kind;
 use lwk_job::Job;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::personality::{self, Persona};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
@@ -62,21 +63,37 @@ pub fn main(orders: &Orders<'_>) -> ExitCode {
         return ExitCode::from(HOST_LACKS as u8);
     }
     let mut console = standard_stream(1);
-    let status = match run(orders, &mut console) {
-        Ok(status) => status,
+    let (status, has_peers) = match run(orders, &mut console) {
+        Ok(end) => end,
         Err(Failure::Setup(error)) => {
             let told = record(&mut *console, kind::KERNEL, ERROR, error.message.as_bytes());
             if told.is_err() {
                 return ExitCode::FAILURE;
             }
-            error.status
+            (error.status, false)
         }
         // The host tool is gone: nobody is left to tell.
         Err(Failure::Console) => return ExitCode::FAILURE,
     };
-    match record(&mut *console, kind::END, status as u32, b"") {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+    if record(&mut *console, kind::END, status as u32, b"").is_err() {
+        return ExitCode::FAILURE;
+    }
+    if has_peers && status == 0 {
+        // Other nodes may wait for what this one has sent and they have not, or for an answer. The interrupt looks after that.
+        let _ = wait_for_input();
+    }
+    ExitCode::SUCCESS
+}
+
+/// Until the host tool says something, or is gone.
+fn wait_for_input() -> io::Result<()> {
+    let control = standard_stream(0);
+    let mut polled = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];
+    loop {
+        match poll(&mut polled, PollTimeout::NONE) {
+            Err(Errno::EINTR) => {}
+            outcome => return outcome.map(|_| ()).map_err(io::Error::from),
+        }
     }
 }
 
@@ -118,7 +135,8 @@ fn standard_stream(fd: i32) -> ManuallyDrop<File> {
     ManuallyDrop::new(unsafe { File::from_raw_fd(fd) })
 }
 
-fn run(orders: &Orders<'_>, console: &mut File) -> Result<i32, Failure> {
+/// The job's status on this node, and whether it has other nodes.
+fn run(orders: &Orders<'_>, console: &mut File) -> Result<(i32, bool), Failure> {
     let Orders { program, hold, files, valgrind, .. } = *orders;
     let mut control = standard_stream(0);
     let (started_ns, file) = read_job(&mut control)?;
@@ -197,7 +215,7 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<i32, Failure> {
     if job.report {
         supervisor.exit_report(&setup, started_ns)?;
     }
-    Ok(status)
+    Ok((status, job.network.is_some()))
 }
 
 /// gdb's command for the symbols of a program whose addresses in memory are `bias` above those in its file.

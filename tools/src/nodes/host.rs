@@ -132,8 +132,8 @@ impl Member for Home {
         Ok(())
     }
 
-    /// A node of the host home ends by itself.
     fn release(&mut self) -> Outcome<()> {
+        Home::release(self);
         Ok(())
     }
 
