@@ -180,7 +180,7 @@ static void ordered(MPI_Comm pair, int me, MPI_Op op, int writes)
     OK(MPI_File_close(&file));
 }
 
-enum { BCAST, GATHER, SCATTER, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, ALLREDUCE, REDUCE, SCAN, COLLECTIVES };
+enum { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, ALLREDUCE, REDUCE, SCAN, COLLECTIVES };
 
 /* Rank 0 waits within a collective for rank 1 when the operation frees the collective's datatype. Every block is ITEMS integers, on rank 0 APART from each other. */
 static void collective(MPI_Comm pair, int me, MPI_Op op, MPI_Op spread, int which)
@@ -213,8 +213,14 @@ static void collective(MPI_Comm pair, int me, MPI_Op op, MPI_Op spread, int whic
     case GATHER:
         OK(MPI_Gather(from, 1, doomed, to, 1, doomed, 0, pair)), last = 2;
         break;
+    case GATHERV:
+        OK(MPI_Gatherv(from, 1, doomed, to, ones, places, doomed, 0, pair)), last = 2;
+        break;
     case SCATTER:
         OK(MPI_Scatter(from, 1, doomed, to, 1, doomed, 1, pair));
+        break;
+    case SCATTERV:
+        OK(MPI_Scatterv(from, ones, places, doomed, to, 1, doomed, 1, pair));
         break;
     case ALLGATHER:
         OK(MPI_Allgather(from, 1, doomed, to, 1, doomed, pair)), last = 2;

@@ -10,8 +10,7 @@ use lwk_user::abi::syscall::CoreCounters;
 use lwk_user::barrier::node_barrier;
 use lwk_user::clock::{self, Instant, ticks};
 use lwk_user::smartmap::{Peer, Symmetric, peers};
-use lwk_user::{job, println, syscall};
-use serde::Serialize;
+use lwk_user::{job, print, println, syscall};
 
 /// Gaps that the first pass looks at to find the shortest.
 const CALIBRATION_GAPS: usize = 100_000;
@@ -37,6 +36,7 @@ struct Record {
     interrupts: u64,
     faults: u64,
     syscalls: u64,
+    smis: u64,
 }
 
 const NOTHING: Record = Record {
@@ -52,12 +52,12 @@ const NOTHING: Record = Record {
     interrupts: 0,
     faults: 0,
     syscalls: 0,
+    smis: 0,
 };
 
 static RECORD: Symmetric<Record> = Symmetric::new(NOTHING);
 
 /// What one rank has seen.
-#[derive(Serialize)]
 pub struct Row {
     rank: u32,
     core: u16,
@@ -72,14 +72,29 @@ pub struct Row {
     /// Lower bound of each class in ns, and how many detours it holds; empty classes are left out.
     histogram: Vec<(u64, u64)>,
 }
+crate::json_object!(Row {
+    rank,
+    core,
+    seconds,
+    gaps,
+    shortest_ns,
+    threshold_ns,
+    detours,
+    longest_ns,
+    stolen_percent,
+    counters,
+    histogram
+});
 
 /// During the loop. System calls include the second reading of the counters itself.
-#[derive(Serialize)]
 struct Counters {
     interrupts: u64,
     faults: u64,
     syscalls: u64,
+    /// Of the firmware; nothing where the processor does not count them.
+    smis: Option<u64>,
 }
+crate::json_object!(Counters { interrupts, faults, syscalls, smis });
 
 /// Measures on every rank for `time`, each gap longer than `threshold_ns`, if it is given. All ranks call it; each gets the rows of all.
 pub fn measure_all(time: Duration, threshold_ns: Option<u64>) -> Vec<Row> {
@@ -99,11 +114,13 @@ fn measure(time: Duration, threshold_ns: Option<u64>) -> Record {
     let before = syscall::core_counters();
     watch(&mut record, time);
     if let (Ok(before), Ok(after)) = (before, syscall::core_counters()) {
-        let CoreCounters { interrupts, faults, syscalls } = before;
+        let CoreCounters { interrupts, faults, syscalls, smis } = before;
         record.counted = 1;
         record.interrupts = after.interrupts - interrupts;
         record.faults = after.faults - faults;
         record.syscalls = after.syscalls - syscalls;
+        let counted = after.smis != CoreCounters::NOT_COUNTED;
+        record.smis = if counted { after.smis - smis } else { CoreCounters::NOT_COUNTED };
     }
     record
 }
@@ -154,8 +171,12 @@ fn row(peer: Peer) -> Row {
     let ns = 1e9 / clock::ticks_per_second().max(1) as f64;
     // SAFETY: the barrier has ordered the rank's last write before this, and it does not write again.
     let record = unsafe { &*RECORD.at(peer).as_ptr() };
-    let counters =
-        Counters { interrupts: record.interrupts, faults: record.faults, syscalls: record.syscalls };
+    let counters = Counters {
+        interrupts: record.interrupts,
+        faults: record.faults,
+        syscalls: record.syscalls,
+        smis: (record.smis != CoreCounters::NOT_COUNTED).then_some(record.smis),
+    };
     let classes = record.histogram.iter().enumerate().filter(|(_, count)| **count > 0);
     Row {
         rank: peer.node_rank().0,
@@ -203,12 +224,16 @@ pub fn print(rows: &[Row]) {
     println!("# counted by the kernel on the rank's core during the loop");
     for Row { rank, core, counters, .. } in rows {
         match counters {
-            Some(Counters { interrupts, faults, syscalls }) => {
-                println!(
-                    "rank {rank} core {core} interrupts {interrupts} faults {faults} syscalls {syscalls}"
+            Some(Counters { interrupts, faults, syscalls, smis }) => {
+                print!(
+                    "rank {rank} core {core} interrupts {interrupts} faults {faults} syscalls {syscalls} smis "
                 );
+                match smis {
+                    Some(smis) => println!("{smis}"),
+                    None => println!("-"),
+                }
             }
-            None => println!("rank {rank} core {core} interrupts - faults - syscalls -"),
+            None => println!("rank {rank} core {core} interrupts - faults - syscalls - smis -"),
         }
     }
 }

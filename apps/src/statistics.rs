@@ -1,10 +1,9 @@
 //! Order statistics of samples.
 
 use alloc::vec::Vec;
-use serde::Serialize;
 
 /// What is reported of a set of samples, in the samples' unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     pub minimum: f64,
     pub median: f64,
@@ -13,6 +12,7 @@ pub struct Summary {
     /// How many samples there were.
     pub samples: usize,
 }
+crate::json_object!(Summary { minimum, median, p99, samples });
 
 impl Summary {
     /// The summary of these samples; of none, all zero. Percentiles by the nearest rank.

@@ -7,7 +7,6 @@ use lwk_user::barrier::node_barrier;
 use lwk_user::clock::{self, ticks_ordered};
 use lwk_user::smartmap::{Peer, Symmetric, peers};
 use lwk_user::{eprintln, job, println};
-use serde::Serialize;
 
 /// Times each kernel runs.
 const TIMES: usize = 10;
@@ -30,8 +29,8 @@ static OUTCOME: Symmetric<Outcome> =
     Symmetric::new(Outcome { ticks: [[0; TIMES]; KERNELS.len()], failed: 0 });
 
 /// What all ranks together have measured.
-#[derive(Serialize)]
 pub struct Measured {
+    program: &'static str,
     ranks: u32,
     elements: usize,
     /// Of all ranks together.
@@ -39,8 +38,8 @@ pub struct Measured {
     per_rank: Vec<PerRank>,
     pub wrong: bool,
 }
+crate::json_object!(Measured { program, ranks, elements, total, per_rank, wrong });
 
-#[derive(Serialize)]
 struct Row {
     kernel: &'static str,
     best_mb_s: f64,
@@ -48,13 +47,14 @@ struct Row {
     minimum_s: f64,
     maximum_s: f64,
 }
+crate::json_object!(Row { kernel, best_mb_s, average_s, minimum_s, maximum_s });
 
-#[derive(Serialize)]
 struct PerRank {
     rank: u32,
     core: u16,
     best_mb_s: [f64; KERNELS.len()],
 }
+crate::json_object!(PerRank { rank, core, best_mb_s });
 
 /// Measures on every rank, in arrays of `elements` doubles, and verifies. All ranks call it; each gets the same. `None` if there is no memory for three arrays.
 pub fn measure_all(elements: usize) -> Option<Measured> {
@@ -175,13 +175,16 @@ fn measured(elements: usize) -> Measured {
     });
     let per_rank: Vec<PerRank> = per_rank.collect();
     let wrong = outcomes.iter().any(|outcome| outcome.failed != 0);
-    Measured { ranks: Peer::count(), elements, total, per_rank, wrong }
+    Measured { program: "stream", ranks: Peer::count(), elements, total, per_rank, wrong }
 }
 
 /// Prints tables: all ranks together, and each.
 pub fn print(measured: &Measured) {
-    let Measured { ranks, elements, total, per_rank, wrong } = measured;
-    println!("# stream: {ranks} ranks, {elements} elements of 8 bytes in each array, best of {}", TIMES - 1);
+    let Measured { program, ranks, elements, total, per_rank, wrong } = measured;
+    println!(
+        "# {program}: {ranks} ranks, {elements} elements of 8 bytes in each array, best of {}",
+        TIMES - 1
+    );
     println!("# all ranks together");
     println!("# {:<8} {:>12} {:>12} {:>12} {:>12}", "kernel", "MB/s", "avg_s", "min_s", "max_s");
     for Row { kernel, best_mb_s, average_s, minimum_s, maximum_s } in total {

@@ -56,6 +56,10 @@ int main(int argc, char **argv)
     int n = shmem_n_pes();
     if (argc > 2)
         many(argv[2]);
+    if (strcmp(what, "local") == 0) {
+        long local = 0;
+        shmem_long_p(&local, 1, (shmem_my_pe() + 1) % n);
+    }
     if (strcmp(what, "pe") == 0)
         shmem_long_p(&word, 1, n);
     if (strcmp(what, "negative-pe") == 0)

@@ -1,4 +1,6 @@
 /* Set-up, queries, the symmetric heap, teams, contexts, order, locks (the standard, 9.1 to 9.5, 9.12, 9.13). */
+#include <stdlib.h>
+
 #include "check.h"
 
 static int global;
@@ -22,6 +24,14 @@ static void queries(void)
     shmem_pcontrol(1, "a tool's own argument", 2);
 }
 
+/* Parts of the job whose PEs share memory: an argument says how many, and PEs are spread over them in their order. */
+static int parts = 1;
+
+static int part_of(int pe)
+{
+    return ((pe + 1) * parts - 1) / n;
+}
+
 static void reach(void)
 {
     int local = 0;
@@ -31,16 +41,22 @@ static void reach(void)
     CHECK(!shmem_pe_accessible(-1) && !shmem_pe_accessible(n));
     CHECK(!shmem_addr_accessible(&global, n) && !shmem_addr_accessible(&local, next));
     CHECK(shmem_ptr(&local, next) == NULL && shmem_ptr(&global, n) == NULL && shmem_ptr(&global, -1) == NULL);
-    /* Direct loads and stores of what the next PE has. */
+    /* Direct loads and stores of what the next PE has, if it is of this part of the job. */
     *object = -1;
     global = -1;
     shmem_barrier_all();
     int *there = shmem_ptr(&global, next);
-    CHECK(there != NULL);
-    *there = me;
+    CHECK((there != NULL) == (part_of(next) == part_of(me)));
+    if (there != NULL)
+        *there = me;
+    else
+        shmem_int_p(&global, me, next);
     there = shmem_ptr(object, next);
-    CHECK(there != NULL);
-    *there = 100 + me;
+    CHECK((there != NULL) == (part_of(next) == part_of(me)));
+    if (there != NULL)
+        *there = 100 + me;
+    else
+        shmem_int_p(object, 100 + me, next);
     shmem_barrier_all();
     CHECK(global == previous && *object == 100 + previous);
     shmem_free(object);
@@ -89,7 +105,14 @@ static void teams(void)
     shmem_team_t team = SHMEM_TEAM_WORLD, rows, columns, part;
     shmem_team_config_t config = {.num_contexts = 3}, got = {.num_contexts = -1};
     CHECK(shmem_team_my_pe(SHMEM_TEAM_WORLD) == me && shmem_team_n_pes(SHMEM_TEAM_WORLD) == n);
-    CHECK(shmem_team_my_pe(SHMEM_TEAM_SHARED) == me && shmem_team_n_pes(SHMEM_TEAM_SHARED) == n);
+    int before = 0, sharing = 0;
+    for (int pe = 0; pe < n; pe++) {
+        sharing += part_of(pe) == part_of(me);
+        before += part_of(pe) == part_of(me) && pe < me;
+        CHECK((shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, SHMEM_TEAM_SHARED) >= 0) == (part_of(pe) == part_of(me)));
+    }
+    CHECK(shmem_team_my_pe(SHMEM_TEAM_SHARED) == before && shmem_team_n_pes(SHMEM_TEAM_SHARED) == sharing);
+    CHECK(shmem_team_sync(SHMEM_TEAM_SHARED) == 0);
     CHECK(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1 && shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1);
     CHECK(shmem_team_translate_pe(SHMEM_TEAM_WORLD, n, SHMEM_TEAM_WORLD) == -1);
     CHECK(shmem_team_translate_pe(SHMEM_TEAM_INVALID, 0, SHMEM_TEAM_WORLD) == -1);
@@ -195,8 +218,10 @@ static void locks(void)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        parts = atoi(argv[1]);
     int provided = -1;
     if (shmem_init_thread(SHMEM_THREAD_SINGLE, &provided) != 0)
         return 1;

@@ -6,6 +6,7 @@ use bootloader_api::info::{MemoryRegion, MemoryRegionKind};
 use lwk_acpi::{Affinity, ConfigurationSpace, Distances, Memory, SerialConsole, Timer};
 use lwk_mm::address::PhysAddr;
 
+use crate::arch::interrupt_controller;
 use crate::arch::linear_map::linear;
 use crate::boot::Machine;
 use crate::core_local::CORES_MAX;
@@ -19,6 +20,8 @@ pub struct Tables {
     pub cores: ArrayVec<u32, CORES_MAX>,
     /// Cores beyond the most the kernel can use.
     pub surplus_cores: usize,
+    /// Cores whose numbers this machine's interrupt controllers cannot name.
+    pub unnamed_cores: usize,
     /// Physical address of the high precision event timer's registers.
     pub event_timer: Option<u64>,
     /// None if the tables tell of no such timer, or of one without a port.
@@ -48,7 +51,9 @@ pub fn read(machine: &Machine) -> Tables {
     };
     let madt = tables.find(b"APIC");
     for id in madt.iter().flat_map(lwk_acpi::processors) {
-        if !found.cores.contains(&id) && found.cores.try_push(id).is_err() {
+        if id > interrupt_controller::highest_id() {
+            found.unnamed_cores += 1;
+        } else if !found.cores.contains(&id) && found.cores.try_push(id).is_err() {
             found.surplus_cores += 1;
         }
     }

@@ -8,9 +8,10 @@ use lwk_abi::address::PAGE_BYTES;
 use lwk_abi::syscall::CoreCounters;
 use lwk_topology::Own;
 
+use crate::arch::clock;
 use crate::arch::core_block::{self, CoreBlock};
 use crate::arch::exceptions::{FIRST_INTERRUPT, NON_MASKABLE};
-use crate::arch::topology;
+use crate::arch::{management_interrupts, topology};
 use crate::memory::{self, NoMemory};
 use crate::rank::Rank;
 
@@ -32,6 +33,8 @@ pub struct Core {
     loaded: AtomicBool,
     /// Fences that it has made for others.
     fences: AtomicU64,
+    /// Ticks that its time stamp counter is ahead of the boot core's, modulo 2⁶⁴; set once, before the core shows itself.
+    counter_ahead: AtomicU64,
     pub counters: Counters,
 }
 
@@ -39,11 +42,20 @@ pub struct Core {
 pub struct Counters {
     vectors: [AtomicU64; 256],
     syscalls: AtomicU64,
+    /// What the processor had counted of system management interrupts when the first program began, and how many there were until the core's last rank
+    /// ended; [`CoreCounters::NOT_COUNTED`] where it does not count.
+    smis_before: AtomicU64,
+    smis: AtomicU64,
 }
 
 impl Counters {
     const fn new() -> Counters {
-        Counters { vectors: [const { AtomicU64::new(0) }; 256], syscalls: AtomicU64::new(0) }
+        Counters {
+            vectors: [const { AtomicU64::new(0) }; 256],
+            syscalls: AtomicU64::new(0),
+            smis_before: AtomicU64::new(0),
+            smis: AtomicU64::new(CoreCounters::NOT_COUNTED),
+        }
     }
 
     // Relaxed throughout: a core counts for itself, and the report reads after the last rank's end, which
@@ -67,6 +79,15 @@ impl Counters {
     /// Forgets what happened before the core's first program.
     pub fn reset(&self) {
         self.vectors.iter().chain([&self.syscalls]).for_each(|count| count.store(0, Ordering::Relaxed));
+        self.smis_before.store(management_interrupts::count().unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// Takes the processor's count of system management interrupts; for the core itself.
+    pub fn take_smis(&self) {
+        if let Some(count) = management_interrupts::count() {
+            self.smis
+                .store(count.saturating_sub(self.smis_before.load(Ordering::Relaxed)), Ordering::Relaxed);
+        }
     }
 
     /// How often one vector, 0 to 255, has struck.
@@ -83,6 +104,7 @@ impl Counters {
             interrupts: all().filter(is_interrupt).map(|vector| self.vector(vector)).sum(),
             faults: all().filter(|vector| !is_interrupt(vector)).map(|vector| self.vector(vector)).sum(),
             syscalls: self.syscalls.load(Ordering::Relaxed),
+            smis: self.smis.load(Ordering::Relaxed),
         }
     }
 }
@@ -119,6 +141,7 @@ impl Core {
             topology: spin::Once::new(),
             loaded: AtomicBool::new(false),
             fences: AtomicU64::new(0),
+            counter_ahead: AtomicU64::new(0),
             counters: Counters::new(),
         })?;
         Some(core)
@@ -166,6 +189,23 @@ impl Core {
     /// What the core says of what it shares with others.
     pub fn topology(&self) -> Own {
         self.topology.get().copied().unwrap_or_else(topology::own)
+    }
+
+    /// Ticks that its time stamp counter is ahead of the boot core's, modulo 2⁶⁴.
+    pub fn counter_ahead(&self) -> u64 {
+        // Relaxed: set before the core is published.
+        self.counter_ahead.load(Ordering::Relaxed)
+    }
+
+    /// Sets [`Core::counter_ahead`]; the core itself, before it is published.
+    pub fn set_counter_ahead(&self, ticks: u64) {
+        // Relaxed: others find the core by `publish`, which orders it.
+        self.counter_ahead.store(ticks, Ordering::Relaxed);
+    }
+
+    /// The time that all cores agree on, in ticks of the boot core's counter; for the core itself.
+    pub fn node_ticks(&self) -> u64 {
+        clock::ticks().wrapping_sub(self.counter_ahead())
     }
 
     /// A fence of this core, which others have asked for; for the core itself.

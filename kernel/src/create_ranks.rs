@@ -4,17 +4,20 @@
 use arrayvec::ArrayVec;
 use lwk_abi::address::{JOB_PAGE, MAX_RANKS, PAGE_BYTES, SEGMENT_LIMIT};
 use lwk_abi::job_page::{
-    FLAG_EMULATED, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
+    FLAG_EMULATED, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE, JOB_PAGE_MAGIC,
+    JOB_PAGE_VERSION, JobPage, RankPlace,
 };
 use lwk_elf::Program;
+use lwk_job::Wait;
 use lwk_mm::Access;
 use lwk_mm::address::VirtAddr;
 use lwk_mm::layout::{ImageRange, Layout, LayoutError};
 use lwk_personality::Process;
-use lwk_topology::{MemoryNodes, Shifts};
+use lwk_topology::{MemoryNodes, ProgramWait, Shifts};
 
 use crate::arch::clock;
 use crate::arch::features::features;
+use crate::arch::topology;
 use crate::core_local::{self, Core};
 use crate::description::Problem;
 use crate::initial_stack;
@@ -132,7 +135,7 @@ fn create_rank(
     let Fresh { number, layout, mut segment, segment_node } = fresh;
     let stack = initial_stack::build(&layout, &mut segment, job.program(), file)?;
     let mut job_page = memory::allocate_kernel(PAGE_BYTES).ok_or(Problem::NoKernelMemory)?;
-    job_page.place(job_page_of(job, number, &layout, &segment, places));
+    job_page.place(job_page_of(job, number, &layout, &segment, places)?);
     let (segment, job_page) = (segment.share(), job_page.share());
     let space = map(&layout, &segment, &job_page)?;
     let process = place_process(&layout).ok_or(Problem::NoKernelMemory)?;
@@ -209,9 +212,12 @@ fn places(job: &Job, nodes: &MemoryNodes<'_>) -> Places {
     let ranks = || 0..job.size();
     let core = |rank: usize| core_local::core(job.core_of(rank)).unwrap_or_else(Core::current);
     let id = |rank: usize| core(rank).block().controller_id();
-    // Cores of different kinds divide their numbers each in their own way, but share packages and last-level caches.
+    // Cores of different kinds divide their numbers each in their own way, but share packages and last-level caches: those that divide alike.
     let whole = |shift: &dyn Fn(&Shifts) -> u32| {
-        dense(ranks().map(|rank| u64::from(id(rank) >> shift(&core(rank).topology().shifts))))
+        dense(ranks().map(|rank| {
+            let shift = shift(&core(rank).topology().shifts);
+            u64::from(shift) << 32 | u64::from(id(rank) >> shift)
+        }))
     };
     let part = |shift: &dyn Fn(&Shifts) -> u32| {
         dense(ranks().map(|rank| {
@@ -240,8 +246,8 @@ fn job_page_of(
     layout: &Layout,
     segment: &FreshFrames,
     known_places: &Places,
-) -> JobPage {
-    let mut flags = 0;
+) -> Result<JobPage, Problem> {
+    let mut flags = wait_flag(job)?;
     if job.is_oversubscribed() {
         flags |= FLAG_OVERSUBSCRIBED;
     }
@@ -251,7 +257,7 @@ fn job_page_of(
     let (wall_base_ns, tsc_base) = clock::wall_base();
     let mut places = [RankPlace::default(); MAX_RANKS];
     places[..known_places.len()].copy_from_slice(known_places);
-    JobPage {
+    Ok(JobPage {
         magic: JOB_PAGE_MAGIC,
         version: JOB_PAGE_VERSION,
         flags,
@@ -264,9 +270,11 @@ fn job_page_of(
         tsc_hz: clock::ticks_a_second(),
         tsc_base,
         wall_base_ns,
+        tsc_ahead: core_local::core(job.core_of(number)).map_or(0, Core::counter_ahead),
         segment_start: layout.segment_start,
         segment_bytes: layout.segment_bytes,
         segment_phys: segment.start().as_u64(),
+        data_start: layout.data_start,
         image_end: layout.image_end,
         heap_start: layout.heap_start,
         heap_end: layout.heap_end,
@@ -276,6 +284,16 @@ fn job_page_of(
         call_code: 0,
         place_count: known_places.len() as u64,
         places,
+    })
+}
+
+/// How the job's ranks wait, as the job page says it. Errors: `NoMwait`.
+fn wait_flag(job: &Job) -> Result<u32, Problem> {
+    match (job.wait(), topology::program_wait()) {
+        (Wait::Pause, _) => Ok(0),
+        (Wait::Mwait, Some(ProgramWait::Tpause)) => Ok(FLAG_WAIT_BY_TPAUSE),
+        (Wait::Mwait, Some(ProgramWait::Mwaitx)) => Ok(FLAG_WAIT_BY_MWAITX),
+        (Wait::Mwait, None) => Err(Problem::NoMwait),
     }
 }
 

@@ -21,7 +21,9 @@ pub enum Problem {
     Program(ElfError),
     Layout(LayoutError),
     Map(MapError),
-    TooManyRanks { ranks: usize, cores: usize },
+    NoMwait,
+    TooManyRanks { ranks: usize, workers: usize, cores: usize },
+    NoWorkerCore { workers: usize, cores: usize },
     NoCore(usize),
     NoMemory { ranks: usize, bytes: u64, free: u64 },
     NoKernelMemory,
@@ -40,10 +42,24 @@ impl fmt::Display for Problem {
             Problem::Program(problem) => write!(out, "the program cannot be run: {problem}"),
             Problem::Layout(problem) => write!(out, "the program cannot be run: {problem}"),
             Problem::Map(problem) => write!(out, "the program cannot be mapped: {problem}"),
-            Problem::TooManyRanks { ranks, cores } => write!(
+            Problem::TooManyRanks { ranks, workers: 0, cores } => write!(
                 out,
                 "{ranks} ranks need {ranks} cores and this node has {cores}: give it more cores, or let ranks share them \
                  with --oversubscribe"
+            ),
+            Problem::TooManyRanks { ranks, workers, cores } => write!(
+                out,
+                "{ranks} ranks and {workers} workers need {} cores and this node has {cores}: give it more cores, or let \
+                 ranks share them with --oversubscribe",
+                ranks + workers
+            ),
+            Problem::NoWorkerCore { workers, cores } => write!(
+                out,
+                "{workers} workers need a core each besides the ranks', and this node has {cores}: give it more cores"
+            ),
+            Problem::NoMwait => write!(
+                out,
+                "this processor has no MWAIT that programs may use (WAITPKG or MONITORX): leave out --wait mwait"
             ),
             Problem::NoCore(core) => {
                 write!(out, "--bind names core {core}, which this node has not, or names it twice")

@@ -1,12 +1,25 @@
 //! Failures of the kernel on demand, so that its own end can be tested: every kind ends in a panic report and a status of
 //! its own, never in a hang or a silent reset.
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use lwk_job::Inject;
 
 use crate::arch;
+use crate::core_local::Core;
 
 /// An address of the upper half that nothing is mapped at.
 const UNMAPPED: *const u64 = 0xffff_fffe_0000_0000 as *const u64;
+
+/// Whether the firmware is to interrupt the boot core; relaxed, for only that core uses it.
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// A core's first program is about to begin.
+pub fn at_first_program() {
+    if Core::current().index() == 0 && INTERRUPT.load(Ordering::Relaxed) {
+        arch::management_interrupts::raise();
+    }
+}
 
 /// Fails as asked, on this core's kernel stack; on the boot core, before it runs a rank. Returns if that would be at another time.
 pub fn fail(kind: Inject) {
@@ -19,7 +32,12 @@ pub fn fail(kind: Inject) {
         | Inject::CorePageFault
         | Inject::LostCore
         | Inject::StaleMemory
-        | Inject::MessageRegisters => {
+        | Inject::MessageRegisters
+        | Inject::SkewedCounters => {
+            return;
+        }
+        Inject::ManagementInterrupt => {
+            INTERRUPT.store(true, Ordering::Relaxed);
             return;
         }
     };

@@ -6,11 +6,12 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsiz
 use arrayvec::ArrayVec;
 use lwk_abi::address::MAX_RANKS;
 use lwk_elf::Program;
-use lwk_job::{End, Inject};
+use lwk_job::{End, Inject, Wait};
 
 use crate::arch::{clock, interrupt_controller, interrupts};
 use crate::core_local::{self, CORES_MAX, Core};
 use crate::create_ranks;
+use crate::inject;
 use crate::network;
 use crate::rank::Rank;
 
@@ -25,6 +26,7 @@ pub struct Job {
     program: Program<'static>,
     program_name: &'static [u8],
     reported: bool,
+    wait: Wait,
     end: End,
     out: bool,
     /// Ranks whose image is in place; all must be before any runs, because any may look at any.
@@ -69,6 +71,7 @@ impl Job {
             program,
             program_name: file.arguments().next().unwrap_or_default(),
             reported: file.report,
+            wait: file.wait,
             end: file.end,
             out: file.out,
             loaded: AtomicUsize::new(0),
@@ -105,6 +108,11 @@ impl Job {
     /// The program's first argument (`argv[0]`), without a NUL.
     pub fn program_name(&self) -> &'static [u8] {
         self.program_name
+    }
+
+    /// How its ranks wait for each other.
+    pub fn wait(&self) -> Wait {
+        self.wait
     }
 
     /// Whether ranks share cores: there are more of them than cores in use.
@@ -162,9 +170,10 @@ impl Job {
             core::hint::spin_loop();
         }
         core.counters.reset();
+        inject::at_first_program();
         // Relaxed, here and below: read by the core that ends the job, which `end_rank` orders.
         self.clear_ticks.fetch_max(ticks, Ordering::Relaxed);
-        self.first_entry_ticks.fetch_max(clock::ticks(), Ordering::Relaxed);
+        self.first_entry_ticks.fetch_max(core.node_ticks(), Ordering::Relaxed);
     }
 
     /// When the last core started its first program, in ticks of the counter.
@@ -269,6 +278,8 @@ impl Job {
     /// A rank ends, once; with a status of its own unless it is because of another.
     pub fn end_rank(&self, rank: &Rank, status: Option<i32>) -> Event {
         rank.mark_ended(status);
+        // Before the count below, which shows it to the core that reports. Ranks end on their own cores.
+        Core::current().counters.take_smis();
         // AcqRel: pairs with itself; the last rank's core sees everything the others did, their counters among it.
         match self.live.fetch_sub(1, Ordering::AcqRel) {
             1 => Event::JobEnded,

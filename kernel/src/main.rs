@@ -17,7 +17,11 @@
 //! is a crate of its own, tested on the host.
 #![no_std]
 #![no_main]
-#![allow(clippy::disallowed_types, reason = "the kernel's cores share words, ranks do not")]
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "the kernel's cores share words, ranks do not"
+)]
 
 mod acpi_tables;
 mod address_space;
@@ -25,15 +29,18 @@ mod arch;
 mod boot;
 mod console;
 mod core_local;
+mod counters;
 mod create_ranks;
 mod description;
 mod drivers;
+mod engine;
 mod events;
 mod failure;
 mod files;
 mod initial_stack;
 mod inject;
 mod job;
+mod limic;
 mod limit;
 mod logger;
 mod memory;
@@ -85,8 +92,10 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     console::describe();
     power::remember(tables.ends);
     arch::interrupt_controller::init();
-    // SAFETY: the firmware says that the timer is there.
-    let map_timer = |address| unsafe { memory::map_device(address, lwk_acpi::EVENT_TIMER_BYTES) };
+    // SAFETY: the firmware says that the timer is there, at an address that the table's reader has found aligned; a mapped device stays mapped.
+    let map_timer = |address| unsafe {
+        memory::map_device(address, lwk_acpi::EVENT_TIMER_BYTES).map(|it| arch::clock::EventTimer::at(it))
+    };
     let timers = arch::clock::Timers { event: tables.event_timer.and_then(map_timer), acpi: tables.timer };
     arch::clock::calibrate(timers).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     let cores = start_cores::start(&tables, job.file.cores.map(|cores| cores as usize), job.file.inject);

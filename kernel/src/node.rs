@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use arrayvec::ArrayVec;
 use lwk_abi::address::MAX_RANKS;
-use lwk_abi::console::{END, KERNEL};
+use lwk_abi::console::{END, END_OF_ALL, KERNEL};
 use lwk_abi::exit;
 use lwk_abi::job_file::FILE_SPACE_MIN;
 use lwk_job::{Bind, End};
@@ -23,7 +23,7 @@ use crate::create_ranks::create_ranks;
 use crate::description::{Description, Problem};
 use crate::job::{Event, Job};
 use crate::scheduler::{self, Running};
-use crate::{console, failure, files, memory, network, power, report};
+use crate::{console, engine, failure, files, memory, network, power, report};
 
 /// Facts for the exit report, in ticks and bytes; written once at boot, before any rank runs. Relaxed, everywhere: publishing the job orders
 /// them for the other cores.
@@ -66,10 +66,13 @@ pub fn running(core: &'static Core) -> Option<Running> {
 pub fn launch(description: &Description, nodes: &MemoryNodes<'_>) -> Result<(), Problem> {
     let file = &description.file;
     let program = lwk_elf::parse(description.program).map_err(Problem::Program)?;
-    let bound = bound_cores(file.bind)?;
+    let mut bound = bound_cores(file.bind)?;
+    let (cores, workers) = (core_local::count(), file.workers as usize);
+    let left = cores.checked_sub(workers).filter(|left| *left > 0);
+    bound.truncate(left.ok_or(Problem::NoWorkerCore { workers, cores })?);
     let size = if file.on_each_core { bound.len() } else { file.ranks as usize };
     if size > bound.len() && !file.oversubscribe {
-        return Err(Problem::TooManyRanks { ranks: size, cores: bound.len() });
+        return Err(Problem::TooManyRanks { ranks: size, workers, cores: bound.len() + workers });
     }
     let job: &'static Job =
         memory::place(Job::new(file, size, program, bound)).ok_or(Problem::NoKernelMemory)?;
@@ -77,9 +80,14 @@ pub fn launch(description: &Description, nodes: &MemoryNodes<'_>) -> Result<(), 
     files::init(description.files, file_space, file.folder.unwrap_or(b"/"))?;
     create_ranks(job, file, nodes, file_space)?;
     network::route(job, file.irq_core).map_err(Problem::Network)?;
+    // From the end: the network takes the first core without ranks.
+    let has_no_rank = |core: &usize| job.ranks_of_core(*core).next().is_none();
+    let spare = (0..core_local::CORES_MAX).rev().filter(|core| core_local::core(*core).is_some());
+    engine::appoint(spare.filter(has_no_rank).take(workers).collect());
     // Release: pairs with the acquire in `job`; whoever finds the job finds its ranks.
     JOB.store(core::ptr::from_ref(job).cast_mut(), Ordering::Release);
     job.interrupt_cores(Core::current(), interrupts::WAKE);
+    engine::start(Core::current());
     Ok(())
 }
 
@@ -137,7 +145,7 @@ extern "C" fn run_ranks() -> ! {
         }
         match scheduler::first_turn(job, core) {
             Some(frame) => entry::leave(&frame),
-            None => interrupts::wait(),
+            None => engine::work_or_wait(job, core),
         }
     }
 }
@@ -187,7 +195,8 @@ fn act_on(job: &Job, event: Event) {
             let kernel_ticks = job.first_entry_ticks() - ENTRY_TICKS.load(Ordering::Relaxed);
             report::print(job, kernel_ticks, KERNEL_BYTES.load(Ordering::Relaxed));
         }
-        end(job.status(), job.end_action());
+        let text = if job.status() == 0 && job.is_stopping() { END_OF_ALL } else { "" };
+        end(job.status(), text, job.end_action());
     }
 }
 
@@ -201,18 +210,18 @@ fn report_corrected(core: &Core) {
 /// Ends a node that cannot run its job, with status 2 ([`exit::USAGE`]): one line says why.
 pub fn refuse(reason: fmt::Arguments<'_>) -> ! {
     console::record_text(KERNEL, 1, reason);
-    end(exit::USAGE, (End::Exit, false))
+    end(exit::USAGE, "", (End::Exit, false))
 }
 
-/// Ends the node: `status`, 0 to 255, is in the last record. `how` says what follows it; if the host tool fetches the files (`out`) it is
+/// Ends the node: `status`, 0 to 255, is in the last record, with that text. `how` says what follows it; if the host tool fetches the files (`out`) it is
 /// told where they are first, else the user what is lost.
-fn end(status: i32, (how, out): (End, bool)) -> ! {
+fn end(status: i32, text: &str, (how, out): (End, bool)) -> ! {
     if out {
         files::announce();
     } else {
         files::tell_lost();
     }
-    console::record_urgently(END, status as usize, format_args!(""));
+    console::record_urgently(END, status as usize, format_args!("{text}"));
     if how == End::Wait {
         console::wait_for_byte(network::serve_others);
     }
@@ -244,6 +253,6 @@ pub fn report_where(core: &'static Core, frame: &TrapFrame) {
     }
     // AcqRel: the last core to come has seen every other's records written.
     if SAID_WHERE.fetch_add(1, Ordering::AcqRel) + 1 == core_local::count() {
-        end(exit::TIMEOUT, job.map_or((End::Exit, false), Job::end_action));
+        end(exit::TIMEOUT, "", job.map_or((End::Exit, false), Job::end_action));
     }
 }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use lwk_abi::console::REPORT;
+use lwk_abi::syscall::CoreCounters;
 
 use crate::arch::clock;
 use crate::console;
@@ -39,11 +40,12 @@ pub fn print(job: &Job, ticks_to_first_entry: u64, kernel_bytes: u64) {
     for core in (0..core_local::CORES_MAX).filter_map(core_local::core) {
         let counts = core.counters.summary();
         say(format_args!(
-            "core core={} syscalls={} faults={} interrupts={} vectors={}",
+            "core core={} syscalls={} faults={} interrupts={}{} vectors={}",
             core.index(),
             counts.syscalls,
             counts.faults,
             counts.interrupts,
+            Smis(counts.smis),
             Vectors(core),
         ));
     }
@@ -66,6 +68,15 @@ impl fmt::Display for Status {
             Some(status) => write!(out, "{status}"),
             None => write!(out, "stopped"),
         }
+    }
+}
+
+/// System management interrupts, where they are counted.
+struct Smis(u64);
+
+impl fmt::Display for Smis {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == CoreCounters::NOT_COUNTED { Ok(()) } else { write!(out, " smis={}", self.0) }
     }
 }
 

@@ -12,9 +12,9 @@ use crate::arch::ap_trampoline::Start;
 use crate::arch::{self, clock, early, features, interrupt_controller};
 use crate::core_local::{self, CORES_MAX, Core};
 use crate::user_memory::SharedFrames;
-use crate::{events, inject, memory, node, panic};
+use crate::{counters, events, inject, memory, node, panic};
 
-/// Cores that have not shown themselves by then, in microseconds, are left out. Cores of a virtual machine are threads of a host that may be busy.
+/// When no core has shown itself for so long, in microseconds, those that have not are left out. Cores of a virtual machine are threads of a host that may be busy.
 const PATIENCE_MICROSECONDS: u64 = 30_000_000;
 
 /// The ticket that the next starting core draws.
@@ -28,20 +28,24 @@ static STRUCTURES: [AtomicUsize; CORES_MAX] = [const { AtomicUsize::new(0) }; CO
 static APIC_IDS: [AtomicU64; CORES_MAX] = [const { AtomicU64::new(0) }; CORES_MAX];
 /// Whether starting cores fail at once, for tests of the kernel's end; as [`STACKS`].
 static FAIL: AtomicBool = AtomicBool::new(false);
-/// How often a starting core compares its counter with those of the others, which race with it.
-const COUNTER_COMPARISONS: usize = 256;
-/// The latest time any core has shown, in ticks of its counter.
-static LATEST_TICKS: AtomicU64 = AtomicU64::new(0);
+/// Whether starting cores set their counters wrong, for tests; as [`STACKS`].
+static SKEW: AtomicBool = AtomicBool::new(false);
+/// By how many ticks.
+const SKEW_TICKS: u64 = 1 << 40;
 
 /// Starts at most `limit` cores, the boot core among them, and returns how many are up. The boot core has index 0, the
 /// others follow in the firmware's order. `inject` may make those fail as soon as they start, or the last one not start.
 pub fn start(tables: &Tables, limit: Option<usize>, inject: Option<Inject>) -> usize {
     FAIL.store(inject == Some(Inject::CorePageFault), Ordering::Relaxed);
+    SKEW.store(inject == Some(Inject::SkewedCounters), Ordering::Relaxed);
     interrupt_controller::silence_legacy();
     let own = interrupt_controller::id();
     let limit = limit.unwrap_or(CORES_MAX).clamp(1, CORES_MAX);
     if tables.surplus_cores > 0 && limit == CORES_MAX {
         log::warn!("{} cores beyond the {CORES_MAX} that the kernel can use stay off", tables.surplus_cores);
+    }
+    if tables.unnamed_cores > 0 {
+        log::warn!("{} cores stay off: without x2APIC their numbers are too high", tables.unnamed_cores);
     }
     let others = tables.cores.iter().copied().filter(|id| *id != own).take(limit - 1);
     let mut wanted = 1;
@@ -79,7 +83,7 @@ fn start_others(wanted: usize, lost: usize) {
     };
     let ids = APIC_IDS[1..wanted - lost].iter().map(|id| id.load(Ordering::Relaxed) as u32);
     let all_up = || {
-        show_ticks();
+        counters::answer(wanted);
         core_local::count() == wanted
     };
     let stacks = STACKS.as_ptr().cast();
@@ -87,7 +91,7 @@ fn start_others(wanted: usize, lost: usize) {
     // SAFETY: the page is nobody else's, and the root maps it and the kernel; there is a stack for each of the cores, which the firmware
     // lists as there to be started, and which are not this one.
     unsafe { arch::start_cores::start(ids, page, &how, all_up) };
-    if !clock::wait_until(all_up, PATIENCE_MICROSECONDS) {
+    if !clock::wait_for_arrivals(all_up, core_local::count, PATIENCE_MICROSECONDS) {
         log::error!("{} of {wanted} cores have not started", wanted - core_local::count());
     }
 }
@@ -98,24 +102,6 @@ fn root_with(page: PhysAddr, frames: &SharedFrames) -> Option<PhysAddr> {
     let at = VirtAddr::new(page.as_u64());
     space.map_for_kernel(at, &frames.mappable(0, PAGE_BYTES), Access::RX, false).ok()?;
     Some(space.root())
-}
-
-/// Tells the other cores what time it is here.
-fn show_ticks() {
-    // Release: pairs with the acquire in `counter_lag`.
-    LATEST_TICKS.fetch_max(clock::ticks(), Ordering::Release);
-}
-
-/// By how many ticks this core's counter was behind one that another core had read before, at most; 0 if never.
-fn counter_lag() -> u64 {
-    let compare = |_| {
-        // Acquire: pairs with the release in `show_ticks`; the counter here is read after the other core has read its own.
-        let seen = LATEST_TICKS.load(Ordering::Acquire);
-        let lag = seen.saturating_sub(clock::ticks());
-        show_ticks();
-        lag
-    };
-    (0..COUNTER_COMPARISONS).map(compare).max().unwrap_or(0)
 }
 
 /// Where the trampoline delivers a core.
@@ -139,12 +125,10 @@ extern "C" fn core_started(ticket: u64) -> ! {
     // reset.
     unsafe { core.take_over(index as u32, id) };
     features::describe(index);
-    let lag = counter_lag();
-    if lag > 0 {
-        log::warn!(
-            "the time stamp counter of core {index} lags by {lag} ticks: times of its ranks do not compare"
-        );
+    if SKEW.load(Ordering::Relaxed) {
+        clock::set_ticks(clock::ticks().wrapping_add(SKEW_TICKS));
     }
+    core.set_counter_ahead(counters::ahead(index, PATIENCE_MICROSECONDS));
     core_local::publish(core);
     panic::check_in();
     node::run()

@@ -5,7 +5,7 @@
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::address::PhysAddr;
@@ -190,6 +190,30 @@ impl UserMemory<'_, Writable> {
         unsafe { copy::copy(self.start, source.as_ptr(), source.len()) };
     }
 
+    /// Replaces `old`, if it is there, by `new` in a word of four or eight bytes, zero-extended; what was there.
+    ///
+    /// # Panics
+    /// If this memory is anything but such a word, aligned.
+    pub fn compare_exchange(&self, old: u64, new: u64) -> u64 {
+        assert!(
+            matches!(self.bytes, 4 | 8) && self.start.addr().is_multiple_of(self.bytes),
+            "an aligned word"
+        );
+        // Both orders: pairs with any rank's update of the same word.
+        let (both, failed) = (Ordering::AcqRel, Ordering::Acquire);
+        // SAFETY: the word is aligned (asserted) and lies in frames that are in the linear map, writable, for
+        // as long as the node lives. No Rust reference leads there.
+        unsafe {
+            if self.bytes == 4 {
+                let there = AtomicU32::from_ptr(self.start.cast());
+                there.compare_exchange(old as u32, new as u32, both, failed).map_or_else(u64::from, u64::from)
+            } else {
+                let there = AtomicU64::from_ptr(self.start.cast());
+                there.compare_exchange(old, new, both, failed).unwrap_or_else(|seen| seen)
+            }
+        }
+    }
+
     /// Stores a word after everything that has been stored before.
     ///
     /// # Panics
@@ -210,7 +234,7 @@ impl UserMemory<'_, Writable> {
     pub fn copy_from_user(&self, source: UserMemory<'_, Readable>) {
         assert!(source.bytes <= self.bytes, "only checked memory is written");
         // SAFETY: both lie in frames that programs use and that are in the linear map.
-        unsafe { copy::copy(self.start, source.start, source.bytes) };
+        unsafe { copy::copy_long(self.start, source.start, source.bytes) };
     }
 
     /// Sets all of it to zero.

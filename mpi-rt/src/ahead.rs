@@ -30,6 +30,8 @@ const SHORT_PATIENCE: u32 = 16;
 /// What has been sent ahead.
 pub(crate) struct Ahead {
     peers: Vec<Counts>,
+    /// For all peers together.
+    messages: usize,
     /// Polls that a sender waits for a peer that owes nothing.
     patience: u32,
     /// The requests that the transport has.
@@ -55,12 +57,18 @@ impl Ahead {
     pub fn new(size: u32) -> Ahead {
         let peers = (0..size).map(|_| Counts::default()).collect();
         let patience = if job().is_oversubscribed() { SHORT_PATIENCE } else { PATIENCE };
-        Ahead { peers, patience, requests: VecDeque::new() }
+        Ahead { peers, messages: 0, patience, requests: VecDeque::new() }
     }
 
     /// Bytes of content.
     pub fn bytes(&self) -> usize {
         self.peers.iter().map(|it| it.bytes).sum()
+    }
+
+    /// Whether a sender that has polled so often may go on from a copy, unless it is the message that forbids it.
+    #[inline(always)]
+    pub fn may_go(&self, polls: u32) -> bool {
+        polls >= self.patience || polls >= SHORT_PATIENCE && self.messages > 0
     }
 
     fn allows(&self, peer: WorldRank, bytes: usize, limit: Limit) -> bool {
@@ -76,6 +84,7 @@ impl Ahead {
         let counts = &mut self.peers[peer.index()];
         counts.bytes += bytes;
         counts.messages += 1;
+        self.messages += 1;
     }
 
     /// A message has been fetched.
@@ -83,6 +92,7 @@ impl Ahead {
         let counts = &mut self.peers[peer.index()];
         counts.bytes -= bytes;
         counts.messages -= 1;
+        self.messages -= 1;
     }
 }
 

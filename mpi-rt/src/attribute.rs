@@ -3,7 +3,6 @@
 //!
 //! The functions are called while nothing of the runtime is in use, so they may call it, attributes included. Attributes are deleted
 //! in the reverse order of setting (the standard asks for that on `MPI_COMM_SELF` only).
-#![allow(clippy::disallowed_types, reason = "statics of this rank alone, of which C has the addresses")]
 
 use crate::abi::attribute as key;
 use crate::abi::{ANY_SOURCE, PROC_NULL, TAG_UB};
@@ -14,7 +13,7 @@ use crate::object::Object;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicI32, Ordering};
+use lwk_primitive::own::Own;
 
 /// Attributes of one object: key and value, in the order of setting.
 pub(crate) type Attributes = Vec<(i32, usize)>;
@@ -272,15 +271,16 @@ fn pointer(word: usize) -> *mut c_void {
     core::ptr::with_exposed_provenance_mut(word)
 }
 
-static TAG_UB_VALUE: AtomicI32 = AtomicI32::new(TAG_UB);
-static HOST_VALUE: AtomicI32 = AtomicI32::new(PROC_NULL);
+// What predefined attributes point to: C has the addresses.
+static TAG_UB_VALUE: Own<i32> = Own::<i32>::new(TAG_UB);
+static HOST_VALUE: Own<i32> = Own::<i32>::new(PROC_NULL);
 /// Every rank can read and write files.
-static IO_VALUE: AtomicI32 = AtomicI32::new(ANY_SOURCE);
+static IO_VALUE: Own<i32> = Own::<i32>::new(ANY_SOURCE);
 /// The ranks of a node read one clock.
-static WTIME_IS_GLOBAL_VALUE: AtomicI32 = AtomicI32::new(1);
-static APPNUM_VALUE: AtomicI32 = AtomicI32::new(0);
-static UNIVERSE_SIZE_VALUE: AtomicI32 = AtomicI32::new(0);
-static LAST_USED_CODE_VALUE: AtomicI32 = AtomicI32::new(0);
+static WTIME_IS_GLOBAL_VALUE: Own<i32> = Own::<i32>::new(1);
+static APPNUM_VALUE: Own<i32> = Own::<i32>::new(0);
+static UNIVERSE_SIZE_VALUE: Own<i32> = Own::<i32>::new(0);
+static LAST_USED_CODE_VALUE: Own<i32> = Own::<i32>::new(0);
 
 /// A predefined attribute (MPI-5.0, sections 9.1.2, 9.4 and 11.10). Communicators that come from sessions have the largest tag only.
 fn predefined(object: Object, number: i32) -> Result<Option<usize>> {
@@ -297,12 +297,11 @@ fn predefined(object: Object, number: i32) -> Result<Option<usize>> {
         key::WTIME_IS_GLOBAL => &WTIME_IS_GLOBAL_VALUE,
         key::APPNUM => &APPNUM_VALUE,
         key::UNIVERSE_SIZE => {
-            // Relaxed, here and below: only this rank uses them.
-            UNIVERSE_SIZE_VALUE.store(lwk_user::job().size() as i32, Ordering::Relaxed);
+            UNIVERSE_SIZE_VALUE.set(lwk_user::job().size() as i32);
             &UNIVERSE_SIZE_VALUE
         }
         key::LASTUSEDCODE => {
-            LAST_USED_CODE_VALUE.store(crate::error_code::last_used(), Ordering::Relaxed);
+            LAST_USED_CODE_VALUE.set(crate::error_code::last_used());
             &LAST_USED_CODE_VALUE
         }
         _ => return Err(Error::KEYVAL),

@@ -23,10 +23,10 @@ use crate::object::Object;
 use crate::operation::{LastKernel, UserOperation};
 use crate::partitioned::Channels;
 use crate::probe::Taken;
-use crate::receive::Waiting;
 use crate::report;
 use crate::request::Request;
 use crate::session;
+use crate::waiting::Waiting;
 use crate::window::Window;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -41,46 +41,53 @@ use lwk_user::barrier::NodeBarrier;
 use lwk_user::smartmap::{self, Symmetric};
 use lwk_user::{job, start, syscall, wait};
 
-/// All that the runtime knows in this rank.
+/// All that the runtime knows in this rank. What every message and every look at the others takes comes first, together: a long message displaces those
+/// lines from the first-level cache, and each is fetched again for the next.
+#[repr(C)]
 pub struct Engine {
-    pub(crate) paths: Table,
-    pub(crate) contexts: Contexts,
-    pub(crate) announcements: Announcements,
     /// This rank in the job.
     pub(crate) me: WorldRank,
     /// Ranks of the job.
     pub(crate) size: u32,
+    /// How often the sends under way have been looked at.
+    pub(crate) scans: u32,
+    /// Flushes, which now and then make progress.
+    pub(crate) flushes: u32,
+    pub(crate) deferred_count: usize,
+    pub(crate) world: Rc<Communicator>,
+    /// Sends that the transport has under way.
+    pub(crate) underway: VecDeque<Handle>,
+    /// Receives whose message is on its way, piece by piece.
+    pub(crate) arriving: Vec<Handle>,
+    /// Collectives under way, in the order in which they were begun.
+    pub(crate) collectives: Vec<(Handle, Box<Run>)>,
+    /// Partitioned requests that have been started.
+    pub(crate) partitioned: Vec<Handle>,
+    /// Communicators that are being duplicated.
+    pub(crate) duplications: Vec<Duplication>,
+    /// Sends whose content has been copied, so that nobody waits for them.
+    pub(crate) ahead: Ahead,
+    /// What this rank answers others that cannot reach its memory.
+    pub(crate) desk: Desk,
+    pub(crate) paths: Table,
     pub(crate) waiting: Waiting,
+    pub(crate) contexts: Contexts,
+    pub(crate) announcements: Announcements,
     pub(crate) requests: handle::Table<Request>,
     /// Requests of one block.
     pub(crate) compact: handle::Table<CompactRequest>,
     /// Sends for which a peer's ring had no room yet, by peer, in order.
     pub(crate) deferred: Vec<VecDeque<Handle>>,
-    pub(crate) deferred_count: usize,
-    /// Sends that the transport has under way.
-    pub(crate) underway: VecDeque<Handle>,
-    /// Sends whose content has been copied, so that nobody waits for them.
-    pub(crate) ahead: Ahead,
-    /// How often they have been looked at.
-    pub(crate) scans: u32,
-    /// Receives whose message is on its way, piece by piece.
-    pub(crate) arriving: Vec<Handle>,
     /// The buffers for buffered sends.
     pub(crate) attached: Vec<Attached>,
-    /// Partitioned requests that have been started.
-    pub(crate) partitioned: Vec<Handle>,
     /// What freed partitioned sends have left.
     pub(crate) channels: Channels,
     pub(crate) generalized: Pending,
-    /// What this rank answers others that cannot reach its memory.
-    pub(crate) desk: Desk,
     /// Messages that matched probes have taken out.
     pub(crate) taken: handle::Table<Taken>,
     pub(crate) datatypes: Datatypes,
     /// The forms of collectives that the environment names.
     pub(crate) algorithms: Algorithms,
-    /// Collectives under way, in the order in which they were begun.
-    pub(crate) collectives: Vec<(Handle, Box<Run>)>,
     /// What freed persistent collectives have left.
     pub(crate) left_posts: Rc<LeftPosts>,
     /// Operations that the program made.
@@ -88,17 +95,12 @@ pub struct Engine {
     pub(crate) last_kernel: LastKernel,
     pub(crate) windows: handle::Table<Window>,
     pub(crate) files: handle::Table<File>,
-    /// Flushes, which now and then make progress.
-    pub(crate) flushes: u32,
     /// Targets of windows that have been told what they are not known to have taken in.
     pub(crate) unheard: u32,
     /// Whether the world model has been started and not ended.
     pub(crate) has_world_model: bool,
-    pub(crate) world: Rc<Communicator>,
     pub(crate) alone: Rc<Communicator>,
     pub(crate) communicators: handle::Table<Rc<Communicator>>,
-    /// Communicators that are being duplicated.
-    pub(crate) duplications: Vec<Duplication>,
     /// The empty group.
     pub(crate) no_ranks: Group,
     pub(crate) groups: handle::Table<Group>,

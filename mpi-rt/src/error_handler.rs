@@ -2,7 +2,6 @@
 //!
 //! The engine's calls return errors; a C face finds the [`ErrorSite`] of each by the object the call was about, and raises it there, which carries
 //! out the handler of that object. Handlers outlive the runtime: they may be made before it starts and freed after it has ended.
-#![allow(clippy::disallowed_types, reason = "statics of this rank alone")]
 
 use crate::abi::{
     COMM_SELF, COMM_WORLD, ERRHANDLER_NULL, ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, FILE_NULL,
@@ -14,8 +13,8 @@ use crate::local::RankLocal;
 use crate::object::Object;
 use alloc::format;
 use alloc::string::String;
-use core::sync::atomic::{AtomicBool, Ordering};
 use lwk_path::setting::Bad;
+use lwk_primitive::own::Own;
 use lwk_user::abi::runtime::ERRORS_ON;
 use lwk_user::{eprintln, job, start, syscall};
 
@@ -172,15 +171,15 @@ fn handle_of(object: Object) -> Handle {
 const SELF: &str = "self";
 const WORLD: &str = "world";
 
-/// Whether errors that belong to no object are `MPI_COMM_WORLD`'s, as before MPI-4. Relaxed: only this rank uses it.
-static ON_WORLD: AtomicBool = AtomicBool::new(false);
+/// Whether errors that belong to no object are `MPI_COMM_WORLD`'s, as before MPI-4.
+static ON_WORLD: Own<bool> = Own::<bool>::new(false);
 
 /// Takes over what the environment says of errors that belong to no object. Errors: a value of [`ERRORS_ON`] that means nothing.
 pub(crate) fn take_environment() -> core::result::Result<(), Bad> {
     match start::variable(ERRORS_ON) {
         None | Some(SELF) => Ok(()),
         Some(WORLD) => {
-            ON_WORLD.store(true, Ordering::Relaxed);
+            ON_WORLD.set(true);
             Ok(())
         }
         Some(other) => {
@@ -191,7 +190,7 @@ pub(crate) fn take_environment() -> core::result::Result<(), Bad> {
 
 /// Where errors are raised that belong to no object: on `MPI_COMM_SELF` (MPI-5.0, section 9.3) unless the environment says otherwise.
 fn of_nothing() -> Object {
-    Object::communicator(Handle(if ON_WORLD.load(Ordering::Relaxed) { COMM_WORLD } else { COMM_SELF }))
+    Object::communicator(Handle(if ON_WORLD.get() { COMM_WORLD } else { COMM_SELF }))
 }
 
 /// Where an error is raised: the handler that decides, and the object that it is told.

@@ -63,6 +63,7 @@ pub mod status;
 pub mod topology;
 mod type_constructors;
 pub mod wait;
+pub mod waiting;
 pub mod window;
 
 pub use error::{Error, Result};

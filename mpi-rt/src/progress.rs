@@ -44,6 +44,10 @@ impl Engine {
         if !self.duplications.is_empty() {
             self.advance_duplications();
         }
+        let calls = self.paths.take_calls();
+        if calls > 0 {
+            self.keep_files(calls);
+        }
         if self.desk.is_staffed() {
             self.answer_questions();
         }

@@ -3,9 +3,7 @@
 //! A blocking receive from one source looks at that source's ring itself and takes the message straight from the cell, as
 //! long as no queue is in between; everything else goes through the queues of `lwk-matching`.
 //!
-//! Back pressure: a message that no posted receive accepts is held, up to [`HELD_BYTES`] for each peer; then its ring is left
-//! as it is, and its sender waits. That never keeps a receive from its message: while a receive is posted that a peer
-//! could satisfy, that peer's messages are held without a limit.
+//! What waits is in [`crate::waiting`], back pressure with it.
 
 use crate::abi::ANY_TAG;
 use crate::buffer::is_none;
@@ -16,122 +14,17 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::progress::BATCH;
-use crate::request::{Operation, ReceiveOperation, Request, State};
+use crate::request::{Keeps, Operation, ReceiveOperation, Request, State};
 use crate::status::Status;
 use crate::wait::POLLS_PER_PROGRESS;
+use crate::waiting::Message;
 use alloc::rc::Rc;
-use alloc::vec::Vec;
-use lwk_copy::threshold::AT_ONCE;
-use lwk_matching::{Key, Pattern, Posted, Token, Unexpected};
+use lwk_copy::threshold::{AT_ONCE, HELP_FROM};
+use lwk_matching::{Key, Pattern};
 use lwk_path::region::Region;
-use lwk_path::{Arrival, CHANGE, Delivery, Held, Label, Parked, Ticket};
+use lwk_path::{Arrival, CHANGE, Delivery, Label, Ticket};
 use lwk_place::WorldRank;
 use lwk_user::wait::Poll;
-
-/// Held messages of one peer take at most this many bytes, each counted with [`HELD_OVERHEAD`], while no receive wants them. With
-/// the ring it keeps a peer below 8 KiB.
-pub const HELD_BYTES: usize = 3 << 10;
-/// What the queues need for one held message, in bytes.
-pub const HELD_OVERHEAD: usize = 128;
-
-/// What waits: receives for messages, and messages for receives.
-pub(crate) struct Waiting {
-    pub posted: Posted<Handle>,
-    pub unexpected: Unexpected<Message>,
-    peers: Vec<PeerCounts>,
-    /// Posted receives from any source.
-    from_any: usize,
-}
-
-#[derive(Clone, Copy, Default)]
-struct PeerCounts {
-    /// Bytes of its held messages, overhead included.
-    held: usize,
-    /// Posted receives from it.
-    wanted: usize,
-}
-
-/// A message that waits for its receive.
-#[derive(Debug)]
-pub(crate) struct Message {
-    pub bytes: usize,
-    pub content: Parked,
-}
-
-impl Waiting {
-    pub fn new(size: u32) -> Waiting {
-        let peers = (0..size).map(|_| PeerCounts::default()).collect();
-        Waiting { posted: Posted::new(), unexpected: Unexpected::new(), peers, from_any: 0 }
-    }
-
-    /// Whether no message of that peer waits, and no receive that one could be for: the next one is the next that it sends.
-    #[inline(always)]
-    pub fn is_clear(&self, peer: WorldRank) -> bool {
-        let clear = |counts: &PeerCounts| counts.held == 0 && counts.wanted == 0;
-        self.from_any == 0 && self.peers.get(peer.index()).is_some_and(clear)
-    }
-
-    /// Whether a posted receive or a probe names that peer.
-    #[inline(always)]
-    fn wanted(&self, peer: WorldRank) -> bool {
-        self.peers.get(peer.index()).is_some_and(|counts| counts.wanted > 0)
-    }
-
-    /// Whether a message of that peer waits for its receive.
-    #[inline(always)]
-    fn held(&self, peer: WorldRank) -> bool {
-        self.peers.get(peer.index()).is_some_and(|counts| counts.held > 0)
-    }
-
-    /// Takes back a posted receive; the source that it named, unless it has been matched.
-    pub fn withdraw(&mut self, token: Token) -> Option<Option<WorldRank>> {
-        self.posted.withdraw(token).map(|(pattern, _)| pattern.source)
-    }
-
-    /// Counts a receive or probe that wants messages of a source, or one that no longer does.
-    #[inline(always)]
-    pub fn count(&mut self, source: Option<WorldRank>, posted: bool) {
-        let count = match source {
-            Some(peer) => &mut self.peers[peer.index()].wanted,
-            None => &mut self.from_any,
-        };
-        if posted { *count += 1 } else { *count -= 1 }
-    }
-
-    /// Whether a message of that peer may be held.
-    fn may_hold(&self, peer: WorldRank) -> bool {
-        let counts = &self.peers[peer.index()];
-        counts.held < HELD_BYTES || counts.wanted > 0 || self.from_any > 0
-    }
-
-    fn add(&mut self, key: Key, message: Message) {
-        self.peers[key.source.index()].held += message.held_bytes();
-        self.unexpected.add(key, message);
-    }
-
-    /// Takes the oldest message that the pattern accepts.
-    pub fn take(&mut self, pattern: &Pattern) -> Option<(Key, Message)> {
-        let (key, message) = self.unexpected.take(pattern)?;
-        self.peers[key.source.index()].held -= message.held_bytes();
-        Some((key, message))
-    }
-
-    /// Takes out a posted receive that the message matches.
-    #[inline(always)]
-    fn match_posted(&mut self, key: &Key) -> Option<Handle> {
-        self.posted.take(key)
-    }
-}
-
-impl Message {
-    fn held_bytes(&self) -> usize {
-        HELD_OVERHEAD
-            + match &self.content.held {
-                Held::Copy(content) => content.len(),
-                Held::AtSender { .. } | Held::Cancelled | Held::Kept(_) => 0,
-            }
-    }
-}
 
 /// A receive's arguments, as the standard lists them.
 #[derive(Clone, Copy, Debug)]
@@ -150,11 +43,31 @@ fn is_taken_at_once(arrival: &Arrival) -> bool {
     arrival.eager || AT_ONCE.contains(&arrival.bytes)
 }
 
+/// From whom a receive wants a message, and which: the rank is that in the communicator.
+#[derive(Clone, Copy)]
+struct Sender {
+    peer: WorldRank,
+    label: Label,
+    rank: i32,
+}
+
+/// Bytes of a receive's items, if they are a block; no errors are found here. (Empty blocks are rare, and unknown types count as such.)
+#[inline(always)]
+fn block_of(arguments: &ReceiveArguments) -> Option<usize> {
+    block_bytes(arguments.count, arguments.datatype)
+        .filter(|_| arguments.tag >= 0 && !is_none(arguments.address))
+}
+
+/// A communicator that the program may free before a message has come: its context must not be another's until then.
+#[inline(always)]
+fn kept(communicator: &Rc<Communicator>) -> Option<Rc<Communicator>> {
+    (communicator.context > Communicator::SELF_CONTEXT).then(|| Rc::clone(communicator))
+}
+
 /// The outcome of a receive: whose message, which tag, how long, and whether it fitted.
 #[inline(always)]
 fn received(
-    communicator: &Communicator,
-    source: WorldRank,
+    source: i32,
     tag: i32,
     bytes: usize,
     target: &Region,
@@ -163,7 +76,7 @@ fn received(
     let truncated = (bytes > target.bytes()).then_some(Error::TRUNCATE);
     let error = copied.err().map(Error::from).or(truncated);
     let bytes = bytes.min(target.bytes()) as u64;
-    Status { source: communicator.rank_of(source), tag, error, bytes, cancelled: false, empty: false }
+    Status { error, ..Status::received(source, tag, bytes) }
 }
 
 impl Engine {
@@ -172,49 +85,137 @@ impl Engine {
     ///
     /// # Safety
     /// The buffer must be writable, and nobody else may use it, until this returns.
-    #[inline(never)]
+    #[inline(always)]
     pub unsafe fn receive(&mut self, arguments: &ReceiveArguments) -> Result<Status> {
+        // SAFETY: the buffer is writable, and nobody else uses it, until this returns (this function's contract).
+        unsafe {
+            match self.receive_block(arguments) {
+                Some(outcome) => outcome,
+                None => self.receive_any(arguments),
+            }
+        }
+    }
+
+    /// Receives a block from one rank; `None`, and nothing has happened, if it is something else.
+    ///
+    /// # Safety
+    /// As for [`Engine::receive`].
+    #[inline(never)]
+    unsafe fn receive_block(&mut self, arguments: &ReceiveArguments) -> Option<Result<Status>> {
+        let &ReceiveArguments { address, source, tag, .. } = arguments;
+        let bytes = block_of(arguments)?;
+        let communicator = self.communicator(arguments.communicator).ok()?;
+        let peer = *communicator.peers().get(source as usize)?;
+        let label = Label::new(communicator.context, tag);
+        // Progress may call an operation of the program's that frees the communicator.
+        let kept = kept(communicator);
+        let from = Sender { peer, label, rank: source };
+        let target = Region::block(address, bytes);
+        // SAFETY: `bytes`, those of the arguments' items, are writable until this returns (this function's
+        // contract).
+        if let Some(outcome) = unsafe { self.receive_next(&from, &target) } {
+            return Some(outcome);
+        }
+        let communicator = match kept {
+            Some(communicator) => communicator,
+            None => Rc::clone(self.communicator(arguments.communicator).ok()?),
+        };
+        let pattern = Pattern { context: label.context(), source: Some(peer), tag: Some(tag) };
+        Some(self.receive_queued(ReceiveOperation { pattern, target, communicator }, Keeps::Nothing))
+    }
+
+    /// Receives whatever it may be.
+    ///
+    /// # Safety
+    /// As for [`Engine::receive`].
+    #[inline(never)]
+    unsafe fn receive_any(&mut self, arguments: &ReceiveArguments) -> Result<Status> {
         let Some(receive) = self.check_receive(arguments)? else { return Ok(Status::PROC_NULL) };
         // Progress may call an operation of the program's that frees the datatype or the communicator: neither handle is looked up again.
         let keeps = self.layout_of(arguments.datatype, &receive.target);
-        let target = &receive.target;
         if let Pattern { context, source: Some(peer), tag: Some(tag) } = receive.pattern {
-            let label = Label::new(context, tag);
-            let mut poll = Poll::new();
-            let mut round = 0u32;
-            // While nothing of it waits in the queues, the message is the next of its sender or has not come.
-            while self.waiting.is_clear(peer) {
-                if let Some(arrival) = self.paths.arrival(peer) {
-                    if arrival.label != label {
-                        break;
-                    }
-                    // SAFETY: `arrival` is the peer's front message, asked for just now; the buffer is
-                    // writable until this returns (this function's contract).
-                    let copied = unsafe { self.paths.deliver(peer, &arrival, target) };
-                    if copied == Ok(Delivery::Cancelled) {
-                        continue;
-                    }
-                    let mut status =
-                        received(&receive.communicator, peer, tag, arrival.bytes, target, copied);
-                    if let Ok(Delivery::Underway(ticket)) = copied {
-                        // SAFETY: `deliver` has just given the ticket; the buffer is writable until this
-                        // returns (this function's contract).
-                        let outcome = unsafe { self.finish_receive(ticket) };
-                        status.error = outcome.err().or(status.error);
-                    }
-                    return status.error.map_or(Ok(status), Err);
-                }
-                round = round.wrapping_add(1);
-                if round.is_multiple_of(POLLS_PER_PROGRESS) {
-                    self.progress_except(Some(peer));
-                }
-                poll.pause();
+            let from = Sender { peer, label: Label::new(context, tag), rank: arguments.source };
+            // SAFETY: the buffer is writable until this returns (this function's contract).
+            if let Some(outcome) = unsafe { self.receive_next(&from, &receive.target) } {
+                return outcome;
             }
         }
+        self.receive_queued(receive, keeps)
+    }
+
+    /// Receives from the messages that wait, or whatever comes.
+    fn receive_queued(&mut self, receive: ReceiveOperation, keeps: Keeps) -> Result<Status> {
         let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
         let request = self.requests.insert(request);
         self.begin_receive(request, &receive);
         self.wait(request)
+    }
+
+    /// Waits for the next message of a rank and receives it. While nothing of it waits in the queues, the message is the wanted one or another is in the
+    /// way; then nothing has happened, and the outcome is `None`. What is copied stays in few lines of the stack and of the engine: with long messages
+    /// each of those is one that the content has displaced.
+    ///
+    /// # Safety
+    /// The target must be writable, and nobody else may use it, until this returns; its datatype lives.
+    #[inline(never)]
+    unsafe fn receive_next(&mut self, from: &Sender, target: &Region) -> Option<Result<Status>> {
+        let &Sender { peer, label, rank } = from;
+        let mut poll = Poll::new();
+        let mut round = 0u32;
+        while self.waiting.is_clear(peer) {
+            if let Some(arrival) = self.paths.arrival(peer) {
+                if arrival.label != label {
+                    return None;
+                }
+                // SAFETY: the target is writable until this returns (this function's contract).
+                let received = target.contiguous().and_then(|address| unsafe {
+                    let room = target.bytes();
+                    if arrival.eager {
+                        self.paths.receive_short(peer, label, address, room)
+                    } else {
+                        self.paths.receive_block(peer, label, address, room, 0..=HELP_FROM - 1)
+                    }
+                });
+                if let Some(bytes) = received {
+                    return Some(Ok(Status::received(rank, label.tag(), bytes as u64)));
+                }
+                // SAFETY: `arrival` is the peer's front message, if it still is there, and the target is writable until this
+                // returns (this function's contract).
+                if let Some(outcome) = unsafe { self.receive_arrived(from, target) } {
+                    return Some(outcome);
+                }
+            }
+            round = round.wrapping_add(1);
+            if round.is_multiple_of(POLLS_PER_PROGRESS) {
+                self.progress_except(Some(peer));
+            }
+            poll.pause();
+        }
+        None
+    }
+
+    /// Receives the front message of a rank if it is there; `None`, and there is another or none, if its sender has cancelled it.
+    ///
+    /// # Safety
+    /// As for [`Engine::receive_next`]; the front message, if there is one, is the wanted one.
+    #[inline(never)]
+    unsafe fn receive_arrived(&mut self, from: &Sender, target: &Region) -> Option<Result<Status>> {
+        let &Sender { peer, label, rank } = from;
+        let arrival = self.paths.arrival(peer).filter(|arrival| arrival.label == label)?;
+        // SAFETY: `arrival` is the peer's front message, asked for just now; the target is writable until this returns (this
+        // function's contract).
+        let copied = unsafe { self.paths.deliver(peer, &arrival, target) };
+        if copied == Ok(Delivery::Cancelled) {
+            return None;
+        }
+        let mut status = received(rank, label.tag(), arrival.bytes, target, copied);
+        if let Ok(Delivery::Underway(ticket)) = copied {
+            // SAFETY: `deliver` has just given the ticket; the target is writable until this returns (this function's
+            // contract).
+            let outcome = unsafe { self.finish_receive(ticket) };
+            status.error = outcome.err().or(status.error);
+        }
+        Some(status.error.map_or(Ok(status), Err))
     }
 
     /// Waits until a message that is on its way has come.
@@ -262,9 +263,8 @@ impl Engine {
     /// As for [`Engine::irecv`].
     #[inline(never)]
     unsafe fn irecv_more(&mut self, arguments: &ReceiveArguments) -> Result<Handle> {
-        let &ReceiveArguments { address, count, source, tag, .. } = arguments;
-        // Empty blocks are rare, and unknown types count as such.
-        let compact = block_bytes(count, arguments.datatype).filter(|_| tag >= 0 && !is_none(address));
+        let &ReceiveArguments { address, source, tag, .. } = arguments;
+        let compact = block_of(arguments);
         let communicator = self.communicator(arguments.communicator)?;
         let peer = communicator.peers().get(source as usize).copied();
         let (Some(bytes), Some(peer)) = (compact, peer) else {
@@ -308,9 +308,7 @@ impl Engine {
                 self.compact.discard(request);
             }
         }
-        let is_lasting = context <= Communicator::SELF_CONTEXT;
-        let keeps =
-            if is_lasting { None } else { Some(Rc::clone(self.communicator(arguments.communicator)?)) };
+        let keeps = kept(self.communicator(arguments.communicator)?);
         let request = self.compact.insert(CompactRequest::receiving(address, bytes, source, tag, keeps));
         let pattern = Pattern { context, source: Some(peer), tag: Some(tag) };
         let token = self.waiting.posted.post(pattern, request);
@@ -386,7 +384,8 @@ impl Engine {
         if copied == Ok(Delivery::Cancelled) {
             return false;
         }
-        let status = received(&receive.communicator, key.source, key.tag, bytes, &receive.target, copied);
+        let status =
+            received(receive.communicator.rank_of(key.source), key.tag, bytes, &receive.target, copied);
         self.settle(request, copied, status);
         true
     }
@@ -453,7 +452,8 @@ impl Engine {
         }
         self.waiting.count(receive.pattern.source, false);
         let target = &receive.target;
-        it.status = received(&receive.communicator, key.source, key.tag, arrival.bytes, target, copied);
+        it.status =
+            received(receive.communicator.rank_of(key.source), key.tag, arrival.bytes, target, copied);
         match copied {
             Ok(Delivery::Underway(ticket)) => {
                 it.state = State::Arriving(ticket);

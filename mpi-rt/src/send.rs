@@ -39,8 +39,42 @@ impl Engine {
     ///
     /// # Safety
     /// The buffer must be readable, and nobody may write it, until this returns.
-    #[inline(never)]
+    #[inline(always)]
     pub unsafe fn send(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
+        // SAFETY: the buffer is readable until this returns (this function's contract), which is after the
+        // send is done.
+        unsafe {
+            if matches!(mode, Mode::Standard | Mode::Ready) && self.send_block(arguments) {
+                return Ok(());
+            }
+            self.send_any(arguments, mode)
+        }
+    }
+
+    /// Sends a block in standard mode if nothing stands in the way; false if nothing has happened.
+    ///
+    /// # Safety
+    /// As for [`Engine::send`].
+    #[inline(never)]
+    unsafe fn send_block(&mut self, arguments: &SendArguments) -> bool {
+        // SAFETY: the buffer is readable until this returns (this function's contract), which is after the
+        // send is done.
+        match unsafe { self.begin_block(arguments) } {
+            Started::Full => false,
+            Started::Done => true,
+            Started::Underway(ticket) => {
+                self.complete_send(ticket);
+                true
+            }
+        }
+    }
+
+    /// Sends whatever it may be.
+    ///
+    /// # Safety
+    /// As for [`Engine::send`].
+    #[inline(never)]
+    unsafe fn send_any(&mut self, arguments: &SendArguments, mode: Mode) -> Result<()> {
         let Some(send) = self.check_send(arguments, mode)? else { return Ok(()) };
         if mode == Mode::Buffered {
             return self.send_buffered(&send).map(drop);
@@ -52,18 +86,22 @@ impl Engine {
             // the send is done.
             match unsafe { self.start_send(&send) } {
                 Started::Done => return Ok(()),
-                Started::Underway(ticket) => return self.complete_send(ticket),
+                Started::Underway(ticket) => {
+                    self.complete_send(ticket);
+                    return Ok(());
+                }
                 Started::Full => {}
             }
         }
         // SAFETY: the buffer is readable until this returns (this function's contract).
-        unsafe { self.send_when_there_is_room(&send) }
+        unsafe { self.send_when_there_is_room(&send) };
+        Ok(())
     }
 
     /// # Safety
     /// As for [`Engine::send`].
     #[cold]
-    unsafe fn send_when_there_is_room(&mut self, send: &SendOperation) -> Result<()> {
+    unsafe fn send_when_there_is_room(&mut self, send: &SendOperation) {
         let peer = send.peer.index();
         let mut poll = Poll::new();
         for round in 1u32.. {
@@ -76,7 +114,7 @@ impl Engine {
                 // SAFETY: the buffer is readable until this returns (this function's contract), which is
                 // after the send is done.
                 match unsafe { self.start_send(send) } {
-                    Started::Done => return Ok(()),
+                    Started::Done => return,
                     Started::Underway(ticket) => return self.complete_send(ticket),
                     Started::Full => {}
                 }
@@ -90,28 +128,26 @@ impl Engine {
             }
             poll.pause();
         }
-        Ok(())
     }
 
     /// Waits until the receiver has the message, and helps; or until the buffer is free by [`crate::ahead`].
     #[inline(never)]
-    fn complete_send(&mut self, ticket: Ticket) -> Result<()> {
+    fn complete_send(&mut self, ticket: Ticket) {
         let mut poll = Poll::new();
         for round in 1u32.. {
-            // SAFETY: both callers have just got the ticket from `start_send` and return after this, so it is
-            // not void and the buffer is readable (contract of `Engine::send`).
+            // SAFETY: all callers have just got the ticket from the table and return after this, so it is
+            // not used again, and the message's bytes stay readable (contract of [`Engine::send`]).
             if unsafe { self.paths.advance(ticket) }.is_some() {
                 break;
             }
             if round.is_multiple_of(POLLS_PER_PROGRESS) {
-                if self.send_ahead(ticket, Limit::After(round)) {
+                if self.ahead.may_go(round) && self.send_ahead(ticket, Limit::After(round)) {
                     break;
                 }
                 self.progress();
             }
             poll.pause();
         }
-        Ok(())
     }
 
     /// Hands a message to the transport.
@@ -172,17 +208,8 @@ impl Engine {
     /// As for [`Engine::isend`].
     #[inline(always)]
     unsafe fn isend_block(&mut self, arguments: &SendArguments) -> Option<Handle> {
-        let bytes = block_bytes(arguments.count, arguments.datatype)?;
-        if is_none(arguments.address) || arguments.tag < 0 || self.deferred_count > 0 {
-            return None;
-        }
-        let communicator = self.communicator(arguments.communicator).ok()?;
-        let peer = *communicator.peers().get(arguments.target as usize)?;
-        let label = Label::new(communicator.context, arguments.tag);
-        let source = Region::block(arguments.address, bytes);
-        // SAFETY: `bytes`, those of the arguments' items, are readable until the request is complete (this
-        // function's contract).
-        match unsafe { self.paths.begin(peer, &Outgoing { label, source, synchronous: false }) } {
+        // SAFETY: the arguments' items are readable until the request is complete (this function's contract).
+        match unsafe { self.begin_block(arguments) } {
             Started::Full => None,
             Started::Done => Some(DONE),
             Started::Underway(ticket) => {
@@ -191,6 +218,25 @@ impl Engine {
                 Some(request)
             }
         }
+    }
+
+    /// Hands a block to the transport if nothing stands in the way; `Full` if something does, and then nothing has happened.
+    ///
+    /// # Safety
+    /// The arguments' items must be readable, and nobody may write them, until the send is complete.
+    #[inline(always)]
+    unsafe fn begin_block(&mut self, arguments: &SendArguments) -> Started {
+        let Some(bytes) = block_bytes(arguments.count, arguments.datatype) else { return Started::Full };
+        if is_none(arguments.address) || arguments.tag < 0 || self.deferred_count > 0 {
+            return Started::Full;
+        }
+        let Ok(communicator) = self.communicator(arguments.communicator) else { return Started::Full };
+        let Some(&peer) = communicator.peers().get(arguments.target as usize) else { return Started::Full };
+        let label = Label::new(communicator.context, arguments.tag);
+        let source = Region::block(arguments.address, bytes);
+        // SAFETY: `bytes`, those of the arguments' items, are readable until the send is complete (this
+        // function's contract).
+        unsafe { self.paths.begin(peer, &Outgoing { label, source, synchronous: false }) }
     }
 
     /// The request of a send that the transport has.

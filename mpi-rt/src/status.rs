@@ -29,6 +29,12 @@ impl Status {
 
     /// Of a receive from nobody.
     pub const PROC_NULL: Status = Status { source: PROC_NULL, ..Status::EMPTY };
+
+    /// Of a receive: whose message by its rank in the communicator, which tag, how many bytes.
+    #[inline(always)]
+    pub const fn received(source: i32, tag: i32, bytes: u64) -> Status {
+        Status { source, tag, bytes, ..Status::EMPTY }
+    }
 }
 
 impl Engine {

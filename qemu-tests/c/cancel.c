@@ -1,14 +1,19 @@
 /* Sends that are cancelled (MPI-5.0, section 3.8.4): waiting for one ends whatever others do; what was cancelled is never seen by its receiver, what was
    not arrives whole. In every mode and form, with every layout, wherever the message is by then: in the ring, among those that no receive wants,
    put off for want of room, in the buffer of buffered sends, matched by a probe. The first argument: the most bytes of a standard message that the
-   transport takes over at once, so that it cannot be cancelled. Every rank sends to the next around the ring, and may be its own neighbour. */
+   transport takes over at once, so that it cannot be cancelled; a negative number, and of the many messages that fill a ring it need
+   not give back all. The second: the seed of the race, which is printed. Every rank sends to the next around the ring, and may be its own neighbour. */
 #include "check.h"
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 enum { TAG = 7, OTHER = 8, LOOKS = 50 };
 
-static int rank, size, eager;
+static int rank, size, eager, fills_rings;
+static unsigned seed;
 
 /* A message's layout: one block, or every second integer. */
 static MPI_Datatype spread(int ints)
@@ -342,7 +347,7 @@ static void race(MPI_Comm comm, int to, int from)
     enum { ROUNDS = 400 };
     static const int sizes[] = {1, 100, 1000, 10000, 30000};
     long received = 0, cancelled = 0, all[2], mine[2];
-    unsigned random = 12345 + rank;
+    unsigned random = seed + rank;
     for (int round = 0; round < ROUNDS; round++) {
         int ints = sizes[round % 5], late = 0;
         Message out = message(ints, 0), in = message(ints, 0);
@@ -388,17 +393,25 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     eager = argc > 1 ? atoi(argv[1]) : 256;
+    fills_rings = eager > 0;
+    eager = abs(eager);
+    seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : (unsigned)time(NULL);
+    MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
     passed_by_others(MPI_COMM_WORLD, next, previous);
     all_ways(MPI_COMM_WORLD, next, previous);
     passed_by_others(MPI_COMM_WORLD, next, previous);
     all_ways(MPI_COMM_SELF, 0, 0);
-    many(MPI_COMM_WORLD, next, previous);
+    if (fills_rings)
+        many(MPI_COMM_WORLD, next, previous);
     completed(MPI_COMM_WORLD, next, previous);
     for (int i = 0; i < 12; i++)
         matched_by_probe((int[]){3, 101, 2000, 400001}[i / 3], i % 3, MPI_COMM_WORLD, next, previous);
     matched_by_probe(4000, SYNCHRONOUS, MPI_COMM_SELF, 0, 0);
     buffered(MPI_COMM_WORLD, next, previous);
+    if (rank == 0)
+        printf("cancel: seed of the race %u\n", seed);
+    fflush(stdout);
     race(MPI_COMM_WORLD, next, previous);
     if (size > 1 && size % 2 == 0) {
         MPI_Comm half, inter;

@@ -43,8 +43,12 @@ pub struct Programs {
     pub folder: &'static str,
 }
 
-/// The bundled programs.
+/// The bundled programs on the bare library.
 pub const APPS: Programs = Programs { package: "lwk-apps", folder: "apps" };
+/// Those on MPI and OpenSHMEM: a package of their own, so that others are built without the runtime.
+pub const MPI_APPS: Programs = Programs { package: "lwk-mpi-apps", folder: "apps/mpi" };
+/// All bundled programs.
+pub const BUNDLED: [Programs; 2] = [APPS, MPI_APPS];
 /// The programs of the boot tests.
 pub const BOOT_TESTS: Programs = Programs { package: "lwk-boot-tests", folder: "qemu-tests" };
 
@@ -83,6 +87,9 @@ pub enum Form {
 
 /// The step of building the image builder.
 const BOOT_LOADER: &str = "building the boot loader";
+
+/// What overrides the boot loader's own profiles, by variables of cargo's.
+const STAGES_DEBUG: [&str; 2] = ["CARGO_PROFILE_STAGE_3_DEBUG", "CARGO_PROFILE_STAGE_4_DEBUG"];
 
 /// Target file of the kernel, in the tree's root.
 pub const KERNEL_TARGET: &str = "x86_64-lwk.json";
@@ -123,12 +130,27 @@ impl Builder {
         Ok(Kernel { elf, stripped })
     }
 
-    /// Builds all programs of a package; they are where [`Tree::program`] says.
-    pub fn programs(&self, programs: Programs) -> Outcome<()> {
+    /// Builds all programs of packages; they are where [`Tree::program`] says.
+    pub fn programs(&self, packages: &[Programs]) -> Outcome<()> {
+        let folders: Vec<&str> = packages.iter().map(|it| it.folder).collect();
+        let which = packages.iter().flat_map(|it| ["--package", it.package]);
+        self.guest_programs(
+            format!("building the programs in {}", folders.join(", ")),
+            which.chain(["--bins"]),
+        )
+    }
+
+    /// Builds one program of a package, without its siblings.
+    pub fn program(&self, programs: Programs, name: &str) -> Outcome<()> {
+        self.guest_programs(format!("building {name}"), ["--package", programs.package, "--bin", name])
+    }
+
+    /// Builds what cargo's options say.
+    fn guest_programs<'a>(&self, step: String, which: impl IntoIterator<Item = &'a str>) -> Outcome<()> {
         let Some(toolchain) = &self.toolchain else { return Ok(()) };
-        let _step = Step::begin(format!("building the programs in {}", programs.folder), self.verbose);
+        let _step = Step::begin(step, self.verbose);
         let mut command = toolchain.cargo(&self.tree);
-        command.args(["build", "--bins", "--package", programs.package]);
+        command.arg("build").args(which);
         self.run(guest_options(&mut command, &self.tree, USER_TARGET), "a program")
     }
 
@@ -174,6 +196,7 @@ impl Builder {
         })
     }
 
+    /// Without debug information of the stages for BIOS, whose own profiles ask for it: it is stripped in any case, and costs a quarter of their build.
     /// A firmware's image builder has a target folder of its own, since cargo would replace one by the other; so only the boot loader
     /// that is needed is built.
     fn quiet_image_builder(&self, firmware: Firmware) -> Outcome<PathBuf> {
@@ -184,6 +207,7 @@ impl Builder {
             // By option and not by CARGO_TARGET_DIR: the boot loader's build script runs cargo again, and a target
             // folder inherited from here would be locked by the build that waits for it.
             command.args(["build", "--release", "--features", firmware.name(), "--target-dir"]).arg(&target);
+            command.envs(STAGES_DEBUG.map(|name| (name, "0")));
             self.run(command.current_dir(self.tree.root().join("boot")), "the boot loader")?;
         }
         self.check(&file)?;

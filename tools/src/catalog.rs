@@ -1,4 +1,4 @@
-//! The bundled programs: in Rust one file each in `apps/src/bin`, whose first `//!` line says what it does; in C and Fortran one file each in `apps/c`,
+//! The bundled programs: in Rust one file each in `apps/src/bin` and `apps/mpi/src/bin`, whose first `//!` line says what it does; in C and Fortran one file each in `apps/c`,
 //! `apps/c/bench` and `apps/fortran`, whose first line does.
 
 use std::collections::BTreeSet;
@@ -18,32 +18,37 @@ pub struct Entry {
     pub description: String,
 }
 
-/// The programs of a package, by name. Errors: its sources cannot be read, here and below.
-pub fn list(tree: &Tree, programs: Programs) -> Outcome<Vec<Entry>> {
+/// The bundled programs in Rust, by name, each with its package. Errors: their sources cannot be read, here and below.
+pub fn list(tree: &Tree) -> Outcome<Vec<(Entry, Programs)>> {
     if tree.is_installed() {
         return installed(tree);
     }
-    let folder = tree.root().join(programs.folder).join("src/bin");
-    let what = || format!("list the programs in {}", folder.display());
     let mut entries = Vec::new();
-    for entry in fs::read_dir(&folder).doing(what)? {
-        let path = entry.doing(what)?.path();
-        if let (Some(name), Some("rs")) = (path.file_stem(), path.extension().and_then(|end| end.to_str())) {
-            let source = fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
-            entries
-                .push(Entry { name: name.to_string_lossy().into_owned(), description: first_line(&source) });
+    for programs in build::BUNDLED {
+        let folder = tree.root().join(programs.folder).join("src/bin");
+        let what = || format!("list the programs in {}", folder.display());
+        for entry in fs::read_dir(&folder).doing(what)? {
+            let path = entry.doing(what)?.path();
+            if let (Some(name), Some("rs")) =
+                (path.file_stem(), path.extension().and_then(|end| end.to_str()))
+            {
+                let source = fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
+                let name = name.to_string_lossy().into_owned();
+                entries.push((Entry { name, description: first_line(&source) }, programs));
+            }
         }
     }
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    entries.sort_by(|a, b| a.0.name.cmp(&b.0.name));
     Ok(entries)
 }
 
-/// The programs of an installation, in C as well, as [`crate::install`] has listed them.
-fn installed(tree: &Tree) -> Outcome<Vec<Entry>> {
+/// The programs of an installation, in C as well, as [`crate::install`] has listed them; nothing of them is built.
+fn installed(tree: &Tree) -> Outcome<Vec<(Entry, Programs)>> {
     let file = tree.root().join(crate::tree::PROGRAMS);
     let text = fs::read_to_string(&file).doing(|| format!("read {}", file.display()))?;
-    let entry =
-        |(name, description): (&str, &str)| Entry { name: name.into(), description: description.into() };
+    let entry = |(name, description): (&str, &str)| {
+        (Entry { name: name.into(), description: description.into() }, build::APPS)
+    };
     Ok(text.lines().filter_map(|line| line.split_once('\t')).map(entry).collect())
 }
 
@@ -112,8 +117,8 @@ impl Named {
             }
             return Ok(Self::File(path.to_path_buf()));
         }
-        if list(tree, build::APPS)?.iter().any(|entry| entry.name == name) {
-            return Ok(Self::Bundled(name.into(), build::APPS));
+        if let Some((_, programs)) = list(tree)?.into_iter().find(|(entry, _)| entry.name == name) {
+            return Ok(Self::Bundled(name.into(), programs));
         }
         if let Some((_, source)) = list_c(tree)?.into_iter().find(|(entry, _)| entry.name == name) {
             return Ok(Self::C(source));
@@ -127,7 +132,7 @@ impl Named {
     /// Builds the program if it is a bundled one and gives the path of its file.
     pub fn build(&self, tree: &Tree, builder: &Builder) -> Outcome<PathBuf> {
         match self {
-            Self::Bundled(_, programs) => builder.programs(*programs)?,
+            Self::Bundled(name, programs) => builder.program(*programs, name)?,
             Self::C(source) if builder.builds() => {
                 cc::build_programs(tree, builder, &BTreeSet::from([source]))?;
             }

@@ -17,8 +17,7 @@ use crate::build::{Builder, Form};
 use crate::delegate;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::fortran;
-use crate::loader;
-use crate::mpiexec::LAUNCHERS;
+use crate::loader::{self, LAUNCHERS};
 use crate::packages;
 use crate::toolchain::link;
 use crate::tree::Tree;
@@ -305,6 +304,10 @@ pub fn install(tree: &Tree, builder: &Builder, folder: &Path) -> Outcome<()> {
     if *folder == prefix(tree) {
         // An installation has a copy.
         link(&delegate::sibling(OWN_PROGRAM)?, &bin.join(loader::COMMAND))?;
+        if builder.builds() {
+            // What programs need that are started by their file, or by a launcher.
+            delegate::build(tree, delegate::HOST)?;
+        }
     }
     for name in LAUNCHERS {
         link(Path::new(loader::COMMAND), &bin.join(name))?;

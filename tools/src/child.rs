@@ -21,6 +21,14 @@ pub fn spawn_bound(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
+/// Starts `command` in a session of its own, which no terminal and no signal to this process's group reaches.
+pub fn spawn_apart(command: &mut Command) -> io::Result<Child> {
+    // SAFETY: the closure runs in the child between fork and exec, where only async-signal-safe calls are sound: it makes one plain system
+    // call through rustix, allocates nothing and takes no lock.
+    unsafe { command.pre_exec(|| rustix::process::setsid().map(drop).map_err(io::Error::from)) };
+    command.spawn()
+}
+
 /// In the child: asks the host's kernel to kill it when its parent dies; fails if that has happened already.
 fn die_with(parent: Pid) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;

@@ -22,6 +22,8 @@ pub struct Packages<'a> {
     pub names: &'a [&'a str],
     /// Take what is installed on this machine for granted, instead of unpacking all that the packages need.
     pub on_this_system: bool,
+    /// Take the later versions that Debian makes for a release (its backports), which this machine need not have in its lists.
+    pub backports: bool,
 }
 
 impl Packages<'_> {
@@ -76,6 +78,9 @@ impl Packages<'_> {
             option("APT::Sandbox::User", &""),
             option("Debug::NoLocking", &1),
         ];
+        if self.backports {
+            options.extend(read_backports(folder, verbose)?);
+        }
         if !self.on_this_system {
             let status = folder.join("no-packages");
             fs::write(&status, "").doing(|| format!("write {}", status.display()))?;
@@ -121,6 +126,69 @@ impl Packages<'_> {
     }
 }
 
+/// Reads the lists of Debian's backports for this machine's release, into `folder`. The options by which apt-get takes these and no others.
+///
+/// Errors: this machine's lists name no release of Debian's, or the backports cannot be read.
+fn read_backports(folder: &Path, verbose: bool) -> Outcome<Vec<String>> {
+    let _step = Step::begin("reading the lists of Debian's backports", verbose);
+    let (address, release) = release()?;
+    let (sources, lists) = (folder.join("sources.list"), folder.join("lists"));
+    make_empty(&lists.join("partial"))?;
+    let entry = |suite: &str| format!("deb {}{address} {suite} main\n", signed());
+    let text = entry(&release) + &entry(&format!("{release}-backports"));
+    fs::write(&sources, text).doing(|| format!("write {}", sources.display()))?;
+    let options = vec![
+        format!("Dir::Etc::sourcelist={}", sources.display()),
+        "Dir::Etc::sourceparts=-".into(),
+        format!("Dir::State::lists={}", lists.display()),
+        // Only of these lists, and this user's own.
+        "Dir::Cache::pkgcache=".into(),
+        "Dir::Cache::srcpkgcache=".into(),
+        "APT::Sandbox::User=".into(),
+        format!("APT::Default-Release={release}-backports"),
+    ];
+    let attempt = || {
+        let mut command = Command::new("apt-get");
+        command.arg("-q").args(packages::SETTINGS);
+        for option in &options {
+            command.args(["-o", option]);
+        }
+        let why = match command.arg("update").stdin(Stdio::null()).output() {
+            Ok(output) if output.status.success() => return Ok(()),
+            Ok(output) => packages::reason(&String::from_utf8_lossy(&output.stderr)),
+            Err(error) => error.to_string(),
+        };
+        Err(Refusal { update: None, install: why })
+    };
+    packages::try_again(attempt, verbose).map_err(|refusal| {
+        Failure::host(format!("apt-get cannot read the lists of {release}-backports ({})", refusal.install))
+    })?;
+    Ok(options)
+}
+
+/// Names Debian's keys, where they are not apt's for every archive.
+fn signed() -> String {
+    const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+    if Path::new(KEYS).is_file() { format!("[signed-by={KEYS}] ") } else { String::new() }
+}
+
+/// The address of the archive that this machine gets Debian's packages from, and the name of the release.
+fn release() -> Outcome<(String, String)> {
+    const FORMAT: [&str; 5] =
+        ["--format", "$(REPO_URI) $(CODENAME)", "Created-By: Packages", "Origin: Debian", "Component: main"];
+    let output = Command::new("apt-get").arg("indextargets").args(FORMAT).stdin(Stdio::null()).output();
+    let output = output.doing(|| "run apt-get".into())?;
+    main_archive(&String::from_utf8_lossy(&output.stdout))
+        .ok_or_else(|| Failure::host("apt's lists on this machine name no release of Debian's"))
+}
+
+/// The first archive whose release is no part of one: `bookworm`, not `bookworm-security`.
+fn main_archive(targets: &str) -> Option<(String, String)> {
+    let archives = targets.lines().filter_map(|line| line.split_once(' '));
+    let mut whole = archives.filter(|(_, release)| !release.is_empty() && !release.contains(['-', ' ']));
+    whole.next().map(|(address, release)| (address.to_owned(), release.to_owned()))
+}
+
 fn make_empty(folder: &Path) -> Outcome<()> {
     remove(folder)?;
     fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))
@@ -132,5 +200,17 @@ fn remove(folder: &Path) -> Outcome<()> {
             Err(error).doing(|| format!("remove {}", folder.display()))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_release_is_that_of_the_main_archive() {
+        let targets = "http://a/debian-security/ trixie-security\nhttp://a/debian/ trixie\nhttp://a/debian/ trixie-updates\n";
+        assert_eq!(main_archive(targets), Some(("http://a/debian/".into(), "trixie".into())));
+        assert_eq!(main_archive("http://a/debian/ trixie-updates\n\n"), None);
     }
 }

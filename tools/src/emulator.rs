@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::debs::Packages;
 use crate::failure::{Doing, Failure, Outcome};
@@ -14,12 +15,20 @@ const QEMU: &str = "qemu-system-x86_64";
 /// Debian's package of it.
 const PACKAGE: &str = "qemu-system-x86";
 /// The same for a machine where the package cannot be installed.
-const UNPACKED: Packages = Packages { what: "QEMU", names: &[PACKAGE], on_this_system: true };
-/// Starts the unpacked emulator with the libraries that were unpacked with it; it finds its firmware and modules beside itself.
+const UNPACKED: Packages =
+    Packages { what: "QEMU", names: &[PACKAGE], on_this_system: true, backports: false };
+/// A later one, with all that it needs.
+const LATER: Packages =
+    Packages { what: "a later QEMU", names: &[PACKAGE], on_this_system: false, backports: true };
+/// The first major version whose emulation has x2APIC.
+const LATER_VERSION: u32 = 9;
+/// Starts the unpacked emulator with the libraries, the firmware and the modules that were unpacked with it. Some versions find the latter two beside themselves, others do not.
 const STARTER: &str = "\
 #!/bin/sh
 root=${0%/*}/root
-LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu exec \"$root/usr/bin/qemu-system-x86_64\" \"$@\"
+export LD_LIBRARY_PATH=\"$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu\"
+export QEMU_MODULE_DIR=\"$root/usr/lib/x86_64-linux-gnu/qemu\"
+exec \"$root/usr/bin/qemu-system-x86_64\" -L \"$root/usr/share/seabios\" -L \"$root/usr/share/qemu\" \"$@\"
 ";
 /// Where OVMF's code is, by distribution (Debian, Fedora, Arch).
 const OVMF: [&str; 4] = [
@@ -59,6 +68,32 @@ pub fn find_qemu(tree: &Tree, verbose: bool) -> Outcome<PathBuf> {
     }
 }
 
+/// The folder of a QEMU of version 9 at least, whose emulation has x2APIC and later processors: the one in `PATH`, else Debian's backport, which is unpacked
+/// under `target/`.
+///
+/// # Errors
+/// It cannot be unpacked.
+pub fn find_later_qemu(tree: &Tree, verbose: bool) -> Outcome<PathBuf> {
+    if let Some(qemu) = packages::find_command(QEMU)
+        && version(&qemu).is_some_and(|version| version >= LATER_VERSION)
+        && let Some(folder) = qemu.parent()
+    {
+        return Ok(folder.into());
+    }
+    let folder = tree.root().join("target/lwk/later-qemu");
+    LATER.fetch(&folder, verbose)?;
+    lay_starter(&folder)?;
+    Ok(folder)
+}
+
+/// The major version that an emulator says it is.
+fn version(qemu: &Path) -> Option<u32> {
+    let output = Command::new(qemu).arg("--version").stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let number = text.strip_prefix("QEMU emulator version ")?;
+    number.split('.').next()?.parse().ok()
+}
+
 /// Writes the script that starts the unpacked emulator, at once as a whole: others may be starting it.
 fn lay_starter(folder: &Path) -> Outcome<PathBuf> {
     let starter = folder.join(QEMU);
@@ -85,8 +120,6 @@ pub fn find_ovmf(verbose: bool) -> Outcome<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
     use super::*;
 
     /// Starts it until no other test's child holds a file that was just written (`ETXTBSY`): the starter itself, or what that starts, of which
@@ -116,10 +149,12 @@ mod tests {
         assert_eq!(lay_starter(&folder).unwrap(), starter, "it is there already");
         let ended = output(Command::new(&starter).args(["-append", "two words", ""]));
         let root = Packages::root(&folder).display().to_string();
-        let wanted =
-            format!("{root}/usr/lib/x86_64-linux-gnu:{root}/lib/x86_64-linux-gnu|-append|two words||");
+        let libraries = format!("{root}/usr/lib/x86_64-linux-gnu:{root}/lib/x86_64-linux-gnu");
+        let firmware = format!("-L|{root}/usr/share/seabios|-L|{root}/usr/share/qemu");
+        let wanted = format!("{libraries}|{firmware}|-append|two words||");
         assert_eq!(String::from_utf8(ended.stdout).unwrap(), wanted);
         assert_eq!(ended.status.code(), Some(3));
+        assert_eq!(version(&starter), None, "it says something else");
         fs::remove_dir_all(&folder).unwrap();
     }
 }

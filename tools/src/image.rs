@@ -80,6 +80,7 @@ mod tests {
             report: false,
             cores: None,
             bind: None,
+            wait: lwk_job::Wait::Pause,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
             file_space: None,
@@ -88,6 +89,7 @@ mod tests {
             inject: None,
             network: None,
             irq_core: None,
+            workers: 0,
             limit: None,
         };
         let disk = ram_disk(&job, b"not an ELF file", Some(&[[7; lwk_files::PAGE_BYTES]])).unwrap();

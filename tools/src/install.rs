@@ -3,7 +3,7 @@
 //!
 //! | place in DIR | what |
 //! | --- | --- |
-//! | `bin` | this command as `margay`; `mpiexec` and its kin, which are links to it; the compilers ([`cc`]) |
+//! | `bin` | this command as `margay`, `margay-host` for jobs on this machine; `mpiexec` and its kin, which are links to it; the compilers ([`cc`]) |
 //! | `include`, `lib` | headers, libraries, files for pkg-config |
 //! | `lib/margay` | kernel, image builder with the boot loader inside, bundled programs and their list |
 //! | `share` | manual pages, completions for shells |
@@ -21,10 +21,10 @@ use crate::build::{self, Builder, kernel_files};
 use crate::catalog::{self, Named};
 use crate::cc::{self, Language};
 use crate::cli::{InstallOptions, Margay};
+use crate::delegate::{self, HOST, INSTALLED_HOST};
 use crate::emulator::find_qemu;
 use crate::failure::{Doing, Failure, Outcome};
-use crate::loader::{self, COMMAND};
-use crate::mpiexec::{self, LAUNCHERS};
+use crate::loader::{self, COMMAND, LAUNCHERS};
 use crate::progress::Step;
 use crate::qemu::Firmware;
 use crate::tree::{PROGRAMS, Tree};
@@ -51,7 +51,9 @@ pub fn run(tree: &Tree, options: &InstallOptions) -> Outcome<i32> {
     }
     let bin = folder.join("bin");
     make(&bin)?;
-    copy_program(&host_command(tree, options)?, &bin.join(COMMAND))?;
+    let [command, host] = host_commands(tree, options)?;
+    copy_program(&command, &bin.join(COMMAND))?;
+    copy_program(&host, &bin.join(INSTALLED_HOST))?;
     cc::install(tree, &builder, folder)?;
     let installed = Tree::installed(folder);
     make(&installed.parts())?;
@@ -79,22 +81,24 @@ fn copy_program(from: &Path, to: &Path) -> Outcome<()> {
         .doing(|| format!("make {} executable", to.display()))
 }
 
-/// This command, built for speed: it is on the way of every system call of a rank.
-fn host_command(tree: &Tree, options: &InstallOptions) -> Outcome<PathBuf> {
+/// This command and its part for jobs on this machine, built for speed: that is on the way of every system call of a rank.
+fn host_commands(tree: &Tree, options: &InstallOptions) -> Outcome<[PathBuf; 2]> {
     if options.own {
-        return std::env::current_exe().doing(|| "find this command's own file".into());
+        delegate::build(tree, HOST)?;
+        let own = std::env::current_exe().doing(|| "find this command's own file".into())?;
+        return Ok([own, delegate::sibling(HOST)?]);
     }
     let _step = Step::begin("building the command itself", options.verbose);
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let target = tree.root().join("target");
     let mut command = Command::new(cargo);
-    command.args(["build", "--release", "--package", "lwk", "--bin", "lwk", "--target-dir"]).arg(&target);
-    let output = command.current_dir(tree.root()).output().doing(|| "start cargo".into())?;
+    command.args(["build", "--release", "--package", "lwk", "--package", HOST, "--bins", "--target-dir"]);
+    let output = command.arg(&target).current_dir(tree.root()).output().doing(|| "start cargo".into())?;
     if !output.status.success() {
         crate::tell::error(format_args!("{}", String::from_utf8_lossy(&output.stderr)));
         return Err(Failure::host("the command itself does not build; the compiler's messages are above"));
     }
-    Ok(target.join("release/lwk"))
+    Ok(["lwk", HOST].map(|name| target.join("release").join(name)))
 }
 
 /// Kernel and image builder.
@@ -109,8 +113,8 @@ fn install_node(builder: &Builder, installed: &Tree) -> Outcome<()> {
 
 /// The bundled programs, and their list, which says last that the installation is whole.
 fn install_programs(tree: &Tree, builder: &Builder, installed: &Tree) -> Outcome<()> {
-    builder.programs(build::APPS)?;
-    let mut entries = catalog::list(tree, build::APPS)?;
+    builder.programs(&build::BUNDLED)?;
+    let mut entries: Vec<_> = catalog::list(tree)?.into_iter().map(|(entry, _)| entry).collect();
     let mut in_c = catalog::list_c(tree)?;
     // Without a compiler for Fortran there is no library for it either.
     in_c.retain(|(_, source)| cc::has_fortran() || !cc::is_fortran(source));
@@ -160,22 +164,26 @@ fn install_manual(folder: &Path) -> Outcome<()> {
     };
     let page = |name: &str, text: &str| cc::replace(&pages.join(format!("{name}.1")), text.as_bytes());
     let [first, others @ ..] = LAUNCHERS;
-    page(first, &plain(first, "start a program on this machine or on a node", &mpiexec::help(first)))?;
+    let text = told_by(&folder.join("bin").join(first), "--help")?;
+    page(first, &plain(first, "start a program on this machine or on a node", &text))?;
     for other in others {
         page(other, &format!(".so {SECTION}/{first}.1\n"))?;
     }
     for language in Language::ALL {
         let wrapper = language.wrapper();
-        let command = folder.join("bin").join(wrapper);
-        let told = Command::new(&command).arg("-showme:help").output();
-        let told = told.doing(|| format!("run {}", command.display()))?;
-        let text = String::from_utf8_lossy(&told.stdout);
+        let text = told_by(&folder.join("bin").join(wrapper), "-showme:help")?;
         page(wrapper, &plain(wrapper, "compile a program for Margay", &text))?;
         for other in language.other_names() {
             page(other, &format!(".so {SECTION}/{wrapper}.1\n"))?;
         }
     }
     Ok(())
+}
+
+/// What a command tells of itself.
+fn told_by(command: &Path, option: &str) -> Outcome<String> {
+    let told = Command::new(command).arg(option).output().doing(|| format!("run {}", command.display()))?;
+    Ok(String::from_utf8_lossy(&told.stdout).into_owned())
 }
 
 /// Completions, where each shell looks for them below a prefix.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-pub use lwk_job::{Console as ConsoleForm, End as AtEnd};
+pub use lwk_job::{Console as ConsoleForm, End as AtEnd, Wait};
 use lwk_job::{Inject, LogLevel, Network, Writer};
 
 /// A job as the node is told of it.
@@ -29,6 +29,8 @@ pub struct Job {
     pub cores: Option<u32>,
     /// Which cores ranks get ([`lwk_abi::job_file::BIND`]); the kernel's default if none.
     pub bind: Option<String>,
+    /// How ranks wait for each other.
+    pub wait: Wait,
     pub console: ConsoleForm,
     pub at_end: AtEnd,
     /// Bytes that files may take beside those the job is given; if none, a part of what is free.
@@ -43,6 +45,8 @@ pub struct Job {
     pub network: Option<Network>,
     /// Core that takes the network's interrupts; the kernel's choice if none.
     pub irq_core: Option<u32>,
+    /// Cores without ranks that copy for the ranks.
+    pub workers: u32,
     /// Seconds after which the kernel itself ends the job.
     pub limit: Option<u32>,
 }
@@ -60,6 +64,7 @@ impl Job {
         writer.report(self.report);
         self.cores.into_iter().for_each(|cores| writer.cores(cores));
         self.bind.iter().for_each(|bind| writer.bind(bind.as_bytes()));
+        writer.wait(self.wait);
         writer.console(self.console);
         writer.end(self.at_end);
         if let Some(bytes) = self.file_space {
@@ -70,6 +75,7 @@ impl Job {
         self.inject.into_iter().for_each(|how| writer.inject(how));
         self.network.iter().for_each(|place| writer.network(place));
         self.irq_core.into_iter().for_each(|core| writer.irq_core(core));
+        writer.workers(self.workers);
         self.limit.into_iter().for_each(|seconds| writer.limit(seconds));
         file
     }
@@ -91,6 +97,7 @@ mod tests {
             report: false,
             cores: None,
             bind: None,
+            wait: Wait::Pause,
             console: ConsoleForm::Framed,
             at_end: AtEnd::Exit,
             file_space: None,
@@ -99,6 +106,7 @@ mod tests {
             inject: None,
             network: None,
             irq_core: None,
+            workers: 0,
             limit: None,
         }
     }
@@ -123,6 +131,7 @@ mod tests {
             file_space: Some(4096),
             folder: Some(b"/a".to_vec()),
             out: true,
+            workers: 2,
             limit: Some(90),
             ..job()
         };
@@ -139,6 +148,7 @@ mod tests {
             "file_space=4096",
             "folder=/a",
             "out=1",
+            "workers=2",
             "limit=90",
         ] {
             assert!(file.split('\0').any(|found| found == record), "{record} is not in {file:?}");

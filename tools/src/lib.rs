@@ -1,13 +1,12 @@
 //! `cargo lwk`: builds, boots and runs Margay; tests and measures it through the crates `lwk-check` and `lwk-bench`.
 //!
-//! Everything the command does is in this library, so that its parts can be tested; `main` only calls it. Tests and benchmarks are commands
-//! of their own ([`delegate`]), so that running a job does not build them; they use this library. The way of a
+//! Everything this program does is in its library, so that its parts can be tested; `main` only calls it. Jobs on this machine (`--host`, `up`,
+//! `mpiexec`; crate `lwk-host`), tests and benchmarks are programs of their own ([`delegate`]), so that a boot in QEMU does not build them; they use
+//! this library. The way of a
 //! job through the modules: [`cli`] reads what is asked for, [`run`] finds the program ([`catalog`]), builds
 //! ([`toolchain`], [`build`]), makes the disk image ([`job`], [`strip`], [`image`]) and starts the node ([`accel`],
 //! [`memory`], [`qemu`]); [`session`] listens to it ([`console`], [`symbols`], [`report`], [`qmp`], [`screen`]) and
-//! judges its end.
-//! With `--host`, [`host`] runs the program on this machine instead. [`mpiexec`] translates what users of other MPIs type; [`install`] lays
-//! command, compilers ([`cc`]) and what they need in a folder, where programs find them ([`loader`]).
+//! judges its end. [`install`] lays command, compilers ([`cc`]) and what they need in a folder, where programs find them ([`loader`]).
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(clippy::disallowed_types, reason = "threads of the command; no ranks")]
 // They panic when nobody listens: see `tell`.
@@ -30,14 +29,12 @@ pub mod failure;
 pub mod files;
 pub mod foreign;
 pub mod fortran;
-pub mod host;
 pub mod image;
 pub mod install;
 pub mod job;
 pub mod loader;
 pub mod memory;
-pub mod mpiexec;
-mod nodes;
+pub mod nodes;
 pub mod packages;
 pub mod profile;
 pub mod program;
@@ -54,3 +51,4 @@ pub mod switch;
 pub mod symbols;
 pub mod toolchain;
 pub mod tree;
+pub mod tuning;

@@ -12,6 +12,8 @@ use crate::failure::{Doing, Failure, Outcome};
 
 /// The command's name in the folder of programs of an installation.
 pub const COMMAND: &str = "margay";
+/// The names by which it is called as other MPIs' launchers are.
+pub const LAUNCHERS: [&str; 3] = ["mpiexec", "mpirun", "oshrun"];
 
 /// Copies a library or a program, unless that has been done, and records in it the command of the folder `bin`, an absolute path.
 ///

@@ -6,65 +6,53 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
-use lwk::cli::{self, Cli, Command, Margay};
-use lwk::delegate::become_program;
+use lwk::cli::Command;
+use lwk::delegate::{BENCH, CALLED, CHECK, HOST, become_built, become_program, become_user};
 use lwk::failure::Outcome;
-use lwk::mpiexec::{self, LAUNCHERS};
-use lwk::program::{conclude, refuse};
+use lwk::loader::LAUNCHERS;
+use lwk::program::{conclude, own};
 use lwk::tree::Tree;
-use lwk::{build, catalog, cc, host, install, run, show};
+use lwk::{catalog, cc, install, run, show};
 use lwk_abi::runtime::ALONE;
 
-/// The program of tests and checks, and that of benchmarks.
-const CHECK: &str = "lwk-check";
-const BENCH: &str = "lwk-bench";
-
 fn main() -> ExitCode {
-    if let Some(code) = lwk_home::become_node() {
-        return code;
-    }
     let mut words = std::env::args_os();
     let name = words.next().unwrap_or_default();
     let name = Path::new(&name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let launcher = LAUNCHERS.into_iter().find(|launcher| *launcher == name);
-    let words: Vec<OsString> = words.collect();
-    // A launcher is called by what users and scripts know; the rest is ours.
+    let mut words: Vec<OsString> = words.collect();
+    let alone = words.first().is_some_and(|word| word == ALONE);
+    if launcher.is_none() && !alone {
+        return conclude("lwk", own(words, dispatch));
+    }
+    if let Some(name) = launcher.filter(|_| !alone) {
+        words.splice(0..0, [CALLED.into(), name.into()]);
+    }
     conclude(
         launcher.unwrap_or("lwk"),
-        match launcher {
-            _ if words.first().is_some_and(|word| word == ALONE) => {
-                Tree::find().and_then(|tree| mpiexec::alone(&tree, &words[1..]))
-            }
-            Some(launcher) => Tree::find().and_then(|tree| mpiexec::run(&tree, launcher, &words)),
-            None => own(words),
-        },
+        Tree::find().and_then(|tree| match become_built(&tree, HOST, &words)? {}),
     )
 }
 
-/// Runs this command under its own name. Whether it is the tree's or an installation's is clear before its words are read; that there is no
-/// tree counts only then.
-fn own(words: Vec<OsString>) -> Outcome<i32> {
-    let tree = Tree::find();
-    let line = cli::words(std::iter::once("lwk".into()).chain(words));
-    if tree.as_ref().is_ok_and(Tree::is_installed) {
-        let read = Margay::try_parse_from(line).map(|margay| margay.command.into());
-        return read.map_or_else(|error| refuse(error, "margay"), |command| dispatch(&tree?, command));
-    }
-    let read = Cli::try_parse_from(line).map(|cli| cli.command);
-    read.map_or_else(|error| refuse(error, "cargo lwk"), |command| dispatch(&tree?, command))
-}
-
-fn dispatch(tree: &Tree, command: Command) -> Outcome<i32> {
+/// Does what `command` says, of which `words` are all words.
+fn dispatch(tree: &Tree, command: Command, words: &[OsString]) -> Outcome<i32> {
     match command {
-        Command::Run(options) if options.host => host::run(tree, &options),
-        Command::Run(options) => run::run(tree, &options),
+        Command::Run(options) if !options.host => run::run(tree, &options),
+        Command::Run(_)
+        | Command::Up(_)
+        | Command::Launch(_)
+        | Command::Ps(_)
+        | Command::Nodes(_)
+        | Command::Kill { .. }
+        | Command::Down(_)
+        | Command::Node(_)
+        | Command::Stay(_) => match become_program(tree, HOST, None, words)? {},
         Command::Cc(options) => cc::run(tree, cc::Language::C, &options.words),
         Command::Cxx(options) => cc::run(tree, cc::Language::Cxx, &options.words),
         Command::Fc(options) => cc::run(tree, cc::Language::Fortran, &options.words),
         Command::Image(options) => run::write_image(tree, &options),
-        Command::Bench(options) => match become_program(tree, BENCH, None, &options.words)? {},
-        Command::Test(options) => match become_program(tree, CHECK, Some("test"), &options.words)? {},
+        Command::Bench(options) => match become_user(tree, BENCH, None, &options.words)? {},
+        Command::Test(options) => match become_user(tree, CHECK, Some("test"), &options.words)? {},
         Command::Lint(options) => match become_program(tree, CHECK, Some("lint"), &options.words)? {},
         Command::Doc(options) => match become_program(tree, CHECK, Some("doc"), &options.words)? {},
         Command::Scoreboard(options) => {
@@ -73,7 +61,7 @@ fn dispatch(tree: &Tree, command: Command) -> Outcome<i32> {
         Command::Install(options) => install::run(tree, &options),
         Command::Switch(options) => lwk::switch::command::run(&options),
         Command::List => {
-            let mut entries = catalog::list(tree, build::APPS)?;
+            let mut entries: Vec<_> = catalog::list(tree)?.into_iter().map(|(entry, _)| entry).collect();
             entries.extend(catalog::list_c(tree)?.into_iter().map(|(entry, _)| entry));
             let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
             entries.iter().for_each(|entry| show!("{:width$}  {}", entry.name, entry.description));

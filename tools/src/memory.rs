@@ -52,7 +52,7 @@ pub fn node_mib(ranks: u32, mib: u64, cores: u32, ramdisk: u64) -> Option<u64> {
 /// Checks that the host can give a node `mib` MiB now, and QEMU its own; a host that does not tell passes. Errors: it cannot, which is wrong
 /// use.
 pub fn check_host(mib: u64) -> Outcome<()> {
-    let Some(available) = lwk_home::available_bytes().map(|bytes| bytes >> 20) else { return Ok(()) };
+    let Some(available) = lwk_machine::available_bytes().map(|bytes| bytes >> 20) else { return Ok(()) };
     if mib.saturating_add(QEMU_MIB) <= available {
         return Ok(());
     }

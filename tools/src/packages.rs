@@ -45,6 +45,17 @@ pub fn find_in_path(name: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(may_run)
 }
 
+/// Valgrind's command; installs it where it is missing. Errors: it cannot be installed.
+pub fn find_valgrind(verbose: bool) -> Outcome<PathBuf> {
+    const NAME: &str = "valgrind";
+    if let Some(command) = find_command(NAME) {
+        return Ok(command);
+    }
+    install(&[NAME], verbose)?;
+    find_command(NAME)
+        .ok_or_else(|| Failure::host(format!("{NAME} is installed, but not in PATH; add its folder to PATH")))
+}
+
 /// Installs `packages`, saying so. Without the right to, the failure names the one command to run.
 ///
 /// Nothing is ever removed for it: where a package conflicts with an installed one, the user decides.

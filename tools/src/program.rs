@@ -1,20 +1,38 @@
 //! The frame of a program of these tools: reads the command line, runs what is asked for, and ends with its status.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::cli::{Cli, Command, Margay};
 use crate::failure::{self, Failure, Outcome};
+use crate::tree::Tree;
 use crate::{cli, tell};
 
-/// Reads the command line, calls `dispatch` with it, and tells in one line why it failed if so. The process's status is what it answers; a process that
-/// was started to be the node of a job in the host home becomes that instead.
-pub fn run<Cli: Parser>(dispatch: impl FnOnce(Cli) -> Outcome<i32>) -> ExitCode {
-    if let Some(code) = lwk_home::become_node() {
-        return code;
-    }
+/// Reads the command line, calls `dispatch` with it, and tells in one line why it failed if so. The process's status is what it answers.
+pub fn run<Line: Parser>(dispatch: impl FnOnce(Line) -> Outcome<i32>) -> ExitCode {
     let line = cli::words(std::env::args_os());
-    conclude("lwk", Cli::try_parse_from(line).map_or_else(|error| refuse(error, "cargo lwk"), dispatch))
+    conclude("lwk", Line::try_parse_from(line).map_or_else(|error| refuse(error, "cargo lwk"), dispatch))
+}
+
+/// Reads the words of a command under its own name, and calls `dispatch` with them. Whether it is the tree's or an installation's is clear before they are
+/// read; that there is no tree counts only then.
+///
+/// # Errors
+/// Wrong use, and those of `dispatch`.
+pub fn own(
+    words: Vec<OsString>,
+    dispatch: impl FnOnce(&Tree, Command, &[OsString]) -> Outcome<i32>,
+) -> Outcome<i32> {
+    let tree = Tree::find();
+    let line = cli::words(std::iter::once("lwk".into()).chain(words.iter().cloned()));
+    let (read, name) = if tree.as_ref().is_ok_and(Tree::is_installed) {
+        (Margay::try_parse_from(line).map(|margay| margay.command.into()), "margay")
+    } else {
+        (Cli::try_parse_from(line).map(|cli| cli.command), "cargo lwk")
+    };
+    read.map_or_else(|error| refuse(error, name), |command| dispatch(&tree?, command, &words))
 }
 
 /// The process's status; what has failed is told in one line, by `speaker`.

@@ -6,11 +6,13 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::{OwnedFd, RawFd};
-use std::os::unix::net::UnixStream;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
+
+use lwk_frames::NodeId;
 
 use crate::accel::Accelerator;
 use crate::child;
@@ -92,6 +94,17 @@ pub struct Card {
 }
 
 impl Card {
+    /// The card of a node of a job, at the end of a wire, which QEMU will inherit.
+    ///
+    /// # Errors
+    /// The wire cannot be handed on.
+    pub fn new(kind: CardKind, node: u16, wire: &UnixDatagram) -> Outcome<Self> {
+        rustix::io::fcntl_setfd(wire, rustix::io::FdFlags::empty())
+            .map_err(std::io::Error::from)
+            .doing(|| "hand a wire to QEMU".into())?;
+        Ok(Self { kind, wire: wire.as_raw_fd(), address: NodeId(node).address() })
+    }
+
     fn arguments(&self) -> [String; 4] {
         let address = self.address.map(|byte| format!("{byte:02x}")).join(":");
         // Without its ROM, from which the firmware would try to boot.
@@ -195,6 +208,8 @@ pub struct Node {
     pub monitor: Monitor,
     /// What QEMU itself says.
     messages: PathBuf,
+    /// It has been ended from here.
+    pub is_killed: bool,
 }
 
 impl Node {
@@ -223,7 +238,7 @@ impl Node {
             .stdout(Stdio::from(OwnedFd::from(monitor_end)))
             .stderr(Stdio::from(log));
         let child = child::spawn_bound(&mut command).doing(what)?;
-        Ok(Self { child, serial, monitor: Monitor::new(monitor)?, messages })
+        Ok(Self { child, serial, monitor: Monitor::new(monitor)?, messages, is_killed: false })
     }
 
     /// Waits at most `limit` for QEMU to end by itself, then kills it. `None`: it had to be killed.
@@ -246,6 +261,7 @@ impl Node {
     /// Kills QEMU and collects it. Harmless if it has ended.
     pub fn kill(&mut self) {
         child::kill(&mut self.child);
+        self.is_killed = true;
     }
 }
 

@@ -23,6 +23,7 @@ use crate::report::Report;
 use crate::session::{self, Plan};
 use crate::symbols::{Symbols, bias_of};
 use crate::tree::{RunFolder, Tree};
+use crate::tuning::Tuning;
 use crate::{files, image, memory};
 
 /// OpenMP's variable for the most threads of a program, with its equals sign (OpenMP 5.2, section 21.1.4).
@@ -33,10 +34,10 @@ const CHECK: &str = "check";
 const CHECKED: &str = "smap-ring";
 
 /// Most cores of a node: one for each rank it can hold.
-pub(crate) const CORES_MAX: u32 = MAX_RANKS as u32;
+pub const CORES_MAX: u32 = MAX_RANKS as u32;
 
 /// The way to fail with this name. Errors: there is none.
-pub(crate) fn injection(name: &str) -> Outcome<Inject> {
+pub fn injection(name: &str) -> Outcome<Inject> {
     let wrong = || Failure::usage(format!("--inject takes {INJECTIONS}, not {name:?}"));
     Inject::parse(name.as_bytes()).ok_or_else(wrong)
 }
@@ -162,6 +163,7 @@ pub fn write_image(tree: &Tree, options: &ImageOptions) -> Outcome<i32> {
     job.log = log.map(Level::of_job);
     job.console = ConsoleForm::Plain;
     job.limit = options.timeout;
+    job.inject = options.inject.as_deref().map(injection).transpose()?;
     let end;
     (job.at_end, end) = match options.at_end {
         MachineEnd::Halt => (AtEnd::Halt, "stops its cores"),
@@ -206,7 +208,7 @@ fn check_job(options: &JobOptions) -> Outcome<JobOptions> {
 }
 
 /// The job as far as `run`, on a node or on this machine, and `image` share it.
-pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
+pub fn job_of(options: &JobOptions) -> Outcome<Job> {
     if options.ranks > CORES_MAX {
         return Err(Failure::usage(format!("a node holds at most {MAX_RANKS} ranks, not {}", options.ranks)));
     }
@@ -214,7 +216,7 @@ pub(crate) fn job_of(options: &JobOptions) -> Outcome<Job> {
 }
 
 /// As [`job_of`], where the ranks may be more than a node holds.
-pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
+pub fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
     if options.ranks == 0 {
         return Err(Failure::usage("a job needs at least one rank; give -n 1 or more"));
     }
@@ -242,6 +244,10 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
     if !environment.iter().any(|variable| variable.as_bytes().starts_with(THREAD_LIMIT.as_bytes())) {
         environment.push(format!("{THREAD_LIMIT}1").into());
     }
+    if let Some(file) = &options.tuning {
+        // Behind what the user sets: one variable is more particular than a file.
+        environment.extend(Tuning::read(file)?.variables());
+    }
     if let Some(transport) = &options.transport {
         // Before what the user sets: the first of two variables of one name counts, and --transport is the more particular.
         environment.insert(0, format!("{TRANSPORT}={transport}").into());
@@ -257,6 +263,7 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
         report: false,
         cores: options.cores,
         bind: options.bind.clone(),
+        wait: options.wait.of_job(),
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
         file_space: options.file_space.map(|mib| mib << 20),
@@ -265,12 +272,13 @@ pub(crate) fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
         inject: None,
         network: None,
         irq_core: None,
+        workers: options.workers(),
         limit: None,
     })
 }
 
 /// Tells the runtime of the program what to report, by its environment, and the program its name, if it is not that of its file.
-pub(crate) fn ask_runtime(job: &mut Job, options: &RunOptions) {
+pub fn ask_runtime(job: &mut Job, options: &RunOptions) {
     if let (Some(name), Some(first)) =
         (options.launched.as_ref().and_then(|launched| launched.name.clone()), job.arguments.first_mut())
     {
@@ -282,7 +290,7 @@ pub(crate) fn ask_runtime(job: &mut Job, options: &RunOptions) {
 }
 
 /// Prints what the user has asked to see of the report, to standard error.
-pub(crate) fn print_reports(report: &Report, options: &RunOptions) {
+pub fn print_reports(report: &Report, options: &RunOptions) {
     if options.report {
         crate::tell::error(format_args!("{}", report.table()));
     }
@@ -291,12 +299,21 @@ pub(crate) fn print_reports(report: &Report, options: &RunOptions) {
     }
 }
 
-/// Cores of the node: as asked for, else one for each rank.
+/// Cores of the node: as asked for, else one for each rank and worker.
 fn check_cores(options: &RunOptions) -> Outcome<u32> {
-    let ranks = options.job.ranks;
-    let cores = options.job.cores.unwrap_or(ranks);
+    let (ranks, workers) = (options.job.ranks, options.job.workers());
+    let cores = options.job.cores.unwrap_or(ranks + workers);
     if cores == 0 || cores > CORES_MAX {
         return Err(Failure::usage(format!("a node has 1 to {CORES_MAX} cores, not {cores}")));
+    }
+    if workers >= cores && !options.no_check {
+        return Err(Failure::usage(needs_workers(&options.job, cores)));
+    }
+    if workers > 0 && ranks > cores - workers && !options.job.oversubscribe && !options.no_check {
+        return Err(Failure::usage(format!(
+            "{}; or give --oversubscribe to let ranks share cores",
+            needs_workers(&options.job, cores)
+        )));
     }
     if ranks > cores && !options.job.oversubscribe && !options.no_check {
         return Err(Failure::usage(format!(
@@ -304,6 +321,19 @@ fn check_cores(options: &RunOptions) -> Outcome<u32> {
         )));
     }
     Ok(cores)
+}
+
+/// What to do if there is no core for each worker beside the ranks'.
+pub fn needs_workers(options: &JobOptions, cores: u32) -> String {
+    let what = match (&options.transport, options.workers) {
+        (Some(transport), None) => format!("--transport {transport}"),
+        _ => "--workers".into(),
+    };
+    format!(
+        "{what} needs {} core(s) beside those of the {} rank(s), and there are {cores} in all; give more --cores or fewer ranks",
+        options.workers(),
+        options.ranks
+    )
 }
 
 /// MiB of the node; a failure if the host does not have them.
@@ -322,7 +352,7 @@ fn memory_needed(options: &RunOptions, cores: u32, ram_disk: u64) -> Outcome<u64
 }
 
 /// The same check that the kernel makes, before anything boots.
-pub(crate) fn check_program(file: &Path, program: &[u8]) -> Outcome<()> {
+pub fn check_program(file: &Path, program: &[u8]) -> Outcome<()> {
     match lwk_elf::parse(program) {
         Ok(_) => Ok(()),
         Err(error) => Err(Failure::usage(format!("{} cannot run on a node: {error}", file.display()))),
@@ -338,7 +368,7 @@ fn print_debugger(kernel: &Path, program: &Path) {
     tell!("lwk: the node waits for a debugger; in another terminal, run");
     tell!(
         "    gdb -ex 'target remote :{GDB_PORT}' -ex '{}' {}",
-        lwk_home::add_symbols(program, bias_of(program)),
+        lwk_machine::add_symbols(program, bias_of(program)),
         kernel.display()
     );
     tell!("lwk: set a breakpoint with `hbreak` (code is not in memory yet), then `continue`");

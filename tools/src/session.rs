@@ -15,7 +15,6 @@ use serde_json::json;
 use crate::console::printer::{Heard, Printer};
 use crate::console::record::Parser;
 use crate::failure::{Doing, Failure, Outcome};
-use crate::host::is_time_out;
 use crate::qemu::Node;
 use crate::{files, screen};
 
@@ -185,6 +184,11 @@ fn last_noise(parser: &Parser) -> String {
     let noise = parser.noise();
     let noise = noise.trim();
     if noise.is_empty() { String::new() } else { format!("; last heard: {noise}") }
+}
+
+/// Whether a read with a time limit has failed by that, or may be tried again.
+pub fn is_time_out(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
 #[cfg(test)]

@@ -29,6 +29,8 @@ const SHOWN_BYTES: usize = 4000;
 pub struct Lwk {
     binary: PathBuf,
     tree: Tree,
+    /// Looked in for commands before this machine's own `PATH`.
+    first: Option<PathBuf>,
 }
 
 /// How a command ended.
@@ -72,7 +74,12 @@ impl Program {
 impl Lwk {
     /// Errors: the command's file cannot be found.
     pub fn new(tree: &Tree) -> Outcome<Self> {
-        Ok(Self { binary: delegate::sibling("lwk")?, tree: tree.clone() })
+        Ok(Self { binary: delegate::sibling("lwk")?, tree: tree.clone(), first: None })
+    }
+
+    /// The same with the commands of a folder, instead of this machine's of the same name.
+    pub fn with_commands_of(&self, folder: &Path) -> Self {
+        Self { binary: self.binary.clone(), tree: self.tree.clone(), first: Some(folder.into()) }
     }
 
     /// The command's own file.
@@ -123,9 +130,17 @@ impl Lwk {
     pub fn start(&self, words: &[OsString], folder: &RunFolder) -> Result<Running, String> {
         let (stdout, stderr) = (folder.file("stdout"), folder.file("stderr"));
         let create = |path: &Path| File::create(path).map_err(|error| format!("{}: {error}", path.display()));
-        let mut command = Command::new(&self.binary);
+        // A shell has those that it starts in the background ignore interrupts, which is inherited: somebody at a terminal does not.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT").arg(&self.binary);
         command.args(words).current_dir(self.tree.root()).stdin(Stdio::null());
         command.stdout(create(&stdout)?).stderr(create(&stderr)?);
+        if let Some(first) = &self.first {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let folders = [first.clone()].into_iter().chain(std::env::split_paths(&path));
+            let path = std::env::join_paths(folders);
+            command.env("PATH", path.map_err(|error| format!("{}: {error}", first.display()))?);
+        }
         let shown: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         let child = child::spawn_bound(&mut command)
             .map_err(|error| format!("cannot start this command: {error}"))?;

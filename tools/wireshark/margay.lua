@@ -17,6 +17,7 @@ local fields = {
     last = ProtoField.bool("margay.last", "Last of a message", 8, nil, 0x08),
     echo = ProtoField.bool("margay.echo", "Tells of a mark", 8, nil, 0x10),
     asks = ProtoField.bool("margay.asks", "Asks for an acknowledgement", 8, nil, 0x20),
+    bundle = ProtoField.bool("margay.bundle", "Has several whole messages", 8, nil, 0x40),
     source = ProtoField.uint16("margay.source", "Source node"),
     destination = ProtoField.uint16("margay.destination", "Destination node"),
     bytes = ProtoField.uint16("margay.bytes", "Bytes of payload"),
@@ -28,6 +29,7 @@ local fields = {
     selective = ProtoField.uint32("margay.selective", "Frames there behind it", base.HEX),
     checksum = ProtoField.uint32("margay.checksum", "CRC-32C", base.HEX),
     payload = ProtoField.bytes("margay.payload", "Payload"),
+    message = ProtoField.bytes("margay.message", "Message"),
 }
 margay.fields = fields
 
@@ -43,7 +45,7 @@ function margay.dissector(buffer, packet, tree)
     end
     shown:add(fields.version, buffer(0, 1))
     shown:add(fields.marked, buffer(1, 1))
-    for _, name in ipairs({ "hello", "data", "first", "last", "echo", "asks" }) do
+    for _, name in ipairs({ "hello", "data", "first", "last", "echo", "asks", "bundle" }) do
         shown:add(fields[name], buffer(2, 1))
     end
     local at = 4
@@ -72,7 +74,18 @@ function margay.dissector(buffer, packet, tree)
     if buffer:len() < HEAD_BYTES + bytes then
         shown:add_proto_expert_info(too_short)
     elseif bytes > 0 then
-        shown:add(fields.payload, buffer(HEAD_BYTES, bytes))
+        local payload = shown:add(fields.payload, buffer(HEAD_BYTES, bytes))
+        local at, last = HEAD_BYTES, HEAD_BYTES + bytes
+        -- Each message stands behind its length.
+        while flags % 128 >= 64 and at + 2 <= last do
+            local length = buffer(at, 2):le_uint()
+            if length == 0 or at + 2 + length > last then
+                payload:add_proto_expert_info(too_short)
+                break
+            end
+            payload:add(fields.message, buffer(at + 2, length))
+            at = at + 2 + length
+        end
     end
 end
 

@@ -1,7 +1,7 @@
 //! Time without a system call: the time stamp counter, and the two numbers in the job page that make it seconds.
 //!
-//! Integer arithmetic throughout: a tick count becomes nanoseconds exactly (rounded down), however large. The counter is
-//! monotonic across the cores of a node; homes guarantee it.
+//! Integer arithmetic throughout: a tick count becomes nanoseconds exactly (rounded down), however large. [`Instant`]s and the wall clock of a node's ranks
+//! compare: where the counters of two cores differ, the job page says by how much.
 
 use crate::{arch, job};
 use core::time::Duration;
@@ -18,6 +18,13 @@ pub fn ticks() -> u64 {
 #[inline(always)]
 pub fn ticks_ordered() -> u64 {
     arch::ticks_ordered()
+}
+
+/// As [`ticks_ordered`], by the counter that all ranks of this node agree on: [`ticks`] of two ranks compare only where their cores' counters are set
+/// alike, which firmware does not always see to.
+#[inline(always)]
+pub fn node_ticks_ordered() -> u64 {
+    arch::ticks_ordered().wrapping_sub(job().page().tsc_ahead)
 }
 
 /// Ticks of the counter in a second, as the home has measured or been told.
@@ -39,7 +46,8 @@ pub fn ns_to_ticks(ns: u64) -> u64 {
 /// Nanoseconds since the Unix epoch: the home's wall clock at the job's start, gone on by the counter; never set in between.
 pub fn wall_clock_ns() -> u64 {
     let page = job().page();
-    page.wall_base_ns.saturating_add(ticks_to_ns(ticks().saturating_sub(page.tsc_base)))
+    let now = ticks().wrapping_sub(page.tsc_ahead);
+    page.wall_base_ns.saturating_add(ticks_to_ns(now.saturating_sub(page.tsc_base)))
 }
 
 /// A point in time on this node; comparable between its ranks.
@@ -47,10 +55,10 @@ pub fn wall_clock_ns() -> u64 {
 pub struct Instant(u64);
 
 impl Instant {
-    /// Now: after everything before it, before anything after it ([`ticks_ordered`]).
+    /// Now: after everything before it, before anything after it ([`node_ticks_ordered`]).
     #[inline]
     pub fn now() -> Instant {
-        Instant(ticks_ordered())
+        Instant(node_ticks_ordered())
     }
 
     /// Time from this to now; zero for one that lies ahead.
@@ -69,9 +77,9 @@ impl Instant {
         Instant(self.0.saturating_add(ns_to_ticks(ns)))
     }
 
-    /// The counter at this instant, in ticks.
+    /// [`ticks`] of this rank's core at this instant.
     pub fn ticks(self) -> u64 {
-        self.0
+        self.0.wrapping_add(job().page().tsc_ahead)
     }
 }
 

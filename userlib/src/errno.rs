@@ -17,6 +17,7 @@ impl Errno {
     pub const EAGAIN: Errno = Errno(errno::EAGAIN as i32);
     pub const ENOMEM: Errno = Errno(errno::ENOMEM as i32);
     pub const EFAULT: Errno = Errno(errno::EFAULT as i32);
+    pub const ENODEV: Errno = Errno(errno::ENODEV as i32);
     pub const EINVAL: Errno = Errno(errno::EINVAL as i32);
     pub const ENOSYS: Errno = Errno(errno::ENOSYS as i32);
 
@@ -42,6 +43,7 @@ impl Errno {
             Errno::EAGAIN => "EAGAIN",
             Errno::ENOMEM => "ENOMEM",
             Errno::EFAULT => "EFAULT",
+            Errno::ENODEV => "ENODEV",
             Errno::EINVAL => "EINVAL",
             Errno::ENOSYS => "ENOSYS",
             _ => return None,

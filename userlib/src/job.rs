@@ -5,7 +5,10 @@
 
 use core::fmt;
 use lwk_abi::address::{JOB_PAGE, SLOT_SHIFT, slot_of};
-use lwk_abi::job_page::{FLAG_EMULATED, FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, JobPage, RankPlace};
+use lwk_abi::job_page::{
+    FLAG_EMULATED, FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE, JobPage,
+    RankPlace,
+};
 
 /// A rank of the job, from 0 ("world rank").
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -122,6 +125,12 @@ impl Job {
     #[inline(always)]
     pub fn is_emulated(self) -> bool {
         self.0.flags & FLAG_EMULATED != 0
+    }
+
+    /// Waits sleep, by one of these: `FLAG_WAIT_BY_…`; 0 if they only poll.
+    #[inline(always)]
+    pub fn sleeps_by(self) -> u32 {
+        self.0.flags & (FLAG_WAIT_BY_TPAUSE | FLAG_WAIT_BY_MWAITX)
     }
 
     /// The home is a Linux host, not the kernel.

@@ -33,9 +33,11 @@ mod arch;
 pub mod barrier;
 pub mod clock;
 pub mod copy;
+pub mod engine;
 pub mod errno;
 pub mod heap;
 pub mod job;
+pub mod limic;
 #[cfg(target_os = "none")]
 mod panic;
 pub mod portals;

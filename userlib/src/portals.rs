@@ -20,7 +20,7 @@ use lwk_abi::portals::{
 use lwk_abi::syscall::portals as call;
 
 use crate::job;
-use crate::syscall::raw_portals;
+use crate::syscall::raw_of_home;
 use crate::wait::spin_until;
 
 /// Why a call failed.
@@ -63,7 +63,7 @@ pub type Result<T> = core::result::Result<T, Error>;
 /// What others do with the memory that the arguments name must be sound.
 pub unsafe fn system_call(number: u64, arguments: [u64; 4]) -> Result<u32> {
     // SAFETY: what others do with the memory that the arguments name is sound (this function's contract).
-    match unsafe { raw_portals(number, arguments) } {
+    match unsafe { raw_of_home(number, arguments) } {
         answer @ 0.. => Ok(answer as u32),
         answer if -answer >= ERROR_BASE => Err(Error::Status((-answer - ERROR_BASE) as u32)),
         _ => Err(Error::NoNetwork),

@@ -26,7 +26,7 @@ impl Env {
     /// `stack` must point to the initial stack of the process, and nobody may write to it any more.
     #[cfg(all(target_os = "none", not(feature = "c-program")))]
     unsafe fn from_stack(stack: *const usize) -> Env {
-        // SAFETY: the layout of the initial stack: a count, that many pointers, a null pointer, pointers, a null pointer.
+        // SAFETY: the layout of the initial stack (this function's contract): a count, that many pointers, a null pointer, pointers, a null pointer.
         unsafe {
             let count = stack.read();
             let arguments = stack.add(1).cast::<*const c_char>();
@@ -195,13 +195,16 @@ pub(crate) fn refuse() -> ! {
 }
 
 /// Called by the entry point with the initial stack.
+///
+/// # Safety
+/// `stack` is the initial stack (System V ABI, AMD64 supplement, section 3.4.1), which nobody else reads.
 #[cfg(all(target_os = "none", not(feature = "c-program")))]
-pub(crate) extern "C" fn begin(stack: *const usize) -> ! {
+pub(crate) unsafe extern "C" fn begin(stack: *const usize) -> ! {
     unsafe extern "Rust" {
         /// Defined by [`entry!`](crate::entry!) in the program.
         safe fn lwk_main(env: &'static Env) -> i32;
     }
-    // SAFETY: the layout of the initial stack: a count, that many pointers, a null pointer, and the environment's.
+    // SAFETY: the layout of the initial stack (this function's contract): a count, that many pointers, a null pointer, and the environment's.
     unsafe {
         let arguments = stack.add(1).cast::<*const c_char>();
         crate::alone::become_job(arguments, arguments.add(stack.read() + 1));
@@ -214,7 +217,7 @@ pub(crate) extern "C" fn begin(stack: *const usize) -> ! {
         );
         exit(lwk_abi::exit::USAGE);
     }
-    // SAFETY: the entry point passes the initial stack, and only this function reads it.
+    // SAFETY: the initial stack, which only this function reads (this function's contract).
     let env: &'static Env =
         alloc::boxed::Box::leak(alloc::boxed::Box::new(unsafe { Env::from_stack(stack) }));
     exit(lwk_main(env))

@@ -105,11 +105,11 @@ fn yield_to_network(code: u64) {
     unsafe { arch::call_home(code, linux::SCHED_YIELD, [0; 4]) };
 }
 
-/// A system call of Portals', in the cheapest way that the home has.
+/// A system call of Portals' or LiMIC's, in the cheapest way that the home has.
 ///
 /// # Safety
 /// As for [`raw`].
-pub(crate) unsafe fn raw_portals(number: u64, arguments: [u64; 4]) -> i64 {
+pub(crate) unsafe fn raw_of_home(number: u64, arguments: [u64; 4]) -> i64 {
     let [a, b, c, d] = arguments;
     match crate::job().page().call_code {
         // SAFETY: this function's contract.

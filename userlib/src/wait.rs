@@ -5,7 +5,10 @@
 //! * in emulation, one `pause` every [`EMULATED_POLLS_PER_PAUSE`] polls: each costs as much as hundreds of instructions there, but
 //!   where virtual cores take turns on one host thread, `pause` is what gives the turn away;
 //! * where ranks share a core, `sched_yield` every [`POLLS_PER_YIELD`] polls, since the awaited peer may need this very core; after fewer where it takes in
-//!   what other nodes send.
+//!   what other nodes send;
+//! * with `--wait mwait`, after [`POLLS_BEFORE_SLEEP`] polls, a sleep of a microsecond each.
+
+use lwk_abi::job_page::FLAG_WAIT_BY_TPAUSE;
 
 use crate::{arch, job, syscall};
 
@@ -13,10 +16,14 @@ use crate::{arch, job, syscall};
 /// of two virtual cores, and with four virtual cores taking turns: 1 poll 172 and 457 ns, 64 polls 106 to 131 and 595 ns, 1024
 /// polls 106 to 143 and 4650 ns.
 pub const EMULATED_POLLS_PER_PAUSE: u32 = 64;
-/// Polls between two `sched_yield` calls where ranks share cores.
-pub const POLLS_PER_YIELD: u32 = 16;
+/// Polls between two `sched_yield` calls where ranks share cores: as long as a rank on another core takes to answer. A `pause` takes up to 140 cycles.
+pub const POLLS_PER_YIELD: u32 = 4;
 /// The same where a yield looks for messages of other nodes.
 pub const POLLS_PER_LOOK: u32 = 2;
+
+/// Polls before a wait sleeps, where it may: what comes soon is seen as soon as without. Sleeps go by time, since a wait often looks at several words, and a
+/// processor watches one line.
+pub const POLLS_BEFORE_SLEEP: u32 = 256;
 
 /// Polls until the condition holds. Does not return before; a condition that never comes true is ended by the job's time limit.
 #[inline]
@@ -45,6 +52,7 @@ pub struct Poll {
     polls_per_pause: u32,
     oversubscribed: bool,
     polls_per_yield: u32,
+    sleeps_by: u32,
 }
 
 impl Poll {
@@ -54,7 +62,8 @@ impl Poll {
         let job = job();
         let polls_per_pause = if job.is_emulated() { EMULATED_POLLS_PER_PAUSE } else { 1 };
         let polls_per_yield = if syscall::yield_looks() { POLLS_PER_LOOK } else { POLLS_PER_YIELD };
-        Poll { polls: 0, polls_per_pause, oversubscribed: job.is_oversubscribed(), polls_per_yield }
+        let (oversubscribed, sleeps_by) = (job.is_oversubscribed(), job.sleeps_by());
+        Poll { polls: 0, polls_per_pause, oversubscribed, polls_per_yield, sleeps_by }
     }
 
     /// Call after each poll that found nothing.
@@ -64,9 +73,23 @@ impl Poll {
         if self.oversubscribed && self.polls.is_multiple_of(self.polls_per_yield) {
             syscall::sched_yield();
         } else if self.polls.is_multiple_of(self.polls_per_pause) {
-            arch::pause();
+            if self.sleeps_by != 0 && self.polls >= POLLS_BEFORE_SLEEP {
+                sleep(self.sleeps_by);
+            } else {
+                arch::pause();
+            }
         }
     }
+}
+
+/// Lets this core sleep for about a microsecond, or until it is interrupted: the other hardware thread has all of the core meanwhile.
+#[cold]
+#[inline(never)]
+fn sleep(by: u32) {
+    /// One in so many of a second.
+    const PART: u64 = 1_000_000;
+    let ticks = job().page().tsc_hz / PART;
+    if by == FLAG_WAIT_BY_TPAUSE { arch::tpause(arch::ticks() + ticks) } else { arch::mwaitx(ticks as u32) }
 }
 
 impl Default for Poll {

@@ -7,7 +7,8 @@
  * before anything is timed. The floors (a cache line handed over, a copy from the other rank's buffer) are measured in shared memory of the
  * same two ranks, the line before and after every figure: if the two differ much, the machine has changed its state in between.
  *
- * Usage: compare [-q] [NAME ...]     -q: short repetitions; NAME: only figures that begin with it */
+ * Usage: compare [-q] [-a] [NAME ...]     -q: short repetitions; -a: the ranks are on nodes of their own, and there are no floors; NAME: only
+ * figures that begin with it */
 #include "figures.h"
 
 #include <mpi.h>
@@ -20,6 +21,8 @@ enum { REPETITIONS = 5, HANDOVERS = 1000, WINDOW = 64, KIB = 1 << 10, MIB = 1 <<
 
 /* A repetition takes at least this long, in seconds. */
 static double long_enough = 0.01;
+/* No memory is shared. */
+static int apart;
 
 static int rank, ranks;
 static char *out, *in, *shared[2];
@@ -303,7 +306,8 @@ static char *buffer(size_t bytes)
 /* What a line takes now. */
 static void probe(void)
 {
-    say("line_us", repeat(line, 0, HANDOVERS) / 2);
+    if (!apart)
+        say("line_us", repeat(line, 0, HANDOVERS) / 2);
 }
 
 /* A figure, and the line after it; the line before it is the last one. */
@@ -325,25 +329,9 @@ static void bandwidth(const char *name, int bytes)
         figure(name, (double)bytes * WINDOW / time_of(stream, bytes) / 1e3);
 }
 
-int main(int argc, char **argv)
+/* Memory of both ranks for the floors. */
+static void share(void)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int first = 1;
-    if (argc > 1 && !strcmp(argv[1], "-q")) {
-        long_enough /= 20;
-        first = 2;
-    }
-    wanted = argv + first;
-    wanted_count = argc > first ? argc - first : 0;
-    if (ranks < 2) {
-        fprintf(stderr, "compare needs 2 ranks or more; start it with -n 2\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    size_t room = LARGEST > (size_t)64 * KIB * ranks ? LARGEST : (size_t)64 * KIB * ranks;
-    out = buffer(room);
-    in = buffer(room);
     char *mine;
     MPI_Win_allocate_shared(LARGEST + KIB, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &window);
     memset(mine, 0, LARGEST + KIB);
@@ -352,17 +340,48 @@ int main(int argc, char **argv)
         int unit;
         MPI_Win_shared_query(window, i, &bytes, &unit, &shared[i]);
     }
-    char *exposed;
-    MPI_Win_allocate(MIB, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &exposed, &remote);
-    MPI_Barrier(MPI_COMM_WORLD);
-    check();
+}
 
+static void floors(void)
+{
     probe();
     timed("copy_64k_us", copy, 64 * KIB, 1);
     timed("copy_4m_us", copy, LARGEST, 1);
     timed("copy_again_8k_us", copy_again, 8 * KIB, 1);
     timed("copy_again_64k_us", copy_again, 64 * KIB, 1);
     timed("copy_again_1m_us", copy_again, MIB, 1);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int first = 1;
+    for (; first < argc && argv[first][0] == '-'; first++) {
+        if (!strcmp(argv[first], "-q"))
+            long_enough /= 20;
+        else
+            apart |= !strcmp(argv[first], "-a");
+    }
+    wanted = argv + first;
+    wanted_count = argc - first;
+    if (ranks < 2) {
+        fprintf(stderr, "compare needs 2 ranks or more; start it with -n 2\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    size_t room = LARGEST > (size_t)64 * KIB * ranks ? LARGEST : (size_t)64 * KIB * ranks;
+    out = buffer(room);
+    in = buffer(room);
+    if (!apart)
+        share();
+    char *exposed;
+    MPI_Win_allocate(MIB, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &exposed, &remote);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check();
+
+    if (!apart)
+        floors();
 
     timed("latency_0_us", ping_pong, 0, 2);
     timed("latency_8_us", ping_pong, 8, 2);
@@ -395,7 +414,8 @@ int main(int argc, char **argv)
         figure("get_flush_8_us", put_lock_all(get_flush, 8));
 
     MPI_Win_free(&remote);
-    MPI_Win_free(&window);
+    if (!apart)
+        MPI_Win_free(&window);
     MPI_Finalize();
     return 0;
 }

@@ -17,19 +17,18 @@ use lwk_apps::json;
 use lwk_apps::noise::{self, Row};
 use lwk_user::Env;
 use lwk_user::smartmap::Peer;
-use serde::Serialize;
 
 const USAGE: &str = "noise [--seconds S] [--threshold NS] [--json]";
 
-#[derive(Serialize)]
 struct Document {
     program: &'static str,
     ranks: Vec<Row>,
 }
+lwk_apps::json_object!(Document { program, ranks });
 
 lwk_user::entry!(main);
 
-fn main(env: &Env) -> Result<i32, serde_json::Error> {
+fn main(env: &Env) {
     let mut cli = Cli::new(env, USAGE);
     let (mut time, mut threshold_ns, mut json) = (Duration::from_secs(1), None, false);
     while let Some(argument) = cli.argument() {
@@ -44,9 +43,8 @@ fn main(env: &Env) -> Result<i32, serde_json::Error> {
     }
     let ranks = noise::measure_all(time, threshold_ns);
     match Peer::me() == Peer::root() {
-        true if json => json::print(&Document { program: "noise", ranks })?,
+        true if json => json::print(&Document { program: "noise", ranks }),
         true => noise::print(&ranks),
         false => {}
     }
-    Ok(0)
 }

@@ -3,7 +3,8 @@
 //! Rank r of the first half works with rank r plus half the job's ranks: with as many ranks on each of two nodes every pair is on both. All
 //! pairs work at once, and rank 0 prints what its own sees. Half a round trip is that of a put into memory that the peer polls. Bandwidth is that of puts,
 //! each acknowledged, and of gets, [`WINDOW`] under way at a time. Everything that arrives is compared with what was to come; a wrong
-//! byte ends the job. With `--floors` rank 0 then measures raw frames of the same driver, if its peer is on another node: see `floor`.
+//! byte ends the job. With `--floors` rank 0 then measures raw frames of the same driver, if its peer is on another node: see `floor`. With `--peers N`
+//! ranks 0 and 1 are the pair, whatever ranks there are, and begin when their nodes have had to do with N others.
 #![no_std]
 #![no_main]
 #![allow(
@@ -20,7 +21,7 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, Ordering};
-use lwk_apps::cli::{Argument, Cli};
+use lwk_apps::cli::{self, Argument, Cli};
 use lwk_apps::json;
 use lwk_user::abi::exit::USAGE as USAGE_STATUS;
 use lwk_user::clock::Instant;
@@ -29,10 +30,9 @@ use lwk_user::portals::abi::{
     interface, operation,
 };
 use lwk_user::portals::{Counter, DescriptorHandle, Interface, Queue, Result};
-use lwk_user::{Env, eprintln, job, println, start};
-use serde::Serialize;
+use lwk_user::{Env, eprintln, job, println, start, wait};
 
-const USAGE: &str = "portals-bench [--rounds N] [--max-size BYTES] [--floors] [--json]";
+const USAGE: &str = "portals-bench [--rounds N] [--max-size BYTES] [--peers N] [--floors] [--json]";
 
 /// Operations under way at a time when bandwidth is measured.
 const WINDOW: u64 = 8;
@@ -46,7 +46,6 @@ const TABLE: u32 = 0;
 const DATA: u64 = 1;
 const BARRIER: u64 = 2;
 
-#[derive(Serialize)]
 struct Document {
     program: &'static str,
     ranks: u32,
@@ -59,18 +58,22 @@ struct Document {
     /// With `--floors`, of rank 0, if its peer is on another node.
     floors: Option<floor::Floors>,
 }
+lwk_apps::json_object!(Document { program, ranks, nodes, latency_ns, frames_a_put, bandwidth, floors });
 
-#[derive(Serialize)]
 struct Row {
     bytes: usize,
+    /// Half a round trip of a put, median, in nanoseconds; with `--peers`.
+    latency_ns: Option<u64>,
     /// Million bytes a second.
     put_mb_s: f64,
     get_mb_s: f64,
 }
+lwk_apps::json_object!(Row { bytes, latency_ns, put_mb_s, get_mb_s });
 
 struct Options {
     rounds: u64,
     largest: usize,
+    peers: Option<u64>,
     floors: bool,
     json: bool,
 }
@@ -80,11 +83,8 @@ lwk_user::entry!(main);
 fn main(env: &Env) -> i32 {
     let options = parse(env);
     let job = job();
-    if !job.size().is_multiple_of(2) {
-        if job.rank().0 == 0 {
-            eprintln!("portals-bench works with pairs of ranks; ask for an even number (-n)");
-        }
-        start::exit(USAGE_STATUS);
+    if !job.size().is_multiple_of(2) && options.peers.is_none() {
+        cli::fail(USAGE_STATUS, &"portals-bench works with pairs of ranks; ask for an even number (-n)");
     }
     match measure(&options) {
         Ok(document) => {
@@ -98,12 +98,13 @@ fn main(env: &Env) -> i32 {
 }
 
 fn parse(env: &Env) -> Options {
-    let mut options = Options { rounds: 200, largest: SIZE_MAX, floors: false, json: false };
+    let mut options = Options { rounds: 200, largest: SIZE_MAX, peers: None, floors: false, json: false };
     let mut cli = Cli::new(env, USAGE);
     while let Some(argument) = cli.argument() {
         match argument {
             Argument::Option("rounds") => options.rounds = cli.number("rounds", 1..=1_000_000),
             Argument::Option("max-size") => options.largest = cli.number("max-size", 8..=64 << 20),
+            Argument::Option("peers") => options.peers = Some(cli.number("peers", 1..=1_000)),
             Argument::Option("floors") => options.floors = true,
             Argument::Option("json") => options.json = true,
             other => cli.unknown(other),
@@ -131,6 +132,8 @@ struct Side {
     from: DescriptorHandle,
     nothing: DescriptorHandle,
     peer: u32,
+    /// Ranks that take part.
+    ranks: u32,
     /// Operations begun, data expected, barriers passed.
     begun: u64,
     expected: u64,
@@ -172,7 +175,7 @@ fn check(what: &str, memory: &[AtomicU8], number: u64, bytes: usize) {
 }
 
 impl Side {
-    fn new(largest: usize) -> Result<Side> {
+    fn new(largest: usize, ranks: u32) -> Result<Side> {
         let interface = Interface::open(interface::MATCHING | interface::LOGICAL)?;
         let (ended, arrived, barrier) = (interface.counter()?, interface.counter()?, interface.counter()?);
         let acknowledged = interface.queue(64)?;
@@ -211,7 +214,7 @@ impl Side {
         };
         // SAFETY: as above.
         let (from, nothing) = unsafe { (interface.bind(&counting)?, interface.bind(&telling)?) };
-        let half = job().size() / 2;
+        let half = ranks / 2;
         let me = job().rank().0;
         let peer = if me < half { me + half } else { me - half };
         Ok(Side {
@@ -225,6 +228,7 @@ impl Side {
             from,
             nothing,
             peer,
+            ranks,
             begun: 0,
             expected: 0,
             barriers: 0,
@@ -296,7 +300,7 @@ impl Side {
     /// Waits for all ranks of the job.
     fn barrier(&mut self) -> Result<()> {
         self.barriers += 1;
-        let (me, size) = (job().rank().0, job().size());
+        let (me, size) = (job().rank().0, self.ranks);
         if me == 0 {
             self.barrier.wait(self.barriers * u64::from(size - 1));
             for rank in 1..size {
@@ -309,23 +313,31 @@ impl Side {
         Ok(())
     }
 
-    /// Half a round trip of 8 bytes, in nanoseconds: the median of `rounds`.
-    fn latency(&mut self, rounds: u64) -> Result<u64> {
-        const BYTES: usize = 8;
+    /// Waits until this rank's node has had to do with so many others.
+    fn wait_for_peers(&self, peers: u64) -> Result<()> {
+        while self.interface.node_counts()?.peers < peers {
+            wait::give_way();
+        }
+        Ok(())
+    }
+
+    /// Half a round trip of a put, in nanoseconds: the median of `rounds`. Of what comes, eight bytes are compared: more would be most of the time.
+    fn latency(&mut self, bytes: usize, rounds: u64) -> Result<u64> {
+        const COMPARED: usize = 8;
         let first = job().rank().0 < self.peer;
         let mut times = vec![0; rounds as usize];
         for (number, time) in (0..).zip(&mut times) {
             let begun = Instant::now();
             if first {
-                fill(&self.source, number, BYTES);
-                self.begin(operation::PUT, BYTES, ack::NONE)?;
+                fill(&self.source, number, COMPARED);
+                self.begin(operation::PUT, bytes, ack::NONE)?;
                 self.receive();
-                check("put", &self.landing, number + 1, BYTES);
+                check("put", &self.landing, number + 1, COMPARED);
             } else {
                 self.receive();
-                check("put", &self.landing, number, BYTES);
-                fill(&self.source, number + 1, BYTES);
-                self.begin(operation::PUT, BYTES, ack::NONE)?;
+                check("put", &self.landing, number, COMPARED);
+                fill(&self.source, number + 1, COMPARED);
+                self.begin(operation::PUT, bytes, ack::NONE)?;
             }
             *time = begun.elapsed().as_nanos() as u64 / 2;
         }
@@ -406,19 +418,28 @@ fn median(values: &mut [u64]) -> u64 {
 }
 
 fn measure(options: &Options) -> Result<Document> {
-    let mut side = Side::new(options.largest.max(8))?;
+    let ranks = if options.peers.is_some() { 2 } else { job().size() };
+    let mut side = Side::new(options.largest.max(8), ranks)?;
     side.barrier()?;
+    if let Some(peers) = options.peers {
+        side.wait_for_peers(peers)?;
+        side.barrier()?;
+    }
     let before = side.interface.node_counts()?.frames_sent;
-    let latency_ns = side.latency(options.rounds)?;
+    let latency_ns = side.latency(8, options.rounds)?;
     let frames = side.interface.node_counts()?.frames_sent.saturating_sub(before);
     side.barrier()?;
     let mut bandwidth = Vec::new();
     // Floors are those of each power of two.
-    let (mut bytes, step) = if options.floors { (64, 2) } else { (8, 4) };
+    let (mut bytes, step) = if options.floors || options.peers.is_some() { (64, 2) } else { (8, 4) };
     while bytes <= options.largest {
+        let latency_ns = match options.peers {
+            Some(_) => Some(side.latency(bytes, options.rounds)?),
+            None => None,
+        };
         let put_mb_s = side.bandwidth(operation::PUT, bytes)?;
         let get_mb_s = side.bandwidth(operation::GET, bytes)?;
-        bandwidth.push(Row { bytes, put_mb_s, get_mb_s });
+        bandwidth.push(Row { bytes, latency_ns, put_mb_s, get_mb_s });
         bytes *= step;
     }
     let mut floors = None;
@@ -441,7 +462,7 @@ fn measure(options: &Options) -> Result<Document> {
 
 fn print(options: &Options, document: &Document) {
     if options.json {
-        return json::print(document).unwrap_or_else(|error| fail(&format!("cannot write JSON: {error}")));
+        return json::print(document);
     }
     println!("# {} ranks on {} nodes, data verified", document.ranks, document.nodes);
     println!("# put of 8 bytes, half round trip: {} ns", document.latency_ns);

@@ -32,7 +32,6 @@ use lwk_user::copy::copy;
 use lwk_user::smartmap::{CacheLine, Peer, Symmetric, remote_address};
 use lwk_user::wait::spin_until;
 use lwk_user::{Env, eprintln, job, println};
-use serde::Serialize;
 
 const USAGE: &str = "smap-latency [--peer RANK] [--time SECONDS] [--max-size BYTES] [--json]";
 
@@ -70,7 +69,6 @@ struct Options {
     largest: usize,
 }
 
-#[derive(Serialize)]
 struct Document {
     program: &'static str,
     cores: [u16; 2],
@@ -80,15 +78,23 @@ struct Document {
     largest_size: usize,
     wrong_bytes: u64,
 }
+lwk_apps::json_object!(Document {
+    program,
+    cores,
+    ticks_per_second,
+    latency,
+    bandwidth,
+    largest_size,
+    wrong_bytes
+});
 
-#[derive(Serialize)]
 struct Latency {
     name: &'static str,
     ns: Summary,
     cycles: Summary,
 }
+lwk_apps::json_object!(Latency { name, ns, cycles });
 
-#[derive(Serialize)]
 struct Bandwidth {
     bytes: usize,
     repetitions: usize,
@@ -96,10 +102,11 @@ struct Bandwidth {
     get_mb_s: f64,
     copy_mb_s: f64,
 }
+lwk_apps::json_object!(Bandwidth { bytes, repetitions, put_mb_s, get_mb_s, copy_mb_s });
 
 lwk_user::entry!(main);
 
-fn main(env: &Env) -> Result<i32, serde_json::Error> {
+fn main(env: &Env) -> i32 {
     let options = parse(env);
     let me = Peer::me();
     let in_pair = me == Peer::root() || me == options.peer;
@@ -126,7 +133,7 @@ fn main(env: &Env) -> Result<i32, serde_json::Error> {
         buffers.check("put", largest, Peer::root());
     }
     node_barrier();
-    if me == Peer::root() { report(&options, latency, rows, largest) } else { Ok(0) }
+    if me == Peer::root() { report(&options, latency, rows, largest) } else { 0 }
 }
 
 fn parse(env: &Env) -> Options {
@@ -325,12 +332,7 @@ fn bandwidths(buffers: &Buffers, options: &Options, largest: usize) -> Vec<Bandw
     rows
 }
 
-fn report(
-    options: &Options,
-    latency: [Summary; 2],
-    bandwidth: Vec<Bandwidth>,
-    largest: usize,
-) -> Result<i32, serde_json::Error> {
+fn report(options: &Options, latency: [Summary; 2], bandwidth: Vec<Bandwidth>, largest: usize) -> i32 {
     let ticks_per_second = clock::ticks_per_second();
     let ns = 1e9 / ticks_per_second.max(1) as f64;
     let core = |peer: Peer| job().place(peer.node_rank()).map_or(0, |place| place.core);
@@ -349,7 +351,7 @@ fn report(
             bandwidth,
             largest_size: largest,
             wrong_bytes,
-        })?;
+        });
     } else {
         println!("# smap-latency: ranks 0 and {}, cores {} and {}", options.peer, cores[0], cores[1]);
         println!("# half round trip; a sample is the mean of {ROUND_TRIPS}");
@@ -380,5 +382,5 @@ fn report(
             println!("# larger sizes than {largest} bytes need more memory for each rank (--mem)");
         }
     }
-    Ok(if wrong_bytes == 0 { 0 } else { 1 })
+    if wrong_bytes == 0 { 0 } else { 1 }
 }

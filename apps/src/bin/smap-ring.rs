@@ -18,7 +18,6 @@ use lwk_apps::cli::{Argument, Cli};
 use lwk_apps::json;
 use lwk_user::smartmap::{Peer, Symmetric, peers};
 use lwk_user::{Env, NodeRank, barrier::node_barrier, println};
-use serde::Serialize;
 
 const USAGE: &str = "smap-ring [--spoil RANK] [--json]";
 
@@ -40,7 +39,6 @@ struct Options {
     spoil: Option<Peer>,
 }
 
-#[derive(Serialize)]
 struct Document {
     program: &'static str,
     ranks: u32,
@@ -49,15 +47,16 @@ struct Document {
     wrong: u64,
     arrays: Vec<Row>,
 }
+lwk_apps::json_object!(Document { program, ranks, words, verifications, wrong, arrays });
 
-#[derive(Serialize)]
 struct Row {
     rank: u32,
     written_by: u32,
     wrong: u64,
 }
+lwk_apps::json_object!(Row { rank, written_by, wrong });
 
-fn main(env: &Env) -> Result<i32, serde_json::Error> {
+fn main(env: &Env) -> i32 {
     let options = parse(env);
     let me = Peer::me();
     fill(me);
@@ -71,7 +70,7 @@ fn main(env: &Env) -> Result<i32, serde_json::Error> {
         verify(peer);
     }
     node_barrier();
-    if me.node_rank() == NodeRank(0) { report(&options) } else { Ok(0) }
+    if me.node_rank() == NodeRank(0) { report(&options) } else { 0 }
 }
 
 fn parse(env: &Env) -> Options {
@@ -114,7 +113,7 @@ fn verify(peer: Peer) {
 }
 
 /// Rank 0 says what was found. The status is 1 if any word was wrong, or any array was not verified by every rank.
-fn report(options: &Options) -> Result<i32, serde_json::Error> {
+fn report(options: &Options) -> i32 {
     let arrays: Vec<Row> = peers()
         .map(|peer| Row {
             rank: peer.node_rank().0,
@@ -128,7 +127,7 @@ fn report(options: &Options) -> Result<i32, serde_json::Error> {
     let verifications = VERIFIED.here().load(Ordering::Relaxed);
     let ranks = Peer::count();
     if options.json {
-        json::print(&Document { program: "smap-ring", ranks, words: WORDS, verifications, wrong, arrays })?;
+        json::print(&Document { program: "smap-ring", ranks, words: WORDS, verifications, wrong, arrays });
     } else {
         println!("# smap-ring: {ranks} ranks, {WORDS} words each, every array verified by every rank");
         println!("# {:>6} {:>12} {:>12}", "rank", "written_by", "wrong_words");
@@ -138,5 +137,5 @@ fn report(options: &Options) -> Result<i32, serde_json::Error> {
         println!("# {verifications} verifications, {wrong} wrong words");
     }
     let complete = verifications == ranks as u64 * ranks as u64;
-    Ok(if wrong == 0 && complete { 0 } else { 1 })
+    if wrong == 0 && complete { 0 } else { 1 }
 }

@@ -49,3 +49,5 @@ pub const FILES: u8 = b'd';
 pub const START: u8 = b's';
 /// The job's end, the last record; number: exit status of the host command.
 pub const END: u8 = b'x';
+/// Text of the last record if a rank has ended the job on all its nodes, whatever others do.
+pub const END_OF_ALL: &str = "all";

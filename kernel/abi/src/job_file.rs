@@ -52,11 +52,16 @@ pub const OUT: &str = "out";
 pub const NETWORK: &str = "network";
 /// Core that takes the interrupts of the network card, by its number. If absent: one without ranks if there is one, else the first.
 pub const IRQ_CORE: &str = "irq_core";
+/// Cores without ranks that copy for the ranks ([`crate::engine`]), 1 to 64. None if absent.
+pub const WORKERS: &str = "workers";
+/// How ranks wait for each other: `pause` or `mwait`. `pause` if absent.
+pub const WAIT: &str = "wait";
 /// Seconds from the job's start, at least 1, after which the kernel itself ends it, as the host tool does for a node that it has booted. No limit if
 /// absent.
 pub const LIMIT: &str = "limit";
 /// For tests. Of the kernel's own end: the boot core fails in this way when the job has been set going (`panic`, `page-fault`,
 /// `stack-overflow` or `invalid-instruction`) or before it has its structure (`early-page-fault`), or the other cores do as soon as they
 /// start (`core-page-fault`). Of what ranks find in their memory: segments are full of an earlier job's bytes before they are cleared
-/// (`stale-memory`), or the network card is to interrupt by its registers (`message-registers`). None if absent.
+/// (`stale-memory`), the network card is to interrupt by its registers (`message-registers`), the time stamp counters of all cores but the
+/// boot core are set ahead (`skewed-counters`), or the firmware interrupts the boot core when its first program begins (`management-interrupt`). None if absent.
 pub const INJECT: &str = "inject";

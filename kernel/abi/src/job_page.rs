@@ -7,7 +7,7 @@ use crate::address::MAX_RANKS;
 /// "MARGAYJP" in little-endian ASCII: what a page begins with that a home has filled in.
 pub const JOB_PAGE_MAGIC: u64 = u64::from_le_bytes(*b"MARGAYJP");
 /// Changes whenever the layout of [`JobPage`] changes.
-pub const JOB_PAGE_VERSION: u32 = 4;
+pub const JOB_PAGE_VERSION: u32 = 6;
 
 /// The ranks of this node share cores: wait loops must yield ([`JobPage::yield_code`]).
 pub const FLAG_OVERSUBSCRIBED: u32 = 1 << 0;
@@ -15,6 +15,11 @@ pub const FLAG_OVERSUBSCRIBED: u32 = 1 << 0;
 pub const FLAG_EMULATED: u32 = 1 << 1;
 /// The program runs in the host home (a Linux process per rank), not on the kernel.
 pub const FLAG_HOST_HOME: u32 = 1 << 2;
+
+/// Waits sleep by `tpause` (the processor's feature WAITPKG).
+pub const FLAG_WAIT_BY_TPAUSE: u32 = 1 << 3;
+/// Waits sleep by `monitorx` and `mwaitx` (the feature MONITORX).
+pub const FLAG_WAIT_BY_MWAITX: u32 = 1 << 4;
 
 /// Where one rank of this node runs. All identifiers are the kernel's own dense numbers, not APIC ids; equal numbers
 /// mean shared hardware.
@@ -29,7 +34,7 @@ pub struct RankPlace {
     pub physical_core: u16,
     /// Group of cores that share a second-level cache, unique across packages.
     pub l2: u16,
-    /// Group of cores that share the last-level cache, unique across packages.
+    /// Group of cores that share the last-level cache, unique across packages: the third level, without one the second, without both the core's own.
     pub l3: u16,
     /// Hardware thread within the physical core.
     pub thread: u16,
@@ -71,6 +76,8 @@ pub struct JobPage {
     pub segment_bytes: u64,
     /// Physical address of the segment's first byte; 0 in the host home.
     pub segment_phys: u64,
+    /// From here to `heap_end` everything can be written: the image's data, and the heap behind it. The same in all ranks of a job.
+    pub data_start: u64,
     /// End of the program image (code, data, bss).
     pub image_end: u64,
     /// First address of the heap (`brk` and `mmap`), page aligned.
@@ -87,6 +94,9 @@ pub struct JobPage {
     /// Address of a function that answers a system call of Portals' ([`crate::syscall::portals`]), if there is one, and `sched_yield`, before which it takes in
     /// what other nodes have sent: `(number, a, b, c, d) -> answer` by the C calling convention. 0 where the system call is the way.
     pub call_code: u64,
+    /// Ticks that the counter of this rank's core is ahead of the node's: subtracted from a reading, modulo 2⁶⁴, they give the time that all ranks of the node
+    /// agree on, in which `tsc_base` is. 0 where the cores' counters agree.
+    pub tsc_ahead: u64,
     /// Entries of `places` in use; equal to `node_size`.
     pub place_count: u64,
     /// Where each rank of this node runs, by node rank.

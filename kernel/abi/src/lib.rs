@@ -7,9 +7,11 @@
 
 pub mod address;
 pub mod console;
+pub mod engine;
 pub mod exit;
 pub mod job_file;
 pub mod job_page;
+pub mod limic;
 pub mod portals;
 pub mod runtime;
 pub mod syscall;

@@ -4,7 +4,15 @@
 /// Environment variable: the transport of messages on the node, one of [`TRANSPORTS`].
 pub const TRANSPORT: &str = "MARGAY_TRANSPORT";
 /// The transports, the default first.
-pub const TRANSPORTS: [&str; 3] = ["smartmap", "shm-basic", "shm-advanced"];
+pub const TRANSPORTS: [&str; 8] =
+    ["smartmap", "shm-basic", "shm-advanced", "limic2", "hybrid", "mcni", "mci", "sci"];
+/// Those of them that need a core without ranks, which copies or is the model of a copy engine ([`crate::engine`]).
+pub const NEED_WORKERS: [&str; 3] = ["mcni", "mci", "sci"];
+/// Environment variables: the most bytes of a message that `hybrid` copies through shared memory, for peers at each distance from the second of [`DISTANCES`] on.
+pub const HYBRID_ABOVE: [&str; 3] =
+    ["MARGAY_SHM_HYBRID_CACHE", "MARGAY_SHM_HYBRID_PACKAGE", "MARGAY_SHM_HYBRID_NODE"];
+/// The most that one of them may say.
+pub const HYBRID_MOST: u64 = 256 << 20;
 /// More names for [`TRANSPORT`], for tests: everything late and in pieces; short messages by `smartmap` and longer ones by `shm-basic`; half of
 /// the ranks as if they were on another node; messages by the path between nodes, on one node, too.
 pub const TEST_TRANSPORTS: [&str; 4] = ["late", "by-size", "halves", "portals"];

@@ -322,6 +322,13 @@ pub struct CoreCounters {
     pub faults: u64,
     /// System calls, this one included.
     pub syscalls: u64,
+    /// System management interrupts, which firmware takes unseen; [`CoreCounters::NOT_COUNTED`] where the processor does not count them.
+    pub smis: u64,
+}
+
+impl CoreCounters {
+    /// In the place of a count that nobody keeps.
+    pub const NOT_COUNTED: u64 = u64::MAX;
 }
 
 /// Linux's error numbers, positive, by their names (errno(3); include/uapi/asm-generic/errno-base.h and errno.h).

@@ -1,9 +1,16 @@
 //! How the frequency of the time stamp counter is found: told by the processor or the hypervisor, else measured against a timer (Intel SDM volume 3B,
-//! section 18.7.3, for the order of what the processor tells).
+//! section 18.7.3, for the order of what the processor tells). And by how much the counters of two cores differ ([`Comparison`]), and how long
+//! to wait for many ([`Arrivals`]).
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod arrivals;
+mod comparison;
+
 use core::fmt;
+
+pub use arrivals::Arrivals;
+pub use comparison::Comparison;
 
 /// A processor's counter is slower than this, and faster than [`LEAST_HZ`]: what is told beyond is not believed.
 const MOST_HZ: u64 = 100_000_000_000;

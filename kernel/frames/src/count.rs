@@ -57,6 +57,8 @@ pub struct Counters {
     pub marked: u64,
     /// Frames that came too early and were kept.
     pub held: u64,
+    /// Messages that went with others in one frame.
+    pub bundled: u64,
     /// Messages that failed.
     pub failed: u64,
     /// Restarts of peers, and breaks of their streams.

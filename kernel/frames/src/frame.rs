@@ -6,7 +6,7 @@
 //! | 12 | ethertype [`ETHERTYPE`], big-endian |
 //! | 14 | version, 1 |
 //! | 15 | 1: a queue on the way was full. The only byte that may change on the way, and not in the checksum |
-//! | 16 | flags: 1 asks who is there, 2 has data, 4 and 8 are the first and the last of a message, 16 tells of a mark received, 32 asks for an acknowledgement at once |
+//! | 16 | flags: 1 asks who is there, 2 has data, 4 and 8 are the first and the last of a message, 16 tells of a mark received, 32 asks for an acknowledgement at once, 64 has several whole messages ([`crate::bundle`]) |
 //! | 17 | 0 |
 //! | 18, 20 | source and destination node |
 //! | 22 | bytes of payload |
@@ -17,6 +17,7 @@
 //! | 56 | bit `i`: the frame `i + 1` after that one is here, too |
 //! | 60 | CRC-32C over bytes 12 to 14, 16 to 59 and the payload |
 
+use crate::bundle;
 use crate::count::Dropped;
 
 /// IEEE's first ethertype for local experiments (IEEE 802, clause 9.2.3).
@@ -40,7 +41,8 @@ pub(crate) const FIRST: u8 = 4;
 pub(crate) const LAST: u8 = 8;
 pub(crate) const ECHO: u8 = 16;
 pub(crate) const ASKS: u8 = 32;
-const FLAGS: u8 = HELLO | DATA | FIRST | LAST | ECHO | ASKS;
+pub(crate) const BUNDLE: u8 = 64;
+const FLAGS: u8 = HELLO | DATA | FIRST | LAST | ECHO | ASKS | BUNDLE;
 
 /// A node of the job, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -124,12 +126,15 @@ pub fn parse(frame: &[u8], checksum: impl Fn(u32, &[u8]) -> u32) -> Result<(Head
     let flags = head[16];
     // What is first or last of a message or asks is data, what asks who is there is not; and data is never empty.
     let ends_without_data = flags & DATA == 0 && flags & (FIRST | LAST | ASKS) != 0;
+    let whole = DATA | FIRST | LAST;
+    let is_part = flags & BUNDLE != 0 && flags & whole != whole;
     let both = flags & DATA != 0 && flags & HELLO != 0;
     if head[14] != VERSION
         || head[AT_MARK] > MARK
         || flags & !FLAGS != 0
         || head[17] != 0
         || ends_without_data
+        || is_part
         || both
     {
         return Err(Dropped::Form);
@@ -143,6 +148,9 @@ pub fn parse(frame: &[u8], checksum: impl Fn(u32, &[u8]) -> u32) -> Result<(Head
     }
     if checksum(head_checksum(head, &checksum), payload) != word(head, AT_CHECKSUM) {
         return Err(Dropped::Checksum);
+    }
+    if flags & BUNDLE != 0 && !bundle::is_sound(payload) {
+        return Err(Dropped::Form);
     }
     let parsed = Head {
         marked: head[AT_MARK] == MARK,

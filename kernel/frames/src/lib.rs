@@ -8,6 +8,8 @@
 //! the target's ([`Upper`]): the link keeps no copy but of frames that came too early. What is known of a peer ([`peer::Peer`]) is made when its
 //! first frame comes or goes, and takes a fixed number of bytes; a peer at rest costs no time.
 //!
+//! A message that may go goes at once. Short ones that have had to wait for the window go together, several in a frame ([`bundle`]).
+//!
 //! An acknowledgement goes with the next data for the peer. It goes alone if none come within [`ANSWER_US`], or at once if the frame asks for it: every quarter
 //! of a window does, the last frame of a message whose end is waited for, and one that goes again. What tells of a loss or of a mark goes at once, too.
 //!
@@ -22,6 +24,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod bundle;
 pub mod checksum;
 mod count;
 pub mod frame;
@@ -51,6 +54,21 @@ pub trait Upper<T> {
 
     /// Whether somebody waits for the end of a message: its last frame asks for an acknowledgement at once.
     fn is_waited_for(&self, message: &T) -> bool;
+
+    /// Whether all of a message is the owner's own: no program's memory, so that it can be copied and sent with others in one frame.
+    fn is_own(&self, _: &T) -> bool {
+        false
+    }
+
+    /// Copies a message that is; `into` is as long.
+    fn read_own(&self, _: &T, _: &mut [u8]) {
+        unreachable!("no message is the owner's own");
+    }
+
+    /// As [`Upper::transmit`], of a frame whose payload is not of one message.
+    fn transmit_bytes(&mut self, _: NodeId, _: &[u8; HEAD_BYTES], _: &[u8]) -> bool {
+        unreachable!("no message is the owner's own");
+    }
 
     /// Hands a frame to the card: `head`, then `bytes` of the message from `offset` on if there is a message. False: the card has no
     /// room now, and the frame is tried again later.

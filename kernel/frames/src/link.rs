@@ -1,9 +1,16 @@
 //! The link: messages of this node to all others, and theirs to this one.
 
+mod bundles;
+
 use bytemuck::Zeroable;
 
 use crate::count::{Counters, Dropped};
-use crate::frame::{self, ASKS, DATA, ECHO, FIRST, FRAME_BYTES_MAX, HEAD_BYTES, HELLO, Head, LAST, NodeId};
+use bundles::{BUNDLED, count_of};
+
+use crate::bundle;
+use crate::frame::{
+    self, ASKS, BUNDLE, DATA, ECHO, FIRST, FRAME_BYTES_MAX, HEAD_BYTES, HELLO, Head, LAST, NodeId,
+};
 use crate::held::HeldFrames;
 use crate::messages::{MessageIndex, Messages};
 use crate::peer::{Peer, PeerIndex};
@@ -251,13 +258,16 @@ impl<T: Zeroable + Copy> Link<T> {
         let peer = &mut self.peers[usize::from(at) - 1];
         let messages = &mut self.messages;
         let node = NodeId(peer.node);
-        let arrived = |message: MessageIndex| {
-            let entry = messages.get_mut(message);
-            entry.under_way -= 1;
-            if entry.under_way == 0 && entry.cut != 0 {
-                let owner = entry.owner;
-                messages.remove(message);
-                upper.completed(node, &owner);
+        let arrived = |mut message: MessageIndex, piece: u32| {
+            for _ in 0..count_of(piece) {
+                let entry = messages.get_mut(message);
+                let (owner, next) = (entry.owner, entry.next);
+                entry.under_way -= 1;
+                if entry.under_way == 0 && entry.cut != 0 {
+                    messages.remove(message);
+                    upper.completed(node, &owner);
+                }
+                message = next;
             }
         };
         let progress = peer
@@ -301,7 +311,7 @@ impl<T: Zeroable + Copy> Link<T> {
             return Err(Dropped::Duplicate);
         }
         let from = Sender { node: NodeId(peer.node), place: usize::from(at) - 1 };
-        if !upper.deliver(from, payload, head.has(FIRST), head.has(LAST)) {
+        if !hand_up(peer, from, head.flags, payload, upper) {
             return Err(Dropped::NoRoom);
         }
         peer.expected = peer.expected.wrapping_add(1);
@@ -315,7 +325,7 @@ impl<T: Zeroable + Copy> Link<T> {
         let from = Sender { node: NodeId(peer.node), place: usize::from(at) - 1 };
         while let Some(place) = peer.held_next() {
             let (flags, payload) = self.held.get(place);
-            if !upper.deliver(from, payload, flags & FIRST != 0, flags & LAST != 0) {
+            if !hand_up(peer, from, flags, payload, upper) {
                 return;
             }
             self.held.release(place);
@@ -381,13 +391,25 @@ impl<T: Zeroable + Copy> Link<T> {
             self.counters.timeouts += u64::from(lost);
         }
         while let Some((number, entry)) = self.peer(at).window.lost() {
-            if !self.transmit(at, DATA | ASKS, number, Some((entry.message, entry.piece)), upper) {
+            let (message, piece) = (entry.message, entry.piece);
+            let sent = match piece & BUNDLED {
+                0 => self.transmit(at, DATA | ASKS, number, Some((message, piece)), upper),
+                _ => self.transmit_bundle(at, number, message, count_of(piece), true, upper),
+            };
+            if !sent {
                 return;
             }
             self.counters.retransmitted += 1;
             self.peer(at).window.sent_again(number, now);
         }
         while self.peer(at).first != 0 && self.peer(at).window.has_room() {
+            let together = self.gathered(at, upper);
+            if together > 1 {
+                if !self.send_bundle(at, together, now, upper) {
+                    return;
+                }
+                continue;
+            }
             let peer = self.peer(at);
             let (message, piece, number) = (peer.first, peer.pieces, peer.window.next());
             let asks = peer.window.asks() || self.is_waited_for(message, piece, upper);
@@ -442,8 +464,7 @@ impl<T: Zeroable + Copy> Link<T> {
         piece: Option<(MessageIndex, u32)>,
         upper: &mut impl Upper<T>,
     ) -> bool {
-        let peer = &self.peers[usize::from(at) - 1];
-        let mut flags = kind | if peer.marked != 0 { ECHO } else { 0 };
+        let mut flags = kind;
         let piece = piece.map(|(message, piece)| {
             let message = self.messages.get(message);
             let offset = u64::from(piece) * u64::from(self.piece_bytes);
@@ -452,27 +473,56 @@ impl<T: Zeroable + Copy> Link<T> {
             flags |= if offset + bytes == message.bytes { LAST } else { 0 };
             (&message.owner, offset, bytes as usize)
         });
+        let mut head = self.head_for(at, flags, sequence, piece.map_or(0, |(_, _, bytes)| bytes));
+        let sum = frame::head_checksum(&head, |seed, bytes| upper.checksum_of(seed, bytes));
+        let sum = piece.map_or(sum, |(owner, offset, length)| upper.checksum(sum, owner, offset, length));
+        frame::seal(&mut head, sum);
+        let to = NodeId(self.peers[usize::from(at) - 1].node);
+        let sent = upper.transmit(to, &head, piece);
+        self.note_sent(at, sent)
+    }
+
+    /// As [`Link::transmit`], of a frame with a payload that is not of one message.
+    fn transmit_bytes(
+        &mut self,
+        at: PeerIndex,
+        flags: u8,
+        sequence: u32,
+        payload: &[u8],
+        upper: &mut impl Upper<T>,
+    ) -> bool {
+        let mut head = self.head_for(at, flags, sequence, payload.len());
+        let sum = frame::head_checksum(&head, |seed, bytes| upper.checksum_of(seed, bytes));
+        frame::seal(&mut head, upper.checksum_of(sum, payload));
+        let sent = upper.transmit_bytes(NodeId(self.peer(at).node), &head, payload);
+        self.note_sent(at, sent)
+    }
+
+    /// The head of a frame to a peer, with what is to be said of its stream, but for the checksum.
+    fn head_for(&self, at: PeerIndex, flags: u8, sequence: u32, payload: usize) -> [u8; HEAD_BYTES] {
+        let peer = &self.peers[usize::from(at) - 1];
         let selective = (0..WINDOW - 1)
             .filter(|bit| peer.held[(peer.expected.wrapping_add(bit + 1) % WINDOW) as usize] != 0)
             .fold(0, |bits, bit| bits | 1 << bit);
         let head = Head {
             marked: false,
-            flags,
+            flags: flags | if peer.marked != 0 { ECHO } else { 0 },
             source: NodeId(self.node),
             destination: NodeId(peer.node),
             job: self.job,
             from: peer.ours,
-            to: if kind & HELLO != 0 { 0 } else { peer.theirs },
+            to: if flags & HELLO != 0 { 0 } else { peer.theirs },
             sequence,
             acknowledged: peer.expected,
             selective,
-            payload: piece.map_or(0, |(_, _, bytes)| bytes as u16),
+            payload: payload as u16,
         };
-        let mut bytes = head.encode();
-        let sum = frame::head_checksum(&bytes, |seed, bytes| upper.checksum_of(seed, bytes));
-        let sum = piece.map_or(sum, |(owner, offset, length)| upper.checksum(sum, owner, offset, length));
-        frame::seal(&mut bytes, sum);
-        if !upper.transmit(NodeId(peer.node), &bytes, piece) {
+        head.encode()
+    }
+
+    /// The card has taken a frame to a peer, or not; which is returned.
+    fn note_sent(&mut self, at: PeerIndex, sent: bool) -> bool {
+        if !sent {
             self.blocked = 1;
             return false;
         }
@@ -547,11 +597,15 @@ impl<T: Zeroable + Copy> Link<T> {
         };
         // Sent as a whole but not acknowledged; the first of the queue may have pieces under way, too, and goes with the queue.
         let partly = if pieces > 0 { queued } else { 0 };
-        window.abandon(|message| {
-            let entry = self.messages.get_mut(message);
-            entry.under_way -= 1;
-            if entry.under_way == 0 && message != partly {
-                fail(&mut self.messages, message);
+        window.abandon(|mut message, piece| {
+            for _ in 0..count_of(piece) {
+                let entry = self.messages.get_mut(message);
+                let next = entry.next;
+                entry.under_way -= 1;
+                if entry.under_way == 0 && message != partly {
+                    fail(&mut self.messages, message);
+                }
+                message = next;
             }
         });
         while queued != 0 {
@@ -588,4 +642,19 @@ impl<T: Zeroable + Copy> Link<T> {
         let earliest = earliest.map(|earliest| earliest.max(now));
         if self.blocked != 0 { earliest.map(|earliest| earliest.min(now + NO_ROOM_US)) } else { earliest }
     }
+}
+
+/// Hands up the frame of a peer whose turn it is. False if there is no room now for all of it; what has been handed up of several messages is not again.
+fn hand_up<T>(peer: &mut Peer, from: Sender, flags: u8, payload: &[u8], upper: &mut impl Upper<T>) -> bool {
+    if flags & BUNDLE == 0 {
+        return upper.deliver(from, payload, flags & FIRST != 0, flags & LAST != 0);
+    }
+    for message in bundle::messages(payload).skip(peer.taken.into()) {
+        if !upper.deliver(from, message, true, true) {
+            return false;
+        }
+        peer.taken += 1;
+    }
+    peer.taken = 0;
+    true
 }

@@ -25,7 +25,8 @@ pub struct Peer {
     pub(crate) known: u8,
     /// 1: the acknowledgement goes at once, even alone.
     pub(crate) urgent: u8,
-    pub(crate) padding: [u8; 2],
+    /// Messages of the next frame expected that have been handed up, if it has several.
+    pub(crate) taken: u16,
     /// Number of the next frame expected.
     pub(crate) expected: u32,
     /// This node's and the peer's epoch in this pair of streams.

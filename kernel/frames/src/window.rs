@@ -177,14 +177,14 @@ impl Window {
         }
     }
 
-    /// Takes an acknowledgement in: the next frame expected, and a bit for each that is there behind it. Calls `arrived` for the message of each
+    /// Takes an acknowledgement in: the next frame expected, and a bit for each that is there behind it. Calls `arrived` for message and piece of each
     /// frame that has now been handed up there: one that is kept for its turn can still be lost. Nothing if it acknowledges what has not been sent.
     pub fn acknowledged(
         &mut self,
         expected: u32,
         selective: u32,
         now: u64,
-        mut arrived: impl FnMut(u32),
+        mut arrived: impl FnMut(u32, u32),
     ) -> Option<Progress> {
         if before(self.next, expected) {
             return None;
@@ -193,7 +193,8 @@ impl Window {
         let mut sample = Sample::default();
         while before(self.first, expected) {
             self.take(self.first, now, &mut progress, &mut sample);
-            arrived(self.entry(self.first).message);
+            let Entry { message, piece, .. } = *self.entry(self.first);
+            arrived(message, piece);
             self.first = self.first.wrapping_add(1);
         }
         let mut highest = None;
@@ -376,10 +377,11 @@ impl Window {
         }
     }
 
-    /// Gives up: calls `gone` for the message of each frame that is not known to have arrived.
-    pub fn abandon(&mut self, mut gone: impl FnMut(u32)) {
+    /// Gives up: calls `gone` for message and piece of each frame that is not known to have arrived.
+    pub fn abandon(&mut self, mut gone: impl FnMut(u32, u32)) {
         while before(self.first, self.next) {
-            gone(self.entry(self.first).message);
+            let Entry { message, piece, .. } = *self.entry(self.first);
+            gone(message, piece);
             self.first = self.first.wrapping_add(1);
         }
         self.start();

@@ -19,7 +19,7 @@ mod write;
 
 pub use bind::{BINDINGS, Bind, CoreList};
 pub use error::JobError;
-pub use option::{Console, End, INJECTIONS, Inject, LogLevel};
+pub use option::{Console, End, INJECTIONS, Inject, LogLevel, Wait};
 pub use write::Writer;
 
 /// A node's place in a job of several.
@@ -54,6 +54,8 @@ pub struct Job<'a> {
     pub cores: Option<u32>,
     /// Which cores ranks get.
     pub bind: Bind<'a>,
+    /// How ranks wait for each other.
+    pub wait: Wait,
     /// The form of console lines.
     pub console: Console,
     /// What follows the job's end.
@@ -70,6 +72,8 @@ pub struct Job<'a> {
     pub network: Option<Network>,
     /// Core that takes the interrupts of the network card; `None`: the kernel chooses.
     pub irq_core: Option<u32>,
+    /// Cores without ranks that copy for the ranks, at most [`lwk_abi::engine::WORKERS_MOST`].
+    pub workers: u32,
     /// Seconds, at least 1, after which the kernel itself ends the job; `None`: whoever boots the node sees to that.
     pub limit: Option<u32>,
     file: &'a [u8],

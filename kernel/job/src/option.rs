@@ -51,6 +51,15 @@ pub enum End {
     Reset,
 }
 
+/// How ranks wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// They poll, with a `pause` between two looks.
+    Pause,
+    /// Their cores sleep between two looks, by the processor's instructions for that.
+    Mwait,
+}
+
 /// How the kernel is made to fail, for tests of its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inject {
@@ -72,6 +81,10 @@ pub enum Inject {
     StaleMemory,
     /// No failure: the network card's messages are those of its registers, though it has a table.
     MessageRegisters,
+    /// No failure: the time stamp counters of all cores but the boot core are set ahead.
+    SkewedCounters,
+    /// No failure: the firmware interrupts the boot core once when its first program begins.
+    ManagementInterrupt,
 }
 
 impl Choice for bool {
@@ -91,6 +104,10 @@ impl Choice for LogLevel {
 impl Choice for Console {
     const NAMES: &'static [(Console, &'static str)] =
         &[(Console::Framed, "framed"), (Console::Plain, "plain")];
+}
+
+impl Choice for Wait {
+    const NAMES: &'static [(Wait, &'static str)] = &[(Wait::Pause, "pause"), (Wait::Mwait, "mwait")];
 }
 
 impl Choice for End {
@@ -114,11 +131,13 @@ impl Choice for Inject {
         (Inject::LostCore, "lost-core"),
         (Inject::StaleMemory, "stale-memory"),
         (Inject::MessageRegisters, "message-registers"),
+        (Inject::SkewedCounters, "skewed-counters"),
+        (Inject::ManagementInterrupt, "management-interrupt"),
     ];
 }
 
 /// The names of [`Inject::parse`], for messages.
-pub const INJECTIONS: &str = "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault, lost-core, stale-memory or message-registers";
+pub const INJECTIONS: &str = "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault, lost-core, stale-memory, message-registers, skewed-counters or management-interrupt";
 
 impl Inject {
     /// The way to fail with a name; none if it is none of [`INJECTIONS`].

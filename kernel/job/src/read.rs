@@ -1,10 +1,11 @@
 //! Reading: a file is checked as a whole, and nothing is copied.
 
 use lwk_abi::address::MAX_RANKS;
+use lwk_abi::engine::WORKERS_MOST;
 use lwk_abi::job_file;
 
 use crate::bind::{BINDINGS, Bind, core_number};
-use crate::option::{Choice, Console, End, INJECTIONS, Inject, LogLevel};
+use crate::option::{Choice, Console, End, INJECTIONS, Inject, LogLevel, Wait};
 use crate::{Job, JobError, Network};
 
 impl<'a> Job<'a> {
@@ -21,6 +22,7 @@ impl<'a> Job<'a> {
         let mut report = None;
         let mut cores = None;
         let mut bind = None;
+        let mut wait = None;
         let mut console = None;
         let mut end = None;
         let mut inject = None;
@@ -29,6 +31,7 @@ impl<'a> Job<'a> {
         let mut out = None;
         let mut network_place = None;
         let mut irq_core = None;
+        let mut workers = None;
         let mut limit = None;
         let mut has_argument = false;
         if file.last().is_some_and(|&last| last != 0) {
@@ -54,6 +57,7 @@ impl<'a> Job<'a> {
                 key @ job_file::OVERSUBSCRIBE => set(&mut oversubscribe, key, bool::named(value), "0 or 1")?,
                 key @ job_file::REPORT => set(&mut report, key, bool::named(value), "0 or 1")?,
                 key @ job_file::BIND => set(&mut bind, key, Bind::parse(value), BINDINGS)?,
+                key @ job_file::WAIT => set(&mut wait, key, Wait::named(value), "pause or mwait")?,
                 key @ job_file::CONSOLE => set(&mut console, key, Console::named(value), "framed or plain")?,
                 key @ job_file::END => {
                     set(&mut end, key, End::named(value), "exit, wait, halt, off or reset")?
@@ -73,6 +77,9 @@ impl<'a> Job<'a> {
                     set(&mut network_place, key, network(value), "node, nodes, ranks and number of the job")?
                 }
                 key @ job_file::IRQ_CORE => set(&mut irq_core, key, core_number(value), "a core's number")?,
+                key @ job_file::WORKERS => {
+                    set(&mut workers, key, number_to(value, WORKERS_MOST.into()), WORKER_COUNT)?
+                }
                 key @ job_file::LIMIT => {
                     set(&mut limit, key, number_to(value, u64::from(u32::MAX)), "a number of seconds")?
                 }
@@ -96,6 +103,7 @@ impl<'a> Job<'a> {
             // Fits: at most u32::MAX.
             cores: cores.map(|cores| cores as u32),
             bind: bind.unwrap_or(Bind::Scatter),
+            wait: wait.unwrap_or(Wait::Pause),
             console: console.unwrap_or(Console::Framed),
             end: end.unwrap_or(End::Exit),
             file_space,
@@ -104,6 +112,8 @@ impl<'a> Job<'a> {
             inject,
             network: network_place,
             irq_core,
+            // Fits: at most WORKERS_MOST.
+            workers: workers.unwrap_or(0) as u32,
             // Fits: at most u32::MAX.
             limit: limit.map(|seconds| seconds as u32),
             file,
@@ -123,9 +133,13 @@ impl<'a> Job<'a> {
 
 const RANK_COUNT: &str = "a number from 1 to 255";
 const _: () = assert!(MAX_RANKS == 255, "RANK_COUNT says 255");
+const WORKER_COUNT: &str = "a number from 1 to 64";
+const _: () = assert!(WORKERS_MOST == 64, "WORKER_COUNT says 64");
 
 /// Every key of the format.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 21] = [
+    job_file::WORKERS,
+    job_file::WAIT,
     job_file::EACH_CORE,
     job_file::IRQ_CORE,
     job_file::RANKS,

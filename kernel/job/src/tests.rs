@@ -22,7 +22,7 @@ fn the_least_job_has_the_defaults() {
     let job = Job::parse(LEAST).expect("a job");
     assert_eq!((job.ranks, job.memory, job.log), (4, Some(1 << 20), LogLevel::Warn));
     assert_eq!((job.oversubscribe, job.report, job.cores), (false, false, None));
-    assert!(!job.on_each_core);
+    assert!(!job.on_each_core && job.workers == 0);
     assert_eq!((job.console, job.end, job.bind), (Console::Framed, End::Exit, Bind::Scatter));
     assert_eq!(job.arguments().collect::<Vec<_>>(), [b"hello"]);
     assert_eq!(job.environment().count(), 0);
@@ -32,7 +32,7 @@ fn the_least_job_has_the_defaults() {
 fn every_key_is_read() {
     let file =
         b"env=A=1\0log=trace\0arg=x\0oversubscribe=1\0report=1\0each_core=1\0cores=64\0console=plain\0end=wait\0\
-                 env=B=\0arg=\0file_space=4096\0folder=/a b\0out=1\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0limit=90\0";
+                 env=B=\0arg=\0file_space=4096\0folder=/a b\0out=1\0arg=\xff a=b\nc\0mem=18446744073709551615\0ranks=255\0limit=90\0workers=64\0";
     let job = Job::parse(file).expect("a job");
     assert_eq!((job.ranks, job.memory, job.log), (255, Some(u64::MAX), LogLevel::Trace));
     assert_eq!((job.oversubscribe, job.report, job.cores), (true, true, Some(64)));
@@ -42,7 +42,7 @@ fn every_key_is_read() {
     let arguments: Vec<&[u8]> = job.arguments().collect();
     assert_eq!(arguments, [&b"x"[..], b"", b"\xff a=b\nc"]);
     assert_eq!(job.environment().collect::<Vec<_>>(), [&b"A=1"[..], b"B="]);
-    assert_eq!(job.limit, Some(90));
+    assert_eq!((job.limit, job.workers), (Some(90), 64));
 }
 
 #[test]
@@ -77,6 +77,8 @@ fn wrong_files_are_refused_with_their_reason() {
     bad_value(Job::parse(b"mem=100000000000000000000\0").map(|_| ()), "mem");
     bad_value(with(b"cores=0\0"), "cores");
     bad_value(with(b"cores=4294967296\0"), "cores");
+    bad_value(with(b"workers=0\0"), "workers");
+    bad_value(with(b"workers=65\0"), "workers");
     bad_value(with(b"limit=0\0"), "limit");
     bad_value(with(b"limit=4294967296\0"), "limit");
     bad_value(with(b"end=never\0"), "end");

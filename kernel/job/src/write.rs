@@ -3,7 +3,7 @@
 use lwk_abi::job_file;
 
 use crate::Network;
-use crate::option::{Choice, Console, End, Inject, LogLevel};
+use crate::option::{Choice, Console, End, Inject, LogLevel, Wait};
 
 /// Writes a job file to whatever takes bytes, a record a call. What is the reader's default is left out.
 ///
@@ -63,6 +63,11 @@ impl<'o, O: Extend<u8>> Writer<'o, O> {
         self.record(job_file::BIND, binding);
     }
 
+    /// How ranks wait for each other.
+    pub fn wait(&mut self, how: Wait) {
+        self.choice(job_file::WAIT, how, Wait::Pause);
+    }
+
     /// The form of console lines.
     pub fn console(&mut self, form: Console) {
         self.choice(job_file::CONSOLE, form, Console::Framed);
@@ -97,6 +102,13 @@ impl<'o, O: Extend<u8>> Writer<'o, O> {
     /// Core that takes the interrupts of the network card, by its number.
     pub fn irq_core(&mut self, core: u32) {
         self.number(job_file::IRQ_CORE, core.into());
+    }
+
+    /// Cores without ranks that copy for the ranks, at most [`lwk_abi::engine::WORKERS_MOST`].
+    pub fn workers(&mut self, workers: u32) {
+        if workers > 0 {
+            self.number(job_file::WORKERS, workers.into());
+        }
     }
 
     /// Seconds after which the kernel itself ends the job.

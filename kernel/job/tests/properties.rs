@@ -102,12 +102,13 @@ fn every_choice_is_read_back() {
         let place = Network { node: index as u32, nodes: 9, size: 30, job: u64::MAX };
         writer.network(&place);
         writer.irq_core(index as u32);
+        writer.workers(index as u32);
         writer.limit(index as u32 + 1);
         let job = Job::parse(&file).expect("what the writer writes");
         assert_eq!((job.ranks, job.memory, job.log, job.end), (255, Some(u64::MAX), level, end));
         assert_eq!((job.console, job.inject, job.oversubscribe, job.out), (console, Some(way), on, !on));
         assert_eq!((job.file_space, job.folder), (Some(index as u64 + 1), Some(&b"/a b"[..])));
         assert_eq!((job.network, job.irq_core), (Some(place), Some(index as u32)));
-        assert_eq!(job.limit, Some(index as u32 + 1));
+        assert_eq!((job.limit, job.workers), (Some(index as u32 + 1), index as u32));
     }
 }

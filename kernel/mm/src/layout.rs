@@ -78,7 +78,7 @@ pub struct Layout {
     /// cover both.
     pub regions: ArrayVec<Region, REGIONS_MAX>,
     /// From here to `heap_end` everything is mapped read-write: what most pointers lead to.
-    data_start: u64,
+    pub data_start: u64,
 }
 
 impl Layout {

@@ -4,6 +4,7 @@ mod common;
 
 use common::{Emulated, frames};
 use lwk_abi::address::{JOB_PAGE, SEGMENT_START, SLOT_BYTES, remote};
+use lwk_mm::layout::{ImageRange, Layout};
 use lwk_mm::table::{
     Caching, MapError, MapFlags, Mappable, PageTableFlags, PageTableLevel, TableMemory, copy_upper_half,
     link_slot, map, pdpt_of, translate,
@@ -39,6 +40,36 @@ fn without_gigabyte_pages_none_is_made() {
     map(&mut memory, root, VirtAddr::new(GIB), &frames(GIB, GIB), Access::R, flags).unwrap();
     assert_eq!(memory.tables.len(), 3);
     assert_eq!(memory.count(PageTableFlags::HUGE_PAGE), 512);
+}
+
+/// Tables and large pages of a rank with `layout`, whose memory is where the kernel puts it; every large page's first byte leads there.
+fn tables_of_a_rank(layout: &Layout, gigabyte_pages: bool) -> (usize, usize) {
+    let (mut memory, root) = Emulated::new();
+    let flags = MapFlags { gigabyte_pages, ..USER_FLAGS };
+    let physical = 20 * GIB + layout.segment_start % GIB;
+    for region in &layout.regions {
+        let frames = frames(physical + region.start - layout.segment_start, region.end - region.start);
+        map(&mut memory, root, VirtAddr::new(region.start), &frames, region.access, flags).unwrap();
+    }
+    for address in (layout.heap_start.next_multiple_of(2 * MIB)..layout.heap_end).step_by(2 * MIB as usize) {
+        let found = translate(&memory, root, VirtAddr::new(address));
+        let there = PhysAddr::new(physical + address - layout.segment_start);
+        assert_eq!(found, Some((there, Access::RW, true)), "{address:#x}");
+    }
+    (memory.tables.len(), memory.count(PageTableFlags::HUGE_PAGE))
+}
+
+#[test]
+fn ten_gibibytes_of_a_rank_are_pages_of_one() {
+    let code = ImageRange { start: SEGMENT_START, end: SEGMENT_START + 0x5000, access: Access::RX };
+    let data = ImageRange { start: code.end, end: code.end + 0x3210, access: Access::RW };
+    let layout = Layout::new(&[code, data], 10 * GIB).unwrap();
+    let (tables, large) = tables_of_a_rank(&layout, true);
+    let (tables_without, large_without) = tables_of_a_rank(&layout, false);
+    // The first GiB begins with the program, and the tenth ends with the stack: the eight between them are a page each, without a directory.
+    assert_eq!(tables_without - tables, 8);
+    assert_eq!(large_without - large, 8 * 511);
+    assert!(tables <= 8, "{tables} tables");
 }
 
 #[test]

@@ -5,7 +5,11 @@
 //!
 //! A card reaches memory by itself. What is said to it about memory goes through [`Platform`], so a driver has no pointer but those it has from there.
 #![no_std]
-#![allow(clippy::disallowed_types, reason = "counters of the kernel's cores; ranks do not see them")]
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "counters of the kernel's cores, and rings that a card shares; ranks do not see them"
+)]
 
 #[cfg(test)]
 extern crate std;
@@ -28,8 +32,8 @@ use lwk_pci::Identity;
 pub const FRAME_BYTES_MAX: usize = 9014;
 /// Frame without jumbo frames: 1500 bytes behind Ethernet's 14.
 pub const FRAME_BYTES: usize = 1514;
-/// Bytes at the start of a frame that a driver copies, at most.
-pub const HEAD_BYTES_MAX: usize = 756;
+/// Bytes at the start of a frame that a driver copies, at most: a whole frame without jumbo frames, as several short messages make one.
+pub const HEAD_BYTES_MAX: usize = 1_524;
 
 /// A frame that has come, in a buffer of the driver's.
 #[derive(Debug)]

@@ -4,6 +4,7 @@
 use core::str;
 
 use lwk_abi::exit::signal::SIGSEGV;
+use lwk_abi::limic;
 use lwk_abi::syscall::errno::{EINVAL, ENOSYS};
 use lwk_abi::syscall::{
     CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, REPORT_BYTES, linux,
@@ -39,6 +40,8 @@ pub enum Call {
     Report { text: u64, bytes: u64 },
     /// One of [`lwk_abi::syscall::portals`].
     Portals { number: u64, arguments: [u64; 6] },
+    /// One of [`lwk_abi::limic`].
+    Limic { number: u64, arguments: [u64; 3] },
     /// Any other: Linux's, or none.
     Linux { number: u64, arguments: [u64; 6] },
 }
@@ -47,7 +50,7 @@ impl Call {
     /// The call with a number, and six arguments in registers' order.
     #[must_use]
     pub fn new(number: u64, arguments: [u64; 6]) -> Call {
-        let [first, second, ..] = arguments;
+        let [first, second, third, ..] = arguments;
         let status = first as u8;
         match number {
             linux::EXIT | linux::EXIT_GROUP => Call::Exit { status },
@@ -59,6 +62,9 @@ impl Call {
             JOB_LEAVE => Call::Leave { word: first },
             CORE_COUNTERS => Call::CoreCounters { target: first },
             REPORT => Call::Report { text: first, bytes: second },
+            number if limic::RANGE.contains(&number) => {
+                Call::Limic { number, arguments: [first, second, third] }
+            }
             number if portals::RANGE.contains(&number) => Call::Portals { number, arguments },
             number => Call::Linux { number, arguments },
         }
@@ -82,6 +88,7 @@ pub fn answer<H: Home>(process: &mut Process, home: &H, call: Call) -> Outcome {
         Call::CoreCounters { target } => core_counters(home, target),
         Call::Report { text, bytes } => report(home, text, bytes),
         Call::Portals { number, arguments } => home.portals(number, arguments).unwrap_or(Err(Errno(ENOSYS))),
+        Call::Limic { number, arguments } => crate::limic::call(home, number, arguments),
         Call::Linux { number, arguments } => match home.files_elsewhere(process, number, arguments) {
             Some(answer) => answer,
             None => match crate::linux::call(process, home, number, arguments) {
@@ -131,8 +138,8 @@ fn exit<H: Home>(process: &mut Process, home: &H, status: u8) -> Ending {
 
 /// Writes what has disturbed the rank's core to `target`. Errors: `EFAULT`; `ENOSYS` where nobody counts.
 fn core_counters<H: Home>(home: &H, target: u64) -> Answer {
-    let CoreCounters { interrupts, faults, syscalls } = home.core_counters().ok_or(Errno(ENOSYS))?;
-    write_words(home, target, [interrupts, faults, syscalls])?;
+    let CoreCounters { interrupts, faults, syscalls, smis } = home.core_counters().ok_or(Errno(ENOSYS))?;
+    write_words(home, target, [interrupts, faults, syscalls, smis])?;
     Ok(0)
 }
 

@@ -67,6 +67,7 @@ impl Node {
             interrupts: below.interrupts,
             timer: below.timer,
             kept: self.kept() as u64,
+            peers: self.link.peers() as u64,
         };
         self.state.write_told(home, &to, &contract::counts_bytes(&counts));
         Ok(0)

@@ -79,6 +79,7 @@ pub fn counts_bytes(counts: &NodeCounts) -> [u8; size_of::<NodeCounts>()] {
         counts.interrupts,
         counts.timer,
         counts.kept,
+        counts.peers,
     ];
     for long in longs {
         to.long(long);

@@ -68,11 +68,24 @@ pub trait Memory {
     /// Reads the span; `into` is as long.
     fn read(&self, from: &Span, into: &mut [u8]);
 
-    /// Writes the span, which is writable; `from` is as long.
+    /// Writes the span, which is writable; `from` is as long. An aligned span of 1, 2, 4 or 8 bytes is written by one store.
     fn write(&mut self, to: &Span, from: &[u8]);
 
     /// Copies between spans of the same length, which may overlap.
     fn copy(&mut self, to: &Span, from: &Span);
+
+    /// Replaces `old`, if it is there, by `new` in the aligned span of four or eight bytes, whose word is zero-extended; what was there. Ranks
+    /// change such words by instructions of their own at the same time: a home with several processors does this by one instruction, too.
+    fn compare_exchange(&mut self, at: &Span, old: u64, new: u64) -> u64 {
+        let mut word = [0; 8];
+        let bytes = word.len().min(at.bytes() as usize);
+        self.read(at, &mut word[..bytes]);
+        let seen = u64::from_ne_bytes(word);
+        if seen == old {
+            self.write(at, &new.to_ne_bytes()[..bytes]);
+        }
+        seen
+    }
 
     /// Stores a word in the aligned span of eight bytes, after everything written before.
     fn publish(&mut self, to: &Span, word: u64);

@@ -170,6 +170,13 @@ impl Pieces {
         first.unwrap_or(0)
     }
 
+    /// Where a region is, if it is one aligned word of four or eight bytes.
+    pub fn word(&self, region: &Region) -> Option<Span> {
+        let one =
+            region.pieces == 0 && matches!(region.bytes, 4 | 8) && region.start.is_multiple_of(region.bytes);
+        one.then(|| Span::checked(region.start, region.bytes, region.rank))
+    }
+
     /// Reads as many bytes of a region as `into` has.
     pub fn read(&self, memory: &impl Memory, from: &Region, into: &mut [u8]) {
         self.each(from, |at, span| {

@@ -45,6 +45,13 @@ fn event_kinds(message: u8) -> [u32; 2] {
     }
 }
 
+/// At most eight bytes as a word, zero-extended.
+fn word_of(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    u64::from_ne_bytes(word)
+}
+
 impl State {
     /// How a target names the initiator of a message.
     fn initiator(&self, message: &Message) -> Initiator {
@@ -312,7 +319,8 @@ impl State {
         self.free_entry(memory, header.entry);
     }
 
-    /// Does an atomic operation on the target's memory. If the operation fetches, what was there before is kept in a place for it.
+    /// Does an atomic operation on the target's memory: on one aligned word also against instructions of ranks, which change it at the same time. If the
+    /// operation fetches, what was there before is kept in a place for it.
     pub(crate) fn operate_atomic(
         &mut self,
         memory: &mut impl Memory,
@@ -327,13 +335,28 @@ impl State {
         if bytes == 0 {
             return;
         }
+        let word = self.pieces.word(&delivery.memory);
         self.pieces.read(memory, &delivery.memory, old);
+        loop {
+            let mut new = [0; ATOMIC_BYTES as usize];
+            let new = &mut new[..bytes];
+            new.copy_from_slice(old);
+            let operand = [message.operand, message.operand_rest];
+            atomic::combine(message.atomic.into(), message.datatype.into(), new, come, operand);
+            let Some(word) = &word else {
+                self.pieces.write(memory, &delivery.memory, new);
+                break;
+            };
+            let expected = word_of(old);
+            let seen = memory.compare_exchange(word, expected, word_of(new));
+            if seen == expected {
+                break;
+            }
+            old.copy_from_slice(&seen.to_ne_bytes()[..bytes]);
+        }
         if snapshot != 0 {
             self.snapshots.get_mut(snapshot)[..bytes].copy_from_slice(old);
         }
-        let operand = [message.operand, message.operand_rest];
-        atomic::combine(message.atomic.into(), message.datatype.into(), old, come, operand);
-        self.pieces.write(memory, &delivery.memory, old);
         self.counts.bytes += bytes as u64;
     }
 

@@ -315,6 +315,24 @@ impl<H: Memory + Nic> Upper<Place> for Port<'_, H> {
         it.delivery.entry != 0 || (it.operation != 0 && self.state.tells_of_sending(it.operation))
     }
 
+    fn is_own(&self, place: &Place) -> bool {
+        let it = self.state.outgoing.get(*place);
+        it.snapshot != 0 || it.message.body_bytes() == 0
+    }
+
+    fn read_own(&self, place: &Place, into: &mut [u8]) {
+        let it = self.state.outgoing.get(*place);
+        let (head, body) = into.split_at_mut(MESSAGE_BYTES);
+        head.copy_from_slice(&it.message.encode());
+        if it.snapshot != 0 {
+            body.copy_from_slice(&self.state.snapshots.get(it.snapshot)[..body.len()]);
+        }
+    }
+
+    fn transmit_bytes(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], bytes: &[u8]) -> bool {
+        !self.state.is_paused() && self.home.send(to, head, bytes, &[])
+    }
+
     fn transmit(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], piece: Option<(&Place, u64, usize)>) -> bool {
         if self.state.is_paused() {
             return false;

@@ -210,6 +210,28 @@ fn atomics_work_at_the_target_and_fetch_what_was_there() {
     });
 }
 
+/// An atomic operation on an aligned word loses nothing of what ranks do to it by instructions of their own.
+#[test]
+fn atomics_on_a_word_hold_against_the_ranks_of_the_node() {
+    each(MATCHING, 0, |it| {
+        it.append(&entry(it.memory, BYTES, option::OP_PUT | option::OP_GET), PRIORITY_LIST);
+        let there = it.it.allocate(0, 64);
+        let get = it.it.bind(0, it.from, &descriptor(there, 64, it.sends)).unwrap();
+        it.it.bytes(0, it.source, 8).copy_from_slice(&5u64.to_ne_bytes());
+        let sum = abi::Operation {
+            table: 3,
+            atomic: atomic::SUM,
+            datatype: datatype::UINT64,
+            ..operation(kind::FETCH_ATOMIC, it.put, get, 8, 1)
+        };
+        it.it.world.added_between = vec![2000, 1000];
+        it.send(&sum);
+        assert_eq!((it.it.word(0, there), it.it.word(1, it.memory)), (3000, 3005));
+        it.send(&sum);
+        assert_eq!((it.it.word(0, there), it.it.word(1, it.memory)), (3005, 3010));
+    });
+}
+
 #[test]
 fn unexpected_messages_wait_in_the_overflow_list() {
     each(MATCHING, 0, |it| {

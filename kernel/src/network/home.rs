@@ -79,6 +79,11 @@ impl Memory for Home<'_> {
         writable(to).copy_from_user(readable(from));
     }
 
+    fn compare_exchange(&mut self, at: &Span, old: u64, new: u64) -> u64 {
+        self.below.counts.written += at.bytes();
+        writable(at).compare_exchange(old, new)
+    }
+
     fn publish(&mut self, to: &Span, word: u64) {
         writable(to).publish(word);
     }

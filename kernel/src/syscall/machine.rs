@@ -1,8 +1,11 @@
 //! What this node gives to the calls of `lwk-personality`: a rank's memory through the kernel's linear map, clocks, the console, files.
 
 use lwk_abi::console::REPORT;
+use lwk_abi::engine::Counts;
 use lwk_abi::syscall::CoreCounters;
+use lwk_engine::Order;
 use lwk_files::Files;
+use lwk_limic::Queues;
 use lwk_mm::address::VirtAddr;
 use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::Layout;
@@ -21,10 +24,13 @@ use crate::rank::Rank;
 use crate::scheduler::Running;
 use crate::user_memory::{Readable, UserMemory, Writable};
 use crate::user_slice::UserSlice;
-use crate::{memory, network};
+use crate::{engine, limic, memory, network};
 
 /// User memory is printed in pieces of this many bytes, copied first: what is printed is what was checked.
 const PIECE_BYTES: usize = 512;
+
+/// Between looks whether the job is to end, memory is copied by so many bytes: a millisecond's work in emulation.
+const COPIED_AT_A_TIME: usize = 1 << 20;
 
 /// The machine as one rank has it, on the core that runs the rank.
 pub struct NodeMachine<'a> {
@@ -138,7 +144,7 @@ impl Machine for NodeMachine<'_> {
 
     /// A rank has its core to itself, so its processor time is the time since boot.
     fn clock(&self, which: Clock) -> u64 {
-        let now = clock::ticks();
+        let now = self.core.node_ticks();
         match which {
             Clock::Real => {
                 let (base, base_ticks) = clock::wall_base();
@@ -219,7 +225,48 @@ impl Home for NodeMachine<'_> {
         self.frame.to_linux(0)
     }
 
+    fn node_rank(&self) -> u32 {
+        self.rank.number() as u32
+    }
+
+    fn copy_memory(&self, to: u64, from: u64, bytes: u64) -> Answer {
+        let (from, to) = (self.readable(from, bytes)?, self.writable(to, bytes)?);
+        for offset in (0..from.bytes()).step_by(COPIED_AT_A_TIME) {
+            // Interrupts are off: as with printing.
+            if self.job.is_stopping() {
+                return Ok(offset as u64);
+            }
+            to.piece(offset, COPIED_AT_A_TIME).copy_from_user(from.piece(offset, COPIED_AT_A_TIME));
+        }
+        Ok(bytes)
+    }
+
+    fn limic(&self, work: &mut dyn FnMut(&mut Queues<'_>)) -> Result<(), Errno> {
+        limic::with(self.job.size() as u32, work)
+    }
+
+    fn workers(&self) -> u32 {
+        engine::workers()
+    }
+
+    fn order(&self, order: &Order) {
+        engine::order(self.job, order);
+    }
+
+    fn look_after_engine(&self) -> u64 {
+        engine::look(self.job)
+    }
+
+    fn engine_counts(&self) -> Counts {
+        engine::counts()
+    }
+
+    fn engine_fault(&self, after: u64, fault: u64) -> Answer {
+        engine::fail(self.job, after, fault)
+    }
+
     fn core_counters(&self) -> Option<CoreCounters> {
+        self.core.counters.take_smis();
         Some(self.core.counters.summary())
     }
 

@@ -12,8 +12,8 @@ pub struct Answer {
 /// How interrupt controller numbers divide: a field's value is `id >> shift`, with shifts of 0 to 31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shifts {
-    /// Processors with equal values are threads of one core; those of the other fields in one package, and at one cache of the second and
-    /// of the third level.
+    /// Processors with equal values are threads of one core; those of the other fields in one package, at one cache of the second level,
+    /// and at one of the third. Without a third level the second is the last, and without both a core's own.
     pub core: u32,
     pub package: u32,
     pub l2: u32,
@@ -21,7 +21,7 @@ pub struct Shifts {
 }
 
 /// Of a processor that does not tell: one thread a core, caches of their own, and one package.
-const UNTOLD: Shifts = Shifts { core: 0, package: 16, l2: 0, l3: 16 };
+const UNTOLD: Shifts = Shifts { core: 0, package: 16, l2: 0, l3: 0 };
 
 /// Leaves that list levels of topology, the ones with more kinds of levels first.
 const TOPOLOGY: [u32; 3] = [0x8000_0026, 0x1f, 0x0b];
@@ -33,11 +33,13 @@ const CACHES: [u32; 2] = [0x04, 0x8000_001d];
 /// AMD's leaves of processors that list no levels.
 const AMD_SIZES: u32 = 0x8000_0008;
 const AMD_CORE: u32 = 0x8000_001e;
+/// AMD's leaf of cache sizes, of processors that list no caches: the third level, if there is one, is the package's.
+const AMD_CACHES: u32 = 0x8000_0006;
 /// Most subleaves of one leaf that are looked at. Real ones have up to seven; what does not end is no answer.
 const SUBLEAVES_MAX: u32 = 16;
 
 impl Shifts {
-    /// What the processor says by `cpuid(leaf, subleaf)`; whatever it says not is as if nothing were shared but the package and the last cache.
+    /// What the processor says by `cpuid(leaf, subleaf)`; whatever it says not is as if nothing were shared but the package.
     pub fn read(cpuid: impl Fn(u32, u32) -> Answer) -> Shifts {
         let has = |leaf: u32| cpuid(leaf & 0x8000_0000, 0).eax >= leaf;
         let levels = TOPOLOGY.into_iter().filter(|leaf| has(*leaf)).find_map(|leaf| levels(&cpuid, leaf));
@@ -45,23 +47,15 @@ impl Shifts {
             true => amd_sizes(cpuid(AMD_SIZES, 0), cpuid(AMD_CORE, 0)),
             false => (UNTOLD.core, UNTOLD.package),
         });
-        let mut shifts = Shifts { core, package, l2: core, l3: package };
-        for leaf in CACHES.into_iter().filter(|leaf| has(*leaf)) {
-            for cache in (0..SUBLEAVES_MAX).map(|subleaf| cpuid(leaf, subleaf)) {
-                let (kind, level) = (cache.eax & 0x1f, cache.eax >> 5 & 0x7);
-                if kind == 0 {
-                    break;
-                }
-                // A cache of instructions says nothing about data; a cache is within a package.
-                let shift = shift_of(((cache.eax >> 14 & 0xfff) + 1).into()).min(package);
-                match (kind, level) {
-                    (1 | 3, 2) => shifts.l2 = shift,
-                    (1 | 3, 3) => shifts.l3 = shift,
-                    _ => {}
-                }
-            }
-        }
-        shifts
+        let listed = CACHES.into_iter().filter(|leaf| has(*leaf)).find_map(|leaf| caches(&cpuid, leaf));
+        let [l2, l3] = listed.unwrap_or_else(|| {
+            // The size in the upper bits; Intel's processors have none there.
+            let third = has(AMD_CACHES) && cpuid(AMD_CACHES, 0).edx >> 18 != 0;
+            [None, third.then_some(package)]
+        });
+        // Threads of a core share its caches, and those of one second level its third; a cache is within a package.
+        let l2 = l2.unwrap_or(core).clamp(core, package);
+        Shifts { core, package, l2, l3: l3.unwrap_or(l2).clamp(l2, package) }
     }
 }
 
@@ -108,7 +102,27 @@ fn levels(cpuid: &impl Fn(u32, u32) -> Answer, leaf: u32) -> Option<(u32, u32)> 
     found.map(|(core, package)| (core, package.max(core)))
 }
 
-/// The same by AMD's leaves of sizes: bits of a number within a package, and threads of a core.
+/// Shifts of the caches of data of the second and of the third level by a leaf that lists caches; none if it lists no cache at all.
+fn caches(cpuid: &impl Fn(u32, u32) -> Answer, leaf: u32) -> Option<[Option<u32>; 2]> {
+    let mut found = None;
+    for cache in (0..SUBLEAVES_MAX).map(|subleaf| cpuid(leaf, subleaf)) {
+        let (kind, level) = (cache.eax & 0x1f, cache.eax >> 5 & 0x7);
+        if kind == 0 {
+            break;
+        }
+        let [l2, l3] = found.get_or_insert([None; 2]);
+        let shift = shift_of(((cache.eax >> 14 & 0xfff) + 1).into());
+        // A cache of instructions says nothing about data.
+        match (kind, level) {
+            (1 | 3, 2) => *l2 = Some(shift),
+            (1 | 3, 3) => *l3 = Some(shift),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Shifts of core and package by AMD's leaves of sizes: bits of a number within a package, and threads of a core.
 fn amd_sizes(sizes: Answer, core: Answer) -> (u32, u32) {
     let threads = (core.ebx >> 8 & 0xff) + 1;
     let package = match sizes.ecx >> 12 & 0xf {
@@ -187,7 +201,9 @@ mod tests {
     const SAPPHIRE_RAPIDS: Dump = &[
         (0, 0, [0x20, 0, 0, 0]),
         (4, 0, [0xfc00_4121, 0, 0, 0]),
+        (4, 1, [0xfc00_4122, 0, 0, 0]),
         (4, 2, [0xfc00_4143, 0, 0, 0]),
+        (4, 3, [0xfc1f_c163, 0, 0, 0]),
         (0xb, 0, [1, 2, 0x100, 0]),
         (0xb, 1, [7, 112, 0x201, 0]),
         (0x1f, 0, [1, 2, 0x100, 0]),
@@ -230,13 +246,39 @@ mod tests {
         (4, 2, [0x0c00_4143, 0, 0, 0]),
         (0x8000_0000, 0, [0x8000_0008, 0, 0, 0]),
     ];
-    /// AMD Opteron of twelve cores, with neither leaf of levels nor of caches.
+    /// AMD Opteron of twelve cores, with neither leaf of levels nor of caches, and a third-level cache.
     const OPTERON: Dump = &[
         (0, 0, [5, 0, 0, 0]),
         (0x8000_0000, 0, [0x8000_001e, 0, 0, 0]),
+        (0x8000_0006, 0, [0, 0, 0x0200_8140, 0x0018_9140]),
         (0x8000_0008, 0, [0x3030, 0, 0x400b, 0]),
         (0x8000_001e, 0, [0, 0, 0, 0]),
     ];
+
+    /// AMD Athlon 64 X2: two cores with second-level caches of their own, and nothing behind.
+    const ATHLON: Dump = &[
+        (0, 0, [1, 0, 0, 0]),
+        (0x8000_0000, 0, [0x8000_0018, 0, 0, 0]),
+        (0x8000_0006, 0, [0, 0, 0x0200_8140, 0]),
+        (0x8000_0008, 0, [0x3028, 0, 1, 0]),
+    ];
+    /// Intel Core with cores of two kinds and, on a die of their own, two that save more energy and have no third-level cache.
+    const LOW_POWER: Dump = &[
+        (0, 0, [0x20, 0, 0, 0]),
+        (4, 0, [0xfc00_4121, 0, 0, 0]),
+        (4, 1, [0xfc00_4122, 0, 0, 0]),
+        (4, 2, [0xfc00_c143, 0, 0, 0]),
+        (0x1f, 0, [1, 1, 0x100, 0x40]),
+        (0x1f, 1, [7, 22, 0x201, 0x40]),
+    ];
+
+    #[test]
+    fn without_a_third_level_the_second_is_the_last() {
+        let shifts = |core, package, l2, l3| Shifts { core, package, l2, l3 };
+        assert_eq!(read(PENRYN), shifts(0, 16, 1, 1));
+        assert_eq!(read(LOW_POWER), shifts(1, 7, 2, 2));
+        assert_eq!(read(ATHLON), shifts(0, 16, 0, 0));
+    }
 
     #[test]
     fn real_processors_are_read() {
@@ -245,7 +287,6 @@ mod tests {
         assert_eq!(read(SAPPHIRE_RAPIDS), shifts(1, 7, 1, 7));
         assert_eq!(read(ROME), shifts(1, 7, 1, 3));
         assert_eq!(read(GENOA), shifts(1, 8, 1, 4));
-        assert_eq!(read(PENRYN), shifts(0, 16, 1, 16));
         assert_eq!(read(OPTERON), shifts(0, 4, 0, 4));
         assert_eq!(read(&[]), UNTOLD);
     }
@@ -260,8 +301,8 @@ mod tests {
                     let found = Shifts::read(|_, _| Answer { eax, ebx, ecx, edx: 0 });
                     let all: Vec<u32> = [found.core, found.package, found.l2, found.l3].into();
                     assert!(all.iter().all(|shift| *shift < 32), "{found:?}");
-                    assert!(found.core <= found.package, "{found:?}");
-                    assert!(found.l2 <= found.package && found.l3 <= found.package, "{found:?}");
+                    assert!(found.core <= found.l2 && found.l2 <= found.l3, "{found:?}");
+                    assert!(found.l3 <= found.package, "{found:?}");
                 }
             }
         }

@@ -108,7 +108,7 @@ mpi! {
     fn Wtime() -> f64 {
         // Whatever may be called before the start may be called in a program that has been started directly.
         start::require_job();
-        clock::ticks_to_ns(clock::ticks_ordered()) as f64 * 1e-9
+        clock::ticks_to_ns(clock::node_ticks_ordered()) as f64 * 1e-9
     }
 
     fn Wtick() -> f64 {

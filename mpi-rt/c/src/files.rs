@@ -16,9 +16,11 @@ pub type File = u64;
 pub type Offset = i64;
 
 /// The file at an address that a program has passed.
-fn named(file: *const File) -> File {
-    // SAFETY: null, or readable: only the entry points below call this, with their own argument (the C
-    // contract).
+///
+/// # Safety
+/// `file` is null or readable.
+unsafe fn named(file: *const File) -> File {
+    // SAFETY: null, or readable (this function's contract).
     unsafe { value(file) }.unwrap_or(FILE_NULL)
 }
 
@@ -31,7 +33,10 @@ mpi! {
         give(file, file::open(Handle(comm), text(filename)?, amode, &hints)?.0)
     }
 
-    fn File_close(file: *mut File) on File(named(file)) {
+    fn File_close(file: *mut File) on File({
+        // SAFETY: null, or readable as the standard asks.
+        unsafe { named(file) }
+    }) {
         let handle = value(file)?;
         let outcome = file::close(Handle(handle));
         if outcome != Err(Error::FILE) {

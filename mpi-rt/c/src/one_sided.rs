@@ -72,12 +72,14 @@ unsafe fn requested(request: *mut Request, begin: impl FnOnce() -> Result<Handle
 }
 
 /// The window at an address that a program has passed.
-fn named(win: *const Win) -> Win {
+///
+/// # Safety
+/// `win` is null or readable.
+unsafe fn named(win: *const Win) -> Win {
     if win.is_null() {
         return WIN_NULL;
     }
-    // SAFETY: not null (checked above), so readable: only the entry points below call this, with their own
-    // argument (the C contract).
+    // SAFETY: not null (checked above), so readable (this function's contract).
     unsafe { *win }
 }
 
@@ -123,7 +125,10 @@ mpi! {
         give(baseptr.cast::<*mut u8>(), shape.base)
     }
 
-    fn Win_free(win: *mut Win) on Win(named(win)) {
+    fn Win_free(win: *mut Win) on Win({
+        // SAFETY: null, or readable as the standard asks.
+        unsafe { named(win) }
+    }) {
         if win.is_null() {
             return Err(Error::ARG);
         }

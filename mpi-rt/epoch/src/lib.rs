@@ -2,9 +2,10 @@
 //!
 //! * [`TargetLock`]: passive target, shared and exclusive, first come first served.
 //! * [`PairLine`]: general active target: what one rank tells another by post and by complete.
-//! * [`ElementLock`]: makes updates atomic that the processor has no instruction for.
+//! * [`ElementLock`]: makes updates atomic that the processor has no instruction for, and those of many elements at once.
 //! * [`Attachments`]: the memory that a rank has attached to a dynamic window.
 //! * [`SharedPointer`]: of a file.
+//! * [`complete_at_targets`], [`complete_here`]: what a flush and a local flush order.
 //!
 //! Nothing here waits: callers poll, and make progress on messages meanwhile. Nothing here is on the path of a put or a get.
 //! Written over `lwk_primitive`, so that loom can try the interleavings.
@@ -13,6 +14,7 @@
 #![allow(clippy::disallowed_types, reason = "has protocols, each with a model")]
 
 mod attachments;
+mod completion;
 mod element_lock;
 mod pair_line;
 mod shared_pointer;
@@ -24,7 +26,8 @@ use lwk_primitive::machine as primitive;
 use lwk_primitive::model as primitive;
 
 pub use attachments::{Attachments, Full};
-pub use element_lock::ElementLock;
+pub use completion::{complete_at_targets, complete_here};
+pub use element_lock::{ElementLock, Singly};
 pub use pair_line::{PairLine, Tally};
 pub use shared_pointer::SharedPointer;
 pub use target_lock::{TargetLock, Ticket};

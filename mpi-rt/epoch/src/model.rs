@@ -1,7 +1,7 @@
 //! The protocols under the model checker: loom fails these if data that a lock or an epoch protects can be touched at once.
 
-use crate::primitive::{Memory, check, wait};
-use crate::{Attachments, ElementLock, PairLine, SharedPointer, TargetLock};
+use crate::primitive::{AtomicU64, Memory, Ordering, check, check_up_to, wait};
+use crate::{Attachments, ElementLock, PairLine, SharedPointer, Singly, TargetLock, complete_at_targets};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -100,6 +100,94 @@ fn element_updates_are_not_lost() {
         let updates = updates + other.join().unwrap();
         assert!(window.by.try_lock());
         assert_eq!(window.read(), updates);
+    });
+}
+
+/// A target with one element, which a locked instruction changes at once, and plain updates by a load and a store.
+struct Elements {
+    lock: ElementLock,
+    element: AtomicU64,
+    words: [Singly; 2],
+}
+
+impl Elements {
+    fn new() -> Arc<Elements> {
+        let words = [Singly::new(), Singly::new()];
+        Arc::new(Elements { lock: ElementLock::new(), element: AtomicU64::new(0), words })
+    }
+
+    fn by_instruction(&self) -> u64 {
+        // Relaxed: what orders updates is what is checked.
+        self.element.fetch_add(1, Ordering::Relaxed);
+        1
+    }
+
+    /// Under the lock, if it is free now: by a load and a store if nobody updates singly.
+    fn under_the_lock(&self) -> u64 {
+        self.lock.want_bulk();
+        if !self.lock.try_lock() {
+            return 0;
+        }
+        if self.words.iter().all(Singly::has_ended) {
+            let old = self.element.load(Ordering::Relaxed);
+            self.element.store(old + 1, Ordering::Relaxed);
+        } else {
+            self.by_instruction();
+        }
+        self.lock.unlock();
+        1
+    }
+
+    /// Twice singly if that may be, then under the lock.
+    fn singly_first(&self, rank: usize) -> u64 {
+        let own = &self.words[rank];
+        let mut updates = 0;
+        if self.lock.begin_singly(own) {
+            updates += self.by_instruction() + self.by_instruction();
+            own.end();
+        }
+        updates + self.under_the_lock()
+    }
+
+    fn total(&self) -> u64 {
+        assert!(self.lock.try_lock());
+        self.element.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn single_updates_are_not_lost_to_those_of_many() {
+    check(|| {
+        let target = Elements::new();
+        let other = target.clone();
+        let other = thread::spawn(move || other.singly_first(1));
+        let updates = target.under_the_lock() + target.under_the_lock();
+        let updates = updates + other.join().unwrap();
+        assert_eq!(target.total(), updates);
+    });
+}
+
+#[test]
+fn both_may_begin_singly() {
+    check(|| {
+        let target = Elements::new();
+        let other = target.clone();
+        let other = thread::spawn(move || other.singly_first(1));
+        let updates = target.singly_first(0) + other.join().unwrap();
+        assert_eq!(target.total(), updates);
+    });
+}
+
+/// A third rank finds the wish of another, which it must see through: what it has loaded is older than no single update.
+#[test]
+fn who_finds_the_lock_wanted_sees_single_updates_too() {
+    check_up_to(2, || {
+        let target = Elements::new();
+        let (one, two) = (target.clone(), target.clone());
+        let one = thread::spawn(move || one.singly_first(1));
+        let two = thread::spawn(move || two.under_the_lock());
+        let updates = target.under_the_lock() + one.join().unwrap() + two.join().unwrap();
+        assert_eq!(target.total(), updates);
     });
 }
 
@@ -210,5 +298,25 @@ fn ranks_that_move_the_shared_pointer_on_get_parts_that_do_not_overlap() {
         let mut all: Vec<_> = mine.into_iter().chain(other.join().unwrap()).flatten().collect();
         all.sort_unstable();
         assert_eq!(all, [0, 3, 6, 9]);
+    });
+}
+
+/// Each rank puts a word, flushes, and gets what the other puts: at least one gets it.
+#[test]
+fn after_a_flush_one_of_two_sees_the_other() {
+    check(|| {
+        let words = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+        let run = |me: usize, words: &[AtomicU64; 2]| {
+            // Relaxed, both: the flush orders them.
+            words[me].store(1, Ordering::Relaxed);
+            complete_at_targets();
+            words[1 - me].load(Ordering::Relaxed)
+        };
+        let other = {
+            let words = words.clone();
+            thread::spawn(move || run(1, &words))
+        };
+        let seen = run(0, &words);
+        assert!(seen + other.join().unwrap() > 0);
     });
 }

@@ -4,6 +4,7 @@
 //! Each rank has a line for every other, which only that other writes. Numbers count for ever, so that nothing has to be reset
 //! and a rank may be an epoch ahead.
 
+use crate::Singly;
 use crate::primitive::{AtomicU64, Ordering};
 use lwk_primitive::made;
 
@@ -46,13 +47,15 @@ pub struct PairLine {
     pub posted: Tally,
     /// The peer has finished its access to this rank's memory.
     pub completed: Tally,
+    /// The peer updates elements of this rank's singly.
+    pub singly: Singly,
 }
 
 impl PairLine {
     made! {
         /// Nothing yet.
         pub fn new() -> PairLine {
-            PairLine { posted: Tally::new(), completed: Tally::new() }
+            PairLine { posted: Tally::new(), completed: Tally::new(), singly: Singly::new() }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What protocols without locks are written over: [`machine`] has the machine's atomics and shared data that is not atomic; `model`
-//! (feature `loom`) has stand-ins that watch every access, under the same names, and what models share.
+//! (feature `loom`) has stand-ins that watch every access, under the same names, and what models share. Two more need no model: [`own`] has words that
+//! one rank alone touches, [`word`] the updates of words of the program, whose protocol is the program's.
 //!
 //! A crate with protocols names one of the two `primitive`, so that what its models check is what its users run:
 //!
@@ -12,7 +13,7 @@
 //!
 //! Stand-ins are made at run time only. [`made!`] and [`array!`] make what is constant with the machine's.
 #![no_std]
-#![allow(clippy::disallowed_types, reason = "where protocols have them from")]
+#![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "where protocols have them from")]
 
 #[cfg(feature = "loom")]
 extern crate std;
@@ -20,6 +21,8 @@ extern crate std;
 pub mod machine;
 #[cfg(feature = "loom")]
 pub mod model;
+pub mod own;
+pub mod word;
 
 /// Defines a function without arguments that is `const`, but for the model checker.
 #[macro_export]

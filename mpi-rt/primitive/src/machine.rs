@@ -3,13 +3,25 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::compiler_fence;
 
-pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The processor's fence. A function of this crate, so that clippy can refuse core's elsewhere.
+#[inline(always)]
+pub fn fence(order: Ordering) {
+    core::sync::atomic::fence(order);
+}
 
 /// A sequentially consistent fence that costs nothing, against a side that has the system make a fence on every core (`membarrier(2)`) before it
 /// looks: of the two, one sees what the other has stored before.
 #[inline(always)]
 pub fn light_fence() {
     // The processor's part is the system's, who interrupts it.
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// No instruction: the compiler moves no access to memory from one side to the other.
+#[inline(always)]
+pub fn compiler_barrier() {
     compiler_fence(Ordering::SeqCst);
 }
 

@@ -28,6 +28,9 @@ pub fn wait(mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// Nothing: the checker moves no access.
+pub fn compiler_barrier() {}
+
 /// Stands for a light fence, and for the system's on every core: what both sides together have.
 pub fn light_fence() {
     fence(Ordering::SeqCst);

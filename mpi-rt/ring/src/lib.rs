@@ -1,7 +1,7 @@
 //! What ranks hand to each other through lines of each other's memory, without locks.
 //!
 //! * [`Producer`] and [`Consumer`]: rings of one-line cells from one rank to another, below.
-//! * [`Lines`]: from one member of a group to all others, or from all to one, the givers ahead of the takers.
+//! * [`Lines`]: from one member of a group to all others or to each, or from all to one, the givers ahead of the takers; [`Reply`]: what is more than a line.
 //! * [`ExchangeLines`], [`PairLine`]: from all members of a group to all.
 //! * [`Slots`]: posts of buffers to all members of a group, several operations under way.
 //! * [`Announcement`]: how the members of a new group learn of each other's memory; [`Published`]: how all ranks do at the start.
@@ -33,6 +33,7 @@ mod notes;
 mod posts;
 mod producer;
 mod published;
+mod reply;
 mod turns;
 
 #[cfg(not(all(test, feature = "loom")))]
@@ -51,6 +52,7 @@ pub use notes::Notes;
 pub use posts::{Departed, Finished, POST_WORDS, Progress, Slots};
 pub use producer::{Producer, Room};
 pub use published::Published;
+pub use reply::{REPLY_WORDS, Reply};
 pub use turns::Turns;
 
 /// The share of a ring after which the consumer returns credit: measured no worse than after every message, and a quarter of

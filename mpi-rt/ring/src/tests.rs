@@ -1,4 +1,4 @@
-use crate::{Cell, Consumer, Credit, Producer};
+use crate::{Cell, Consumer, Credit, Lines, Pace, Producer};
 
 fn cells(count: usize) -> Vec<Cell> {
     (0..count).map(|_| Cell::new()).collect()
@@ -106,5 +106,31 @@ fn two_threads_keep_order_and_content() {
                 consumer.advance(length);
             }
         });
+    }
+}
+
+#[test]
+fn what_a_member_tells_is_up_to_where_all_operations_have_ended() {
+    let (lines, pace) = (Lines::<4, 1>::new(), Pace::<4>::new());
+    for number in 1..7 {
+        assert_eq!(pace.call(), number);
+    }
+    for (ends, told) in [(2, 0), (4, 0), (1, 2), (3, 4), (6, 4), (5, 6)] {
+        pace.end(&lines, ends);
+        assert_eq!((pace.ended(), lines.ended()), (told, told), "after operation {ends}");
+    }
+    pace.learn(u64::MAX);
+    assert!(pace.has_room(10) && !pace.has_room(11));
+}
+
+#[test]
+fn every_order_of_ending_comes_to_the_same() {
+    let (lines, pace) = (Lines::<64, 1>::new(), Pace::<64>::new());
+    let mut first = 1u64;
+    for stride in [1u64, 3, 7, 31, 63] {
+        // A permutation of 64 operations, each at most 63 ahead of the first that has not ended.
+        (0..64).for_each(|index| pace.end(&lines, first + index * stride % 64));
+        first += 64;
+        assert_eq!(pace.ended(), first - 1);
     }
 }

@@ -8,9 +8,19 @@ use crate::{Buffer, BufferPart, Rank, Schedule, Step};
 /// An allreduce of send buffers into all receive buffers.
 pub fn recursive_doubling(me: Rank, ranks: Rank) -> Schedule {
     let mut schedule = Schedule::default();
-    let (mut mine, mut theirs) =
-        (BufferPart::whole(Buffer::Scratch(0)), BufferPart::whole(Buffer::Scratch(1)));
+    let (mine, theirs) = (BufferPart::whole(Buffer::Scratch(0)), BufferPart::whole(Buffer::Scratch(1)));
     schedule.round([Step::Copy { from: BufferPart::whole(Buffer::Send), into: mine }]);
+    doubling(&mut schedule, me, ranks, (mine, theirs));
+    schedule
+}
+
+/// The same of what lies in the first of two scratch buffers.
+pub(crate) fn doubling(
+    schedule: &mut Schedule,
+    me: Rank,
+    ranks: Rank,
+    (mut mine, mut theirs): (BufferPart, BufferPart),
+) {
     let power = 1 << ranks.ilog2();
     // The first `pairs` pairs of neighbours count as one rank each.
     let pairs = ranks - power;
@@ -19,7 +29,7 @@ pub fn recursive_doubling(me: Rank, ranks: Rank) -> Schedule {
     if paired && me % 2 == 1 {
         schedule.round([Step::Send { to: me - 1, from: Some(mine) }]);
         schedule.round([Step::Receive { from: me - 1, into: Some(target) }]);
-        return schedule;
+        return;
     }
     if paired {
         schedule.round([
@@ -49,5 +59,4 @@ pub fn recursive_doubling(me: Rank, ranks: Rank) -> Schedule {
     if paired {
         schedule.round([Step::Send { to: me + 1, from: Some(mine) }]);
     }
-    schedule
 }

@@ -1,7 +1,7 @@
 //! Collectives by messages: what one rank sends, receives, copies and folds, as a list of rounds.
 //!
 //! Where the ranks of a communicator can load and store each other's memory, collectives work in place. Between nodes they go by these schedules.
-//! A schedule is worked out from a rank's number and the number of ranks alone; whoever carries it out knows buffers, datatypes and operators.
+//! A schedule is worked out from a rank's number, the number of ranks and, for those in two levels, the ranks' nodes alone; whoever carries it out knows buffers, datatypes and operators.
 //!
 //! The promise: if every rank carries out its own schedule over channels that keep the order of each pair, all end, and the buffers hold what
 //! MPI-5.0, chapter "Collective Communication", says. Contributions are folded in the order of ranks, whether or not the operator is commutative.
@@ -17,6 +17,7 @@ mod alltoall;
 mod barrier;
 mod between;
 mod broadcast;
+mod levels;
 mod neighbourhood;
 mod reduce;
 mod rooted;
@@ -31,6 +32,7 @@ pub use between::{
     reduce_between, reduce_scatter_between, scatter_between,
 };
 pub use broadcast::binomial_tree;
+pub use levels::{Levels, allreduce_by_levels, barrier_by_levels, broadcast_by_levels, reduce_by_levels};
 pub use neighbourhood::{Edges, neighbours};
 pub use reduce::{reduce, reduce_scatter};
 pub use rooted::{gather, scatter};

@@ -4,14 +4,24 @@ use crate::rooted::scatter_from;
 use crate::{Buffer, BufferPart, Rank, Schedule, Step};
 
 /// What a rank has folded so far, and what it gets.
-const MINE: BufferPart = BufferPart::whole(Buffer::Scratch(0));
-const THEIRS: BufferPart = BufferPart::whole(Buffer::Scratch(1));
+pub(crate) const MINE: BufferPart = BufferPart::whole(Buffer::Scratch(0));
+pub(crate) const THEIRS: BufferPart = BufferPart::whole(Buffer::Scratch(1));
 
 /// Folds all contributions into rank 0's first or second scratch buffer, and says into which.
 pub(crate) fn to_first(me: Rank, ranks: Rank) -> (Schedule, BufferPart) {
     let mut schedule = Schedule::default();
-    let (mut mine, mut theirs) = (MINE, THEIRS);
-    schedule.round([Step::Copy { from: BufferPart::whole(Buffer::Send), into: mine }]);
+    schedule.round([Step::Copy { from: BufferPart::whole(Buffer::Send), into: MINE }]);
+    let (mine, _) = fold_into_first(&mut schedule, me, ranks, (MINE, THEIRS));
+    (schedule, mine)
+}
+
+/// Folds what lies in the first of two scratch buffers of each rank into rank 0's: into which, and the other one.
+pub(crate) fn fold_into_first(
+    schedule: &mut Schedule,
+    me: Rank,
+    ranks: Rank,
+    (mut mine, mut theirs): (BufferPart, BufferPart),
+) -> (BufferPart, BufferPart) {
     let mut distance = 1;
     while distance < ranks {
         if me & distance != 0 {
@@ -28,12 +38,18 @@ pub(crate) fn to_first(me: Rank, ranks: Rank) -> (Schedule, BufferPart) {
         }
         distance *= 2;
     }
-    (schedule, mine)
+    (mine, theirs)
 }
 
 /// A reduce of send buffers into the root's receive buffer.
 pub fn reduce(me: Rank, ranks: Rank, root: Rank) -> Schedule {
     let (mut schedule, result) = to_first(me, ranks);
+    hand_to_root(&mut schedule, me, root, result);
+    schedule
+}
+
+/// Brings rank 0's result to its root.
+pub(crate) fn hand_to_root(schedule: &mut Schedule, me: Rank, root: Rank, result: BufferPart) {
     let target = BufferPart::whole(Buffer::Receive);
     match (me, root) {
         (0, 0) => schedule.round([Step::Copy { from: result, into: target }]),
@@ -41,7 +57,6 @@ pub fn reduce(me: Rank, ranks: Rank, root: Rank) -> Schedule {
         _ if me == root => schedule.round([Step::Receive { from: 0, into: Some(target) }]),
         _ => {}
     }
-    schedule
 }
 
 /// A reduce of send buffers whose parts go to the receive buffers.

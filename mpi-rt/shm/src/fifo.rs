@@ -140,11 +140,18 @@ impl<'a> Consumer<'a> {
         self.read != self.written
     }
 
-    /// Shows the `bytes` bytes of the packet from byte `position` on to `piece`, in at most two pieces: address, distance from `position`,
+    /// Bytes that have been published and not been freed: of packets, each a number of blocks.
+    pub fn waiting(&mut self) -> usize {
+        self.look();
+        (self.written - self.read) as usize
+    }
+
+    /// Shows the `bytes` bytes from byte `position` of the packet on to `piece`, in at most two pieces: address, distance from `position`,
     /// length.
     ///
     /// # Safety
-    /// [`Consumer::has_packet`] has said yes since the last [`Consumer::advance`], and the packet has `position + bytes` bytes.
+    /// [`Consumer::has_packet`] has said yes since the last [`Consumer::advance`], and the packet has `position + bytes` bytes; or
+    /// [`Consumer::waiting`] has said as many or more since then.
     #[inline(always)]
     pub unsafe fn read(&self, position: usize, bytes: usize, piece: impl FnMut(*const u8, usize, usize)) {
         let start = (self.read as usize + position) % (self.blocks.len() * BLOCK);

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::request::{Operation, ReceiveOperation, Request};
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
 use core::mem::take;
@@ -47,6 +48,9 @@ pub(crate) struct Desk {
     open: Vec<Open>,
     /// The number of the last question of this rank.
     last_number: i32,
+    /// Ranks of other nodes that have called this one for the job's files and are not done; whether it answers for those.
+    pub callers: Rc<Cell<u32>>,
+    pub keeps: bool,
 }
 
 /// A question that has not been answered.
@@ -127,6 +131,7 @@ impl Engine {
             }
         }
         self.desk.objects = objects;
+        self.rest_keeper();
     }
 
     /// The next question that has come; the receive of the one after it is posted.

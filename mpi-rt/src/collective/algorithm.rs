@@ -84,19 +84,20 @@ algorithms! {
     barrier: Barrier = "MARGAY_COLL_BARRIER" {
         Paper = "paper", "a counter in the first rank's memory (SMARTMAP paper)";
         Dissemination = "dissemination", "rounds of one line each; any number of ranks";
+        Direct = "direct", "every rank tells every other; up to 9 ranks";
         Line = "line", "one line of both; 2 ranks";
     }
     /// Forms of broadcast.
     broadcast: Broadcast = "MARGAY_COLL_BCAST" {
         Paper = "paper", "the root posts its buffer, the others copy and count themselves (SMARTMAP paper)";
-        Line = "line", "in a line of the root's; up to 56 bytes";
+        Line = "line", "in lines of the root's; up to 1072 bytes";
         Pull = "pull", "the others copy from the root's buffer";
         Halves = "halves", "root and receiver copy a half each; 2 ranks";
     }
     /// Forms of reduce.
     reduce: Reduce = "MARGAY_COLL_REDUCE" {
         Paper = "paper", "ranks take turns on the root's buffer (SMARTMAP paper); operations that commute";
-        Line = "line", "the root folds a line of each; up to 56 bytes, predefined operations";
+        Line = "line", "the root folds lines of each; up to 1072 bytes, predefined operations";
         Slices = "slices", "every rank folds a share of the items into the root's buffer";
     }
     /// Forms of allreduce.
@@ -114,6 +115,11 @@ algorithms! {
         Line = "line", "a line of each; up to 56 bytes for all ranks together";
         Pull = "pull", "every rank loads what is for it";
         Push = "push", "every rank stores what it has for the others";
+    }
+    /// Forms of barrier, broadcast, reduce and allreduce by messages.
+    between: Between = "MARGAY_COLL_BETWEEN_NODES" {
+        Levels = "levels", "trees within the nodes, and between them one rank of each; members of a node next to each other in the communicator";
+        Flat = "flat", "all ranks alike, wherever they are";
     }
 }
 

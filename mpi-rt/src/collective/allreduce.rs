@@ -5,7 +5,7 @@ use super::algorithm::Allreduce;
 use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
 use super::fold::Every;
-use super::matching_calls::sort_of_allreduce;
+use super::matching_calls::sort_of_all;
 use super::run::{CONTRIBUTION, RESULT};
 use super::{Exchange, Reduction, Shared};
 use crate::abi::IN_PLACE;
@@ -122,7 +122,7 @@ impl Engine {
         // SAFETY: two ranks; `send` is readable and `receive` writable for `bytes`, which a half holds (this
         // function's contract).
         unsafe {
-            let sort = sort_of_allreduce(bytes);
+            let sort = sort_of_all(Kind::Allreduce, bytes);
             let [left, right] = self.exchange_pair(&communicator.shared, sort, send, bytes)?;
             kernel(left, right, receive, null_mut(), count);
         }
@@ -141,7 +141,7 @@ impl Engine {
         receive: *mut u8,
     ) -> Result<()> {
         let shared = &communicator.shared;
-        let exchange = Exchange::begin(shared, sort_of_allreduce(bytes), |line| {
+        let exchange = Exchange::begin(shared, sort_of_all(Kind::Allreduce, bytes), |line| {
             // SAFETY: the line takes `SMALL_BYTES`; `send` is readable for `bytes`, at most as many (this
             // function's contract).
             unsafe { few(send, line, bytes) };
@@ -165,7 +165,7 @@ impl Engine {
         receive: *mut u8,
     ) -> Result<()> {
         let shared = &communicator.shared;
-        let word = shared.enter(sort_of_allreduce(bytes))?;
+        let word = shared.enter(sort_of_all(Kind::Allreduce, bytes))?;
         let number = Shared::next(&shared.eagers);
         // The first line last: it has the word that the others poll, and would be taken away in between.
         let first = bytes.min(SMALL_BYTES);

@@ -1,6 +1,7 @@
 //! The shared memory of a communicator's collectives: an area in each member, which the others learn of when it is made.
 
 use super::channel::{Channel, Member, SLOTS};
+use super::long_lines::{Made, ONEWAY_LONG};
 use super::matching_calls::{Calls, Record};
 use super::oneway::{ONEWAY, ONEWAY_WORDS};
 use alloc::boxed::Box;
@@ -21,6 +22,8 @@ pub const SMALL_BYTES: usize = DATA_BYTES;
 pub struct Area {
     /// Dissemination barrier.
     pub(super) arrivals: Arrivals,
+    /// The same for the direct form: word `d - 1` is that of the rank `d` below.
+    pub(super) direct_arrivals: Arrivals,
     /// This rank's contribution to a small operation of all with all.
     pub(super) small: ExchangeLines<{ SMALL_BYTES / 8 }>,
     /// The same of more than a line, by several.
@@ -39,6 +42,8 @@ pub struct Area {
     pub(super) oneway: Lines<ONEWAY, { SMALL_BYTES / 8 }>,
     /// The same of a word.
     pub(super) oneway_words: Lines<ONEWAY_WORDS, 1>,
+    /// The same of more than a line, and of parts that differ.
+    pub(super) long: Made,
     /// The forms of the paper: see `paper`.
     pub(super) paper: Turns,
     /// What this rank calls: see `matching_calls`.
@@ -51,6 +56,7 @@ impl Area {
     fn new() -> Area {
         Area {
             arrivals: Arrivals::new(),
+            direct_arrivals: Arrivals::new(),
             small: ExchangeLines::new(),
             eager: ExchangeLines::new(),
             pair: PairLine::new(),
@@ -60,6 +66,7 @@ impl Area {
             both_finished: CacheLine([const { Finished::new() }; 2]),
             oneway: Lines::new(),
             oneway_words: Lines::new(),
+            long: Made::new(),
             paper: Turns::new(),
             record: Record::new(),
             departed: CacheLine(Departed::new()),
@@ -77,6 +84,7 @@ impl Area {
     fn renew(&self) {
         // Nobody else touches it until its address is published again.
         self.arrivals.renew();
+        self.direct_arrivals.renew();
         self.meeting.renew();
         self.departed.renew();
         self.small.renew();
@@ -87,6 +95,7 @@ impl Area {
         self.both_finished.iter().for_each(Finished::renew);
         self.oneway.renew();
         self.oneway_words.renew();
+        self.long.renew();
         self.paper.renew();
         self.record.renew();
     }
@@ -96,6 +105,9 @@ impl Area {
         self.departed.have_all(members)
     }
 }
+
+/// What a communicator takes in each member that is used for messages only, or for nothing: a program may have thousands.
+const _: () = assert!(size_of::<Area>() <= 8 << 10);
 
 /// All members' areas as one member sees them.
 pub(crate) struct Shared {
@@ -110,6 +122,7 @@ pub(crate) struct Shared {
     pub(super) channel: Channel,
     pub(super) pace: Pace<ONEWAY>,
     pub(super) pace_of_words: Pace<ONEWAY_WORDS>,
+    pub(super) pace_of_long: Pace<ONEWAY_LONG>,
     pub(super) calls: Calls,
 }
 
@@ -133,6 +146,7 @@ impl Shared {
             channel,
             pace: Pace::new(),
             pace_of_words: Pace::new(),
+            pace_of_long: Pace::new(),
             calls: Calls::new(),
         }
     }

@@ -44,6 +44,20 @@ pub enum Numbers<'a> {
     Wide(&'a [i64]),
 }
 
+impl Division<'_> {
+    /// Whether it is by counts and displacements of one datatype.
+    #[inline]
+    pub(super) fn is_varying(&self) -> bool {
+        matches!(self, Division::Varying(..))
+    }
+
+    /// Whether it is by counts and displacements.
+    #[inline]
+    pub(super) fn has_places(&self) -> bool {
+        matches!(self, Division::Varying(..) | Division::Typed(..))
+    }
+}
+
 impl Numbers<'_> {
     /// Errors: `ARG` if the array is too short.
     pub fn get(&self, index: usize) -> Result<i64> {
@@ -52,6 +66,39 @@ impl Numbers<'_> {
             Numbers::Wide(numbers) => numbers.get(index).copied(),
         }
         .ok_or(Error::ARG)
+    }
+}
+
+/// A buffer divided by counts and displacements, as it was when the call began: an operation of the program's, which may run before the call has ended, may free the
+/// datatypes.
+pub(super) struct VaryingParts<'a> {
+    address: *mut u8,
+    counts: Numbers<'a>,
+    places: Numbers<'a>,
+    /// Bytes that a displacement of 1 stands for.
+    distance: i64,
+    items: ItemsOf<'a>,
+}
+
+/// What the parts are made of.
+enum ItemsOf<'a> {
+    /// Bytes of an item without a layout, or 0 and its datatype.
+    One(usize, Option<Datatype>),
+    /// A datatype for each; those with a layout are kept, by part.
+    Each(&'a [u64], Vec<(usize, Datatype)>),
+}
+
+impl ItemsOf<'_> {
+    #[inline]
+    fn of(&self, index: usize) -> (usize, Option<&Datatype>) {
+        match self {
+            ItemsOf::One(width, datatype) => (*width, datatype.as_ref()),
+            ItemsOf::Each(types, kept) => {
+                let width = types.get(index).map_or(0, |datatype| crate::datatypes::dense_bytes(*datatype));
+                let place = kept.binary_search_by_key(&index, |(part, _)| *part).ok();
+                (width, place.map(|place| &kept[place].1))
+            }
+        }
     }
 }
 
@@ -143,6 +190,31 @@ impl Parts<'_> {
     }
 }
 
+impl VaryingParts<'_> {
+    /// The region of one part. It is valid as long as this. Errors: as for [`Engine::parts`].
+    #[inline]
+    pub(super) fn part(&self, index: usize) -> Result<Region> {
+        let address = place(self.address, self.places.get(index)?, self.distance)?;
+        let count = u64::try_from(self.counts.get(index)?).map_err(|_| Error::COUNT)?;
+        let (width, datatype) = self.items.of(index);
+        match datatype {
+            Some(datatype) => Ok(Region::items(address, count, datatype.layout()?)?),
+            None => {
+                let bytes = (count as usize).checked_mul(width).ok_or(Error::VALUE_TOO_LARGE)?;
+                Ok(Region::block(address, bytes))
+            }
+        }
+    }
+}
+
+/// Where the part with this displacement is.
+#[inline]
+fn place(address: *mut u8, displacement: i64, distance: i64) -> Result<*mut u8> {
+    let offset = displacement.checked_mul(distance).ok_or(Error::VALUE_TOO_LARGE)?;
+    // Displacements may be negative, and the address absolute: the sum wraps, as addresses do.
+    Ok(address.wrapping_offset(offset as isize))
+}
+
 impl Engine {
     /// The region of a part; its datatype is kept in `kept`. Errors: `COUNT`, `TYPE`, `BUFFER`.
     pub(super) fn part(&self, part: &BufferArgument, kept: &mut Vec<Datatype>) -> Result<Region> {
@@ -161,32 +233,66 @@ impl Engine {
     ) -> Result<Vec<Region>> {
         let mut regions = Vec::new();
         regions.try_reserve_exact(number).map_err(|_| Error::NO_MEM)?;
-        let extent = match parts.division {
-            Division::Typed(..) => 1,
-            _ => self.extent(parts.datatype)?,
-        };
+        let extent = self.distance(parts)?;
         for index in 0..number {
-            let (count, displacement, datatype) = match parts.division {
-                Division::Equal(count) => {
-                    (count, count.checked_mul(index as i64).ok_or(Error::COUNT)?, parts.datatype)
-                }
-                Division::Varying(counts, places) => (counts.get(index)?, places.get(index)?, parts.datatype),
-                Division::Typed(counts, places, types) => {
-                    (counts.get(index)?, places.get(index)?, *types.get(index).ok_or(Error::ARG)?)
-                }
-            };
-            let offset = displacement.checked_mul(extent).ok_or(Error::VALUE_TOO_LARGE)?;
-            // Displacements may be negative, and the address absolute: the sum wraps, as addresses do.
-            let address = parts.address.wrapping_offset(offset as isize);
-            let region = self.region(address, count, datatype)?;
-            let looked_at = if parts.is_in_place() { parts.address } else { address };
-            self.check_buffer(looked_at, count, datatype)?;
+            let (region, datatype) = self.part_at(parts, extent, index)?;
             if index == 0 || matches!(parts.division, Division::Typed(..)) {
                 self.keep(datatype, kept);
             }
             regions.push(region);
         }
         Ok(regions)
+    }
+
+    /// Bytes that a displacement of 1 stands for. Errors: `TYPE`.
+    #[inline]
+    pub(super) fn distance(&self, parts: &Parts) -> Result<i64> {
+        match parts.division {
+            Division::Typed(..) => Ok(1),
+            _ => self.extent(parts.datatype),
+        }
+    }
+
+    /// The region of one part, and its datatype; `distance` is the parts' [`Engine::distance`]. Errors: as for [`Engine::parts`].
+    #[inline]
+    pub(super) fn part_at(&self, parts: &Parts, distance: i64, index: usize) -> Result<(Region, u64)> {
+        let (count, displacement, datatype) = match parts.division {
+            Division::Equal(count) => {
+                (count, count.checked_mul(index as i64).ok_or(Error::COUNT)?, parts.datatype)
+            }
+            Division::Varying(counts, places) => (counts.get(index)?, places.get(index)?, parts.datatype),
+            Division::Typed(counts, places, types) => {
+                (counts.get(index)?, places.get(index)?, *types.get(index).ok_or(Error::ARG)?)
+            }
+        };
+        let address = place(parts.address, displacement, distance)?;
+        let region = self.region(address, count, datatype)?;
+        let looked_at = if parts.is_in_place() { parts.address } else { address };
+        self.check_buffer(looked_at, count, datatype)?;
+        Ok((region, datatype))
+    }
+
+    /// So many parts, all of them looked at. Errors: as for [`Engine::parts`], and `INTERN` if they are divided equally.
+    #[inline]
+    pub(super) fn varying<'a>(&self, parts: &Parts<'a>, number: usize) -> Result<VaryingParts<'a>> {
+        let distance = self.distance(parts)?;
+        for index in 0..number {
+            self.part_at(parts, distance, index)?;
+        }
+        let (counts, places, items) = match parts.division {
+            Division::Equal(_) => return Err(Error::INTERN),
+            Division::Varying(counts, places) => {
+                let width = crate::datatypes::dense_bytes(parts.datatype);
+                (counts, places, ItemsOf::One(width, self.kept(parts.datatype)))
+            }
+            Division::Typed(counts, places, types) => {
+                let kept = types.iter().take(number).enumerate();
+                let kept =
+                    kept.filter_map(|(index, datatype)| Some((index, self.kept(*datatype)?))).collect();
+                (counts, places, ItemsOf::Each(types, kept))
+            }
+        };
+        Ok(VaryingParts { address: parts.address, counts, places, distance, items })
     }
 
     /// Keeps a datatype, if regions of it need its layout.

@@ -1,8 +1,11 @@
 //! Barrier: dissemination (Hensgen, Finkel, Manber 1988). In round `k` a rank tells the rank `2^k` above and waits for the one
-//! `2^k` below; each rank polls its own memory only. Two ranks share one line with a word of each instead (measured: half the time).
+//! `2^k` below; each rank polls its own memory only. Two ranks share one line with a word of each instead (measured: half the time). Where
+//! ranks share cores, each tells all others at once: who comes last on its core goes straight on into the next barrier, so a turn on the core takes a rank through
+//! two, where dissemination gives the core away in every round.
 
 use super::Call;
 use super::algorithm::Barrier;
+use super::area::Shared;
 use super::channel::Kind;
 use super::matching_calls::sort;
 use crate::communicator::Communicator;
@@ -10,6 +13,8 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
 use alloc::rc::Rc;
+use lwk_user::barrier::Arrivals;
+use lwk_user::job;
 
 impl Engine {
     /// Waits until all ranks of the communicator have called it. Errors: `COMM`; `NOT_SAME` where calls do not match and it is seen.
@@ -26,9 +31,12 @@ impl Engine {
         }
         let shared = &communicator.shared;
         let (rank, size) = (shared.rank, shared.size());
+        let are_few = size as usize - 1 <= Arrivals::WORDS;
         let form = match self.algorithms.barrier {
             Some(Barrier::Paper) => return self.barrier_paper(communicator),
             Some(Barrier::Line) | None if size == 2 => Barrier::Line,
+            Some(Barrier::Direct) if are_few => Barrier::Direct,
+            None if are_few && job().is_oversubscribed() => Barrier::Direct,
             _ => Barrier::Dissemination,
         };
         let word = shared.enter(sort(Kind::Barrier, 0, 0))?;
@@ -38,6 +46,11 @@ impl Engine {
             let met = self.await_rank(shared, rank ^ 1, || line.has_come(rank as usize ^ 1, word));
             shared.pass_mismatch_on();
             return met;
+        }
+        if form == Barrier::Direct {
+            let outcome = self.barrier_directly(shared, word);
+            shared.pass_mismatch_on();
+            return outcome;
         }
         let mut outcome = Ok(());
         let mut distance = 1;
@@ -54,5 +67,20 @@ impl Engine {
         }
         shared.pass_mismatch_on();
         outcome
+    }
+
+    /// Tells all and waits for all.
+    fn barrier_directly(&mut self, shared: &Shared, word: u64) -> Result<()> {
+        let (rank, size) = (shared.rank, shared.size());
+        for distance in 1..size {
+            let above = if rank + distance < size { rank + distance } else { rank + distance - size };
+            shared.of(above).direct_arrivals.tell(distance as usize - 1, word);
+        }
+        let mine = &shared.mine().direct_arrivals;
+        for distance in 1..size {
+            let below = if rank >= distance { rank - distance } else { rank + size - distance };
+            self.await_rank(shared, below, || mine.are_told(distance as usize - 1, word))?;
+        }
+        Ok(())
     }
 }

@@ -1,10 +1,10 @@
-//! Broadcast: a small buffer goes into a line of the root's; of a larger one the root posts where it is, and the others copy from it.
+//! Broadcast: a small buffer goes into a line of the root's, or several; of a larger one the root posts where it is, and the others copy from it.
 
 use super::algorithm::Broadcast;
-use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
 use super::equal_parts::{EqualParts, copy_whole};
 use super::matching_calls::sort;
+use super::oneway::LONG_BYTES;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -56,11 +56,11 @@ impl Engine {
             return Ok(());
         }
         // SAFETY: `region` is readable in the root and writable in the others (this function's contract); for
-        // a line it has at most `SMALL_BYTES`.
+        // a line it has at most `LONG_BYTES`.
         unsafe {
             let (bytes, pair) = (region.bytes(), communicator.size() == 2);
             let form = match self.algorithms.broadcast {
-                Some(Broadcast::Line) if bytes > SMALL_BYTES => None,
+                Some(Broadcast::Line) if bytes > LONG_BYTES => None,
                 Some(Broadcast::Halves) if !pair => None,
                 form => form,
             };
@@ -69,7 +69,7 @@ impl Engine {
                 Some(Broadcast::Line) => self.broadcast_line(communicator, &region, root),
                 Some(Broadcast::Pull) => self.broadcast_pull(communicator, &region, root, false),
                 Some(Broadcast::Halves) => self.broadcast_pull(communicator, &region, root, true),
-                None if bytes <= SMALL_BYTES => self.broadcast_line(communicator, &region, root),
+                None if bytes <= LONG_BYTES => self.broadcast_line(communicator, &region, root),
                 None => {
                     let halves = pair && bytes >= HALVES_FROM;
                     self.broadcast_pull(communicator, &region, root, halves)
@@ -79,7 +79,8 @@ impl Engine {
     }
 
     /// # Safety
-    /// As for [`Engine::broadcast`]; at most [`SMALL_BYTES`] bytes.
+    /// As for [`Engine::broadcast`]; at most [`LONG_BYTES`] bytes.
+    #[inline]
     unsafe fn broadcast_line(
         &mut self,
         communicator: &Communicator,
@@ -88,28 +89,14 @@ impl Engine {
     ) -> Result<()> {
         let shared = &communicator.shared;
         let it = shared.enter_oneway(sort(Kind::BroadcastRow, root, region.bytes()), region.bytes())?;
-        let outcome = if shared.rank == root {
-            let mut content = [0u64; SMALL_BYTES / 8];
-            let content = content.as_mut_ptr().cast::<u8>();
-            // SAFETY: `region` is readable (this function's contract); `content` and the line take its bytes,
-            // at most `SMALL_BYTES`.
-            unsafe {
-                let source = match region.contiguous() {
-                    Some(source) => source,
-                    None => {
-                        copy_whole(region, &Region::block(content, SMALL_BYTES))?;
-                        content
-                    }
-                };
-                self.give(shared, it, source)
+        // SAFETY: `region` is readable in the root and writable in the others (this function's contract); the root's lines hold the content until
+        // `end_oneway`, which is no description, since it fits.
+        let outcome = unsafe {
+            if shared.rank == root {
+                self.give(shared, it, root, region)
+            } else {
+                self.await_given(shared, root, root, it).and_then(|given| given.copy_to(region))
             }
-        } else {
-            self.await_given(shared, root, it).and_then(|given| {
-                let source = Region::block(given.cast_mut(), region.bytes());
-                // SAFETY: the root's line holds the content until `end_oneway`; `region` is writable (this
-                // function's contract).
-                unsafe { copy_whole(&source, region) }
-            })
         };
         shared.end_oneway(it);
         outcome

@@ -43,6 +43,12 @@ pub(super) enum Kind {
     AllgatherRow,
     AlltoallRow,
     AlltoallPush,
+    // The blocking forms of parts that differ, by lines.
+    GatherParts,
+    ScatterParts,
+    AllgatherParts,
+    AlltoallParts,
+    NeighbourParts,
 }
 
 const ROOT_BITS: u32 = 16;

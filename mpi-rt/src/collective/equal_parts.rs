@@ -6,10 +6,12 @@ use super::area::SMALL_BYTES;
 use super::arguments::{BufferArgument, Division, Parts};
 use super::channel::{Kind, check};
 use super::matching_calls::sort;
+use super::oneway::LONG_BYTES;
 use super::{Exchange, Shared};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_path::region::{Region, copy_regions};
 use lwk_ring::PAIR_BYTES;
 use lwk_user::smartmap::Peer;
@@ -95,7 +97,7 @@ impl Engine {
         self.region(part.address, part.count, part.datatype)
     }
 
-    /// Every rank stores its part into the root's buffer. Errors: `COUNT`, `TYPE`, `BUFFER`, and `NOT_SAME`, `ROOT`, `TRUNCATE` where calls do
+    /// Every rank's part comes into the root's buffer: by lines, or each stores it there. Errors: `COUNT`, `TYPE`, `BUFFER`, and `NOT_SAME`, `ROOT`, `TRUNCATE` where calls do
     /// not match.
     ///
     /// # Safety
@@ -108,13 +110,22 @@ impl Engine {
         count: i64,
         root: u32,
     ) -> Result<()> {
+        let shared = &communicator.shared;
+        let (mine, row) = self.own_and_row(shared, send, receive, count, root)?;
+        let bytes = part_bytes(mine.as_ref(), row.as_ref());
+        if bytes <= LONG_BYTES {
+            let it = shared.enter_oneway(sort(Kind::GatherRow, root, bytes), bytes)?;
+            let row = |rank| Ok(row.ok_or(Error::INTERN)?.part(rank));
+            // SAFETY: `mine` is readable and the root's row writable (this function's contract).
+            return unsafe { self.gather_by_lines(shared, it, root, mine.as_ref(), row) };
+        }
         // SAFETY: `mine` is readable; the root's part for this rank is writable until all have finished (each
         // rank's contract).
         let store = |mine: &Region, part: &Region| unsafe { copy_whole(mine, part) };
-        self.rooted_row(communicator, Kind::GatherRow, receive, count, send, root, store)
+        self.rooted_row(shared, Kind::GatherRow, mine, row, root, store)
     }
 
-    /// Every rank loads its part of the root's buffer. Errors: as for [`Engine::gather_row`].
+    /// Every rank gets its part of the root's buffer: by lines, or each loads it. Errors: as for [`Engine::gather_row`].
     ///
     /// # Safety
     /// As for [`Engine::collective`].
@@ -126,33 +137,46 @@ impl Engine {
         receive: &BufferArgument,
         root: u32,
     ) -> Result<()> {
+        let shared = &communicator.shared;
+        let (mine, row) = self.own_and_row(shared, receive, send, count, root)?;
+        let bytes = part_bytes(mine.as_ref(), row.as_ref());
+        if bytes <= LONG_BYTES {
+            let it = shared.enter_oneway(sort(Kind::ScatterRow, root, bytes), bytes)?;
+            let row = |rank| Ok(row.ok_or(Error::INTERN)?.part(rank));
+            // SAFETY: `mine` is writable and the root's row readable (this function's contract).
+            return unsafe { self.scatter_by_lines(shared, it, root, mine.as_ref(), row) };
+        }
         // SAFETY: the root's part is readable until all have finished; `mine` is writable (each rank's
         // contract).
         let load = |mine: &Region, part: &Region| unsafe { copy_whole(part, mine) };
-        self.rooted_row(communicator, Kind::ScatterRow, send, count, receive, root, load)
+        self.rooted_row(shared, Kind::ScatterRow, mine, row, root, load)
+    }
+
+    /// This rank's part, unless it is in place, which only the root's may be, and what the root has for all. Errors: `COUNT`, `TYPE`, `BUFFER`.
+    #[inline(always)]
+    fn own_and_row(
+        &self,
+        shared: &Shared,
+        own: &BufferArgument,
+        parts: &Parts,
+        count: i64,
+        root: u32,
+    ) -> Result<(Option<Region>, Option<EqualParts>)> {
+        let mine = self.own(shared, own, root)?;
+        Ok((mine, if shared.rank == root { Some(self.row(parts, count)?) } else { None }))
     }
 
     /// The root posts its row, and every rank calls `copy` with its own part and with the root's for it, which stays until all have finished
     /// and which no other rank copies; not with a part that is in place, which only the root's may be.
-    #[expect(clippy::too_many_arguments, reason = "both groups of a collective, and what is done with them")]
-    #[inline]
     fn rooted_row(
         &mut self,
-        communicator: &Communicator,
+        shared: &Shared,
         kind: Kind,
-        parts: &Parts,
-        count: i64,
-        own: &BufferArgument,
+        mine: Option<Region>,
+        row: Option<EqualParts>,
         root: u32,
         copy: impl FnOnce(&Region, &Region) -> Result<()>,
     ) -> Result<()> {
-        let shared = &communicator.shared;
-        let at_root = shared.rank == root;
-        if own.is_in_place() && !at_root {
-            return Err(Error::BUFFER);
-        }
-        let row = if at_root { Some(self.row(parts, count)?) } else { None };
-        let mine = if own.is_in_place() { None } else { Some(self.own_part(own)?) };
         let check = check(kind, root, 0);
         let number = self.open(shared, check, row.map_or([0; 6], |row| row.words()).as_slice())?;
         let mut outcome = Ok(());
@@ -196,25 +220,12 @@ impl Engine {
         let in_place = send.is_in_place();
         let own = row.part(shared.rank);
         let mine = if in_place { own } else { self.own_part(send)? };
-        if mine.bytes() <= SMALL_BYTES {
-            if mine.bytes() != own.bytes() {
-                return Err(if mine.bytes() > own.bytes() { Error::TRUNCATE } else { Error::COUNT });
-            }
-            let exchange = Exchange::begin(shared, sort(Kind::AllgatherRow, 0, own.bytes()), |line| {
-                // SAFETY: the line takes `SMALL_BYTES`; the part to be sent is readable (this function's
-                // contract).
-                unsafe { copy_whole(&mine, &Region::block(line, SMALL_BYTES)) }
-            })?;
-            for peer in 0..shared.size() {
-                let line = exchange.content(self, shared, peer)?;
-                let from = Region::block(line, own.bytes());
-                if !(in_place && peer == shared.rank) {
-                    // SAFETY: the line holds `own.bytes()` until this rank's next operation; the peer's part
-                    // of `receive` is writable (this function's contract).
-                    unsafe { copy_whole(&from, &row.part(peer))? };
-                }
-            }
-            return Ok(());
+        if mine.bytes() <= TOLD_LIMIT {
+            let part = |rank| Ok(row.part(rank));
+            // SAFETY: `mine` is readable, all parts are writable, without overlap (this function's contract).
+            return unsafe {
+                self.tell_parts(shared, Kind::AllgatherRow, own.bytes(), (&mine, in_place), part)
+            };
         }
         let check = check(Kind::AllgatherRow, 0, 0);
         let number = self.open(shared, check, &EqualParts::same(mine).words())?;
@@ -307,6 +318,12 @@ impl Engine {
         }
         self.close(shared, number, outcome)
     }
+}
+
+/// Bytes of each part, as this rank knows them.
+#[inline(always)]
+fn part_bytes(mine: Option<&Region>, row: Option<&EqualParts>) -> usize {
+    row.map(EqualParts::each).or(mine.map(Region::bytes)).unwrap_or(0)
 }
 
 /// The number of items of each part, if the division is equal.

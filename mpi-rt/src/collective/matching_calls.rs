@@ -12,6 +12,7 @@
 
 use super::area::Shared;
 use super::channel::Kind;
+use super::long_lines::ONEWAY_LONG;
 use super::oneway::{ONEWAY, ONEWAY_WORDS};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -24,7 +25,7 @@ use lwk_user::wait::Poll;
 
 /// Calls whose words a rank keeps: more than a giver of lines can be ahead (`oneway`), so that who waits for it finds the one it is in itself.
 pub const HISTORY: usize = 128;
-const _: () = assert!(HISTORY > ONEWAY + ONEWAY_WORDS);
+const _: () = assert!(HISTORY > ONEWAY + ONEWAY_WORDS + ONEWAY_LONG);
 
 /// Polls after which a rank looks what the awaited one is doing: many times what a rank takes that is on its way.
 pub const POLLS_PER_LOOK: u32 = 1024;
@@ -45,11 +46,33 @@ pub fn sort(kind: Kind, root: u32, bytes: usize) -> u64 {
     (kind as u64) << KIND_SHIFT | (root as u64 & 0xff) << ROOT_SHIFT | (bytes as u64).min(LARGE)
 }
 
-/// The same of an allreduce, which has no root: all bits for the size.
+/// The same of a call in which all tell all, which has no root: all bits for the size.
 #[inline(always)]
-pub fn sort_of_allreduce(bytes: usize) -> u64 {
+pub fn sort_of_all(kind: Kind, bytes: usize) -> u64 {
     const _: () = assert!(TOLD_LIMIT < 1 << KIND_SHIFT);
-    (Kind::Allreduce as u64) << KIND_SHIFT | (bytes as u64).min((1 << KIND_SHIFT) - 1)
+    (kind as u64) << KIND_SHIFT | (bytes as u64).min((1 << KIND_SHIFT) - 1)
+}
+
+/// Whether calls of that kind have no root.
+fn has_no_root(kind: u64) -> bool {
+    const KINDS: [Kind; 8] = [
+        Kind::Allreduce,
+        Kind::ReduceScatter,
+        Kind::Scan,
+        Kind::Exscan,
+        Kind::AllgatherRow,
+        Kind::AllgatherParts,
+        Kind::AlltoallParts,
+        Kind::NeighbourParts,
+    ];
+    KINDS.iter().any(|it| *it as u64 == kind)
+}
+
+/// Whether what one side gives may be longer than what the other takes.
+fn may_be_truncated(kind: u64) -> bool {
+    [Kind::Broadcast, Kind::Gather, Kind::Scatter, Kind::BroadcastRow, Kind::GatherRow, Kind::ScatterRow]
+        .iter()
+        .any(|it| *it as u64 == kind)
 }
 
 /// The same of a call that posts buffers.
@@ -65,11 +88,11 @@ fn class(mine: u64, other: u64) -> Error {
     let kind = |word| part(word, KIND_SHIFT, NUMBER_SHIFT - 1);
     if kind(mine) != kind(other) {
         Error::NOT_SAME
-    } else if kind(mine) == Kind::Allreduce as u64 {
+    } else if has_no_root(kind(mine)) {
         Error::COUNT
     } else if part(mine, ROOT_SHIFT, KIND_SHIFT) != part(other, ROOT_SHIFT, KIND_SHIFT) {
         Error::ROOT
-    } else if kind(mine) == Kind::BroadcastRow as u64 && other & SIZE > mine & SIZE {
+    } else if may_be_truncated(kind(mine)) && other & SIZE > mine & SIZE {
         Error::TRUNCATE
     } else {
         Error::COUNT
@@ -171,22 +194,32 @@ impl Shared {
         is_other.then(|| class(word, theirs))
     }
 
-    /// Looks what `rank` is doing, for which this one has waited for long. Errors: the class of a mismatch.
+    /// Looks what `rank` is doing, for which this one has waited for long in its last call. Errors: the class of a mismatch.
     #[cold]
     fn look_at(&self, rank: u32) -> Result<()> {
-        let (mine, other) = (&self.mine().record, &self.of(rank).record);
-        let word = self.calls.last.get();
-        let answers = other.verdict.get(ANSWERS);
+        self.look_beside(rank, self.calls.last.get())
+    }
+
+    /// The same in the call of this rank with that word.
+    #[cold]
+    pub(super) fn look_beside(&self, rank: u32, word: u64) -> Result<()> {
+        let answers = self.of(rank).record.verdict.get(ANSWERS);
         let seen = match self.elsewhere(rank, word) {
             Some(class) => class,
             None if answers != 0 => error(answers),
             None => return Ok(()),
         };
+        self.tell_of_mismatch(rank, seen);
+        Err(seen)
+    }
+
+    /// This rank has seen that `rank` is in a call that does not match: lets both know.
+    #[cold]
+    pub(super) fn tell_of_mismatch(&self, rank: u32, seen: Error) {
         self.calls.seen.set(Some(seen));
-        for record in [mine, other] {
+        for record in [&self.mine().record, &self.of(rank).record] {
             record.verdict.set(TOLD, seen.class() as u64);
         }
-        Err(seen)
     }
 }
 
@@ -242,7 +275,9 @@ mod tests {
         assert_eq!(class(mine, sort(Kind::BroadcastRow, 3, 16)), Error::TRUNCATE);
         assert_eq!(class(mine, sort(Kind::BroadcastRow, 3, 4)), Error::COUNT);
         assert_eq!(class(mine, posted(Kind::BroadcastRow as u64, 3)), Error::TRUNCATE);
-        assert_eq!(class(sort_of_allreduce(64), sort_of_allreduce(4088)), Error::COUNT);
+        let all = |bytes| sort_of_all(Kind::Allreduce, bytes);
+        assert_eq!(class(all(64), all(4088)), Error::COUNT);
+        assert_eq!(class(sort(Kind::GatherRow, 1, 8), sort(Kind::GatherRow, 1, 16)), Error::TRUNCATE);
         assert_eq!(class(sort(Kind::Reduce, 255, 8), sort(Kind::Reduce, 255, 16)), Error::COUNT);
     }
 }

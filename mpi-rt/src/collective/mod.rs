@@ -15,12 +15,16 @@ mod allreduce;
 mod area;
 pub mod arguments;
 mod barrier;
+mod begun;
 mod broadcast;
 mod by_messages;
 mod channel;
 mod equal_parts;
 mod fold;
 mod group_ranges;
+mod line_run;
+mod line_steps;
+mod long_lines;
 mod matching_calls;
 mod neighbourhood;
 mod oneway;
@@ -31,13 +35,16 @@ mod plan;
 mod reduce;
 mod run;
 mod schedules;
+mod told;
+mod told_neighbours;
+mod varying_parts;
 
 pub use area::Area;
 pub(crate) use area::Shared;
 pub use arguments::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
+pub(crate) use begun::Run;
 pub(crate) use fold::Reduction;
 pub(crate) use persistent::LeftPosts;
-pub(crate) use run::Run;
 
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -105,6 +112,27 @@ impl Engine {
                     ref send,
                     receive: ref receive @ Parts { division: Division::Equal(count), .. },
                 } => self.allgather_row(&it, send, receive, count),
+                Call::Gather { ref send, ref receive, root } if receive.division.is_varying() => {
+                    let root = it.root(root)?;
+                    self.gather_parts(&it, send, receive, root)
+                }
+                Call::Scatter { ref send, ref receive, root } if send.division.is_varying() => {
+                    let root = it.root(root)?;
+                    self.scatter_parts(&it, send, receive, root)
+                }
+                Call::Allgather { ref send, ref receive } if receive.division.is_varying() => {
+                    match self.allgather_parts(&it, send, receive)? {
+                        Some(()) => Ok(()),
+                        None => self.run_collective(call, &it),
+                    }
+                }
+                Call::ReduceScatter { .. }
+                | Call::ReduceScatterBlock { .. }
+                | Call::Scan { .. }
+                | Call::Exscan { .. } => match self.told_reduction(&it, call)? {
+                    Some(()) => Ok(()),
+                    None => self.run_collective(call, &it),
+                },
                 Call::Alltoall { ref send, ref receive } if !send.is_in_place() => {
                     match (equal(&send.division), equal(&receive.division)) {
                         (Some(sent), Some(received)) => {
@@ -120,7 +148,16 @@ impl Engine {
                             }
                             self.alltoall_row(&it, send, receive, (sent, received), form)
                         }
+                        _ if send.division.has_places() && receive.division.has_places() => {
+                            self.alltoall_parts(&it, send, receive)
+                        }
                         _ => self.run_collective(call, &it),
+                    }
+                }
+                Call::NeighbourAlltoall { ref send, ref receive } => {
+                    match self.neighbour_parts(&it, send, receive)? {
+                        Some(()) => Ok(()),
+                        None => self.run_collective(call, &it),
                     }
                 }
                 _ => self.run_collective(call, &it),

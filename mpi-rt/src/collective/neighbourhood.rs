@@ -33,7 +33,7 @@ impl Neighbours {
     }
 
     /// The rank of source `index`, and its piece for this edge. `None` for a null process.
-    fn source(&self, index: usize) -> Option<(u32, PieceIndex)> {
+    pub fn source(&self, index: usize) -> Option<(u32, PieceIndex)> {
         let rank = self.sources[index];
         let peer = u32::try_from(rank).ok()?;
         if self.grid {
@@ -45,7 +45,7 @@ impl Neighbours {
     }
 
     /// The destinations' ranks; null processes are none of any communicator's.
-    fn partners(&self) -> Vec<u32> {
+    pub fn partners(&self) -> Vec<u32> {
         self.destinations
             .iter()
             .map(|rank| if *rank == PROC_NULL { u32::MAX } else { *rank as u32 })

@@ -7,12 +7,14 @@ use super::area::SMALL_BYTES;
 use super::channel::{Kind, check};
 use super::fold::One;
 use super::matching_calls::sort;
+use super::oneway::LONG_BYTES;
 use super::run::{CONTRIBUTION, RESULT};
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use lwk_path::region::Region;
 
 impl Engine {
     /// Combines all ranks' send buffers into the root's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `BUFFER` also for in
@@ -81,7 +83,7 @@ impl Engine {
     }
 
     /// # Safety
-    /// As for [`Engine::reduce`]; the contribution is dense and has `bytes` bytes, at most [`SMALL_BYTES`].
+    /// As for [`Engine::reduce`]; the contribution is dense and has `bytes` bytes, at most [`LONG_BYTES`].
     unsafe fn reduce_line(
         &mut self,
         communicator: &Communicator,
@@ -93,14 +95,22 @@ impl Engine {
     ) -> Result<()> {
         let shared = &communicator.shared;
         let it = shared.enter_oneway(sort(Kind::Reduce, root, bytes), bytes)?;
+        let content = |rank: u32, engine: &mut Engine| {
+            if rank == root {
+                return Ok(send);
+            }
+            let given = engine.await_given(shared, rank, rank, it)?;
+            if given.bytes == bytes { Ok(given.content) } else { Err(Error::COUNT) }
+        };
         // SAFETY: `send` is readable and the root's `receive` writable for `bytes` (this function's
         // contract). Given lines stay until `end_oneway`.
         let outcome = unsafe {
-            if shared.rank == root {
-                let content = |rank| if rank == root { Ok(send) } else { self.await_given(shared, rank, it) };
-                reduction.fold_lines(shared.size(), bytes, content, receive)
+            if shared.rank != root {
+                self.give(shared, it, shared.rank, &Region::block(send, bytes))
+            } else if bytes <= SMALL_BYTES {
+                reduction.fold_lines(shared.size(), bytes, |rank| content(rank, self), receive)
             } else {
-                self.give(shared, it, send)
+                reduction.fold_told(0..shared.size(), 0..reduction.count, |rank| content(rank, self), receive)
             }
         };
         shared.end_oneway(it);
@@ -136,10 +146,10 @@ impl Engine {
 }
 
 impl Reduction {
-    /// The same of one that travels in a line.
+    /// The same of one that travels in a line, or several.
     #[inline(always)]
     pub(super) fn line_bytes(&self) -> Option<usize> {
-        self.told_bytes().filter(|bytes| *bytes <= SMALL_BYTES)
+        self.told_bytes().filter(|bytes| *bytes <= LONG_BYTES)
     }
 
     /// Bytes of a contribution that can be copied for others to combine: without gaps, and not for the program's functions, which may need

@@ -1,4 +1,4 @@
-//! Collectives under way: a plan, and how far it is. Driven by the engine's progress, or by the blocking call itself.
+//! Collectives by a plan: how far one is. Driven by the engine's progress (`begun`), or by the blocking call itself.
 
 use super::area::Shared;
 use super::arguments::Call;
@@ -11,12 +11,8 @@ use super::plan::{Fold, Move, Piece, PieceIndex, Plan, Target, Users};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::request::{Operation, Request, State};
-use crate::status::Status;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
-use core::mem::take;
 use lwk_path::region::{Region, copy_regions};
 use lwk_user::wait::Poll;
 
@@ -30,12 +26,12 @@ pub(super) const CONTRIBUTION: usize = 0;
 pub(super) const RESULT: usize = 1;
 
 /// One collective of this rank under way, or to be started again.
-pub(crate) struct Run {
-    plan: Plan,
+pub(crate) struct PlannedRun {
+    pub(super) plan: Plan,
     /// In place of the plan where members are out of reach.
-    messages: Option<Box<Played>>,
+    pub(super) messages: Option<Box<Played>>,
     /// Of a persistent one, whose starts match each other; others match by the calls on the communicator.
-    persistent: Option<Rc<PersistentChannel>>,
+    pub(super) persistent: Option<Rc<PersistentChannel>>,
     number: u64,
     /// As `matching_calls` has it.
     word: u64,
@@ -44,7 +40,7 @@ pub(crate) struct Run {
     moved: usize,
     /// How often nothing could be done.
     idle: u32,
-    outcome: Result<()>,
+    pub(super) outcome: Result<()>,
 }
 
 /// The ranks of an operation, and how they are told of its steps.
@@ -90,9 +86,9 @@ enum Stage {
     Complete,
 }
 
-impl Run {
-    fn new(plan: Plan) -> Run {
-        Run {
+impl PlannedRun {
+    fn new(plan: Plan) -> PlannedRun {
+        PlannedRun {
             plan,
             messages: None,
             persistent: None,
@@ -114,7 +110,7 @@ impl Run {
     /// # Safety
     /// The plan's buffers must be readable and writable, as [`Engine::collective`] says, until the operation
     /// is complete.
-    unsafe fn begin(&mut self) {
+    pub(super) unsafe fn begin(&mut self) {
         if let Some(messages) = &mut self.messages {
             // SAFETY: the call's buffers are readable and writable until it is complete (this function's
             // contract).
@@ -154,8 +150,8 @@ impl Run {
     /// Does what can be done now; true when the operation is complete.
     ///
     /// # Safety
-    /// As for [`Run::begin`], which has been called.
-    unsafe fn advance(&mut self, engine: &mut Engine) -> bool {
+    /// As for [`PlannedRun::begin`], which has been called.
+    pub(super) unsafe fn advance(&mut self, engine: &mut Engine) -> bool {
         if let Some(messages) = &mut self.messages {
             // SAFETY: `begin` has been called, and the call's buffers are readable and writable until it is
             // complete (this function's contract).
@@ -179,8 +175,11 @@ impl Run {
         let group = self.group();
         if self.stage == Stage::Posted
             && group.channel().progress.is_next(self.number)
-            && let Some(class) = (0..group.shared().size()).find_map(|rank| group.elsewhere(rank, self.word))
+            && let Some((rank, class)) =
+                (0..group.shared().size()).find_map(|rank| Some((rank, group.elsewhere(rank, self.word)?)))
         {
+            // Else this rank's next call might be taken for the one that the other one waits in.
+            group.shared().tell_of_mismatch(rank, class);
             self.outcome = self.outcome.and(Err(class));
             group.finish(self.number);
             self.stage = Stage::Finished;
@@ -188,7 +187,7 @@ impl Run {
     }
 
     /// # Safety
-    /// As for [`Run::advance`].
+    /// As for [`PlannedRun::advance`].
     unsafe fn step(&mut self, engine: &mut Engine) -> bool {
         let group = self.group();
         let channel = group.channel();
@@ -230,7 +229,7 @@ impl Run {
     /// This rank's part; true when it is done.
     ///
     /// # Safety
-    /// As for [`Run::advance`].
+    /// As for [`PlannedRun::advance`].
     unsafe fn do_part(&mut self, engine: &mut Engine) -> bool {
         let group = self.group();
         let channel = group.channel();
@@ -332,17 +331,17 @@ impl Run {
 
 impl Engine {
     /// What a collective does: in place by a plan, or by messages where members are out of reach. Errors: those of its arguments.
-    fn new_run(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Run> {
+    pub(super) fn new_run(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<PlannedRun> {
         match &communicator.inter {
             Some(inter) if inter.union.is_out_of_reach() => {
                 let messages = Some(Box::new(self.by_messages_between(call, communicator, &inter.union)?));
-                Ok(Run { messages, ..Run::new(Plan::new(communicator, 0)) })
+                Ok(PlannedRun { messages, ..PlannedRun::new(Plan::new(communicator, 0)) })
             }
             None if communicator.is_out_of_reach() => {
                 let messages = Some(Box::new(self.by_messages(call, communicator)?));
-                Ok(Run { messages, ..Run::new(Plan::new(communicator, 0)) })
+                Ok(PlannedRun { messages, ..PlannedRun::new(Plan::new(communicator, 0)) })
             }
-            _ => Ok(Run::new(self.plan(call, communicator)?)),
+            _ => Ok(PlannedRun::new(self.plan(call, communicator)?)),
         }
     }
 
@@ -367,86 +366,5 @@ impl Engine {
             }
         }
         run.outcome
-    }
-
-    /// Begins a collective. Errors: those of its arguments; others are the request's.
-    ///
-    /// # Safety
-    /// As for [`Engine::collective`], until the request is complete.
-    pub unsafe fn begin_collective(&mut self, call: &Call, communicator: Handle) -> Result<Handle> {
-        let communicator = self.communicator(communicator)?.clone();
-        let run = Box::new(self.new_run(call, &communicator)?);
-        let request = self.requests.insert(Request::new(Operation::Collective(None)));
-        // SAFETY: the call's buffers are readable and writable until the request is complete (this function's
-        // contract).
-        unsafe { self.start_collective(request, run) };
-        Ok(request)
-    }
-
-    /// A collective that is started by [`Engine::start`]. All ranks must call it, in the same order as other collectives, and it waits for them;
-    /// each may then start it when it likes. Errors: as for [`Engine::begin_collective`], and `NOT_SAME`.
-    ///
-    /// # Safety
-    /// As for [`Engine::collective`], whenever the request is active.
-    pub unsafe fn collective_init(&mut self, call: &Call, communicator: Handle) -> Result<Handle> {
-        let communicator = self.communicator(communicator)?.clone();
-        let mut run = Box::new(self.new_run(call, &communicator)?);
-        if run.messages.is_none() {
-            let (group, check) = (run.plan.communicator.clone(), run.plan.check);
-            run.persistent = Some(Rc::new(self.persistent_channel(&group, check)?));
-        }
-        let operation = Operation::Collective(Some(run));
-        Ok(self.requests.insert(Request { persistent: true, ..Request::new(operation) }))
-    }
-
-    /// Starts a collective of a request.
-    ///
-    /// # Safety
-    /// As for [`Engine::begin_collective`].
-    pub(crate) unsafe fn start_collective(&mut self, request: Handle, mut run: Box<Run>) {
-        // SAFETY: the call's buffers are readable and writable until the request is complete (this function's
-        // contract).
-        unsafe { run.begin() };
-        self.set_state(request, State::Collective);
-        self.collectives.push((request, run));
-        self.progress_collectives();
-    }
-
-    /// Pushes on all collectives under way, in the order in which they were begun.
-    #[inline(always)]
-    pub(crate) fn progress_collectives(&mut self) {
-        if !self.collectives.is_empty() {
-            self.advance_collectives();
-        }
-    }
-
-    #[inline(never)]
-    fn advance_collectives(&mut self) {
-        // A reduction of the program may come back here: it finds an empty list.
-        let mut list = take(&mut self.collectives);
-        list.retain_mut(|(request, run)| {
-            // SAFETY: `begin` has been called, and the buffers stay readable and writable until the request
-            // is complete (contract of `start_collective`, which fills the list).
-            if !unsafe { run.advance(self) } {
-                return true;
-            }
-            let status = Status { error: run.outcome.err(), ..Status::EMPTY };
-            self.complete_collective(*request, status, run);
-            false
-        });
-        list.append(&mut self.collectives);
-        self.collectives = list;
-    }
-
-    /// Completes the request of a collective; a persistent one keeps its plan.
-    fn complete_collective(&mut self, request: Handle, status: Status, run: &mut Box<Run>) {
-        if let Some(it) = self.requests.get_mut(request)
-            && it.persistent
-            && let Operation::Collective(kept) = &mut it.operation
-        {
-            let nothing = Plan::new(&run.plan.communicator, 0);
-            *kept = Some(core::mem::replace(run, Box::new(Run::new(nothing))));
-        }
-        self.complete(request, status);
     }
 }

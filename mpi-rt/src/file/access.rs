@@ -4,8 +4,8 @@
 //! another, but for ordered access, where each rank's part follows those of the ranks before it.
 
 use super::File;
+use super::opened::Opened;
 use super::shared::SharedWords;
-use super::system::Descriptor;
 use super::transfer::Buffer;
 use super::view::View;
 use crate::communicator::Communicator;
@@ -39,7 +39,7 @@ pub enum AccessPosition {
 /// What a transfer uses of a file.
 #[derive(Clone)]
 pub(super) struct Open {
-    pub descriptor: Rc<Descriptor>,
+    pub opened: Rc<Opened>,
     pub view: Rc<View>,
     pub shared: SharedWords,
     pub atomic: bool,
@@ -47,8 +47,8 @@ pub(super) struct Open {
 
 impl File {
     pub(super) fn open_file(&self) -> Open {
-        let File { descriptor, view, shared, atomic, .. } = self;
-        Open { descriptor: descriptor.clone(), view: view.clone(), shared: *shared, atomic: *atomic }
+        let File { opened, view, shared, atomic, .. } = self;
+        Open { opened: opened.clone(), view: view.clone(), shared: *shared, atomic: *atomic }
     }
 
     /// Errors: `READ_ONLY`, `ACCESS`; `UNSUPPORTED_OPERATION` for random access to a sequential file.

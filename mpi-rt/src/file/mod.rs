@@ -1,7 +1,8 @@
 //! Files (MPI-5.0, chapter 14), over the system calls on files that every rank has: the files of a node are in its memory, one tree for all of
 //! its ranks.
 //!
-//! Each rank opens the file for itself and reads and writes it directly, whatever the others do. What the ranks share is one
+//! Each rank opens the file for itself and reads and writes it directly, whatever the others do; ranks of other nodes than the first have that done by a rank
+//! of the first one ([`keeper`]). What the ranks share is one
 //! line in the first rank's memory ([`shared::Control`]): the shared file pointer and the lock of atomic mode. Whatever moves is complete when
 //! the call returns, so non-blocking operations are requests that are complete, and split collectives only keep their status. Collective
 //! operations wait for each other where one rank's result is another's: opening, closing, sizes, views, seeking and transfers through the shared
@@ -10,7 +11,9 @@
 mod access;
 mod access_mode;
 mod in_use;
+mod keeper;
 mod open;
+mod opened;
 mod pointer;
 mod properties;
 mod representation;
@@ -35,14 +38,14 @@ use access_mode::AccessMode;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use opened::Opened;
 use shared::{Control, SharedWords};
 use split::Begun;
-use system::Descriptor;
 use view::View;
 
 /// A file that this rank has open.
 pub(crate) struct File {
-    descriptor: Rc<Descriptor>,
+    opened: Rc<Opened>,
     mode: AccessMode,
     /// As it was opened, absolute.
     name: Vec<u8>,

@@ -1,11 +1,13 @@
 //! Opening, closing and deleting files (MPI-5.0, sections 14.2.1 to 14.2.3).
 
 use super::access_mode::{AccessMode, bit};
+use super::opened::Opened;
 use super::shared::{Answers, Control, SharedWords};
-use super::system::{self, Descriptor};
+use super::system;
 use super::view::View;
 use super::{File, properties};
 use crate::abi::FILE_NULL;
+use crate::communicator::Communicator;
 use crate::engine::{Engine, with};
 use crate::error::{Error, Result};
 use crate::error_handler;
@@ -39,29 +41,24 @@ pub fn close(file: Handle) -> Result<()> {
 
 /// Deletes a file. Errors: `FILE_IN_USE` while a rank has it open; `BAD_FILE`, `NO_SUCH_FILE`, `ACCESS` and others of the system.
 pub fn delete(name: &[u8]) -> Result<()> {
-    with(|engine| system::delete(&system::absolute(name)?, |rank| engine.paths.reach(rank) == Reach::Mapped))
+    with(|engine| engine.delete_path(&system::absolute(name)?))
 }
 
 /// A file in the making.
-struct Draft {
+struct Draft<'a> {
     mode: AccessMode,
+    /// As the program names it, and absolute.
+    given: &'a [u8],
     name: Vec<u8>,
+    hints: &'a Info,
     permissions: u32,
 }
 
-impl Draft {
-    fn new(name: &[u8], mode: i32, hints: &Info) -> Result<Draft> {
+impl<'a> Draft<'a> {
+    fn new(given: &'a [u8], mode: i32, hints: &'a Info) -> Result<Draft<'a>> {
         let mode = AccessMode::new(mode)?;
-        Ok(Draft { mode, name: system::absolute(name)?, permissions: properties::permissions(hints)? })
-    }
-
-    fn open(&self, create: bool) -> Result<Descriptor> {
-        Descriptor::open(&self.name, self.mode, create, self.permissions)
-    }
-
-    /// Where the file pointers are at first.
-    fn start(&self, descriptor: &Descriptor) -> Result<u64> {
-        if self.mode.has(bit::APPEND) { descriptor.size() } else { Ok(0) }
+        let (name, permissions) = (system::absolute(given)?, properties::permissions(hints)?);
+        Ok(Draft { mode, given, name, hints, permissions })
     }
 }
 
@@ -71,31 +68,53 @@ impl Engine {
         let draft = Draft::new(name, mode, hints);
         self.agree(&parent, draft.as_ref().map(|_| mode as u64).map_err(|error| *error))?;
         let draft = draft?;
-        // The first rank makes the file, so that it comes into being once, and the shared words.
+        let mut opened = None;
+        let outcome = self.open_together(&parent, draft, &mut opened);
+        if let Some(opened) = opened {
+            // What went wrong is told; that it could not be closed either is not.
+            let _ = self.close_opened(&opened);
+        }
+        outcome
+    }
+
+    fn open_draft(&mut self, draft: &Draft<'_>, create: bool) -> Result<Opened> {
+        self.open_path(&draft.name, draft.mode, create, draft.permissions)
+    }
+
+    /// Where the file pointers are at first.
+    fn start_of(&mut self, draft: &Draft<'_>, opened: &Opened) -> Result<u64> {
+        if draft.mode.has(bit::APPEND) { self.size_of_file(opened) } else { Ok(0) }
+    }
+
+    /// What the first rank does before the others: it makes the file, so that it comes into being once, and the shared words.
+    fn make_file(&mut self, draft: &Draft<'_>, opened: &mut Option<Opened>) -> Result<Box<Control>> {
+        let made = opened.insert(self.open_draft(draft, true)?);
+        Ok(Box::new(Control::new(self.start_of(draft, made)?)))
+    }
+
+    /// Opens a file on whose mode all ranks agree. What this rank has opened goes from `opened` into the file; after an error it is left there.
+    fn open_together(
+        &mut self,
+        parent: &Rc<Communicator>,
+        draft: Draft<'_>,
+        opened: &mut Option<Opened>,
+    ) -> Result<Handle> {
         let first = parent.rank == 0;
-        let made = if first {
-            draft.open(true).and_then(|it| Ok((Control::new(draft.start(&it)?), it))).map(Some)
-        } else {
-            Ok(None)
-        };
-        let made = made.map(|made| made.map(|(control, descriptor)| (Box::new(control), descriptor)));
-        let address = made.as_ref().map_or_else(
-            |error| Err(*error),
-            |made| {
-                Ok(made
-                    .as_ref()
-                    .map_or(0, |(control, _)| core::ptr::from_ref(&**control).expose_provenance() as u64))
-            },
-        );
-        let words = self.exchange_outcomes(&parent, address)?;
-        let (own, descriptor) = match made? {
-            Some((control, descriptor)) => (Some(control), Ok(descriptor)),
-            None => (None, draft.open(false)),
+        let own = if first { self.make_file(&draft, opened).map(Some) } else { Ok(None) };
+        let address = own.as_ref().map_err(|error| *error).map(|own| {
+            own.as_ref().map_or(0, |control| core::ptr::from_ref(&**control).expose_provenance() as u64)
+        });
+        let words = self.exchange_outcomes(parent, address)?;
+        let own = own?;
+        let mine = match opened.take() {
+            Some(mine) => Ok(mine),
+            None => self.open_draft(&draft, false),
         };
         // All have the same file if it has the same number.
-        self.agree(&parent, descriptor.as_ref().map_err(|error| *error).and_then(Descriptor::number))?;
-        let descriptor = descriptor?;
-        let position = descriptor.show().and_then(|()| draft.start(&descriptor));
+        let identity = mine.and_then(|mine| self.identity_of(opened.insert(mine)));
+        self.agree(parent, identity)?;
+        let mine = opened.as_ref().ok_or(Error::INTERN)?;
+        let position = self.show_opened(mine).and_then(|()| self.start_of(&draft, mine));
         let address = words.first().copied().ok_or(Error::INTERN)? as usize;
         let at = *parent.members.first().ok_or(Error::INTERN)?;
         let root = peer_of(at).filter(|_| self.paths.reach(at) == Reach::Mapped);
@@ -104,17 +123,18 @@ impl Engine {
         let control: Option<&'static Control> =
             root.map(|root| unsafe { &*seen_from_here::<Control>(root, address) });
         // All that may find no memory comes before the last exchange: after it the peers use the first rank's words.
-        let last = position.and_then(|position| Ok((position, properties::initial_hints(hints, name)?)));
-        self.exchange_outcomes(&parent, last.as_ref().map(|_| 0).map_err(|error| *error))?;
+        let hints = properties::initial_hints(draft.hints, draft.given);
+        let last = position.and_then(|position| Ok((position, hints?)));
+        self.exchange_outcomes(parent, last.as_ref().map(|_| 0).map_err(|error| *error))?;
         let (position, hints) = last?;
-        let communicator = Rc::new(self.duplicate_hidden(&parent)?);
+        let communicator = Rc::new(self.duplicate_hidden(parent)?);
         let object = communicator.context;
         if let (true, true, Some(control)) = (first, communicator.is_out_of_reach(), control) {
             self.answer_for(object, Box::new(Answers::new(control)));
         }
         let shared = control.map_or(SharedWords::Asked { at, object }, SharedWords::Mapped);
         Ok(self.files.insert(File {
-            descriptor: Rc::new(descriptor),
+            opened: Rc::new(opened.take().ok_or(Error::INTERN)?),
             hints,
             mode: draft.mode,
             name: draft.name,
@@ -131,15 +151,20 @@ impl Engine {
     /// Errors: `FILE`, and then nothing is closed; inside, those of the deletion.
     fn file_close(&mut self, file: Handle) -> Result<Result<()>> {
         let it = self.files.remove(file).ok_or(Error::FILE)?;
-        it.descriptor.hide();
+        let closed = self.close_opened(&it.opened);
         // A file without a name stays for those that still have it open. After this no rank looks at the shared words.
         let deletes = it.mode.has(bit::DELETE_ON_CLOSE);
         let outcome =
-            self.first_does(&it.communicator, |_| if deletes { system::unlink(&it.name) } else { Ok(()) });
+            self.first_does(
+                &it.communicator,
+                |engine| {
+                    if deletes { engine.unlink_path(&it.name) } else { Ok(()) }
+                },
+            );
         if it._own.is_some() && it.communicator.is_out_of_reach() {
             self.stop_answering(it.communicator.context);
         }
         self.retire_communicator(it.communicator.clone())?;
-        Ok(outcome)
+        Ok(closed.and(outcome))
     }
 }

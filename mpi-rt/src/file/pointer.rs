@@ -1,6 +1,6 @@
 //! File pointers (MPI-5.0, sections 14.4.3 and 14.4.4), in etypes of the view.
 
-use super::{File, fingerprint};
+use super::fingerprint;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -24,25 +24,27 @@ impl Whence {
     }
 }
 
-impl File {
+impl Engine {
     /// Where a pointer gets to. Errors: `ARG` for what is before the beginning of the view or no place in a file.
-    fn target(&self, offset: i64, whence: i32, current: u64) -> Result<u64> {
+    fn pointer_target(&mut self, file: Handle, offset: i64, whence: i32, current: u64) -> Result<u64> {
+        let it = self.file(file)?;
+        let (view, opened) = (it.view.clone(), it.opened.clone());
         let from = match Whence::from_number(whence)? {
             Whence::Current => current,
-            Whence::End => self.view.end(self.descriptor.size()?)?,
+            Whence::End => view.end(self.size_of_file(&opened)?)?,
             Whence::Set => 0,
         };
         let target = from.checked_add_signed(offset).ok_or(Error::ARG)?;
-        self.view.position(target).map(|_| target)
+        view.position(target).map(|_| target)
     }
-}
 
-impl Engine {
     /// Moves the individual pointer. Errors: `FILE`; `ARG` for a place before the beginning; `UNSUPPORTED_OPERATION` for a sequential file.
     pub fn file_seek(&mut self, file: Handle, offset: i64, whence: i32) -> Result<()> {
-        let it = self.file_mut(file)?;
+        let it = self.file(file)?;
         it.mode.check_random()?;
-        it.position = it.target(offset, whence, it.position)?;
+        let current = it.position;
+        let target = self.pointer_target(file, offset, whence, current)?;
+        self.file_mut(file)?.position = target;
         Ok(())
     }
 
@@ -62,7 +64,7 @@ impl Engine {
         self.agree(&communicator, checked.map(|_| fingerprint(arguments)))?;
         self.first_does(&communicator, |engine| {
             let position = engine.pointer_position(shared)?;
-            let target = engine.file(file)?.target(offset, whence, position)?;
+            let target = engine.pointer_target(file, offset, whence, position)?;
             engine.set_pointer(shared, target)
         })
     }

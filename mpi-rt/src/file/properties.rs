@@ -173,6 +173,7 @@ impl Engine {
 
     /// What has been written is where it belongs. Errors: `FILE`, `IO`.
     pub fn file_sync(&mut self, file: Handle) -> Result<()> {
-        self.file(file)?.descriptor.sync()
+        let opened = self.file(file)?.opened.clone();
+        self.sync_opened(&opened)
     }
 }

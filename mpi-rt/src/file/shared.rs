@@ -108,7 +108,7 @@ impl Engine {
         &mut self,
         words: SharedWords,
         exclude: bool,
-        work: impl FnOnce() -> Result<R>,
+        work: impl FnOnce(&mut Engine) -> Result<R>,
     ) -> Result<R> {
         match words {
             SharedWords::Mapped(control) => {
@@ -117,7 +117,7 @@ impl Engine {
                 self.wait_until(|| {
                     if exclude { lock.enter_exclusive(ticket) } else { lock.enter_shared(ticket) }
                 });
-                let outcome = work();
+                let outcome = work(self);
                 if exclude {
                     lock.leave_exclusive(ticket)
                 } else {
@@ -128,7 +128,7 @@ impl Engine {
             SharedWords::Asked { at, object } => {
                 let kind = if exclude { EXCLUDE } else { SHARE };
                 self.ask(at, object, Query::new(kind, 0))?;
-                let outcome = work();
+                let outcome = work(self);
                 self.ask(at, object, Query::new(LEAVE, kind))?;
                 outcome
             }

@@ -42,7 +42,7 @@ unsafe fn call(number: u64, arguments: [u64; 6]) -> Result<u64> {
         // function's contract).
         match Errno::check(unsafe { raw(number, arguments) }) {
             Err(Errno::EINTR) => {}
-            Err(error) if i64::from(error.number()) == errno::EFBIG && has_limit() => {
+            Err(error) if i64::from(error.number()) == errno::EFBIG && limit() != UNLIMITED => {
                 return Err(Error::QUOTA);
             }
             answer => return answer.map_err(class),
@@ -50,17 +50,38 @@ unsafe fn call(number: u64, arguments: [u64; 6]) -> Result<u64> {
     }
 }
 
-/// Whether the sizes of this rank's files are limited (`RLIMIT_FSIZE`): then a file that is too large is so by what the rank has been granted, not
-/// by what the file system takes.
+/// The limit of a rank that has none.
+const UNLIMITED: u64 = u64::MAX;
+
+/// Bytes that this rank's files may have (`RLIMIT_FSIZE`). A file that is too large for that is so by what the rank has been granted, not by what the file system
+/// takes.
 #[cold]
-fn has_limit() -> bool {
+pub(super) fn limit() -> u64 {
+    limits(None).map_or(UNLIMITED, |limits| limits[0])
+}
+
+/// The limits of this rank's files that hold, and up to which it may set them; which are set, if any are given.
+fn limits(new: Option<[u64; 2]>) -> Option<[u64; 2]> {
     const FILE_BYTES: u64 = 1;
-    const UNLIMITED: u64 = u64::MAX;
-    let mut limits = [UNLIMITED; 2];
-    let arguments = [0, FILE_BYTES, 0, limits.as_mut_ptr().expose_provenance() as u64, 0, 0];
-    // SAFETY: the call writes two words.
+    let mut old = [UNLIMITED; 2];
+    let new = new.as_ref().map_or(0, |new| new.as_ptr().expose_provenance() as u64);
+    let arguments = [0, FILE_BYTES, new, old.as_mut_ptr().expose_provenance() as u64, 0, 0];
+    // SAFETY: the call writes two words, and reads two if it is given any.
     let told = Errno::check(unsafe { raw(linux::PRLIMIT64, arguments) });
-    told.is_ok() && limits[0] != UNLIMITED
+    told.is_ok().then_some(old)
+}
+
+/// Does something for a rank with a limit of its own, which has been looked at: this rank's does not hold meanwhile, as far as it may lift it.
+pub(super) fn beyond_limit<R>(work: impl FnOnce() -> R) -> R {
+    let held = limits(None).filter(|[limit, most]| limit < most);
+    if let Some([_, most]) = held {
+        limits(Some([most, most]));
+    }
+    let outcome = work();
+    if held.is_some() {
+        limits(held);
+    }
+    outcome
 }
 
 /// The class of a system's error.

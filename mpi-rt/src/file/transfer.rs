@@ -67,17 +67,18 @@ impl Engine {
             Representation::User(_) if region.bytes() as u64 != bytes => Err(Error::CONVERSION),
             Representation::External32 => {
                 let datatype = self.datatype(buffer.datatype)?.clone();
-                self.locked(open, direction, || {
+                self.locked(open, direction, |engine| {
                     // SAFETY: the items of `buffer` are writable for a read, readable for a write (this
                     // function's contract).
-                    unsafe { move_external(open, direction, &datatype, buffer, position) }
+                    unsafe { move_external(engine, open, direction, &datatype, buffer, position) }
                 })
             }
             Representation::Native | Representation::Internal | Representation::User(_) => {
                 // SAFETY: the items of `buffer` are writable for a read, readable for a write (this
                 // function's contract).
-                let moved = self
-                    .locked(open, direction, || unsafe { move_region(open, direction, &region, position) })?;
+                let moved = self.locked(open, direction, |engine| unsafe {
+                    move_region(engine, open, direction, &region, position)
+                })?;
                 Ok(Moved { in_memory: moved, in_file: moved })
             }
         }
@@ -88,10 +89,10 @@ impl Engine {
         &mut self,
         open: &Open,
         direction: Direction,
-        work: impl FnOnce() -> Result<R>,
+        work: impl FnOnce(&mut Engine) -> Result<R>,
     ) -> Result<R> {
         if !open.atomic {
-            return work();
+            return work(self);
         }
         self.under_lock(open.shared, direction == Direction::Write, work)
     }
@@ -126,15 +127,15 @@ impl Engine {
                 let whole = self.elements_in(representation, &datatype, buffer.count as u64, bytes)?;
                 convert(self, &mut stage, whole.elements)?;
                 // SAFETY: the stage is this call's and holds `bytes`.
-                self.locked(open, direction, || unsafe {
-                    write_parts(open, position, stage.as_ptr(), bytes)
+                self.locked(open, direction, |engine| unsafe {
+                    write_parts(engine, open, position, stage.as_ptr(), bytes)
                 })?;
                 Ok(Moved { in_memory: whole.in_memory, in_file: bytes })
             }
             Direction::Read => {
                 // SAFETY: the stage is this call's and has room for `bytes`.
-                let there = self.locked(open, direction, || unsafe {
-                    read_parts(open, position, stage.as_mut_ptr(), bytes)
+                let there = self.locked(open, direction, |engine| unsafe {
+                    read_parts(engine, open, position, stage.as_mut_ptr(), bytes)
                 })?;
                 let whole = self.elements_in(representation, &datatype, buffer.count as u64, there)?;
                 convert(self, &mut stage, whole.elements)?;
@@ -188,12 +189,18 @@ struct Elements {
 ///
 /// # Safety
 /// As for [`Engine::file_transfer`].
-unsafe fn move_region(open: &Open, direction: Direction, region: &Region, position: u64) -> Result<u64> {
+unsafe fn move_region(
+    engine: &mut Engine,
+    open: &Open,
+    direction: Direction,
+    region: &Region,
+    position: u64,
+) -> Result<u64> {
     let bytes = region.bytes() as u64;
     if let Some(block) = region.contiguous() {
         // SAFETY: `block` has the region's bytes, writable for a read, readable for a write (this function's
         // contract).
-        return unsafe { move_block(open, direction, position, block, bytes) };
+        return unsafe { move_block(engine, open, direction, position, block, bytes) };
     }
     let mut stage = stage_of(bytes.min(STAGE_BYTES))?;
     let block = Region::block(stage.as_mut_ptr(), stage.len());
@@ -206,7 +213,7 @@ unsafe fn move_region(open: &Open, direction: Direction, region: &Region, positi
             if direction == Direction::Write {
                 copy_part(region, done as usize, &block, 0, part as usize)?;
             }
-            let moved = move_block(open, direction, position + done, stage.as_mut_ptr(), part)?;
+            let moved = move_block(engine, open, direction, position + done, stage.as_mut_ptr(), part)?;
             if direction == Direction::Read {
                 copy_part(&block, 0, region, done as usize, moved as usize)?;
             }
@@ -225,6 +232,7 @@ unsafe fn move_region(open: &Open, direction: Direction, region: &Region, positi
 /// # Safety
 /// As for [`Engine::file_transfer`].
 unsafe fn move_external(
+    engine: &mut Engine,
     open: &Open,
     direction: Direction,
     datatype: &Datatype,
@@ -253,7 +261,8 @@ unsafe fn move_external(
             if direction == Direction::Write {
                 pack_external(datatype, address, now as i64, data, bytes)?;
             }
-            let there = move_block(open, direction, position + moved.in_file, stage.as_mut_ptr(), bytes)?;
+            let there =
+                move_block(engine, open, direction, position + moved.in_file, stage.as_mut_ptr(), bytes)?;
             match direction {
                 Direction::Write => (there, now * datatype.size() as u64),
                 Direction::Read => unpack_external_part(datatype, address, now as i64, data, there)?,
@@ -281,6 +290,7 @@ fn stage_of(bytes: u64) -> Result<Vec<u8>> {
 /// # Safety
 /// As for [`read_parts`] and [`write_parts`].
 unsafe fn move_block(
+    engine: &mut Engine,
     open: &Open,
     direction: Direction,
     position: u64,
@@ -290,8 +300,8 @@ unsafe fn move_block(
     // SAFETY: `block` is writable for a read, readable for a write, for `bytes` (this function's contract).
     unsafe {
         match direction {
-            Direction::Read => read_parts(open, position, block, bytes),
-            Direction::Write => write_parts(open, position, block, bytes),
+            Direction::Read => read_parts(engine, open, position, block, bytes),
+            Direction::Write => write_parts(engine, open, position, block, bytes),
         }
     }
 }
@@ -300,13 +310,20 @@ unsafe fn move_block(
 ///
 /// # Safety
 /// `bytes` bytes must be writable at `target`.
-unsafe fn read_parts(open: &Open, position: u64, target: *mut u8, bytes: u64) -> Result<u64> {
+unsafe fn read_parts(
+    engine: &mut Engine,
+    open: &Open,
+    position: u64,
+    target: *mut u8,
+    bytes: u64,
+) -> Result<u64> {
     let mut parts = open.view.parts(position, bytes)?;
     let mut done = 0;
     while let Some(part) = parts.next()? {
         // SAFETY: `target` is writable for `bytes` (this function's contract), to which the parts add up.
-        let read =
-            unsafe { open.descriptor.read(target.wrapping_add(done as usize), part.bytes, part.offset)? };
+        let read = unsafe {
+            engine.read_opened(&open.opened, target.wrapping_add(done as usize), part.bytes, part.offset)?
+        };
         done += read;
         if read < part.bytes {
             break;
@@ -319,12 +336,20 @@ unsafe fn read_parts(open: &Open, position: u64, target: *mut u8, bytes: u64) ->
 ///
 /// # Safety
 /// `bytes` bytes must be readable at `source`.
-unsafe fn write_parts(open: &Open, position: u64, source: *const u8, bytes: u64) -> Result<u64> {
+unsafe fn write_parts(
+    engine: &mut Engine,
+    open: &Open,
+    position: u64,
+    source: *const u8,
+    bytes: u64,
+) -> Result<u64> {
     let mut parts = open.view.parts(position, bytes)?;
     let mut done = 0;
     while let Some(part) = parts.next()? {
         // SAFETY: `source` is readable for `bytes` (this function's contract), to which the parts add up.
-        unsafe { open.descriptor.write(source.wrapping_add(done as usize), part.bytes, part.offset)? };
+        unsafe {
+            engine.write_opened(&open.opened, source.wrapping_add(done as usize), part.bytes, part.offset)?;
+        }
         done += part.bytes;
     }
     Ok(done)

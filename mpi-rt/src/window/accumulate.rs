@@ -3,9 +3,9 @@
 //! Operations of one origin on one target happen in the order in which they are called, which is what the strictest of the ordering rules
 //! asks for.
 
-use super::element::{How, Run, locked, plain, update_run, word_of};
+use super::beside::Beside;
+use super::element::{How, Run, plain, update_run, word_of};
 use super::locate::Reached;
-use super::shared::Control;
 use super::{Buffer, TargetBuffer};
 use crate::abi::op::NO_OP;
 use crate::buffer::is_none;
@@ -57,6 +57,10 @@ impl Engine {
         {
             return Ok(());
         }
+        // SAFETY: the origin is readable for its items, which do not overlap the target's (this function's contract).
+        if unsafe { self.update_in_bulk(origin, None, place, operation, window) } {
+            return Ok(());
+        }
         let op = operation_of(operation)?;
         if op == Op::NoOp {
             return Err(Error::OP);
@@ -81,6 +85,18 @@ impl Engine {
         operation: u64,
         window: Handle,
     ) -> Result<()> {
+        let is_plain = origin.count == result.count && origin.datatype == result.datatype;
+        if is_plain && operation != NO_OP {
+            let to = Some(result.address);
+            let is_single = origin.count == 1 && place.count == 1 && place.datatype == origin.datatype;
+            // SAFETY: the origin's items are readable, the result's, which are as many, writable; no two sides overlap (this function's contract).
+            if unsafe {
+                is_single && self.update_word(origin.address, to, place, operation, window)
+                    || self.update_in_bulk(origin, to, place, operation, window)
+            } {
+                return Ok(());
+            }
+        }
         let op = operation_of(operation)?;
         // SAFETY: the origin's items, if looked at, are readable, the result's writable; no two sides overlap
         // (this function's contract).
@@ -145,7 +161,7 @@ impl Engine {
             // SAFETY: origin and result hold the run's elements (this function's contract); the block lies in
             // the target's part of the window (`direct`). It is plain only if no other rank has access
             // (`Target::alone`).
-            return unsafe { update_run(block.how(), op, element, run, || block.control()) };
+            return unsafe { update_run(block.how(), op, element, run) };
         }
         // SAFETY: the origin's items, if looked at, are readable, the result's writable; no two sides overlap
         // (this function's contract).
@@ -181,8 +197,8 @@ impl Engine {
         if bytes > to.bytes() || result.as_ref().is_some_and(|result| result.bytes() < bytes) {
             return Err(Error::TRUNCATE);
         }
-        let (control, alone) = match &items.reached {
-            Reached::Mapped { control, alone } => (*control, *alone),
+        let (beside, alone) = match &items.reached {
+            Reached::Mapped { beside, alone, .. } => (beside, *alone),
             Reached::Away(away) => {
                 let from = from.map(|from| from.region);
                 let result = result.map(|result| result.region);
@@ -192,7 +208,7 @@ impl Engine {
                 return unsafe { self.update_away(away, &items, (op, element), from, result, bytes) };
             }
         };
-        let work = Work { op, element, from, to, result, bytes, control };
+        let work = Work { op, element, from, to, result, bytes, beside };
         // SAFETY: the sides borrow their datatypes. The origin's items are readable, the result's writable
         // (this function's contract); the target's lie in its part of the window (`locate`).
         unsafe { if alone { work.aside() } else { work.beside_others() } }
@@ -251,8 +267,8 @@ pub(super) struct Work<'a> {
     pub to: Side<'a>,
     pub result: Option<Side<'a>>,
     pub bytes: usize,
-    /// The target's.
-    pub control: &'static Control,
+    /// The target.
+    pub beside: &'a Beside,
 }
 
 impl Work<'_> {
@@ -275,7 +291,7 @@ impl Work<'_> {
     /// As for [`Work::words`].
     pub unsafe fn beside_others(&self) -> Result<()> {
         // SAFETY: the sides are as they must be (this function's contract); under the lock nobody else updates elements that are no words.
-        unsafe { if self.word() { self.words() } else { locked(self.control, || self.aside()) } }
+        unsafe { if self.word() { self.words() } else { self.beside.locked(|| self.aside()) } }
     }
 
     /// Walks all sides and updates what they have in common, run by run.
@@ -306,7 +322,7 @@ impl Work<'_> {
             };
             // SAFETY: `bytes` is at most what is left of the block at hand of each side, and the sides are
             // valid for them (this function's contract).
-            unsafe { update_run(How::Atomic, self.op, self.element, run, || self.control)? };
+            unsafe { update_run(How::Beside(self.beside), self.op, self.element, run)? };
             for walk in [Some(&mut to), from.as_mut(), result.as_mut()].into_iter().flatten() {
                 walk.cursor.advance(bytes as u64);
             }

@@ -2,6 +2,7 @@
 
 use super::accumulate::{Side, Work};
 use super::away::{ItemWords, what};
+use super::beside::Beside;
 use super::dynamic::Attached;
 use super::element::How;
 use super::shared::{Control, Own, OwnMemory};
@@ -25,6 +26,8 @@ pub(super) struct Answers {
     flavor: Flavor,
     members: Rc<[WorldRank]>,
     control: &'static Control,
+    /// Always takes the lock: this rank as an origin has a way of its own.
+    beside: Beside,
     /// Of each of the members.
     lines: &'static [PairLine],
     queue: LockQueue,
@@ -48,6 +51,7 @@ impl Answers {
             flavor,
             members,
             control,
+            beside: Beside::new(control, lines, None, Rc::default()),
             lines,
             queue: LockQueue::default(),
             failed: Vec::new(),
@@ -94,7 +98,7 @@ impl Answers {
             what::GET => {
                 *content = zeroes(words.bytes)?;
                 let to = Region::block(content.as_mut_ptr(), words.bytes);
-                // SAFETY: as above; the content has so many bytes.
+                // SAFETY: the items lie in this rank's part of the window (`items`), whose accesses the program orders; the content has so many bytes.
                 unsafe { copy_part(&items.region, 0, &to, 0, words.bytes)? };
             }
             _ => self.update(question.what, &words, &items, data, content)?,
@@ -127,7 +131,7 @@ impl Answers {
         };
         let count = i64::try_from(items.count).map_err(|_| Error::COUNT)?;
         let to = Side::new(items.layout, items.address, count)?;
-        let work = Work { op, element, from, to, result, bytes: words.bytes, control: self.control };
+        let work = Work { op, element, from, to, result, bytes: words.bytes, beside: &self.beside };
         // SAFETY: data and content are vectors of so many bytes; the items lie in this rank's part of the window (`items`).
         unsafe { work.beside_others() }
     }
@@ -147,7 +151,7 @@ impl Answers {
         *content = zeroes(bytes)?;
         let (origin, compare, result) = (new.as_ptr(), compare.as_ptr(), content.as_mut_ptr());
         // SAFETY: the three hold an element; the fourth lies in this rank's part of the window (`items`).
-        unsafe { swap(basic, origin, compare, result, items.address, How::Atomic, || self.control) };
+        unsafe { swap(basic, origin, compare, result, items.address, How::Beside(&self.beside)) };
         Ok(0)
     }
 

@@ -4,8 +4,9 @@
 
 use super::answers::Answers;
 use super::attributes::Attributes;
+use super::beside::Beside;
 use super::epoch::{Epochs, Held};
-use super::shared::{Control, Memory, Own, OwnMemory, control_of, line_of};
+use super::shared::{Control, Memory, Own, OwnMemory, control_of, lines_of};
 use super::{Flavor, Mapped, Target, Window, hints};
 use crate::attribute;
 use crate::communicator::Communicator;
@@ -17,6 +18,7 @@ use crate::object::{self, Object};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use lwk_path::{Reach, seen_from_here};
 use lwk_place::peer_of;
 use lwk_user::job;
@@ -158,7 +160,8 @@ impl Engine {
     /// Makes the window; all ranks come here, or none.
     pub(super) fn finish(&mut self, draft: Draft, flavor: Flavor, memory: Option<Memory>) -> Result<Handle> {
         let Draft { parent, own, parts, controls, mut targets, hints } = draft;
-        let rank = parent.rank;
+        let (rank, ranks) = (parent.rank, parts.len());
+        let single_targets: Rc<Cell<u32>> = Rc::default();
         for ((member, control), part) in parent.members.iter().zip(controls).zip(&parts) {
             let reached = control.zip(peer_of(*member));
             let base = match reached {
@@ -166,8 +169,16 @@ impl Engine {
                 Some((_, peer)) => seen_from_here::<u8>(peer, part.base).expose_provenance(),
                 None => 0,
             };
-            // SAFETY: the control words are the peer's, who has a line for each rank.
-            let mapped = |(control, peer)| Mapped { control, line: unsafe { line_of(peer, control, rank) } };
+            let mapped = match reached {
+                Some((control, peer)) => {
+                    // SAFETY: the control words are the peer's, who has a line for each rank.
+                    let lines = unsafe { lines_of(peer, control, ranks) };
+                    let line = lines.get(rank as usize).ok_or(Error::INTERN)?;
+                    let beside = Beside::new(control, lines, Some(rank as usize), single_targets.clone());
+                    Some(Mapped { control, line, beside: Rc::new(beside) })
+                }
+                None => None,
+            };
             targets.push(Target {
                 base,
                 size: if reached.is_some() { part.size } else { 0 },
@@ -179,7 +190,7 @@ impl Engine {
                 accesses: 0,
                 exposures: 0,
                 unheard: 0,
-                mapped: reached.map(mapped),
+                mapped,
                 world_rank: *member,
             });
         }
@@ -199,6 +210,7 @@ impl Engine {
             _memory: memory,
             attributes,
             hints,
+            single_targets,
         }))
     }
 }

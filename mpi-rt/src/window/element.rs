@@ -3,9 +3,10 @@
 //!
 //! An element of 1, 2, 4 or 8 bytes at an address aligned to them is updated by the processor's atomics, and two updates of it, by
 //! whatever operations, never mix. Other elements (complex numbers, long doubles, pairs, unaligned ones) are updated under the target's
-//! element lock; an element is always treated the one way or the other, since that depends on its type and address only.
+//! element lock; an element is always treated the one way or the other, since that depends on its type and address only. Many words at once are updated under
+//! that lock as well, and then single ones, too ([`super::beside`]).
 
-use super::shared::Control;
+use super::beside::{Beside, Manner};
 use crate::error::Result;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use lwk_copy::copy;
@@ -14,9 +15,9 @@ use lwk_datatype::op::{Op, combine, reduce};
 use lwk_datatype::{Basic, Predefined, Scalar};
 
 /// Whether others may update the elements at the same time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum How {
-    Atomic,
+#[derive(Clone, Copy)]
+pub(super) enum How<'t> {
+    Beside(&'t Beside),
     /// This rank alone has access.
     Plain,
 }
@@ -43,35 +44,40 @@ pub(super) fn word_of(element: Predefined, target: usize) -> Option<Basic> {
 ///
 /// # Safety
 /// The origin's elements are readable unless the operation is `NO_OP`, the target's lie in its memory, the result's are writable and overlap
-/// neither; `control` tells the target's. `How::Plain` only if no other rank accesses the target's.
-pub(super) unsafe fn update_run(
-    how: How,
-    op: Op,
-    element: Predefined,
-    run: Run,
-    control: impl FnOnce() -> &'static Control,
-) -> Result<()> {
+/// neither; [`How::Beside`] is the target's, and [`How::Plain`] only if no other rank accesses them.
+pub(super) unsafe fn update_run(how: How<'_>, op: Op, element: Predefined, run: Run) -> Result<()> {
     // SAFETY: origin and result hold the run's elements, which lie in the target's memory (this function's
-    // contract); under the lock nobody else updates such elements.
+    // contract); under the lock nobody else updates such elements, or words by other means than instructions if the manner is not `Bulk`.
     unsafe {
-        if how == How::Plain {
-            return plain(op, element, run);
+        let How::Beside(beside) = how else { return plain(op, element, run) };
+        let Some(word) = word_of(element, run.target) else {
+            return beside.locked(|| plain(op, element, run));
+        };
+        let manner = beside.manner(run.count);
+        if manner == Manner::Singly {
+            return words(op, word, run);
         }
-        match word_of(element, run.target) {
-            Some(word) => words(op, word, run),
-            None => locked(control(), || plain(op, element, run)),
+        let is_bulk = manner == Manner::Bulk;
+        let mut first = 0;
+        while first < run.count {
+            let part = run.part(first, beside.words_at_once(word.size()), word.size());
+            beside.locked(|| if is_bulk { plain(op, element, part) } else { words(op, word, part) })?;
+            first += part.count;
         }
+        Ok(())
     }
 }
 
-/// Does something while no other rank updates elements that are not words.
-pub(super) fn locked<R>(control: &Control, work: impl FnOnce() -> R) -> R {
-    while !control.elements.try_lock() {
-        lwk_user::wait::spin_until(|| control.elements.looks_free());
+impl Run {
+    /// At most `count` of its elements of `size` bytes from `first` on.
+    fn part(&self, first: usize, count: usize, size: usize) -> Run {
+        Run {
+            origin: self.origin.wrapping_add(first * size),
+            target: self.target + first * size,
+            result: self.result.map(|result| result + first * size),
+            count: count.min(self.count - first),
+        }
     }
-    let outcome = work();
-    control.elements.unlock();
-    outcome
 }
 
 /// Without atomics.

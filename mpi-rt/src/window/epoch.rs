@@ -114,6 +114,9 @@ impl Window {
 impl Target {
     /// Whether this rank may access it without others, and what lock it has for that.
     pub(super) fn hold(&mut self, held: Held, alone: bool) {
+        if let Some(mapped) = &self.mapped {
+            if alone { mapped.beside.end_singly() } else { mapped.beside.hear() }
+        }
         self.held = held;
         self.alone = alone;
         self.open = held != Held::Not;

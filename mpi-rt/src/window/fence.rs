@@ -20,6 +20,7 @@ impl Engine {
         }
         it.epochs.everyone = false;
         it.epochs.fence = if assertions & mode::NOSUCCEED != 0 { Fence::Not } else { Fence::Fenced };
+        it.hear_of_bulk();
         let communicator = it.communicator.clone();
         let heard = if self.unheard > 0 { self.hear_all(window) } else { Ok(()) };
         // Even if nothing precedes: a target's own loads and stores before the fence must come before others' puts after it.

@@ -40,7 +40,7 @@ impl Engine {
             let origin = it.targets.get_mut(rank).ok_or(Error::INTERN)?;
             origin.exposures += 1;
             let number = origin.exposures;
-            match origin.mapped {
+            match &origin.mapped {
                 Some(Mapped { line, .. }) => line.posted.announce(number),
                 None => self.tell_number(window, rank, what::POSTED, number)?,
             }
@@ -91,7 +91,7 @@ impl Engine {
         for rank in &it.epochs.started {
             let target = it.targets.get_mut(*rank as usize).ok_or(Error::INTERN)?;
             target.open = false;
-            match target.mapped {
+            match &target.mapped {
                 Some(Mapped { line, .. }) => line.completed.announce(target.accesses),
                 None => is_one_away = true,
             }
@@ -156,7 +156,7 @@ impl Window {
     /// The lock of this rank's part.
     fn own_lock(&self) -> Result<&'static TargetLock> {
         let own = self.targets.get(self.communicator.rank as usize);
-        own.and_then(|target| target.mapped).map(|mapped| &mapped.control.lock).ok_or(Error::INTERN)
+        own.and_then(|target| target.mapped.as_ref()).map(|mapped| &mapped.control.lock).ok_or(Error::INTERN)
     }
 
     /// Errors: `GROUP` if a world rank is none of the window's.

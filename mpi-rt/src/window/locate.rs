@@ -5,15 +5,16 @@
 //! open: [`Engine::direct`] finds that out with few instructions, or finds out nothing, and then [`Engine::locate`] tells what is the case.
 
 use super::away::Away;
+use super::beside::Beside;
 use super::dynamic::Attached;
 use super::element::How;
-use super::shared::Control;
 use super::{Flavor, Mapped, Target};
 use crate::abi::PROC_NULL;
 use crate::datatypes::dense_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use alloc::rc::Rc;
 use lwk_datatype::Datatype;
 
 /// A buffer of the origin's, as the standard lists it.
@@ -54,7 +55,7 @@ pub(super) struct Items {
 /// How items are reached.
 pub(super) enum Reached {
     /// By loads and stores.
-    Mapped { control: &'static Control, alone: bool },
+    Mapped { beside: Rc<Beside>, alone: bool },
     /// By asking.
     Away(Away),
 }
@@ -105,8 +106,8 @@ impl Engine {
         it.admit(rank)?;
         let (flavor, target) = (it.flavor, it.targets.get(rank).ok_or(Error::INTERN)?);
         let offset = target.displaced(place.displacement, flavor)?;
-        let reached = match target.mapped {
-            Some(Mapped { control, .. }) => Reached::Mapped { control, alone: target.alone },
+        let reached = match &target.mapped {
+            Some(Mapped { beside, .. }) => Reached::Mapped { beside: beside.clone(), alone: target.alone },
             None => {
                 let (at, object, is_checked) =
                     (target.world_rank, it.communicator.context, flavor != Flavor::Dynamic);
@@ -115,7 +116,7 @@ impl Engine {
         };
         if let Some((low, high)) = span(&datatype, place.count)? {
             let (low, high) = (offset as i128 + low, offset as i128 + high);
-            let inside = match (flavor, target.mapped) {
+            let inside = match (flavor, &target.mapped) {
                 // Only the target knows.
                 (Flavor::Dynamic, None) => true,
                 (Flavor::Dynamic, Some(Mapped { control, .. })) => {
@@ -152,18 +153,27 @@ impl Target {
 }
 
 impl Block<'_> {
-    /// The target's control words.
-    pub fn control(&self) -> &'static Control {
-        match self.target.mapped {
-            Some(Mapped { control, .. }) => control,
+    /// How elements of the target may be updated.
+    #[inline(always)]
+    pub fn how(&self) -> How<'_> {
+        match &self.target.mapped {
+            _ if self.target.alone => How::Plain,
+            Some(Mapped { beside, .. }) => How::Beside(beside),
             None => unreachable!("a block in memory that cannot be loaded and stored"),
         }
     }
 
-    /// How elements of the target may be updated.
+    /// The target, if elements of such a block are updated at once and under its lock.
     #[inline(always)]
-    pub fn how(&self) -> How {
-        if self.target.alone { How::Plain } else { How::Atomic }
+    pub fn in_bulk(&self) -> Option<&Beside> {
+        let beside = &self.target.mapped.as_ref()?.beside;
+        beside.is_bulk(self.bytes).then_some(beside)
+    }
+
+    /// Whether words of the target may be updated by instructions.
+    #[inline(always)]
+    pub fn is_single(&self) -> bool {
+        self.target.mapped.as_ref().is_some_and(|mapped| mapped.beside.is_single())
     }
 }
 

@@ -20,6 +20,8 @@ mod allocate;
 mod answers;
 mod attributes;
 mod away;
+mod beside;
+mod bulk;
 mod create;
 mod dynamic;
 mod element;
@@ -46,6 +48,8 @@ use crate::handle::Handle;
 use crate::info::Info;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
+use beside::Beside;
+use core::cell::Cell;
 use epoch::{Epochs, Held};
 use lwk_epoch::PairLine;
 use lwk_place::WorldRank;
@@ -74,6 +78,8 @@ pub(crate) struct Window {
     _memory: Option<Memory>,
     attributes: Box<Attributes>,
     hints: Info,
+    /// Targets whose elements this rank updates singly.
+    single_targets: Rc<Cell<u32>>,
 }
 
 /// One rank's part of a window, as this rank sees it.
@@ -102,11 +108,12 @@ struct Target {
 }
 
 /// Words in the memory of a target that can be loaded and stored.
-#[derive(Clone, Copy)]
 struct Mapped {
     control: &'static Control,
     /// The line that this rank writes.
     line: &'static PairLine,
+    /// How this rank updates its elements.
+    beside: Rc<Beside>,
 }
 
 impl Engine {
@@ -123,6 +130,14 @@ impl Engine {
 }
 
 impl Window {
+    /// Ends updating singly where another rank wants the lock of elements.
+    #[inline(always)]
+    fn hear_of_bulk(&self) {
+        if self.single_targets.get() > 0 {
+            self.targets.iter().filter_map(|it| it.mapped.as_ref()).for_each(|mapped| mapped.beside.hear());
+        }
+    }
+
     /// The rank in the window of each world rank. Errors: `GROUP` if one is none of its ranks.
     fn rank_of(&self, world_rank: WorldRank) -> Result<usize> {
         let rank = usize::try_from(self.communicator.rank_of(world_rank)).map_err(|_| Error::GROUP)?;

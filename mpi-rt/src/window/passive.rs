@@ -15,7 +15,7 @@ use crate::asking::Query;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use core::sync::atomic::{Ordering, compiler_fence, fence};
+use lwk_epoch::{complete_at_targets, complete_here};
 use lwk_user::job;
 use lwk_user::syscall::sched_yield;
 
@@ -77,11 +77,11 @@ impl Engine {
         if target.held != Held::Not {
             return Err(Error::RMA_SYNC);
         }
-        let mapped = target.mapped;
+        let control = target.mapped.as_ref().map(|mapped| mapped.control);
         it.epochs.leave_fence()?;
-        let held = match mapped {
+        let held = match control {
             _ if assertions & mode::NOCHECK != 0 => Held::Unchecked,
-            Some(Mapped { control, .. }) => self.take_lock(kind, control)?,
+            Some(control) => self.take_lock(kind, control)?,
             None => self.ask_for_lock(kind, rank, window)?,
         };
         let it = self.window_mut(window)?;
@@ -164,8 +164,7 @@ impl Engine {
     #[inline]
     pub fn win_flush_local(&mut self, rank: i32, window: Handle) -> Result<()> {
         self.check_locked(rank, window)?;
-        // Operations copy when they are called for: only the compiler could move the next use of a buffer ahead of that.
-        compiler_fence(Ordering::SeqCst);
+        complete_here();
         Ok(())
     }
 
@@ -173,8 +172,7 @@ impl Engine {
     #[inline]
     pub fn win_flush_local_all(&mut self, window: Handle) -> Result<()> {
         self.window(window)?.epochs.check_passive()?;
-        // As above.
-        compiler_fence(Ordering::SeqCst);
+        complete_here();
         Ok(())
     }
 
@@ -198,8 +196,7 @@ impl Engine {
 
     #[inline(always)]
     fn complete_at_targets(&mut self, window: Handle, at: At) -> Result<()> {
-        // Pairs with the fences of other ranks: of two ranks that put and then get what the other has put, at least one sees the other's.
-        fence(Ordering::SeqCst);
+        complete_at_targets();
         self.flushes = self.flushes.wrapping_add(1);
         if self.flushes.is_multiple_of(FLUSHES_PER_PROGRESS) { self.look_around(window, at) } else { Ok(()) }
     }
@@ -213,6 +210,7 @@ impl Engine {
             At::All => self.hear_all(window),
             At::None => Ok(()),
         };
+        self.window(window)?.hear_of_bulk();
         self.progress_between_polls();
         if self.unheard > 0 {
             self.flushes = u32::MAX;
@@ -275,8 +273,16 @@ impl Engine {
         // The target whose lock has been waited for and is held.
         let mut first = None;
         while let Some(refused) = self.try_to_share_all(window, first)? {
-            match self.window(window)?.targets.get(refused).ok_or(Error::INTERN)?.mapped {
-                Some(Mapped { control, .. }) => drop(self.take_lock(LockKind::Shared, control)?),
+            match self
+                .window(window)?
+                .targets
+                .get(refused)
+                .ok_or(Error::INTERN)?
+                .mapped
+                .as_ref()
+                .map(|it| it.control)
+            {
+                Some(control) => drop(self.take_lock(LockKind::Shared, control)?),
                 None => drop(self.ask_for_lock(LockKind::Shared, refused, window)?),
             }
             first = Some(refused);
@@ -307,7 +313,8 @@ impl Engine {
         if let Some(Away { at, object, .. }) = it.away(window, rank) {
             return Ok(self.ask(at, object, Query::new(what::TRY_SHARE, 0))? != 0);
         }
-        let Some(Mapped { control, .. }) = it.targets.get(rank).and_then(|target| target.mapped) else {
+        let Some(Mapped { control, .. }) = it.targets.get(rank).and_then(|target| target.mapped.as_ref())
+        else {
             return Err(Error::INTERN);
         };
         if control.lock.try_shared().is_none() {
@@ -357,7 +364,7 @@ impl Window {
             return Err(Error::RMA_SYNC);
         }
         target.hold(Held::Not, false);
-        if let Some(Mapped { control, .. }) = target.mapped {
+        if let Some(Mapped { control, .. }) = &target.mapped {
             control.give_back(held);
             return Ok(None);
         }
@@ -375,7 +382,7 @@ impl Control {
             Held::Shared => self.lock.leave_shared(),
             Held::Exclusive(ticket) => self.lock.leave_exclusive(ticket),
             // As in a flush.
-            Held::Unchecked => fence(Ordering::SeqCst),
+            Held::Unchecked => complete_at_targets(),
         }
     }
 }

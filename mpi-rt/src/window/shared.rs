@@ -122,15 +122,15 @@ pub(super) unsafe fn control_of(peer: Peer, address: u64) -> &'static Control {
     unsafe { &*seen_from_here::<Control>(peer, address as usize) }
 }
 
-/// The line in a peer's memory that the window's rank `rank` writes.
+/// The lines in a peer's memory, one of each of the window's ranks, which that rank writes.
 ///
 /// # Safety
-/// `control` is that peer's; there are more ranks than `rank`; as for [`control_of`].
-pub(super) unsafe fn line_of(peer: Peer, control: &Control, rank: u32) -> &'static PairLine {
+/// `control` is that peer's, of a window of so many ranks; as for [`control_of`].
+pub(super) unsafe fn lines_of(peer: Peer, control: &Control, ranks: usize) -> &'static [PairLine] {
     let lines = seen_from_here::<PairLine>(peer, control.lines());
-    // SAFETY: the peer has a line for each rank of the window, `rank` among them, until the window is freed
-    // (this function's contract).
-    unsafe { &*lines.wrapping_add(rank as usize) }
+    // SAFETY: the peer has a line for each rank of the window until the window is freed (this function's contract); they are shared through atomics
+    // only.
+    unsafe { core::slice::from_raw_parts(lines, ranks) }
 }
 
 /// Zeroed memory of the runtime's.

@@ -1,17 +1,17 @@
 //! Fetch-and-op and compare-and-swap: updates of one element (MPI-5.0, sections 12.3.4.2 and 12.3.4.3). On words, one locked instruction
 //! or a loop around one.
 
-use super::element::{How, locked, word_of};
+use super::beside::Manner;
+use super::element::{How, word_of};
 use super::locate::Reached;
-use super::shared::Control;
 use super::{Buffer, TargetBuffer};
 use crate::abi::{datatype as number, op};
 use crate::buffer::is_none;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use lwk_copy::Word;
 use lwk_copy::copy;
+use lwk_copy::{Word, update};
 use lwk_datatype::{Basic, Group, Predefined};
 
 /// The longest element that is compared: a 128-bit integer.
@@ -52,7 +52,7 @@ impl Engine {
         unsafe { self.get_accumulate(&buffer(origin.cast_mut()), &buffer(result), &place, operation, window) }
     }
 
-    /// The commonest updates: one aligned integer of 4 or 8 bytes, to which others have access too, by an operation that is one instruction or
+    /// The commonest updates: one aligned number of 4 or 8 bytes, to which others have access too, by an operation that is one instruction or
     /// little more; what was there goes to `result`, if there is one. False if nothing has happened, for whatever reason.
     ///
     /// # Safety
@@ -67,23 +67,35 @@ impl Engine {
         operation: u64,
         window: Handle,
     ) -> bool {
-        let bytes = integer_bytes(place.datatype);
-        if bytes == 0 {
-            return false;
-        }
+        let Some(sort) = word_sort(place.datatype) else { return false };
         let Some(block) = self.direct(1, place.datatype, place, window) else { return false };
         let nowhere = (is_none(origin) && operation != op::NO_OP) || result.is_some_and(|it| is_none(it));
-        if nowhere || block.target.alone || !block.address.addr().is_multiple_of(bytes) {
+        if nowhere || !block.address.addr().is_multiple_of(block.bytes) {
             return false;
         }
         // SAFETY: origin and result hold one element (this function's contract); the block is an aligned word
         // in the target's part (checked above).
-        unsafe {
-            match bytes {
-                8 => combine_word::<u64>(origin, result, block.address.cast(), operation),
-                _ => combine_word::<u32>(origin, result, block.address.cast(), operation),
+        let combine = || unsafe {
+            match sort {
+                WordSort::Long => combine_word::<u64>(origin, result, block.address.cast(), operation),
+                WordSort::Int => combine_word::<u32>(origin, result, block.address.cast(), operation),
+                WordSort::Double => {
+                    combine_real(origin, result, block.address.cast(), operation, |one: u64, other| {
+                        (f64::from_bits(one) + f64::from_bits(other)).to_bits()
+                    })
+                }
+                WordSort::Float => {
+                    combine_real(origin, result, block.address.cast(), operation, |one: u32, other| {
+                        (f32::from_bits(one) + f32::from_bits(other)).to_bits()
+                    })
+                }
             }
+        };
+        if block.is_single() {
+            return combine();
         }
+        // Others may be updating many elements, this one among them.
+        block.in_bulk().is_some_and(|beside| beside.locked(combine))
     }
 
     /// Replaces the target's element by the origin's if it equals `compare`; the result is what was there (`MPI_COMPARE_AND_SWAP`). Errors: as for
@@ -113,7 +125,7 @@ impl Engine {
         if !is_nowhere && let Some(block) = self.direct(1, datatype, &place, window) {
             // SAFETY: the buffers hold an element (this function's contract); the target's lies in its part (`direct`), and is plain only if it
             // is this rank's alone.
-            unsafe { swap(basic, origin, compare, result, block.address, block.how(), || block.control()) };
+            unsafe { swap(basic, origin, compare, result, block.address, block.how()) };
             return Ok(());
         }
         let Some(items) = self.locate(&place, window)? else { return Ok(()) };
@@ -121,10 +133,11 @@ impl Engine {
             return Err(Error::BUFFER);
         }
         match items.reached {
-            Reached::Mapped { control, alone } => {
-                let how = if alone { How::Plain } else { How::Atomic };
-                // SAFETY: as above, by `locate`.
-                unsafe { swap(basic, origin, compare, result, items.address, how, || control) };
+            Reached::Mapped { beside, alone, .. } => {
+                let how = if alone { How::Plain } else { How::Beside(&beside) };
+                // SAFETY: the buffers hold an element (this function's contract); the target's lies in its part (`locate`), and is plain only if it is
+                // this rank's alone.
+                unsafe { swap(basic, origin, compare, result, items.address, how) };
                 Ok(())
             }
             // SAFETY: the buffers hold an element (this function's contract).
@@ -136,8 +149,7 @@ impl Engine {
 /// [`Engine::compare_and_swap`] in memory that can be loaded and stored.
 ///
 /// # Safety
-/// As there; the element at `address` lies in the target's part, whose control words `control` tells. `How::Plain` only if no other rank
-/// accesses it.
+/// As there; the element at `address` lies in the target's part. [`How::Beside`] is the target's, and [`How::Plain`] only if no other rank accesses it.
 #[inline(always)]
 pub(super) unsafe fn swap(
     basic: Basic,
@@ -145,35 +157,75 @@ pub(super) unsafe fn swap(
     compare: *const u8,
     result: *mut u8,
     address: *mut u8,
-    how: How,
-    control: impl FnOnce() -> &'static Control,
+    how: How<'_>,
 ) {
-    let word = word_of(basic.into(), address.addr()).filter(|_| how == How::Atomic);
     // SAFETY: the buffers hold an element (this function's contract); the target's lies in its part,
     // aligned if it is a word (`word_of`). Elements that are no words are locked or this rank's alone.
     unsafe {
-        match word.map(Basic::size) {
-            Some(8) => swap_word::<u64>(origin, compare, result, address),
-            Some(4) => swap_word::<u32>(origin, compare, result, address),
-            Some(2) => swap_word::<u16>(origin, compare, result, address),
-            Some(_) => swap_word::<u8>(origin, compare, result, address),
-            None => {
-                let swap = || swap_bytes(origin, compare, result, address, basic.size());
-                if how == How::Plain { swap() } else { locked(control(), swap) }
-            }
-        }
+        let swap = || swap_bytes(origin, compare, result, address, basic.size());
+        let How::Beside(beside) = how else { return swap() };
+        let Some(word) = word_of(basic.into(), address.addr()) else { return beside.locked(swap) };
+        let swap = || match word.size() {
+            8 => swap_word::<u64>(origin, compare, result, address),
+            4 => swap_word::<u32>(origin, compare, result, address),
+            2 => swap_word::<u16>(origin, compare, result, address),
+            _ => swap_word::<u8>(origin, compare, result, address),
+        };
+        if beside.manner(1) == Manner::Singly { swap() } else { beside.locked(swap) }
     }
 }
 
-/// Bytes of the language's integers of 4 and 8 bytes; 0 for anything else.
+/// What an element of the commonest types is.
+#[derive(Clone, Copy)]
+enum WordSort {
+    /// Integers of 8 and of 4 bytes.
+    Long,
+    Int,
+    Double,
+    Float,
+}
+
+/// The language's integers and reals of 4 and 8 bytes; `None` for anything else.
 #[inline(always)]
-fn integer_bytes(datatype: u64) -> usize {
+fn word_sort(datatype: u64) -> Option<WordSort> {
     use number::*;
     match datatype {
-        LONG | UNSIGNED_LONG | LONG_LONG | UNSIGNED_LONG_LONG | INT64 | UINT64 => 8,
-        INT | UNSIGNED | INT32 | UINT32 => 4,
-        _ => 0,
+        LONG | UNSIGNED_LONG | LONG_LONG | UNSIGNED_LONG_LONG | INT64 | UINT64 => Some(WordSort::Long),
+        INT | UNSIGNED | INT32 | UINT32 => Some(WordSort::Int),
+        DOUBLE => Some(WordSort::Double),
+        FLOAT => Some(WordSort::Float),
+        _ => None,
     }
+}
+
+/// The same of a real, of which sums are made by `sum`, from and to its bits.
+///
+/// # Safety
+/// As for [`combine_word`].
+#[inline(always)]
+unsafe fn combine_real<W: Word>(
+    origin: *const u8,
+    result: Option<*mut u8>,
+    target: *mut W,
+    operation: u64,
+    sum: impl Fn(W, W) -> W,
+) -> bool {
+    match operation {
+        op::SUM => {}
+        // SAFETY: this function's contract. Bits that are not looked at are as good as an integer's.
+        op::REPLACE | op::NO_OP => return unsafe { combine_word(origin, result, target, operation) },
+        _ => return false,
+    }
+    // SAFETY: `origin` is readable for a word, `result` writable, aligned or not; at `target` is an aligned word that ranks update atomically (this function's
+    // contract).
+    unsafe {
+        let value = origin.cast::<W>().read_unaligned();
+        let old = update(target, |old| sum(value, old));
+        if let Some(result) = result {
+            result.cast::<W>().write_unaligned(old);
+        }
+    }
+    true
 }
 
 /// # Safety

@@ -9,7 +9,7 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use lwk_user::barrier::node_barrier;
-use lwk_user::clock::ticks_ordered;
+use lwk_user::clock::node_ticks_ordered;
 use lwk_user::smartmap::{Peer, Symmetric};
 use lwk_user::{Env, job, println};
 
@@ -27,7 +27,7 @@ fn main(_: &Env) -> i32 {
     for _ in 0..COMPARISONS {
         // Acquire: the counter is read here after the other rank has read its own.
         let seen = latest.load(Ordering::Acquire);
-        let now = ticks_ordered();
+        let now = node_ticks_ordered();
         backwards += u64::from(now < seen);
         // Release: pairs with the load above, in another rank.
         latest.fetch_max(now, Ordering::Release);

@@ -10,6 +10,8 @@ extern crate alloc;
 mod calls;
 #[path = "../mpi/changes.rs"]
 mod changes;
+#[path = "../mpi/eager.rs"]
+mod eager;
 #[path = "../mpi/errors.rs"]
 mod errors;
 #[path = "../mpi/flood.rs"]
@@ -26,6 +28,8 @@ mod operations;
 mod partitioned;
 #[path = "../mpi/posted.rs"]
 mod posted;
+#[path = "../mpi/skew.rs"]
+mod skew;
 #[path = "../mpi/stress.rs"]
 mod stress;
 #[path = "../mpi/types.rs"]
@@ -57,7 +61,9 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             "probes" => messages::probes(world)?,
             "errors" => errors::arguments(world)?,
             "layouts" => layouts::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
+            "eager" => eager::run(world)?,
             "flood" => flood::run(world)?,
+            "skew" => skew::run(world)?,
             "stress" => stress::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
             _ => return Ok(2),
         }

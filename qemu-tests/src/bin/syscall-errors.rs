@@ -15,6 +15,8 @@ use lwk_apps::cli::Cli;
 use lwk_boot_tests::hostile::{KERNEL, NONCANONICAL, empty_slot, guard};
 use lwk_boot_tests::scratch;
 use lwk_user::abi::address::{JOB_PAGE, SLOT_BYTES};
+use lwk_user::abi::engine;
+use lwk_user::abi::limic::{IPROBE, IRECV, ISEND, RELOCATE, RX_COMP, TX_COMP, TX_INIT, WAIT, WITHDRAW};
 use lwk_user::abi::syscall::{CORE_COUNTERS, MARGAY_BASE, linux::*};
 use lwk_user::barrier::node_barrier;
 use lwk_user::smartmap::{Peer, Symmetric};
@@ -55,6 +57,7 @@ fn main(env: &Env) -> i32 {
     heap();
     time_and_names();
     peers_memory();
+    copies();
     partial_ranges();
     numbers();
     registers();
@@ -250,6 +253,80 @@ fn peers_memory() {
     }
     expect("write from a peer's guard", WRITE, &[1, slot + guard(), 8], EFAULT);
     node_barrier();
+}
+
+/// Copies by the kernel touch memory of the job, and nothing else, whoever wrote the descriptor.
+fn copies() {
+    let (me, right) = (Peer::me(), Peer::me().right());
+    let slot = |peer: Peer| (peer.node_rank().0 as u64 + 1) * SLOT_BYTES;
+    // The scratch from 256 on is the descriptor, from 512 on the memory described, from 1024 on the buffer.
+    let (descriptor, buffer) = (scratch::own() + 256, scratch::own() + 1024);
+    let describe = |words: [u64; 3]| {
+        let target: *mut [u64; 3] = core::ptr::with_exposed_provenance_mut(descriptor as usize);
+        // SAFETY: the scratch is this rank's own there, aligned, and no peer touches that part.
+        unsafe { target.write_volatile(words) };
+    };
+    let read_only = [("the code", scratch::code()), ("the job page", JOB_PAGE)];
+    for (place, address) in unreadable() {
+        expect(place, TX_INIT, &[address, 8, descriptor], EFAULT);
+        expect(place, TX_INIT, &[buffer, 8, address], EFAULT);
+        for call in [ISEND, IRECV, WAIT, IPROBE, WITHDRAW, RELOCATE] {
+            expect(place, call, &[address & !7], EFAULT);
+        }
+        for copy in [RX_COMP, TX_COMP] {
+            describe([slot(me) + 512 + scratch::own(), 8, 0]);
+            expect(place, copy, &[address, 8, descriptor], EFAULT);
+            expect(place, copy, &[buffer, 8, address], EFAULT);
+            // The beginning of a segment, which the empty slot has not, is there in a peer's.
+            if address != empty_slot() {
+                describe([slot(right) + address % SLOT_BYTES, 8, 0]);
+                expect(place, copy, &[buffer, 8, descriptor], EFAULT);
+            }
+        }
+    }
+    for (place, address) in read_only {
+        describe([slot(right) + address, 8, 0]);
+        expect(place, TX_COMP, &[buffer, 8, descriptor], EFAULT);
+        expect(place, RX_COMP, &[buffer, 8, descriptor], 8);
+        expect(place, RX_COMP, &[address, 8, descriptor], EFAULT);
+    }
+    for (what, words, expected) in [
+        ("a descriptor of slot 0", [scratch::own(), 8, 0], EINVAL),
+        ("a descriptor of the kernel", [KERNEL, 8, 0], EINVAL),
+        ("a descriptor of no half", [NONCANONICAL, 8, 0], EINVAL),
+        ("a descriptor of an empty slot", [empty_slot(), 8, 0], EFAULT),
+        ("an offset beyond the end", [slot(right) + scratch::own(), 8, 9], EINVAL),
+        ("an offset around the end", [slot(right) + scratch::own(), u64::MAX, u64::MAX - 8], EFAULT),
+        ("a length over the segment's end", [slot(right) + job().page().stack_end - 8, 16, 0], EFAULT),
+    ] {
+        describe(words);
+        expect(what, RX_COMP, &[buffer, 16, descriptor], expected);
+        expect(what, TX_COMP, &[buffer, 16, descriptor], expected);
+    }
+    expect("a description of a peer's memory", TX_INIT, &[scratch::of(right) + 512, 40, descriptor], 40);
+    that("it names the peer's slot", word(descriptor) == slot(right) + scratch::own() + 512);
+    fill(buffer, 0x1111 * (u64::from(me.node_rank().0) + 1));
+    node_barrier();
+    expect("a copy to a peer, of less than is described", TX_COMP, &[buffer, 16, descriptor], 16);
+    node_barrier();
+    let left = 0x1111 * (u64::from(me.left().node_rank().0) + 1);
+    that(
+        "the left neighbour's words are here",
+        [0, 8].map(|at| word(scratch::own() + 512 + at)) == [left; 2],
+    );
+    fill(buffer, 0);
+    expect("a copy from a peer", RX_COMP, &[buffer, 16, descriptor], 16);
+    let own = 0x1111 * (u64::from(me.node_rank().0) + 1);
+    that("what was written to the right is there", [0, 8].map(|at| word(buffer + at)) == [own; 2]);
+    expect("a number behind the last", engine::RANGE.end() + 1, &[buffer, 16, descriptor], ENOSYS);
+    node_barrier();
+}
+
+/// Fills two words of the scratch.
+fn fill(address: u64, value: u64) {
+    let target: *mut [u64; 2] = core::ptr::with_exposed_provenance_mut(address as usize);
+    // SAFETY: called with aligned addresses in this rank's scratch.
+    unsafe { target.write_volatile([value; 2]) };
 }
 
 /// A range that begins well and ends badly is refused as a whole, and nothing of it is written.

@@ -22,6 +22,7 @@ use lwk_apps::cli::{Argument, Cli};
 use lwk_boot_tests::hostile::{length, scratch as scratch_place, unreadable, unwritable};
 use lwk_boot_tests::random::Random;
 use lwk_boot_tests::scratch::{self, SCRATCH_BYTES};
+use lwk_user::abi::limic::{Descriptor, RX_COMP, TX_COMP, TX_INIT};
 use lwk_user::abi::syscall::{
     CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, linux::*,
 };
@@ -112,7 +113,7 @@ struct Call {
 
 impl Call {
     fn random(random: &mut Random) -> Call {
-        let (number, arguments, success) = match random.below(21) {
+        let (number, arguments, success) = match random.below(22) {
             0 => read(random),
             1 => write(random),
             2 => write_vector(random),
@@ -137,6 +138,7 @@ impl Call {
             12 => (random.one_of(&[SCHED_YIELD, JOB_HOLD]), [0; 6].map(|_| random.bits()), Success::UpTo(0)),
             13..=17 => any_other(random),
             18 => signals(random),
+            19 => copies(random),
             _ => unknown(random),
         };
         Call { number, arguments, success }
@@ -485,6 +487,19 @@ fn any_other(random: &mut Random) -> Arguments {
         _ => {}
     }
     (number, arguments, Success::UpTo(1 << 47))
+}
+
+/// Copies by the kernel, by descriptors of any bits, which lie in somebody's scratch. What such a descriptor names by chance is only read.
+fn copies(random: &mut Random) -> Arguments {
+    const DESCRIBED: u64 = 64;
+    let descriptor = scratch_place(random, size_of::<Descriptor>() as u64);
+    let buffer = if random.once_in(2) { scratch_place(random, DESCRIBED) } else { unwritable(random) };
+    let (number, bytes) = match random.below(3) {
+        0 => (TX_INIT, random.below(DESCRIBED)),
+        1 => (RX_COMP, random.below(DESCRIBED)),
+        _ => return (TX_COMP, [unreadable(random), DESCRIBED, descriptor, 0, 0, 0], Success::UpTo(0)),
+    };
+    (number, [buffer, bytes, descriptor, 0, 0, 0], Success::UpTo(DESCRIBED))
 }
 
 /// A number that is no call: any bits, or close to those that are.

@@ -32,7 +32,7 @@ pub fn run(world: Communicator, before: usize) -> Result<()> {
     match name {
         "smartmap" => {
             assert!(memory.fixed + memory.dynamic <= FIXED, "{memory:?}");
-            assert!(memory.per_peer + lwk_mpi_rt::receive::HELD_BYTES <= PER_PEER, "{memory:?}");
+            assert!(memory.per_peer + lwk_mpi_rt::waiting::HELD_BYTES <= PER_PEER, "{memory:?}");
         }
         // Its buffers are most of it; what is told beyond them is bookkeeping on this rank's side.
         _ => assert!(told <= grown + AHEAD, "{name}: told {told}, the heap grew by {grown}"),

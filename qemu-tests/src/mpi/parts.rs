@@ -34,7 +34,8 @@ fn parts<'a>(buffer: &mut [u32], division: Division<'a>) -> Parts<'a> {
 
 pub fn run(world: Communicator) -> Result<()> {
     let (rank, size) = (world.rank()? as usize, world.size()? as usize);
-    for each in [0, 1, 5, 3000] {
+    // Words, lines, several lines up to the last that fit, and buffers.
+    for each in [0, 1, 5, 100, 134, 268, 269, 3000] {
         // Parts of different lengths, in reverse order, with a gap of one element between them.
         let counts: Vec<i64> = (0..size).map(|peer| (each * (peer % 3)) as i64).collect();
         let mut displacements = vec![0i64; size];

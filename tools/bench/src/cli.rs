@@ -61,6 +61,74 @@ pub enum Bench {
     ///
     /// Prints ratios of one run beside their targets, and writes JSON and plots. The status is 0 if every run ended well, whatever the figures.
     Portals(BenchPortalsOptions),
+    /// The figures of a source document that one node can answer, drawn on every transport, each with whether the document's conclusion holds here
+    ///
+    /// 000 is Chai's dissertation, 001 the SMARTMAP paper. Writes a page, JSON and SVG. What cannot be drawn says what is missing. The status is 0 if every benchmark ended
+    /// well, whatever holds.
+    Figures(FiguresOptions),
+    /// Where `--transport hybrid` should switch between its two ways here, for peers at each distance
+    ///
+    /// Writes a small file for `cargo lwk run --tuning FILE`.
+    Tune(TuneOptions),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct FiguresOptions {
+    /// 000 or 001
+    #[arg(value_name = "DOCUMENT")]
+    pub document: String,
+    /// Only these, as 6.8 [default: all]
+    #[arg(value_name = "FIGURE")]
+    pub figures: Vec<String>,
+    /// Measure on this machine instead of a node in QEMU
+    #[arg(long)]
+    pub host: bool,
+    /// Most ranks
+    #[arg(short = 'n', long, value_name = "N", default_value_t = lwk::run::host_cores().clamp(2, 4), value_parser = clap::value_parser!(u32).range(2..=255))]
+    pub ranks: u32,
+    /// Few sizes and rounds, to see that everything works; the figures mean nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder for the page, the JSON and the pictures [default: target/lwk/bench/figures]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Time limit of each test, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+    /// Take everything as it was built last
+    #[arg(long, hide = true)]
+    pub built: bool,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct TuneOptions {
+    /// Measure on this machine instead of a node in QEMU
+    #[arg(long)]
+    pub host: bool,
+    /// Ranks, of which rank 0 and the first at each distance measure
+    #[arg(short = 'n', long, value_name = "N", default_value_t = lwk::run::host_cores().clamp(2, 64), value_parser = clap::value_parser!(u32).range(2..=255))]
+    pub ranks: u32,
+    /// Runs by each way; they take turns, and figures are medians
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub rounds: u32,
+    /// Few sizes and rounds, to see that everything works; the figures mean nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// The file to write [default: target/lwk/bench/tuning.toml]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Time limit of each run, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+    /// Take everything as it was built last
+    #[arg(long, hide = true)]
+    pub built: bool,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -90,9 +158,19 @@ pub struct BenchPortalsOptions {
 
 #[derive(Clone, Debug, Args)]
 pub struct BenchPeersOptions {
-    /// Only figures whose name begins with one of these, as `allreduce` [default: all]
+    /// Only figures whose name begins with one of these, as `allreduce`; with --sweep operations [default: all]
     #[arg(value_name = "FIGURE")]
     pub figures: Vec<String>,
+    /// Whole curves: operations by sizes from 0 B to 4 MiB, on 2 ranks and on 4 that share the 2 cores. The page has a curve an operation, a heat map of
+    /// all ratios, the points behind, worst first, and sizes that cost far more for each byte than their neighbours
+    #[arg(long)]
+    pub sweep: bool,
+    /// Nodes of a rank each on this machine, beside MPIs that are kept to TCP; without OpenSHMEM's figures
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "sweep", value_parser = clap::value_parser!(u32).range(1..=2))]
+    pub nodes: u32,
+    /// With --sweep: so many ranks on the two cores; may be given more than once [default: 2, 4 and 8]
+    #[arg(long, value_name = "N", requires = "sweep", value_parser = clap::value_parser!(u32).range(2..=32))]
+    pub ranks: Vec<u32>,
     /// Only these peers: mpich, openmpi, impi, debian-mpich, debian-openmpi, debian-openmpi-shmem, or one of --peer; may be given more than
     /// once [default: all]
     #[arg(long, value_name = "PEER")]
@@ -111,7 +189,7 @@ pub struct BenchPeersOptions {
     /// do not overlap), or if there was nothing to compare
     #[arg(long)]
     pub strict: bool,
-    /// Folder for peers.json and peers.html [default: target/lwk/bench/peers]
+    /// Folder for peers.json and peers.html [default: target/lwk/bench/peers], or sweep.json and sweep.html [default: target/lwk/bench/sweep]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Time limit of one run, in seconds
@@ -129,7 +207,8 @@ impl BenchPeersOptions {
     /// Arguments for the program that all run.
     pub fn arguments(&self) -> Vec<String> {
         let quick = self.quick.then(|| "-q".to_owned());
-        quick.into_iter().chain(self.figures.iter().cloned()).collect()
+        let apart = (self.nodes > 1).then(|| "-a".to_owned());
+        quick.into_iter().chain(apart).chain(self.figures.iter().cloned()).collect()
     }
 
     /// Whether rows on standard output may be coloured.
@@ -154,8 +233,11 @@ pub struct BenchInstructionsOptions {
 
 #[derive(Clone, Debug, Args)]
 pub struct LinuxGuestOptions {
-    /// Ranks, each on a core of its own
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=64))]
+    /// Nodes; two are on one Ethernet, with a rank and a core each, beside two Linux guests with MPICH over TCP
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
+    pub nodes: u32,
+    /// Ranks of one node, each on a core of its own
+    #[arg(short = 'n', conflicts_with = "nodes", long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=64))]
     pub ranks: u32,
     /// How QEMU runs both
     #[arg(long, value_enum, default_value_t = accel::Choice::Auto, value_name = "HOW")]
@@ -163,7 +245,7 @@ pub struct LinuxGuestOptions {
     /// Boots of each; they take turns, and figures are medians
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub rounds: u32,
-    /// File for the JSON [default: target/lwk/bench/linux-guest.json]
+    /// File for the JSON [default: target/lwk/bench/linux-guest.json, or linux-guest-nodes.json]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Time limit of each boot, in seconds

@@ -31,8 +31,7 @@ const RATIO_TARGET: f64 = 1.05;
 /// Measures and prints. Status 0 if all targets are met, else 1.
 pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     let builder = Builder::new(tree, false, verbose)?;
-    builder.programs(build::APPS)?;
-    builder.programs(build::BOOT_TESTS)?;
+    builder.programs(&[build::APPS, build::BOOT_TESTS])?;
     let mut all_met = true;
     let mut row = |name: &str, figure: f64, target: f64| {
         all_met &= figure <= target;
@@ -98,6 +97,7 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         report: true,
         cores: None,
         bind: None,
+        wait: lwk::job::Wait::Pause,
         console: ConsoleForm::Framed,
         at_end: AtEnd::Exit,
         file_space: Some(FILE_PAGES as u64 * 4096),
@@ -106,6 +106,7 @@ fn job(program: &Path, ranks: u32) -> Outcome<(String, Report)> {
         inject: None,
         network: None,
         irq_core: None,
+        workers: 0,
         limit: None,
     };
     let files = Volume::new(FILE_PAGES).doing(|| "make the job's file system".into())?;

@@ -15,7 +15,7 @@ use lwk::build::{self, Builder};
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::Tree;
-use lwk::{cc, host, image};
+use lwk::{cc, image, packages};
 
 /// Source of the C program, relative to the tree; the bundled benchmarks are the others.
 pub const SOURCE: &str = "apps/c/bench/instructions.c";
@@ -73,11 +73,11 @@ static ROWS: [Row; 7] = [
 
 /// Counts, prints, and writes the JSON file. Status 0 if all counts are below their bounds, else 1.
 pub fn run(tree: &Tree, options: &BenchInstructionsOptions) -> Outcome<i32> {
-    host::find_valgrind(options.verbose)?;
+    packages::find_valgrind(options.verbose)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     let source = PathBuf::from(SOURCE);
     if builder.builds() {
-        builder.programs(build::APPS)?;
+        builder.programs(&[build::MPI_APPS])?;
         cc::build_programs(tree, &builder, &BTreeSet::from([&source]))?;
     }
     let lwk = Lwk::new(tree)?;

@@ -9,11 +9,14 @@ extern crate lwk;
 
 pub mod boot;
 pub mod cli;
+pub mod figures;
 pub mod host;
 pub mod instructions;
 mod legend;
 pub mod linux_guest;
+pub mod nested;
 pub mod node;
 pub mod noise;
 pub mod peers;
 pub mod portals;
+pub mod tune;

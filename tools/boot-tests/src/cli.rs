@@ -27,6 +27,9 @@ pub enum Check {
     },
     /// Build the reference of all crates, private items included, and take warnings for errors
     Doc {
+        /// Draw docs/floors.svg instead: floors and crates, and which needs which
+        #[arg(long)]
+        picture: bool,
         /// Print how long each step takes
         #[arg(short, long)]
         verbose: bool,
@@ -36,14 +39,15 @@ pub enum Check {
 #[derive(Clone, Debug, Args)]
 pub struct TestOptions {
     /// Only tests that have this in their name (`host`: the tests of the host crates); `kvm`: a choice of boot tests under KVM;
-    /// `bochs`: jobs in the emulator Bochs on four models of processors; `rsmpi`: the examples of Rust's crate `mpi`; `soak`: 10 GB
-    /// between two nodes over a bad wire, every byte compared
+    /// `bochs`: jobs in the emulator Bochs on four models of processors; `machines`: 10 GiB a rank, and 260 processors and later models in a later QEMU; `rsmpi`: the examples of
+    /// Rust's crate `mpi`; `slurm`: jobs in steps of Slurm; `soak`: 10 GB between two nodes over a bad wire, every byte compared; `loss`: the conformance suite on two nodes, over wires
+    /// that lose one frame in ten
     ///
     /// `kvm` runs them on this machine if its /dev/kvm can be used, else in an emulated machine with AMD's virtualisation that boots Debian's
-    /// kernel; its packages are unpacked under target/. `rsmpi` fetches the crate, and builds it under target/ against an installation made
+    /// kernel; its packages are unpacked under target/, as is the later QEMU. `rsmpi` fetches the crate, and builds it under target/ against an installation made
     /// there.
     pub filter: Option<String>,
-    /// With `kvm`, `bochs` and `rsmpi`: only those that have this in their name
+    /// With `kvm`, `bochs`, `machines`, `rsmpi`, `slurm` and `loss`: only those that have this in their name; with `kvm` perhaps several, with commas
     pub row: Option<String>,
     /// With `soak`: million bytes to transfer (10000)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

@@ -19,12 +19,16 @@ use lwk::tree::Tree;
 const FOLDER: &str = "conformance";
 /// Ranks in the host home.
 const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
-/// Paths for tests, which carry each program's messages as well, in the host home.
-const PATHS: [&str; 3] = ["late", "by-size", "halves"];
-/// Programs whose ranks have files in common, which nodes of the host home have not: each has a file system of its own.
-const NOT_ACROSS_NODES: [&str; 6] = ["classes", "f08_storage", "file_forms", "files", "filing", "freed"];
+/// Paths that carry each program's messages as well, in the host home: those for tests, and what copies by the system.
+const PATHS: [&str; 8] = ["late", "by-size", "halves", "limic2", "hybrid", "mcni", "mci", "sci"];
+/// The one that carries each program's messages on a node as well: through shared memory, and by the kernel.
+const NODE_PATH: &str = "hybrid";
 /// Nodes of a job on several.
 const NODES: u32 = 2;
+/// What the wires between them do in some rows: one frame in ten is lost.
+const LOSS: &str = "loss=0.1";
+/// The programs of the everyday test over such wires: messages of every form, what waits for one another, and what is asked for by messages.
+const LOSSY: [&str; 5] = ["collectives", "messages", "one_sided", "partitioned", "requests"];
 /// Ranks with them.
 const PATH_RANKS: u32 = 3;
 /// Ranks on a node, and beside MPICH.
@@ -36,8 +40,8 @@ const LEAST: usize = 300;
 /// Debian's names: another MPI's `mpicc` may be installed beside it.
 const MPICH: [&str; 2] = ["mpicc.mpich", "mpiexec.mpich"];
 
-/// The tests of all programs, and of the page that is made of them. Errors: the folder cannot be listed.
-pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
+/// The programs that can be compiled here, by name. Errors: the folder cannot be listed.
+fn programs(tree: &Tree) -> Outcome<Vec<String>> {
     let folder = tree.root().join(FOLDER);
     let mut names = Vec::new();
     let what = || format!("list {}", folder.display());
@@ -53,6 +57,12 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         }
     }
     names.sort();
+    Ok(names)
+}
+
+/// The tests of all programs, and of the page that is made of them. Errors: the folder cannot be listed.
+pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
+    let names = programs(tree)?;
     let mut tests: Vec<Test> = names.iter().flat_map(|name| tests_of(name)).collect();
     tests.push(Test {
         name: "conformance-scoreboard".into(),
@@ -63,6 +73,11 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         run: Box::new(|lwk| scoreboard::check(lwk.tree(), LEAST)),
     });
     Ok(tests)
+}
+
+/// A test of every program on several nodes, over wires that lose frames by `seed`. Errors: the folder cannot be listed.
+pub fn over_loss(tree: &Tree, seed: u64) -> Outcome<Vec<Test>> {
+    Ok(programs(tree)?.iter().map(|name| across_lossy_nodes(name, PATH_RANKS, seed)).collect())
 }
 
 fn has_mpich() -> bool {
@@ -95,9 +110,11 @@ fn stem(name: &str) -> &str {
 fn tests_of(name: &str) -> Vec<Test> {
     let mut tests: Vec<Test> = RANKS.map(|ranks| test(name, format!("{ranks}"), true, ranks)).into();
     tests.push(test(name, "node".into(), false, FEW));
-    tests.extend(PATHS.map(|path| over(name, path, PATH_RANKS)));
-    if !NOT_ACROSS_NODES.contains(&stem(name)) {
-        tests.push(across_nodes(name, PATH_RANKS));
+    tests.extend(PATHS.map(|path| over(name, path, true, PATH_RANKS)));
+    tests.push(over(name, NODE_PATH, false, FEW));
+    tests.push(across_nodes(name, PATH_RANKS));
+    if LOSSY.contains(&stem(name)) {
+        tests.push(across_lossy_nodes(name, PATH_RANKS, 1));
     }
     if has_mpich() && name.ends_with(".c") {
         let program = name.to_owned();
@@ -126,16 +143,16 @@ fn test(name: &str, suffix: String, on_host: bool, ranks: u32) -> Test {
     }
 }
 
-/// The same with all messages by a path of the tests.
-fn over(name: &str, path: &'static str, ranks: u32) -> Test {
+/// The same with all messages by another path.
+fn over(name: &str, path: &'static str, on_host: bool, ranks: u32) -> Test {
     let program = name.to_owned();
     Test {
-        name: format!("conformance-{}-over-{path}", stem(name)),
+        name: format!("conformance-{}-over-{path}{}", stem(name), if on_host { "" } else { "-on-a-node" }),
         alone: false,
-        on_host: true,
+        on_host,
         sources: vec![source_of(name)],
         run: Box::new(move |lwk| {
-            let ended = run_with(lwk, &program, true, ranks, &["--path", path])?;
+            let ended = run_with(lwk, &program, on_host, ranks, &["--path", path])?;
             judge(&ended, &program, ranks)
         }),
     }
@@ -143,14 +160,26 @@ fn over(name: &str, path: &'static str, ranks: u32) -> Test {
 
 /// The same with its ranks on several nodes.
 fn across_nodes(name: &str, ranks: u32) -> Test {
+    on_nodes(name, "nodes", ranks, Vec::new())
+}
+
+/// The same over wires that lose frames.
+fn across_lossy_nodes(name: &str, ranks: u32, seed: u64) -> Test {
+    on_nodes(name, "nodes-with-loss", ranks, vec!["--wire".into(), format!("{LOSS},seed={seed}")])
+}
+
+fn on_nodes(name: &str, suffix: &str, ranks: u32, wire: Vec<String>) -> Test {
     let program = name.to_owned();
     Test {
-        name: format!("conformance-{}-nodes", stem(name)),
+        name: format!("conformance-{}-{suffix}", stem(name)),
         alone: false,
         on_host: true,
         sources: vec![source_of(name)],
         run: Box::new(move |lwk| {
-            let ended = run_with(lwk, &program, true, ranks, &["--nodes", &NODES.to_string()])?;
+            let nodes = NODES.to_string();
+            let mut options = vec!["--nodes", &nodes];
+            options.extend(wire.iter().map(String::as_str));
+            let ended = run_with(lwk, &program, true, ranks, &options)?;
             judge(&ended, &program, ranks)
         }),
     }

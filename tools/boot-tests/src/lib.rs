@@ -24,7 +24,10 @@ mod installed;
 mod judge;
 mod kvm;
 pub mod lint;
+mod loss;
+mod machines;
 mod peers;
+pub mod picture;
 mod real_machine;
 pub mod reference;
 mod rsmpi;
@@ -34,10 +37,13 @@ mod screen_text;
 mod serial_line;
 mod shmem_names;
 mod slow_host;
+mod slurm;
 mod soak;
 mod special;
 mod streams;
 mod thresholds;
+mod tuning;
+mod up;
 mod wrappers;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -94,11 +100,20 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     if options.filter.as_deref() == Some(bochs::COMMAND) {
         return bochs::run(tree, options);
     }
+    if options.filter.as_deref() == Some(machines::COMMAND) {
+        return machines::run(tree, options);
+    }
     if options.filter.as_deref() == Some(rsmpi::COMMAND) {
         return rsmpi::run(tree, options.row.as_deref(), options.verbose);
     }
+    if options.filter.as_deref() == Some(slurm::COMMAND) {
+        return slurm::run(tree, options);
+    }
     if options.filter.as_deref() == Some(soak::COMMAND) {
         return soak::run(tree, options.megabytes.unwrap_or(soak::MEGABYTES), options.verbose);
+    }
+    if options.filter.as_deref() == Some(loss::COMMAND) {
+        return loss::run(tree, options);
     }
     let mut tests = case::load(tree)?;
     tests.extend(special::all());
@@ -124,7 +139,9 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     tests.extend(wrappers::all());
     tests.push(installed::test());
     tests.extend(peers::all());
+    tests.extend(up::all());
     tests.extend(capture::all());
+    tests.extend(tuning::all());
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
     let compiles =
         |test: &Test| cc::has_fortran() || !test.sources.iter().any(|source| cc::is_fortran(source));
@@ -178,7 +195,7 @@ fn conclude(count: Count) -> i32 {
 fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
     let builder = Builder::new(tree, false, verbose)?;
     if tests.iter().any(|test| test.on_host) {
-        lwk::host::find_valgrind(verbose)?;
+        lwk::packages::find_valgrind(verbose)?;
     }
     if tests.iter().any(|test| !test.on_host) {
         lwk::emulator::find_qemu(tree, verbose)?;
@@ -187,8 +204,7 @@ fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
         builder.image_builder(Firmware::Bios)?;
         builder.image_builder(Firmware::Uefi)?;
     }
-    builder.programs(build::APPS)?;
-    builder.programs(build::BOOT_TESTS)?;
+    builder.programs(&[build::APPS, build::MPI_APPS, build::BOOT_TESTS])?;
     let sources = tests.iter().flat_map(|test| &test.sources);
     let (foreign, own): (BTreeSet<_>, BTreeSet<_>) = sources.partition(|source| foreign::is_foreign(source));
     foreign::build_programs(tree, &foreign)?;

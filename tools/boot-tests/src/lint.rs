@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{safety, thresholds};
+use super::{picture, safety, thresholds};
 use lwk::build::{KERNEL_TARGET, MPI_LIBRARY, USER_TARGET, guest_options, library_options};
 use lwk::failure::{Doing, Outcome};
 use lwk::packages;
@@ -30,7 +30,7 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     ];
     let guests: [(&str, &str, &[&str]); 2] = [
         ("the kernel", KERNEL_TARGET, &["margay-kernel"]),
-        ("guest programs", USER_TARGET, &["lwk-user", "lwk-apps", "lwk-boot-tests"]),
+        ("guest programs", USER_TARGET, &["lwk-user", "lwk-apps", "lwk-mpi-apps", "lwk-boot-tests"]),
     ];
     for (what, target, packages) in guests {
         let mut command = toolchain.cargo(tree);
@@ -62,6 +62,7 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     for (what, wrong) in [
         ("reasons of unsafe blocks", safety::empty_comments(tree.root())?),
         ("the table of thresholds", thresholds),
+        ("the picture of the crates", picture::strays(tree.root())?),
     ] {
         wrong.iter().for_each(|line| show!("{line}"));
         show!("{}  {what}", if wrong.is_empty() { "ok  " } else { "FAIL" });

@@ -8,7 +8,7 @@ use lwk::failure::Outcome;
 use lwk::program;
 use lwk::tree::Tree;
 use lwk_check::cli::{Check, Cli};
-use lwk_check::{lint, reference, scoreboard};
+use lwk_check::{lint, picture, reference, scoreboard};
 
 fn main() -> ExitCode {
     program::run(dispatch)
@@ -20,6 +20,7 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Check::Test(options) => lwk_check::run(&tree, &options),
         Check::Scoreboard => scoreboard::run(&tree),
         Check::Lint { verbose } => lint::run(&tree, verbose),
-        Check::Doc { verbose } => reference::run(&tree, verbose),
+        Check::Doc { picture: true, .. } => picture::write(&tree),
+        Check::Doc { verbose, .. } => reference::run(&tree, verbose),
     }
 }

@@ -15,10 +15,13 @@ use lwk::packages::find_command;
 use lwk::subcommand::{Ended, Lwk, PATIENCE, shown};
 use lwk::tree::RunFolder;
 use lwk_bench::peers::rows::{self, LINE, ROWS};
+use lwk_bench::peers::samples::State;
 
 /// Beside MPICH.
 const BESIDE: &str = "bench-peers-beside-mpich";
 const TYPES_BESIDE: &str = "bench-peers-beside-mpich-of-datatypes";
+const CURVES_BESIDE: &str = "bench-peers-beside-mpich-by-curves";
+const NODES_BESIDE: &str = "bench-peers-beside-mpich-between-nodes";
 /// Debian's commands, and the name of this peer.
 const MPICH: [&str; 2] = ["mpicc.mpich", "mpiexec.mpich"];
 const MPICH_NAME: &str = "debian-mpich";
@@ -81,9 +84,11 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// The tests of `bench peers`; none on a machine with fewer than two cores, and that beside MPICH only where it is installed.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 5] = [
+    let checks: [(&str, Check); 7] = [
         (BESIDE, beside_mpich),
         (TYPES_BESIDE, types_beside_mpich),
+        (CURVES_BESIDE, curves_beside_mpich),
+        (NODES_BESIDE, nodes_beside_mpich),
         ("bench-peers-outlives-wrong-peers", wrong_peers),
         ("bench-peers-strict", strict),
         ("bench-peers-refuses-what-cannot-be", refusals),
@@ -95,7 +100,7 @@ pub fn all() -> Vec<Test> {
         // The ranks of both are pinned to the same two cores.
         alone: true,
         on_host: true,
-        sources: ["compare.c", "compare-shmem.c", "compare-types.c"]
+        sources: ["compare.c", "compare-shmem.c", "compare-types.c", "sweep.c"]
             .map(|name| Path::new("apps/c/bench").join(name))
             .into(),
         run: Box::new(check),
@@ -164,11 +169,11 @@ fn beside_mpich(lwk: &Lwk) -> Result<(), String> {
         }
     }
     // States in which there is something of Margay's are in table, JSON and page alike.
-    for state in ["near", "far"] {
-        let rows = document["states"][state].as_array().map_or(0, Vec::len);
-        let head = format!("# cores {state};");
+    for state in [State::Near, State::Far] {
+        let rows = document["states"][state.name()].as_array().map_or(0, Vec::len);
+        let head = format!("# {};", state.title());
         if (rows > 0) != ended.stdout.contains(&head) {
-            return complain(format!("{rows} rows of the cores {state} in the JSON"));
+            return complain(format!("{rows} rows of the state {state:?} in the JSON"));
         }
     }
     let page = read(&out.join("peers.html"))?;
@@ -199,6 +204,83 @@ fn types_beside_mpich(lwk: &Lwk) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Between nodes there are MPI's own figures, of both, and no floors; others are refused.
+fn nodes_beside_mpich(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let out = folder.file("out");
+    let all = ["--nodes", "2", "--rounds", "1", "--only", MPICH_NAME];
+    let ended = lwk.command(&words(&out, &all), LIMIT)?;
+    let head = format!("^# {};", State::Nodes.title());
+    Expected { stdout: vec![head, "^# page: ".into()], ..Expected::default() }.judge(&ended)?;
+    let complain = |what: String| Err(format!("{what}\n{}", shown(&ended)));
+    let document: Value =
+        serde_json::from_str(&read(&out.join("peers.json"))?).map_err(|error| error.to_string())?;
+    let measured: Vec<&str> = ROWS.iter().filter(|row| !row.is_shmem()).map(|row| row.name).collect();
+    for (number, name) in ["margay", "debian-mpich tcp"].into_iter().enumerate() {
+        let setting = &document["runs"][number];
+        let figures = setting["runs"][0]["figures"].as_array().map_or(&[][..], Vec::as_slice);
+        let names: Vec<&str> = figures.iter().filter_map(|figure| figure["name"].as_str()).collect();
+        if setting["name"] != name || names != measured {
+            return complain(format!("{} has {names:?}", setting["name"]));
+        }
+    }
+    let rows = document["states"][State::Nodes.name()].as_array().map_or(&[][..], Vec::as_slice);
+    if rows.len() != measured.len()
+        || rows.iter().any(|row| row["ratio"].is_null() || !row["floor"].is_null())
+    {
+        return complain(format!("rows {rows:?}"));
+    }
+    is_self_contained(&read(&out.join("peers.html"))?, 1).or_else(complain)?;
+    let refused = lwk.command(&words(&out, &["--nodes", "2", "shmem_p"]), LIMIT)?;
+    let stderr = vec!["^lwk: shmem_p is not measured between nodes: leave out --nodes$".into()];
+    Expected { status: 2, stderr, stderr_lines: Some(1), stdout_lines: Some(0), ..Expected::default() }
+        .judge(&refused)
+}
+
+/// A sweep has the points of the operations that are asked for, in JSON and page, and refuses others.
+fn curves_beside_mpich(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let out = folder.file("out");
+    let operations = ["put_flush", "barrier", "pack_nested", "iscan", "start_end"];
+    let all = ["--sweep", "--ranks", "2", "--rounds", "1", "--only", MPICH_NAME];
+    let all: Vec<&str> = all.into_iter().chain(operations).collect();
+    let ended = lwk.command(&words(&out, &all), LIMIT)?;
+    Expected { stdout: vec!["^# page: ".into()], ..Expected::default() }.judge(&ended)?;
+    let complain = |what: String| Err(format!("{what}\n{}", shown(&ended)));
+    let document: Value =
+        serde_json::from_str(&read(&out.join("sweep.json"))?).map_err(|error| error.to_string())?;
+    for number in 0..3 {
+        let figures = document["sections"][0]["runs"][number]["runs"][0]["figures"].as_array();
+        let names: Vec<&str> =
+            figures.map_or(&[][..], Vec::as_slice).iter().filter_map(|it| it["name"].as_str()).collect();
+        let wanted = [
+            "put_flush.1",
+            "put_flush.4096",
+            "barrier.0",
+            "pack_nested.1024",
+            "iscan_overlap.8",
+            "start_end.0",
+        ];
+        if !wanted.iter().all(|name| names.contains(name)) || names.contains(&"latency.0") {
+            return complain(format!("setting {number} has {names:?}"));
+        }
+    }
+    // Where the machine changed its state under both operations there is no point.
+    let sections = document["sections"][0]["states"].as_array().map_or(0, Vec::len);
+    let page = read(&out.join("sweep.html"))?;
+    if page.matches("class=\"heat\"").count() != sections {
+        return complain(format!("{sections} sections in the JSON and others in the page"));
+    }
+    is_self_contained(&page, page.matches("<svg").count()).or_else(complain)?;
+    let shared = ["--sweep", "--ranks", "4", "--rounds", "1", "--only", MPICH_NAME, "barrier"];
+    let ended = lwk.command(&words(&out, &shared), LIMIT)?;
+    Expected { stdout: vec!["^# 1 points: geometric mean ".into()], ..Expected::default() }.judge(&ended)?;
+    let refused = lwk.command(&words(&out, &["--sweep", "no-such-operation"]), LIMIT)?;
+    let stderr = vec!["^lwk: no operation begins with no-such-operation; there are latency, ".into()];
+    Expected { status: 2, stderr, stderr_lines: Some(1), stdout_lines: Some(0), ..Expected::default() }
+        .judge(&refused)
 }
 
 /// A page that fetches nothing, with so many plots that are well-formed.

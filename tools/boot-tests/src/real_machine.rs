@@ -1,6 +1,8 @@
 //! Boots an image as a real machine would: UEFI, no debug-exit device in play, plain text on the serial line.
 
+use std::ffi::OsString;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use super::judge::Expected;
@@ -9,6 +11,7 @@ use super::serial_line::{self, Reader};
 use super::special::strings;
 use lwk::accel::Choice;
 use lwk::emulator;
+use lwk::packages;
 use lwk::qemu::{Boot, Machine, Node};
 use lwk::run;
 use lwk::screen::{self, Picture};
@@ -129,6 +132,28 @@ pub fn ends_in_silence(lwk: &Lwk) -> Result<(), String> {
         .judge(&lwk.command(&words, PATIENCE)?)?;
     let nothing = ["-serial", "none", "-vga", "none"];
     is_off(&mut start(lwk.tree(), &image, &folder, &nothing)?)
+}
+
+/// Firmware that has left five-level paging on hears so in one line, and goes on. Here a program that QEMU gives it runs before and switches it on.
+pub fn refuses_five_levels(lwk: &Lwk) -> Result<(), String> {
+    const SOURCE: &str = "qemu-tests/c/arch/five-levels.S";
+    let folder = lwk.folder()?;
+    let (image, program) = (folder.file("stick.img"), folder.file("five-levels.efi"));
+    let mut compiler = Command::new(packages::find_command("gcc").ok_or("gcc is not in PATH")?);
+    compiler.args(["-nostdlib", "-static", "-Wl,--oformat=binary,-Ttext=0,--build-id=none", "-o"]);
+    compiler.arg(&program).arg(lwk.tree().root().join(SOURCE));
+    lwk_bench::linux_guest::run_compiler(&mut compiler).map_err(|failure| failure.message)?;
+    let words = ["image", "hello", "-o"].map(OsString::from).into_iter().chain([image.clone().into()]);
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
+        .judge(&lwk.command(&words.collect::<Vec<_>>(), PATIENCE)?)?;
+    let program = program.to_str().ok_or("the run's folder has a strange name")?;
+    let more = ["-accel", "tcg", "-cpu", "max,la57=on", "-kernel", program];
+    let mut machine = start(lwk.tree(), &image, &folder, &more)?;
+    let wanted = [
+        "margay: the firmware has left five-level paging (LA57) on",
+        "switch it off in the firmware's set-up",
+    ];
+    serial_line::hear(&mut machine, Reader::Quick, &wanted)
 }
 
 /// An error of the hardware: words of QEMU's command `mce` (core, bank, status, global status, address, further), whether a non-maskable interrupt

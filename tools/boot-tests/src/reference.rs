@@ -46,7 +46,7 @@ fn parts(tree: &Tree, verbose: bool) -> Outcome<Vec<(&'static str, Command)>> {
     let mut parts = vec![("host crates", host_cargo(tree.root(), &WORDS))];
     let guests: [(&str, &str, &[&str]); 2] = [
         ("the kernel", KERNEL_TARGET, &["margay-kernel"]),
-        ("guest programs", USER_TARGET, &["lwk-mpi", "lwk-apps", "lwk-boot-tests"]),
+        ("guest programs", USER_TARGET, &["lwk-mpi", "lwk-apps", "lwk-mpi-apps", "lwk-boot-tests"]),
     ];
     for (what, target, packages) in guests {
         let mut command = toolchain.cargo(tree);

@@ -38,6 +38,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
         report: false,
         cores: None,
         bind: None,
+        wait: lwk::job::Wait::Pause,
         console: ConsoleForm::Plain,
         at_end: AtEnd::Exit,
         file_space: None,
@@ -46,6 +47,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
         inject: None,
         network: None,
         irq_core: None,
+        workers: 0,
         limit: None,
     };
     let builder = Builder::new(lwk.tree(), true, false)?;

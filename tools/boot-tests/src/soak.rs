@@ -27,7 +27,7 @@ const LIMIT_MEGABYTE_MS: u64 = 360;
 /// # Errors
 /// Something does not build or start.
 pub fn run(tree: &Tree, megabytes: u64, verbose: bool) -> Outcome<i32> {
-    Builder::new(tree, false, verbose)?.programs(BOOT_TESTS)?;
+    Builder::new(tree, false, verbose)?.programs(&[BOOT_TESTS])?;
     let lwk = Lwk::new(tree)?;
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs().max(1);
     let limit = LIMIT + megabytes * LIMIT_MEGABYTE_MS / 1000;

@@ -17,7 +17,7 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// These tests.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 17] = [
+    let checks: [(&str, Check); 18] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
@@ -29,6 +29,7 @@ pub fn all() -> Vec<Test> {
         ("image-with-a-time-limit-switches-the-machine-off", real_machine::keeps_a_limit),
         ("image-that-checks-its-machine", |lwk| real_machine::checks_itself(lwk, true)),
         ("image-that-checks-a-machine-without-a-screen", |lwk| real_machine::checks_itself(lwk, false)),
+        ("five-levels-of-page-tables-are-refused", real_machine::refuses_five_levels),
         ("a-machine-that-says-nothing-ends", real_machine::ends_in_silence),
         ("an-uncorrected-machine-check-is-decoded", |lwk| {
             real_machine::decodes_a_check(lwk, &real_machine::UNCORRECTED)

@@ -76,7 +76,7 @@ impl Comparison {
     }
 }
 
-/// One side's view: where its own memory is and where the other's.
+/// One side's view: where its own memory is and where the other's, both mapped for the life of the process.
 #[derive(Clone, Copy)]
 struct Side {
     own: usize,
@@ -86,7 +86,7 @@ struct Side {
 impl Side {
     fn word(base: usize, line: usize) -> &'static AtomicU64 {
         let address: *const AtomicU64 = std::ptr::with_exposed_provenance(base + line * LINE);
-        // SAFETY: both sides' memory is mapped for the life of the process, and these lines are only used as atomics.
+        // SAFETY: mapped for the life of the process (`Side`), and these lines are only used as atomics.
         unsafe { &*address }
     }
 
@@ -272,7 +272,8 @@ fn rank_pair(layout: &Layout, pages: Pages, cores: [usize; 2]) -> nix::Result<Pa
         pages::advise(layout, pages);
         let mut collapsed = Collapsed::new(layout, pages, 1);
         collapsed.grant(layout, START, START + BYTES);
-        touch(START as usize);
+        // SAFETY: this rank's, mapped above; the other rank waits to be told.
+        unsafe { touch(START as usize) };
         Ok(())
     };
     let Pipes { tell, ready, told, say_ready } = Pipes::new()?;
@@ -306,7 +307,8 @@ fn thread_pair(core: usize) -> nix::Result<Pair> {
         // SAFETY: advice on memory of our own. Without it the pages are small, which is then what threads have.
         let _ = unsafe { madvise(memory, bytes.get(), MmapAdvise::MADV_HUGEPAGE) };
         let start = memory.as_ptr().expose_provenance().next_multiple_of(HUGE_BYTES as usize);
-        touch(start);
+        // SAFETY: mapped above; the other thread waits to be told.
+        unsafe { touch(start) };
         Ok(start)
     };
     let (ours, theirs) = (piece()?, piece()?);
@@ -320,10 +322,13 @@ fn thread_pair(core: usize) -> nix::Result<Pair> {
 }
 
 /// Touches every page, so that no repetition pays for it.
-fn touch(start: usize) {
+///
+/// # Safety
+/// [`BYTES`] are mapped writable there, and nobody else uses them yet.
+unsafe fn touch(start: usize) {
     for page in (start..start + BYTES as usize).step_by(4096) {
         let byte: *mut u8 = std::ptr::with_exposed_provenance_mut(page);
-        // SAFETY: memory of this measurement that the other side does not use yet: it waits to be told.
+        // SAFETY: writable, and nobody else's yet (this function's contract).
         unsafe { byte.write_volatile(0) };
     }
 }

@@ -8,9 +8,13 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use lwk_abi::address::MAX_RANKS;
+use lwk_limic::Queues;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 use nix::unistd::ftruncate;
+use spin::mutex::SpinMutex;
+
+use crate::engine::Engine;
 
 /// Different unsupported system calls that are told apart for each rank.
 const UNSUPPORTED_MAX: usize = 32;
@@ -19,6 +23,8 @@ const UNSUPPORTED_MAX: usize = 32;
 /// waited for the rank's process.
 #[derive(Debug)]
 pub struct RankEntry {
+    /// Number of the rank's process; 0 before it runs.
+    pub process: AtomicU32,
     /// `CLOCK_MONOTONIC` at the first instruction, in nanoseconds; 0 before.
     pub entered_ns: AtomicU64,
     /// System calls made and answered.
@@ -40,6 +46,10 @@ pub struct Board {
     /// failure is reported.
     ender: AtomicU32,
     ranks: [RankEntry; MAX_RANKS],
+    /// The queues of messages between the ranks: zeros are empty ones, and an open lock.
+    limic: SpinMutex<[u64; Queues::words_for(MAX_RANKS as u32)]>,
+    /// What ranks have ordered from the job's workers.
+    pub engine: Engine,
 }
 
 impl Board {
@@ -64,8 +74,15 @@ impl Board {
         // SAFETY: a new mapping wherever the system likes harms nothing.
         let memory = unsafe { mmap(None, bytes, access, MapFlags::MAP_SHARED, object, 0)? };
         // SAFETY: page-aligned memory of the right size, never unmapped; it began as zeros, and a zeroed board is a valid one;
-        // it is all atomics, so other processes may write to it.
+        // it is all atomics, and locks with what is behind them, so other processes may write to it.
         Ok(unsafe { memory.cast::<Board>().as_ref() })
+    }
+
+    /// Works on the queues of messages between the node's `ranks` ranks, alone. None if there are more than [`MAX_RANKS`].
+    pub fn limic<R>(&self, ranks: u32, work: impl FnOnce(&mut Queues<'_>) -> R) -> Option<R> {
+        let mut words = self.limic.lock();
+        let words = words.get_mut(..Queues::words_for(ranks))?;
+        Queues::of(words, ranks).map(|mut queues| work(&mut queues))
     }
 
     /// The entry of node rank `rank`, below [`MAX_RANKS`].

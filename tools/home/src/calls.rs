@@ -10,13 +10,15 @@ use std::sync::atomic::Ordering;
 
 use lwk_abi::address::USER_END;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
+use lwk_abi::limic;
 use lwk_abi::syscall::errno::ENOSYS;
 use lwk_abi::syscall::{arch_prctl, linux, portals};
 use lwk_failure::Reason;
-use lwk_personality::{Call, Ending, Outcome, raw};
+use lwk_personality::{Call, Ending, Outcome, Registers, limic_call, raw};
 
 use crate::arch::Gate;
 use crate::fault;
+use crate::machine::HostMachine;
 use crate::rank::Rank;
 use crate::signals;
 
@@ -44,12 +46,16 @@ struct DispatchInfo {
 }
 
 /// Handles `SIGSYS`: a dispatched system call (prctl(2), `PR_SET_SYSCALL_USER_DISPATCH`).
-pub extern "C" fn on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs.
+///
+/// # Safety
+/// Linux calls it as a handler installed with `SA_SIGINFO`: both structures are there and nobody else's until it returns.
+pub unsafe extern "C" fn on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: both structures are there until this returns (this function's contract).
     let (call, context) =
         unsafe { (info.cast::<DispatchInfo>().read(), &mut *context.cast::<libc::ucontext_t>()) };
     if call.code != SYS_USER_DISPATCH {
-        return fault::on_fault(signal, info, (&raw mut *context).cast());
+        // SAFETY: both structures are there until this returns (this function's contract).
+        return unsafe { fault::on_fault(signal, info, (&raw mut *context).cast()) };
     }
     let rank = Rank::current();
     if call.machine != AUDIT_ARCH_X86_64 {
@@ -63,13 +69,21 @@ pub extern "C" fn on_system_call(signal: i32, info: *mut libc::siginfo_t, contex
 }
 
 /// Handles `SIGILL` where instructions that raise it have taken the place of system calls.
-pub extern "C" fn on_replaced_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+///
+/// # Safety
+/// Linux calls it as a handler installed with `SA_SIGINFO`: both structures are there and nobody else's until it returns.
+pub unsafe extern "C" fn on_replaced_call(
+    signal: i32,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
     let rank = Rank::current();
-    // SAFETY: Linux passes the structure to a handler installed with SA_SIGINFO, for as long as it runs.
+    // SAFETY: the structure is there until this returns (this function's contract).
     let machine = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     let registers = &mut machine.uc_mcontext.gregs;
     let Some(site) = rank.call_at(registers[libc::REG_RIP as usize] as u64) else {
-        return fault::on_fault(signal, info, context);
+        // SAFETY: both structures are there until this returns (this function's contract).
+        return unsafe { fault::on_fault(signal, info, context) };
     };
     let word = |index: i32| registers[index as usize] as u64;
     let sets_base = matches!(word(libc::REG_RDI) as u32, arch_prctl::SET_FS | arch_prctl::SET_GS)
@@ -89,10 +103,17 @@ pub extern "C" fn on_replaced_call(signal: i32, info: *mut libc::siginfo_t, cont
     answer(rank, machine, start);
 }
 
-/// Answers a call of [`lwk_abi::job_page::JobPage::call_code`]: one of Portals', or a yield. As a signal handler it uses neither libc nor the
+/// Answers a call of [`lwk_abi::job_page::JobPage::call_code`]: one of Portals' or LiMIC's, or a yield. As a signal handler it uses neither libc nor the
 /// program's stack.
 pub extern "C" fn on_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64 {
     let rank = Rank::current();
+    if limic::RANGE.contains(&number) {
+        // Relaxed: a count of this one thread.
+        rank.entry().syscalls.fetch_add(1, Ordering::Relaxed);
+        // These calls ask for neither kind of registers.
+        let machine = HostMachine { rank, registers: Registers::default(), float: std::ptr::null_mut() };
+        return raw(limic_call(&machine, number, [a, b, c])) as i64;
+    }
     let Some(network) = rank.network else { return -ENOSYS };
     if number == linux::SCHED_YIELD {
         network.look();

@@ -36,9 +36,12 @@ const ALIGNMENT_CHECK: u8 = 17;
 
 /// Handles the signals of processor exceptions: the program's handler takes it, or the rank is reported and ends with status 128 plus the
 /// signal's number.
-pub extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+///
+/// # Safety
+/// Linux calls it as a handler installed with `SA_SIGINFO`: both structures are there and nobody else's until it returns.
+pub unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let rank = Rank::current();
-    // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs.
+    // SAFETY: both structures are there until this returns (this function's contract).
     let (code, address, context) = unsafe {
         ((*info).si_code, (*info).si_addr().addr() as u64, &mut *context.cast::<libc::ucontext_t>())
     };
@@ -90,13 +93,16 @@ fn raised_by_valgrind(signal: i32, rip: u64, rank: &Rank) -> Fault {
 }
 
 /// Handles `SIGQUIT`, by which the node asks where the rank is when the time limit has passed.
-pub extern "C" fn on_question(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+///
+/// # Safety
+/// Linux calls it as a handler installed with `SA_SIGINFO`: both structures are there and nobody else's until it returns.
+pub unsafe extern "C" fn on_question(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let rank = Rank::current();
-    // SAFETY: Linux passes both structures to a handler installed with SA_SIGINFO, for as long as it runs; a
-    // signal that a process sent carries its number.
+    // SAFETY: both structures are there until this returns (this function's contract); a signal that a process sent carries its number.
     let (sender, machine) = unsafe { ((*info).si_pid(), &*context.cast::<libc::ucontext_t>()) };
     if sender != rank.node {
-        return on_fault(signal, info, context);
+        // SAFETY: both structures are there until this returns (this function's contract).
+        return unsafe { on_fault(signal, info, context) };
     }
     let mut report = Report::new();
     report.add(FAILURE, rank.rank, Death { rank: rank.rank, core: rank.core, reason: Reason::Timeout });

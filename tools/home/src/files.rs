@@ -14,13 +14,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use lwk_abi::job_file::FILE_SPACE_MIN;
 use lwk_files::{Errno, Files, PAGE_BYTES, Page, Pages};
+use lwk_machine::available_bytes;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::sys::resource::{Resource, getrlimit};
 use nix::unistd::ftruncate;
 
 use crate::arch::Gate;
-use crate::memory::available_bytes;
 
 /// Lets others run while a lock is waited for, without libc.
 pub struct Yield;
@@ -158,27 +158,30 @@ impl Volume {
     /// Gives the lock back that a rank held which was killed in the middle of a change, so that nobody waits for it. Only when every rank has
     /// ended, and by the one process that is left to use the files.
     pub fn release_lock(&self) {
-        let lock = &header(self.start).lock;
+        let lock = &self.header().lock;
         if lock.is_locked() {
             // SAFETY: the ranks have been waited for, so whoever held the lock is gone.
             unsafe { lock.force_unlock() };
         }
     }
 
+    /// Works on the pages, whatever is in them, alone.
+    pub fn with_pages<R>(&self, work: impl FnOnce(&SharedPages) -> R) -> R {
+        self.pages(|pages| work(pages))
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: `Volume::new` has put a header there; what changes in it is atomic, and it is mapped as long as the volume lives.
+        unsafe { self.start.cast().as_ref() }
+    }
+
     fn pages<R>(&self, work: impl FnOnce(&mut SharedPages) -> R) -> R {
-        let header = header(self.start);
+        let header = self.header();
         let _alone = header.lock.lock();
         // What is mapped bounds everything, whatever a damaged header says.
         let mapped = (self.bytes.get() / PAGE_BYTES - 1) as u32;
         work(&mut SharedPages { start: self.start, most: header.limit.min(mapped) })
     }
-}
-
-/// The header of the volume that is mapped at `start`.
-fn header<'a>(start: NonNull<u8>) -> &'a Header {
-    // SAFETY: `Volume::new` has put a header there; what changes in it is atomic. All uses are while the
-    // volume is borrowed, which keeps it mapped.
-    unsafe { start.cast::<Header>().as_ref() }
 }
 
 impl Drop for Volume {
@@ -197,6 +200,11 @@ pub struct SharedPages {
 }
 
 impl SharedPages {
+    fn header(&self) -> &Header {
+        // SAFETY: that of the volume, which is borrowed as long as its pages are worked on; what changes in it is atomic.
+        unsafe { self.start.cast().as_ref() }
+    }
+
     fn address(&self, index: u32) -> *mut Page {
         assert!(index < self.count(), "pages are asked for below their count");
         self.start.as_ptr().wrapping_add((index as usize + 1) * PAGE_BYTES).cast()
@@ -205,7 +213,7 @@ impl SharedPages {
 
 impl Pages for SharedPages {
     fn count(&self) -> u32 {
-        header(self.start).count.load(Ordering::Relaxed).min(self.most)
+        self.header().count.load(Ordering::Relaxed).min(self.most)
     }
 
     fn limit(&self) -> u32 {
@@ -214,7 +222,7 @@ impl Pages for SharedPages {
 
     fn grow(&mut self) -> bool {
         let grows = self.count() < self.most;
-        header(self.start).count.fetch_add(u32::from(grows), Ordering::Relaxed);
+        self.header().count.fetch_add(u32::from(grows), Ordering::Relaxed);
         grows
     }
 

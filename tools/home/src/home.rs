@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
 use crate::files::Volume;
-use crate::network::Plug;
-use crate::node::{self, Orders};
+use crate::network::{Plug, inherit};
+use crate::node::{self, BEGIN, Orders};
 use crate::supervise::TIME_IS_UP;
 use crate::tool::{self, Valgrind};
 
@@ -25,6 +25,21 @@ const OWN_FILES: &str = "own-files";
 /// See [`OWN_FILES`].
 const NO_FILES: &str = "no-files";
 
+/// The environment variables of [`Tools::cores`], numbers apart by commas, and of [`Tools::gated`].
+const CORES: &str = "MARGAY_HOST_CORES";
+const GATED: &str = "MARGAY_HOST_GATED";
+
+fn words(cores: &[u16]) -> String {
+    let words: Vec<String> = cores.iter().map(u16::to_string).collect();
+    words.join(",")
+}
+
+/// The cores that this process's environment names as the node's own.
+pub(crate) fn named_cores() -> Option<Vec<usize>> {
+    let text = std::env::var(CORES).ok()?;
+    text.split(',').map(|word| word.parse().ok()).collect()
+}
+
 /// How ranks are started, for those who look closer; by default neither.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
@@ -34,6 +49,10 @@ pub struct Tools {
     pub valgrind: Option<Valgrind>,
     /// The node's place at the wires of a job of several nodes; its job file says which node it is.
     pub plug: Option<Plug>,
+    /// Cores of the node's own, by Linux's numbers; without them the nodes of a job share those that this process may use.
+    pub cores: Option<Vec<u16>>,
+    /// When all is set up the node says so ([`lwk_abi::console::START`]), and its ranks start at [`Home::begin`].
+    pub gated: bool,
 }
 
 /// What of the caller's surroundings a job has; by default nothing.
@@ -76,7 +95,9 @@ pub fn become_node() -> Option<ExitCode> {
     let alone = arguments.next()? == OsStr::new("1");
     let valgrind = Valgrind::from_arguments(arguments);
     let (program, hold, files) = (Path::new(&program), mode == OsStr::new(HOLD), Path::new(&files));
-    Some(node::main(&Orders { program, hold, files, own_files, input, alone, valgrind: valgrind.as_ref() }))
+    let gated = std::env::var_os(GATED).is_some();
+    let valgrind = valgrind.as_ref();
+    Some(node::main(&Orders { program, hold, gated, files, own_files, input, alone, valgrind }))
 }
 
 /// A node of the host home. Dropping it ends its job.
@@ -111,6 +132,12 @@ impl Home {
         let program = std::path::absolute(program)?;
         command.arg(NODE).arg(program).arg(if tools.hold { HOLD } else { GO }).arg(files.path());
         command.envs(tools.plug.iter().map(Plug::variable));
+        command.envs(tools.cores.iter().map(|cores| (CORES, words(cores))));
+        command.envs(tools.gated.then_some((GATED, "1")));
+        let to_inherit = tools.plug.as_ref().map_or_else(Vec::new, Plug::to_inherit);
+        // SAFETY: the closure runs in the child between fork and exec; it makes plain system calls, allocates nothing and takes no lock. What it
+        // captures are numbers.
+        unsafe { command.pre_exec(move || to_inherit.iter().try_for_each(|fd| inherit(*fd))) };
         command.args(surroundings.arguments()?);
         command.current_dir(surroundings.folder.as_deref().unwrap_or(Path::new(".")));
         command.args(tools.valgrind.iter().flat_map(Valgrind::arguments));
@@ -147,6 +174,21 @@ impl Home {
     /// The node is gone.
     pub fn time_is_up(&mut self) -> io::Result<()> {
         self.control.as_mut().map_or(Ok(()), |control| control.write_all(&[TIME_IS_UP]))
+    }
+
+    /// The ranks of a node that was started gated may start.
+    ///
+    /// # Errors
+    /// The node is gone.
+    pub fn begin(&mut self) -> io::Result<()> {
+        self.control.as_mut().map_or(Ok(()), |control| control.write_all(&[BEGIN]))
+    }
+
+    /// Ends the node at once, whatever it does; its ranks die with it.
+    pub fn kill(&mut self) {
+        self.control = None;
+        // It fails only if the node has ended.
+        let _ = self.node.kill();
     }
 
     /// The ranks of all nodes have ended well: the node, which has said so of its own, ends.

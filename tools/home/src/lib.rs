@@ -16,7 +16,11 @@
 //!
 //! The layout of a rank, its heap and its failure report are the kernel's own: crates `lwk-mm`, `lwk-elf`, `lwk-job`,
 //! `lwk-failure`; so are its system calls and files: `lwk-personality`, `lwk-files`.
-#![allow(clippy::disallowed_types, reason = "processes of the host home share its board, ranks do not")]
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "processes of the host home share its board, ranks do not"
+)]
 
 pub mod arch;
 pub mod bench;
@@ -25,8 +29,11 @@ mod call_sites;
 mod calls;
 mod clock;
 mod console;
+mod device;
+mod engine;
 mod fault;
 mod files;
+mod handlers;
 mod home;
 mod machine;
 mod memory;
@@ -34,6 +41,7 @@ mod network;
 mod node;
 mod own_files;
 mod pages;
+mod peer_memory;
 mod rank;
 mod segment;
 mod setup;
@@ -44,9 +52,7 @@ mod topology;
 
 pub use files::{SharedPages, Volume};
 pub use home::{Home, Surroundings, Tools, become_node};
-pub use memory::available_bytes;
-pub use network::{Plug, Wires};
-pub use node::add_symbols;
+pub use network::{Plug, Sockets, Wires};
 pub use setup::{HOST_LACKS, SetupError};
 pub use tool::Valgrind;
 pub use topology::usable_cores;

@@ -7,11 +7,14 @@ use std::sync::atomic::Ordering;
 
 use lwk_abi::address::{JOB_PAGE, SLOT_BYTES, USER_END, slot_of};
 use lwk_abi::console::REPORT;
+use lwk_abi::engine::Counts;
 use lwk_abi::job_page::JobPage;
-use lwk_abi::syscall::errno::EFAULT;
+use lwk_abi::syscall::errno::{EFAULT, EINVAL, ENODEV, ENOMEM};
 use lwk_abi::syscall::membarrier::{GLOBAL_EXPEDITED, REGISTER_GLOBAL_EXPEDITED};
 use lwk_abi::syscall::{CoreCounters, arch_prctl};
+use lwk_engine::Order;
 use lwk_files::Files;
+use lwk_limic::Queues;
 use lwk_mm::Access;
 use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::Layout;
@@ -274,7 +277,7 @@ impl Machine for HostMachine {
     }
 
     fn fence_ranks(&self) {
-        // SAFETY: as above. It has no error where `can_fence_ranks` said yes.
+        // SAFETY: the call touches no memory. It has no error where `can_fence_ranks` said yes.
         unsafe { Gate::call(libc::SYS_membarrier, [GLOBAL_EXPEDITED, 0, 0, 0, 0, 0]) };
     }
 
@@ -300,6 +303,43 @@ impl Machine for HostMachine {
 impl Home for HostMachine {
     fn registers(&self) -> Registers {
         self.registers
+    }
+
+    fn node_rank(&self) -> u32 {
+        self.rank.rank
+    }
+
+    fn copy_memory(&self, to: u64, from: u64, bytes: u64) -> Answer {
+        crate::peer_memory::copy(self.rank, to, from, bytes)
+    }
+
+    fn limic(&self, work: &mut dyn FnMut(&mut Queues<'_>)) -> Result<(), Errno> {
+        self.rank.board.limic(self.rank.ranks, work).ok_or(Errno(ENOMEM))
+    }
+
+    fn workers(&self) -> u32 {
+        self.rank.board.engine.workers()
+    }
+
+    fn order(&self, order: &Order) {
+        self.rank.board.engine.order(order);
+    }
+
+    fn look_after_engine(&self) -> u64 {
+        self.rank.board.engine.look()
+    }
+
+    fn engine_counts(&self) -> Counts {
+        self.rank.board.engine.device.counts()
+    }
+
+    fn engine_fault(&self, after: u64, fault: u64) -> Answer {
+        let engine = &self.rank.board.engine;
+        match engine.workers() {
+            0 => Err(Errno(ENODEV)),
+            _ if engine.device.fail(after, fault) => Ok(0),
+            _ => Err(Errno(EINVAL)),
+        }
     }
 
     /// Only a kernel counts what disturbs a core.

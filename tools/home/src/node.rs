@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use lwk_abi::console as kind;
 use lwk_job::Job;
+use lwk_machine::add_symbols;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -35,6 +36,8 @@ use crate::tool::Valgrind;
 
 /// Bytes that a job file may have: as long as a command line can be, and room.
 const JOB_BYTES_MAX: u64 = 16 << 20;
+/// The host tool's command to a gated node: the ranks of all nodes are set up.
+pub const BEGIN: u8 = b'B';
 /// Level of an error, and of a note, in kernel messages.
 const ERROR: u32 = 1;
 const INFO: u32 = 3;
@@ -45,6 +48,8 @@ pub struct Orders<'a> {
     pub program: &'a Path,
     /// Ranks stop at their start.
     pub hold: bool,
+    /// Ranks start when the host tool says so.
+    pub gated: bool,
     /// The volume, as [`Volume::path`] names it.
     pub files: &'a Path,
     /// The ranks' files are this machine's, and the current folder is theirs.
@@ -63,19 +68,20 @@ pub fn main(orders: &Orders<'_>) -> ExitCode {
         return ExitCode::from(HOST_LACKS as u8);
     }
     let mut console = standard_stream(1);
-    let (status, has_peers) = match run(orders, &mut console) {
+    let End { status, has_peers, of_all } = match run(orders, &mut console) {
         Ok(end) => end,
         Err(Failure::Setup(error)) => {
             let told = record(&mut *console, kind::KERNEL, ERROR, error.message.as_bytes());
             if told.is_err() {
                 return ExitCode::FAILURE;
             }
-            (error.status, false)
+            End { status: error.status, has_peers: false, of_all: false }
         }
         // The host tool is gone: nobody is left to tell.
         Err(Failure::Console) => return ExitCode::FAILURE,
     };
-    if record(&mut *console, kind::END, status as u32, b"").is_err() {
+    let text = if of_all { kind::END_OF_ALL } else { "" };
+    if record(&mut *console, kind::END, status as u32, text.as_bytes()).is_err() {
         return ExitCode::FAILURE;
     }
     if has_peers && status == 0 {
@@ -135,8 +141,16 @@ fn standard_stream(fd: i32) -> ManuallyDrop<File> {
     ManuallyDrop::new(unsafe { File::from_raw_fd(fd) })
 }
 
-/// The job's status on this node, and whether it has other nodes.
-fn run(orders: &Orders<'_>, console: &mut File) -> Result<(i32, bool), Failure> {
+/// The job's end on this node.
+struct End {
+    status: i32,
+    /// The job has other nodes.
+    has_peers: bool,
+    /// A rank has ended it well on all nodes, whatever others do.
+    of_all: bool,
+}
+
+fn run(orders: &Orders<'_>, console: &mut File) -> Result<End, Failure> {
     let Orders { program, hold, files, valgrind, .. } = *orders;
     let mut control = standard_stream(0);
     let (started_ns, file) = read_job(&mut control)?;
@@ -151,6 +165,7 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<(i32, bool), Failure> 
     let ended =
         SignalFd::with_flags(&children, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(lacking)?;
     let (board, board_object) = Board::new().map_err(lacking)?;
+    board.engine.expect(setup.worker_cores.len() as u32);
     let null = File::open("/dev/null")
         .map_err(|error| SetupError::host(format!("cannot open /dev/null: {error}")))?;
     let (reports, report) = pipe2(OFlag::O_CLOEXEC).map_err(lacking)?;
@@ -166,6 +181,15 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<(i32, bool), Failure> 
             "cannot set up the network: {error}; see whether limits (ulimit -v, -f, -n) are too small"
         ))
     })?;
+    if orders.gated {
+        record(console, kind::START, 0, b"")?;
+        // Whatever it says but this means that the job is not to be.
+        let mut command = [0];
+        control.read_exact(&mut command)?;
+        if command != [BEGIN] {
+            return Err(Failure::Console);
+        }
+    }
     let mut ranks = Vec::new();
     for rank in 0..job.ranks {
         let (output, write_output) = pipe2(OFlag::O_CLOEXEC).map_err(lacking)?;
@@ -202,8 +226,14 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<(i32, bool), Failure> 
         ranks.push(Child::new(process, setup.places[rank as usize].core, output, error));
     }
     drop(report);
+    // Threads, after the last fork: a forked process has but one.
+    for (number, core) in (0..).zip(setup.worker_cores.iter().copied()) {
+        std::thread::Builder::new()
+            .name(format!("margay-worker{number}"))
+            .spawn(move || board.engine.work(number, core))
+            .map_err(|error| SetupError::host(format!("cannot start a worker: {error}")))?;
+    }
     if job.network.is_some() {
-        // After the last fork: a forked process has but one thread.
         let cores = setup.network_cores.clone();
         std::thread::Builder::new()
             .name("margay-network".into())
@@ -212,18 +242,11 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<(i32, bool), Failure> 
     }
     let mut supervisor = Supervisor::new(ranks, board, console, orders.alone);
     let status = supervisor.watch(control.as_fd(), &ended, reports)?;
+    let of_all = supervisor.has_ended_all();
     if job.report {
         supervisor.exit_report(&setup, started_ns)?;
     }
-    Ok((status, job.network.is_some()))
-}
-
-/// gdb's command for the symbols of a program whose addresses in memory are `bias` above those in its file.
-pub fn add_symbols(program: &Path, bias: u64) -> String {
-    match bias {
-        0 => format!("add-symbol-file {}", program.display()),
-        bias => format!("add-symbol-file {} -o {bias:#x}", program.display()),
-    }
+    Ok(End { status, has_peers: job.network.is_some(), of_all })
 }
 
 /// A system call of the set-up failed.

@@ -8,16 +8,19 @@ use std::path::Path;
 use lwk_abi::address::{MAX_RANKS, PAGE_BYTES, SEGMENT_LIMIT};
 use lwk_abi::exit;
 use lwk_abi::job_page::{
-    FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
+    FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE, JOB_PAGE_MAGIC,
+    JOB_PAGE_VERSION, JobPage, RankPlace,
 };
 use lwk_elf::Program;
-use lwk_job::Job;
+use lwk_job::{Job, Wait};
 use lwk_mm::layout::{ImageRange, Layout};
 use lwk_stack::{Hardware, Start};
+use lwk_topology::ProgramWait;
 use nix::errno::Errno;
 
 use crate::arch::{Gate, call_code};
 use crate::clock::{Calibration, TimeBase};
+use crate::home::named_cores;
 use crate::memory::default_bytes;
 use crate::network::{self, Cores};
 use crate::pages::{Pages, reserved_bytes};
@@ -90,6 +93,8 @@ pub struct Setup {
     pub sharing: u64,
     /// Cores for the network's interrupt.
     pub network_cores: Cores,
+    /// A core for each worker.
+    pub worker_cores: Vec<usize>,
     /// Ticks of the time stamp counter in a second.
     pub ticks: u64,
     /// What has been added to the addresses in the program's file, modulo 2^64.
@@ -109,6 +114,7 @@ impl Setup {
     pub fn new(job: &Job<'_>, program: &Path, has_tool: bool) -> Result<Setup, SetupError> {
         let calibration = Calibration::begin().map_err(|error| failed("read the clock", error))?;
         check_dispatch()?;
+        let wait_flag = wait_flag(job.wait)?;
         let (file, content) = read(program).map_err(|error| {
             SetupError::usage(format!("cannot read the program {}: {error}", program.display()))
         })?;
@@ -119,7 +125,7 @@ impl Setup {
         let memory = job.memory.unwrap_or_else(|| default_bytes(job.ranks, reserved_bytes(), most));
         let layout = Layout::new(&ranges(&parsed), memory)
             .map_err(|error| SetupError::usage(format!("{}: {error}", program.display())))?;
-        let Places { ranks: places, sharing, network_cores } = place_ranks(job)?;
+        let Places { ranks: places, sharing, network_cores, worker_cores } = place_ranks(job)?;
         let pages = Pages::find(&layout, job.ranks);
         let segments = make_segments(&layout, job.ranks, pages == Pages::Reserved)?;
 
@@ -137,7 +143,7 @@ impl Setup {
         let stack = stack.split_off(stack.len() - (layout.stack_end - stack_pointer) as usize);
         let time = calibration.end().map_err(|error| failed("read the clock", error))?;
         for rank in 0..job.ranks {
-            let mut page = job_page(rank, job, &layout, &places, sharing, time);
+            let mut page = job_page(rank, job, &layout, &places, (sharing, wait_flag), time);
             page.yield_code = if has_tool { 0 } else { Gate::yield_code() };
             page.call_code = if has_tool { 0 } else { call_code() };
             fill_segment(&layout, rank, &parsed, &page, &stack)
@@ -152,6 +158,7 @@ impl Setup {
             places,
             sharing,
             network_cores,
+            worker_cores,
             ticks: time.tsc_hz,
             bias: parsed.bias,
             entry: parsed.entry,
@@ -183,9 +190,21 @@ fn failed(what: &str, error: Errno) -> SetupError {
     SetupError::host(format!("cannot {what}: {}", error.desc()))
 }
 
+/// How the ranks wait, as the job page says it. Errors: the processor cannot do what is asked for.
+fn wait_flag(wait: Wait) -> Result<u32, SetupError> {
+    match (wait, topology::program_wait()) {
+        (Wait::Pause, _) => Ok(0),
+        (Wait::Mwait, Some(ProgramWait::Tpause)) => Ok(FLAG_WAIT_BY_TPAUSE),
+        (Wait::Mwait, Some(ProgramWait::Mwaitx)) => Ok(FLAG_WAIT_BY_MWAITX),
+        (Wait::Mwait, None) => Err(SetupError::usage(
+            "this processor has no MWAIT that programs may use (WAITPKG or MONITORX): leave out --wait mwait",
+        )),
+    }
+}
+
 /// Linux must be able to hand a program's system calls to the loader.
 fn check_dispatch() -> Result<(), SetupError> {
-    const OFF: [u64; 6] = [crate::rank::SET_DISPATCH, 0, 0, 0, 0, 0];
+    const OFF: [u64; 6] = [crate::handlers::SET_DISPATCH, 0, 0, 0, 0, 0];
     // SAFETY: switching off what is not on has no effect but to show whether Linux knows it.
     match unsafe { Gate::call(libc::SYS_prctl, OFF) } {
         0 => Ok(()),
@@ -211,15 +230,20 @@ struct Places {
     ranks: Vec<RankPlace>,
     sharing: u64,
     network_cores: Cores,
+    worker_cores: Vec<usize>,
 }
 
 /// A core for each rank, and one for the network's interrupt if all nodes' have one. Else the interrupt keeps off its own node's ranks, if it can: those
 /// that wait take frames in themselves, and those that compute shall not be disturbed.
 fn place_ranks(job: &Job<'_>) -> Result<Places, SetupError> {
+    if let Some(cores) = named_cores() {
+        return Ok(place_on(&cores, job));
+    }
     let mut cores = topology::usable_cores().map_err(|error| failed("list the cores", error))?;
     if let Some(most) = job.cores {
         cores.truncate(most as usize);
     }
+    let worker_cores = take_worker_cores(&mut cores, job)?;
     // The nodes of a job share this machine's cores.
     let (size, first) = network::place(job);
     let (ranks, count) = (size as usize, cores.len().max(1));
@@ -242,7 +266,30 @@ fn place_ranks(job: &Job<'_>) -> Result<Places, SetupError> {
     let others: Vec<usize> = others.copied().collect();
     let shared = || Cores::Shared(if others.is_empty() { all } else { others });
     let network_cores = spare.map_or_else(shared, Cores::Own);
-    Ok(Places { ranks: of_ranks, sharing: threads.div_ceil(count) as u64, network_cores })
+    Ok(Places { ranks: of_ranks, sharing: threads.div_ceil(count) as u64, network_cores, worker_cores })
+}
+
+/// Takes a core for each worker of the job away from the others. Errors: too few are left for the ranks.
+fn take_worker_cores(cores: &mut Vec<usize>, job: &Job<'_>) -> Result<Vec<usize>, SetupError> {
+    let (count, workers) = (cores.len(), job.workers as usize);
+    let left = count.saturating_sub(workers);
+    if workers > 0 && (left == 0 || (left < job.ranks as usize && !job.oversubscribe)) {
+        let hint = if left == 0 { "" } else { ", or --oversubscribe to let ranks share the others" };
+        return Err(SetupError::usage(format!(
+            "{} rank(s) and {workers} worker(s), which need a core each to themselves, do not fit on {count} core(s); ask for fewer{hint}",
+            job.ranks
+        )));
+    }
+    Ok(cores.split_off(left))
+}
+
+/// The ranks of this node on cores of its own; the network's interrupt is there, too.
+fn place_on(cores: &[usize], job: &Job<'_>) -> Places {
+    let places = topology::places(cores);
+    let ranks = places.iter().cycle().take(job.ranks as usize).copied().collect();
+    let threads = job.ranks as usize + usize::from(job.network.is_some());
+    let sharing = threads.div_ceil(cores.len().max(1)) as u64;
+    Places { ranks, sharing, network_cores: Cores::Shared(cores.to_vec()), worker_cores: Vec::new() }
 }
 
 /// Every rank's memory objects, mapped writable at its slot.
@@ -293,7 +340,7 @@ fn job_page(
     job: &Job<'_>,
     layout: &Layout,
     places: &[RankPlace],
-    sharing: u64,
+    (sharing, wait_flag): (u64, u32),
     time: TimeBase,
 ) -> JobPage {
     let shared = if sharing > 1 { FLAG_OVERSUBSCRIBED } else { 0 };
@@ -301,7 +348,7 @@ fn job_page(
     let mut page = JobPage {
         magic: JOB_PAGE_MAGIC,
         version: JOB_PAGE_VERSION,
-        flags: FLAG_HOST_HOME | shared,
+        flags: FLAG_HOST_HOME | shared | wait_flag,
         rank: first + rank,
         size,
         node_rank: rank,
@@ -311,9 +358,11 @@ fn job_page(
         tsc_hz: time.tsc_hz,
         tsc_base: time.tsc_base,
         wall_base_ns: time.wall_base_ns,
+        tsc_ahead: 0,
         segment_start: layout.segment_start,
         segment_bytes: layout.segment_bytes,
         segment_phys: 0,
+        data_start: layout.data_start,
         image_end: layout.image_end,
         heap_start: layout.heap_start,
         heap_end: layout.heap_end,

@@ -251,6 +251,11 @@ impl<'a> Supervisor<'a> {
         record(self.console, kind::FAILURE, rank as u32, death.to_string().as_bytes())
     }
 
+    /// Whether a rank has ended the job well, whatever others do.
+    pub fn has_ended_all(&self) -> bool {
+        self.ending && self.status == 0
+    }
+
     /// Ends the job with this status.
     fn end(&mut self, status: i32) {
         self.status = status;

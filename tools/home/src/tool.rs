@@ -34,8 +34,9 @@ use crate::board::Board;
 use crate::call_sites::{self, CallSite, Unclear};
 use crate::console::record;
 use crate::files::Volume;
+use crate::handlers::LOW_STACK;
 use crate::pages::Pages;
-use crate::rank::{self, LOW_STACK, Life, Start};
+use crate::rank::{self, Life, Start};
 use crate::segment::{self, Segment};
 use crate::setup::{self, FilePart, HOST_LACKS, Setup, SetupError};
 

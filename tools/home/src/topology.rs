@@ -1,15 +1,25 @@
 //! Which cores the job may use and what they share, from the process's affinity and Linux's sysfs
 //! (Documentation/admin-guide/cputopology.rst; `cache/` as in ABI/testing/sysfs-devices-system-cpu).
 
+use std::arch::x86_64::__cpuid_count;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use lwk_abi::job_page::RankPlace;
+use lwk_topology::{Answer, ProgramWait};
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
 const SYSFS: &str = "/sys/devices/system/cpu";
+
+/// How programs may have the processor wait.
+pub fn program_wait() -> Option<ProgramWait> {
+    ProgramWait::read(|leaf, subleaf| {
+        let found = __cpuid_count(leaf, subleaf);
+        Answer { eax: found.eax, ebx: found.ebx, ecx: found.ecx, edx: found.edx }
+    })
+}
 
 /// The cores this process may run on (sched_getaffinity(2)), by Linux's numbers, ascending. Errors: Linux refuses to tell.
 pub fn usable_cores() -> nix::Result<Vec<usize>> {
@@ -43,6 +53,9 @@ fn read_places(sysfs: &Path, cores: &[usize]) -> Vec<RankPlace> {
                 }
             })
         };
+        // Without a cache of that level the one before is the last.
+        let second = cache("2").unwrap_or_else(|| own.clone());
+        let last = cache("3").unwrap_or_else(|| second.clone());
         let physical_core = physical.number(own);
         let siblings = threads.entry(physical_core).or_default();
         let thread = siblings.iter().position(|&sibling| sibling == core).unwrap_or_else(|| {
@@ -53,8 +66,8 @@ fn read_places(sysfs: &Path, cores: &[usize]) -> Vec<RankPlace> {
             core: core as u16,
             package: packages.number(package),
             physical_core,
-            l2: l2.number(cache("2").unwrap_or_else(alone)),
-            l3: l3.number(cache("3").unwrap_or_else(alone)),
+            l2: l2.number(second),
+            l3: l3.number(last),
             thread: thread as u16,
             memory_node: nodes.number(memory_node(&folder).unwrap_or_default()),
         });
@@ -121,7 +134,8 @@ mod tests {
         };
         assert_eq!(
             places,
-            [place(0, 0, 0, 0, 0, 0, 0), place(1, 1, 1, 1, 1, 0, 1), place(2, 0, 0, 0, 2, 1, 0)]
+            // There is no third level: what shares the second shares the last.
+            [place(0, 0, 0, 0, 0, 0, 0), place(1, 1, 1, 1, 1, 0, 1), place(2, 0, 0, 0, 0, 1, 0)]
         );
     }
 

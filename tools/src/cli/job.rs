@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use lwk_abi::engine::WORKERS_MOST;
+use lwk_abi::runtime::NEED_WORKERS;
 use lwk_job::LogLevel;
 
 use super::Launched;
@@ -26,7 +28,7 @@ pub struct JobOptions {
     /// Memory of each rank, in MiB [default: the ranks share what the node or this machine has free; a node in QEMU has 128 MiB for each]
     #[arg(long, value_name = "MIB")]
     pub mem: Option<u64>,
-    /// Cores to use [default: as many as ranks]
+    /// Cores to use [default: as many as ranks and workers]
     #[arg(long, value_name = "N")]
     pub cores: Option<u32>,
     /// Let ranks share cores if there are more ranks than cores
@@ -36,12 +38,21 @@ pub struct JobOptions {
     /// hardware threads right after their first ones), or numbers of cores, as in 0,2,4-7 [default: scatter]
     #[arg(long, value_name = "HOW")]
     pub bind: Option<String>,
+    /// How ranks wait for each other: pause (they poll), or mwait (their cores sleep, if the processor has WAITPKG or MONITORX) [default: pause]
+    #[arg(long, value_enum, value_name = "HOW", default_value = "pause", hide_default_value = true)]
+    pub wait: Wait,
     /// Set a variable in the environment of every rank; may be given more than once
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<OsString>,
     /// Move messages between ranks by this path; the last three are for tests [default: smartmap]
     #[arg(long, visible_alias = "path", value_name = "NAME", value_parser = transports())]
     pub transport: Option<String>,
+    /// Cores without ranks that copy for the ranks [default: one with a transport that needs it, else none]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(WORKERS_MOST)))]
+    pub workers: Option<u32>,
+    /// Where `hybrid` switches between its ways, as `cargo lwk bench tune` has measured it [default: the dissertation's]
+    #[arg(long, value_name = "FILE")]
+    pub tuning: Option<PathBuf>,
     /// Let the ranks read a local file, or a folder with all that is in it, as /NAME [default: its last name]; may be given
     /// more than once
     #[arg(long, value_name = "LOCAL[=NAME]")]
@@ -56,6 +67,15 @@ pub struct JobOptions {
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
+}
+
+impl JobOptions {
+    /// Cores without ranks that copy for the ranks.
+    #[must_use]
+    pub fn workers(&self) -> u32 {
+        let needs = self.transport.as_deref().is_some_and(|name| NEED_WORKERS.contains(&name));
+        self.workers.unwrap_or(needs.into())
+    }
 }
 
 #[derive(Clone, Debug, Args)]
@@ -152,6 +172,9 @@ pub struct RunOptions {
     /// Trouble between the nodes of a job on this machine, for tests
     #[arg(long, hide = true, value_enum, value_name = "KIND")]
     pub trouble: Option<Trouble>,
+    /// So many nodes more, at the switch alone: each connects to all others and says nothing then. For measurements
+    #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(crate::nodes::peer::IDLE_MAX)))]
+    pub idle_peers: Option<u32>,
     /// Processor model of an emulated node, in QEMU's words, for tests of what the kernel needs
     #[arg(long, hide = true, value_name = "MODEL")]
     pub cpu: Option<String>,
@@ -198,9 +221,29 @@ pub struct ImageOptions {
     /// Firmware of the machine
     #[arg(long, value_enum, default_value = "uefi", hide = true)]
     pub firmware: Firmware,
+    /// Make the kernel fail in this way, for tests
+    #[arg(long, hide = true, value_name = "KIND")]
+    pub inject: Option<String>,
     /// Print how long each step takes
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// How ranks wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Wait {
+    Pause,
+    Mwait,
+}
+
+impl Wait {
+    /// The job file's.
+    pub fn of_job(self) -> lwk_job::Wait {
+        match self {
+            Wait::Pause => lwk_job::Wait::Pause,
+            Wait::Mwait => lwk_job::Wait::Mwait,
+        }
+    }
 }
 
 /// What a real machine does at the end.

@@ -1,10 +1,10 @@
-//! `cargo lwk run --nodes N`: a job on several nodes, in QEMU ([`qemu`]) or as processes of this machine ([`host`]).
+//! `cargo lwk run --nodes N`: a job on several nodes, in QEMU ([`qemu`]), or as processes of this machine (crate `lwk-host`).
 //!
-//! Promises: as [`crate::session`] and [`crate::host`]. The first node that does not end well ends the others; one that dies is reported by its number.
+//! Promises: as [`crate::session`]. The first node that does not end well ends the others; one that dies is reported by its number.
 
-pub mod host;
+pub mod peer;
 pub mod qemu;
-mod supervise;
+pub mod supervise;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,7 +22,7 @@ use crate::failure::{Failure, Outcome};
 ///
 /// # Errors
 /// It is asked for.
-fn refuse(options: &RunOptions) -> Outcome<()> {
+pub fn refuse(options: &RunOptions) -> Outcome<()> {
     let (nodes, ranks) = (options.nodes, options.job.ranks);
     let of_one = [
         (options.gdb, "--gdb"),
@@ -35,6 +35,8 @@ fn refuse(options: &RunOptions) -> Outcome<()> {
         (options.screen.is_some(), "--screen"),
         (options.node_mem.is_some(), "--node-mem"),
         (options.no_check, "--no-check"),
+        (options.job.workers.is_some_and(|workers| workers > 0), "--workers"),
+        (options.job.workers() > 0, "a transport with workers"),
     ];
     if let Some((_, option)) = of_one.iter().find(|(asked, _)| *asked) {
         return Err(Failure::usage(format!("{option} is for a job of one node; leave it away, or --nodes")));
@@ -52,6 +54,11 @@ fn refuse(options: &RunOptions) -> Outcome<()> {
             "{nodes} nodes need at least {nodes} ranks, not {ranks}; ask for more with -n"
         )));
     }
+    if options.idle_peers.is_some() && nodes != ranks {
+        return Err(Failure::usage(
+            "--idle-peers is for nodes of one rank each; ask for as many ranks as nodes",
+        ));
+    }
     if ranks.div_ceil(nodes) > MAX_RANKS as u32 {
         return Err(Failure::usage(format!("a node holds at most {MAX_RANKS} ranks; ask for more nodes")));
     }
@@ -59,13 +66,14 @@ fn refuse(options: &RunOptions) -> Outcome<()> {
 }
 
 /// Options of what is between nodes, and whether they are asked for.
-fn of_wires(options: &RunOptions) -> [(bool, &'static str); 5] {
+fn of_wires(options: &RunOptions) -> [(bool, &'static str); 6] {
     [
         (options.wire.is_some(), "--wire"),
         (options.uplink.is_some(), "--uplink"),
         (options.capture.is_some(), "--capture"),
         (options.nic.is_some(), "--nic"),
         (options.irq_core.is_some(), "--irq-core"),
+        (options.idle_peers.is_some(), "--idle-peers"),
     ]
 }
 
@@ -84,22 +92,22 @@ pub fn refuse_for_one(options: &RunOptions) -> Outcome<()> {
 }
 
 /// The first rank of a node: ranks are spread in their order, as evenly as it goes (`lwk_portals::Ranks`, which the nodes go by).
-fn first_rank(node: u32, nodes: u32, size: u32) -> u32 {
+pub fn first_rank(node: u32, nodes: u32, size: u32) -> u32 {
     (u64::from(node) * u64::from(size) / u64::from(nodes)) as u32
 }
 
 /// Ranks of a node.
-fn ranks_of(node: u32, nodes: u32, size: u32) -> u32 {
+pub fn ranks_of(node: u32, nodes: u32, size: u32) -> u32 {
     first_rank(node + 1, nodes, size) - first_rank(node, nodes, size)
 }
 
 /// Ethernet addresses of all nodes.
-fn addresses(nodes: u32) -> Vec<[u8; 6]> {
+pub fn addresses(nodes: u32) -> Vec<[u8; 6]> {
     (0..nodes).map(|node| NodeId(node as u16).address()).collect()
 }
 
 /// A number for a job: any but 0 that no other job has now.
-fn job_number() -> u64 {
+pub fn job_number() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64 | 1)
 }
 
@@ -119,13 +127,15 @@ fn of_job(record: Record, node: usize, first: u32) -> Record {
 }
 
 /// Noise for a node's card: bytes at random, a frame that looks almost right, or one of another job's that is right in every byte. The same in every run.
-struct Noise {
+pub struct Noise {
     state: u64,
     frame: Vec<u8>,
 }
 
 impl Noise {
-    fn new() -> Noise {
+    /// Noise from its beginning.
+    #[expect(clippy::new_without_default, reason = "it begins where it always does")]
+    pub fn new() -> Noise {
         Noise { state: 0x9e37_79b9_7f4a_7c15, frame: vec![0; 10_000] }
     }
 
@@ -138,7 +148,7 @@ impl Noise {
     }
 
     /// The next frame for a node.
-    fn frame(&mut self, node: usize) -> &[u8] {
+    pub fn frame(&mut self, node: usize) -> &[u8] {
         let length = 14 + self.next() as usize % (self.frame.len() - 14);
         for at in 0..128 {
             self.frame[at] = self.next() as u8;

@@ -4,7 +4,6 @@
 //! have ended it says so and answers for them until those of all nodes have.
 
 use std::io::Write;
-use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -15,7 +14,7 @@ use lwk_abi::portals::KERNEL_BYTES;
 use serde_json::json;
 
 use super::supervise::{Member, Plan, listen, supervise};
-use super::{Noise, addresses, first_rank, job_number, ranks_of, refuse};
+use super::{Noise, addresses, first_rank, job_number, peer, ranks_of, refuse};
 use crate::build::Builder;
 use crate::catalog::Named;
 use crate::cli::{RunOptions, Trouble};
@@ -82,17 +81,21 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         Some(Trouble::Storm) => Some(Duration::ZERO),
         Some(Trouble::Kill | Trouble::Unplug) | None => None,
     };
-    let ports = nodes as usize + usize::from(pause.is_some());
+    let beyond = options.idle_peers.map_or(0, |_| peer::IDLE_MAX);
+    let with_more = pause.is_some() || options.idle_peers.is_some();
+    let ports = nodes as usize + usize::from(with_more);
     let capture = command::capture(options.capture.as_ref())?;
     let setup = Setup { stations: ports, pinned: addresses(nodes), settings, listen: None, uplinks, capture };
     let (switch, mut stations) = Switch::start(setup).doing(|| "start the switch".into())?;
-    let station_of_noise = (ports > nodes as usize).then(|| stations.pop()).flatten();
+    // For noise, or for idle peers.
+    let more = if with_more { stations.pop() } else { None };
     let (say, hear) = channel();
     let (mut members, mut readers) = (Vec::new(), Vec::new());
     // Nodes may have different numbers of ranks, and all ranks have as much memory.
     job.memory = job.memory.or(Some(memory::DEFAULT_MIB << 20));
     for (node, station) in (0..nodes).zip(stations) {
         job.ranks = ranks_of(node, nodes, size);
+        let (nodes, size) = (nodes + beyond, size + beyond);
         job.network = Some(lwk_job::Network { node, nodes, size, job: number });
         let ram_disk = image::ram_disk(&job, &program, given)?;
         let disk = folder.file(&format!("disk{node}.img"));
@@ -122,7 +125,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
             gdb: false,
             // All nodes share them.
             host_cores: host_cores() / nodes,
-            card: Some(card(options, node, &station)?),
+            card: Some(Card::new(options.nic.unwrap_or(CardKind::Virtio), node as u16, &station)?),
         };
         let process = Node::start(&qemu, &machine, folder.file(&format!("qemu{node}.log")))?;
         if options.verbose {
@@ -148,9 +151,15 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let mut reports = vec![Report::default(); nodes as usize];
     let over = AtomicBool::new(false);
     let ended = std::thread::scope(|scope| {
-        if let (Some(station), Some(pause)) = (&station_of_noise, pause) {
-            let over = &over;
-            scope.spawn(move || flood(station, nodes as usize, pause, over));
+        let over = &over;
+        match (&more, pause, options.idle_peers) {
+            (Some(station), Some(pause), _) => {
+                scope.spawn(move || flood(station, nodes as usize, pause, over));
+            }
+            (Some(station), None, Some(count)) => {
+                scope.spawn(move || peer::connect_or_tell(station, number, nodes, count, over));
+            }
+            _ => {}
         }
         let ended = supervise(&mut members, &hear, &mut printer, &mut reports, &plan);
         // Relaxed: a flag and nothing else.
@@ -187,15 +196,6 @@ fn check_cores(options: &RunOptions) -> Outcome<u32> {
         return Err(Failure::usage(format!("--irq-core {core} is none of a node's {cores} cores")));
     }
     Ok(cores)
-}
-
-/// A node's card at its end of a wire, which QEMU inherits.
-fn card(options: &RunOptions, node: u32, station: &UnixDatagram) -> Outcome<Card> {
-    rustix::io::fcntl_setfd(station, rustix::io::FdFlags::empty())
-        .map_err(std::io::Error::from)
-        .doing(|| "hand a wire to QEMU".into())?;
-    let address = lwk_frames::NodeId(node as u16).address();
-    Ok(Card { kind: options.nic.unwrap_or(CardKind::Virtio), wire: station.as_raw_fd(), address })
 }
 
 impl Member for Node {
@@ -238,9 +238,9 @@ fn tell_by_serial(serial: &mut UnixStream) -> Outcome<()> {
     serial.write_all(b"\n").doing(|| "tell a node to go on".into())
 }
 
-/// Waits for the end of all nodes, whose ranks have ended well; each must have ended by its own word.
+/// Waits for the end of all nodes, whose ranks have ended well; each must have ended by its own word, unless a rank of one has ended all.
 fn all_ended_well(members: &mut [Node]) -> Outcome<i32> {
-    for (node, member) in members.iter_mut().enumerate() {
+    for (node, member) in members.iter_mut().enumerate().filter(|(_, member)| !member.is_killed) {
         let status = member.end_within(EXIT_LIMIT)?;
         let code = status.and_then(|status| status.code());
         if code != Some((DEBUG_EXIT_ENDED * 2 + 1) as i32) {

@@ -192,7 +192,10 @@ impl<M: Member> Supervision<'_, '_, M> {
 
     fn record(&mut self, node: usize, record: Record) -> Outcome<()> {
         match record.kind {
-            kind::END => return self.ended(node, i32::try_from(record.number).unwrap_or(KERNEL_PANIC)),
+            kind::END => {
+                let status = i32::try_from(record.number).unwrap_or(KERNEL_PANIC);
+                return self.ended(node, status, record.text == kind::END_OF_ALL.as_bytes());
+            }
             kind::START if self.plan.gated => {
                 self.ready += 1;
                 if self.ready == self.members.len() {
@@ -227,13 +230,13 @@ impl<M: Member> Supervision<'_, '_, M> {
         Ok(())
     }
 
-    /// The ranks of a node have ended.
-    fn ended(&mut self, node: usize, status: i32) -> Outcome<()> {
+    /// The ranks of a node have ended; `of_all`: and so are all others to.
+    fn ended(&mut self, node: usize, status: i32, of_all: bool) -> Outcome<()> {
         self.ends[node] = Some(status);
         if self.asked {
             return self.members[node].stop();
         }
-        if status != 0 && self.outcome.is_none() {
+        if (status != 0 || of_all) && self.outcome.is_none() {
             self.outcome = Some(Ok(status));
             return self.stop_all();
         }

@@ -1,22 +1,36 @@
 //! What goes through a switch, as a pcapng file for Wireshark: an interface for each port, each frame as it comes in and as it goes out.
+//!
+//! Three kinds of blocks (draft-ietf-opsawg-pcapng, section 4), little-endian. A unit test reads them with the crate `pcap-file`, which writes them as
+//! well, but brings more code into a first build of the command than all that is needed of it here.
 
-use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::{DataLink, PcapError};
-
-use crate::failure::{Doing, Failure, Outcome};
+use crate::failure::{Doing, Outcome};
 
 /// Times are nanoseconds: ten to the minus ninth of a second.
 const NANOSECONDS: u8 = 9;
+/// Link type of Ethernet.
+const ETHERNET: u16 = 1;
+
+/// Types of blocks.
+const SECTION_HEADER: u32 = 0x0A0D_0D0A;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+/// In a section header: tells the byte order.
+const BYTE_ORDER: u32 = 0x1A2B_3C4D;
+/// The format's version, 1.0: major, then minor.
+const VERSION: [u16; 2] = [1, 0];
+/// Of a section that has no length yet.
+const UNKNOWN_LENGTH: u64 = u64::MAX;
+
+/// Options: of an interface its name and its clock, of a packet its direction; and their end.
+const IF_NAME: u16 = 2;
+const IF_TSRESOL: u16 = 9;
+const EPB_FLAGS: u16 = 2;
+const END_OF_OPTIONS: u16 = 0;
 
 /// Seen from the switch; the numbers are pcapng's (`epb_flags`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +41,10 @@ pub enum Direction {
 
 /// A file that is being written.
 pub struct Capture {
-    writer: PcapNgWriter<BufWriter<File>>,
+    file: BufWriter<File>,
     interfaces: usize,
     /// Why no more is written.
-    failed: Option<PcapError>,
+    failed: Option<io::Error>,
     /// When the switch started, since 1970.
     began: Duration,
 }
@@ -42,47 +56,132 @@ impl Capture {
     /// It cannot be written.
     pub fn to(path: &Path, began: Duration) -> Outcome<Capture> {
         let what = || format!("write {}", path.display());
-        let writer = PcapNgWriter::new(BufWriter::new(File::create(path).doing(what)?));
-        let writer = writer.map_err(|error| Failure::host(format!("cannot {}: {error}", what())))?;
-        Ok(Capture { writer, interfaces: 0, failed: None, began })
+        let mut file = BufWriter::new(File::create(path).doing(what)?);
+        file.write_all(&section_header()).doing(what)?;
+        Ok(Capture { file, interfaces: 0, failed: None, began })
     }
 
-    fn note(&mut self, written: Result<usize, PcapError>) {
-        if let Err(error) = written {
-            self.failed = Some(error);
+    fn write(&mut self, block: &[u8]) {
+        if self.failed.is_none() {
+            self.failed = self.file.write_all(block).err();
         }
     }
 
     /// Takes a frame of a port, so many nanoseconds after the switch's start.
     pub fn frame(&mut self, now: u64, port: usize, direction: Direction, frame: &[u8]) {
-        if self.failed.is_some() {
-            return;
-        }
         while self.interfaces <= port {
-            let options = vec![
-                InterfaceDescriptionOption::IfName(Cow::Owned(format!("port{}", self.interfaces))),
-                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-            ];
-            let interface = InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options };
-            let written = self.writer.write_pcapng_block(interface);
-            self.note(written);
+            self.write(&interface(self.interfaces));
             self.interfaces += 1;
         }
-        let block = EnhancedPacketBlock {
-            interface_id: port as u32,
-            timestamp: self.began + Duration::from_nanos(now),
-            original_len: frame.len() as u32,
-            data: Cow::Borrowed(frame),
-            options: vec![EnhancedPacketOption::Flags(direction as u32)],
-        };
-        let written = self.writer.write_pcapng_block(block);
-        self.note(written);
+        let time = (self.began + Duration::from_nanos(now)).as_nanos() as u64;
+        self.write(&packet(time, port as u32, direction, frame));
     }
 
     /// Ends the file; why it is not whole, if it is not.
     pub fn end(mut self) -> Option<String> {
-        let flushed = self.writer.get_mut().flush();
-        let failed = self.failed.map(|error| error.to_string());
-        failed.or_else(|| flushed.err().map(|error| error.to_string()))
+        let flushed = self.file.flush().err();
+        self.failed.or(flushed).map(|error| error.to_string())
+    }
+}
+
+/// A section, which is the whole file.
+fn section_header() -> Vec<u8> {
+    let mut body = BYTE_ORDER.to_le_bytes().to_vec();
+    VERSION.iter().for_each(|part| body.extend(part.to_le_bytes()));
+    body.extend(UNKNOWN_LENGTH.to_le_bytes());
+    block(SECTION_HEADER, body)
+}
+
+/// The interface of a port; frames of it are kept whole.
+fn interface(port: usize) -> Vec<u8> {
+    let most_kept = 0u32;
+    let mut body = [ETHERNET.to_le_bytes(), [0; 2]].concat();
+    body.extend(most_kept.to_le_bytes());
+    option(&mut body, IF_NAME, format!("port{port}").as_bytes());
+    option(&mut body, IF_TSRESOL, &[NANOSECONDS]);
+    option(&mut body, END_OF_OPTIONS, &[]);
+    block(INTERFACE_DESCRIPTION, body)
+}
+
+/// A frame, so many nanoseconds after 1970.
+fn packet(time: u64, port: u32, direction: Direction, frame: &[u8]) -> Vec<u8> {
+    let bytes = frame.len() as u32;
+    let mut body = Vec::with_capacity(frame.len() + 64);
+    for word in [port, (time >> 32) as u32, time as u32, bytes, bytes] {
+        body.extend(word.to_le_bytes());
+    }
+    body.extend(frame);
+    pad(&mut body);
+    option(&mut body, EPB_FLAGS, &(direction as u32).to_le_bytes());
+    option(&mut body, END_OF_OPTIONS, &[]);
+    block(ENHANCED_PACKET, body)
+}
+
+/// A block: its type, its length before and after the body.
+fn block(kind: u32, body: Vec<u8>) -> Vec<u8> {
+    let bytes = (body.len() as u32 + 12).to_le_bytes();
+    [&kind.to_le_bytes()[..], &bytes, &body, &bytes].concat()
+}
+
+fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
+    body.extend(code.to_le_bytes());
+    body.extend((value.len() as u16).to_le_bytes());
+    body.extend(value);
+    pad(body);
+}
+
+/// Everything begins at a whole word of four bytes.
+fn pad(body: &mut Vec<u8>) {
+    body.resize(body.len().next_multiple_of(4), 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+    use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
+    use pcap_file::pcapng::{Block, PcapNgReader};
+
+    #[test]
+    fn the_fields_reader_finds_each_frame_with_its_port_time_and_direction() {
+        let mut file = section_header();
+        file.extend(interface(0));
+        file.extend(interface(1));
+        let frames: [(u64, u32, Direction, &[u8]); 3] = [
+            (7, 0, Direction::In, &[1; 60]),
+            (1 << 40, 1, Direction::Out, &[2; 61]),
+            (9, 1, Direction::In, &[]),
+        ];
+        for (time, port, direction, frame) in frames {
+            file.extend(packet(time, port, direction, frame));
+        }
+        let mut reader = PcapNgReader::new(&file[..]).unwrap();
+        let (mut names, mut seen) = (Vec::new(), Vec::new());
+        while let Some(next) = reader.next_block() {
+            match next.unwrap() {
+                Block::InterfaceDescription(interface) => {
+                    assert_eq!(u32::from(interface.linktype), u32::from(ETHERNET));
+                    assert!(interface.options.contains(&InterfaceDescriptionOption::IfTsResol(NANOSECONDS)));
+                    let name = interface.options.iter().find_map(|option| match option {
+                        InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
+                        _ => None,
+                    });
+                    names.push(name.unwrap());
+                }
+                Block::EnhancedPacket(packet) => {
+                    assert_eq!(packet.original_len as usize, packet.data.len());
+                    let [EnhancedPacketOption::Flags(direction)] = packet.options[..] else {
+                        panic!("{:?}", packet.options)
+                    };
+                    let time = packet.timestamp.as_nanos() as u64;
+                    seen.push((time, packet.interface_id, direction, packet.data.to_vec()));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(names, ["port0", "port1"]);
+        let sent =
+            frames.map(|(time, port, direction, frame)| (time, port, direction as u32, frame.to_vec()));
+        assert_eq!(seen, sent);
     }
 }

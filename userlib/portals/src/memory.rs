@@ -69,7 +69,9 @@ impl<T: Named, const N: usize> Register<T, N> {
     /// Keeps a value under its handle.
     pub fn add(&self, value: T) -> Result<()> {
         let place = self.place(value.handle())?;
-        drop_value(place.swap(Box::into_raw(Box::new(value)), Ordering::Relaxed));
+        let before = place.swap(Box::into_raw(Box::new(value)), Ordering::Relaxed);
+        // SAFETY: what was in the place, which has another value now.
+        unsafe { drop_value(before) };
         Ok(())
     }
 
@@ -86,14 +88,15 @@ impl<T: Named, const N: usize> Register<T, N> {
         if self.get(handle).is_ok()
             && let Ok(place) = self.place(handle)
         {
-            drop_value(place.swap(ptr::null_mut(), Ordering::Relaxed));
+            // SAFETY: what was in the place, which has none now.
+            unsafe { drop_value(place.swap(ptr::null_mut(), Ordering::Relaxed)) };
         }
     }
 
     /// Forgets all values of an interface.
     pub fn remove_all(&self, interface: Handle) {
         for place in &self.places {
-            // SAFETY: as in `get`.
+            // SAFETY: null, or a box that `add` has leaked and only `remove` gives back, which is called below.
             let value = unsafe { place.load(Ordering::Relaxed).as_ref() };
             if let Some(handle) = value.filter(|value| value.interface() == interface).map(Named::handle) {
                 self.remove(handle);
@@ -102,9 +105,11 @@ impl<T: Named, const N: usize> Register<T, N> {
     }
 }
 
-fn drop_value<T>(value: *mut T) {
+/// # Safety
+/// `value` is null, or a box that `Register::add` has leaked and that has just been taken out of its place.
+unsafe fn drop_value<T>(value: *mut T) {
     if !value.is_null() {
-        // SAFETY: a box that `Register::add` has leaked, taken out of its place just now.
+        // SAFETY: a leaked box that is in no place any more (this function's contract).
         drop(unsafe { Box::from_raw(value) });
     }
 }

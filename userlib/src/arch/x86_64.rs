@@ -110,6 +110,51 @@ pub(crate) fn pause() {
     _mm_pause();
 }
 
+/// Sleeps until the counter reads `deadline`, or an interrupt; the lighter of two kinds of sleep. Only where the processor has WAITPKG.
+#[inline(always)]
+pub(crate) fn tpause(deadline: u64) {
+    // SAFETY: it changes flags only, and both homes allow it (CR4.TSD is clear).
+    unsafe {
+        asm!(
+            "tpause ecx",
+            in("ecx") 1,
+            in("eax") deadline as u32,
+            in("edx") (deadline >> 32) as u32,
+            options(nomem, nostack),
+        );
+    }
+}
+
+/// Sleeps for so many ticks of the counter, or until an interrupt. Only where the processor has MONITORX.
+#[inline(always)]
+pub(crate) fn mwaitx(ticks: u32) {
+    /// The sleep ends when `ebx` ticks have passed; the lightest kind (AMD64 volume 3, MWAITX).
+    const BY_TIMER: u32 = 1 << 1;
+    const LIGHTEST: u32 = 0xf0;
+    // A line that nobody else stores to.
+    let line = 0u64;
+    // SAFETY: both only read; `rbx`, which the compiler keeps for itself, is as it was.
+    unsafe {
+        asm!(
+            "xor ecx, ecx",
+            "xor edx, edx",
+            "monitorx",
+            "xchg rbx, {ticks}",
+            "mov eax, {lightest:e}",
+            "mov ecx, {by_timer:e}",
+            "mwaitx",
+            "xchg rbx, {ticks}",
+            ticks = inout(reg) u64::from(ticks) => _,
+            lightest = in(reg) LIGHTEST,
+            by_timer = in(reg) BY_TIMER,
+            inout("rax") &line => _,
+            out("rcx") _,
+            out("rdx") _,
+            options(nostack),
+        );
+    }
+}
+
 /// Copies `bytes` bytes by unrolled 16-byte loads, then stores; the tail by words, then single bytes.
 ///
 /// For small copies on silicon, where string instructions take long to begin.

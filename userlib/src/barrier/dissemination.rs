@@ -37,6 +37,9 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
+    /// How many words there are. A barrier in which each rank tells every other takes one for each of those.
+    pub const WORDS: usize = ROUNDS;
+
     /// Tells their owner, which is `2^round` above this rank, that this one has reached that round of an episode.
     #[inline(always)]
     pub fn tell(&self, round: usize, episode: u64) {

@@ -13,7 +13,6 @@ use lwk_user::portals::abi::{NodeCounts, RawFrames};
 use lwk_user::portals::{Interface, Result, physical};
 use lwk_user::wait::Poll;
 use lwk_user::{job, println};
-use serde::Serialize;
 
 use crate::{Side, median};
 
@@ -27,15 +26,14 @@ const OVERLAP_BYTES: usize = 1 << 20;
 const OVERLAP_ROUNDS: usize = 9;
 
 /// A size's raw frames: of as many bytes, or of as many as fit into a frame.
-#[derive(Serialize)]
 pub struct Row {
     pub bytes: usize,
     pub raw_mb_s: f64,
     /// With a checksum and a copy of the payload at the other node.
     pub checked_mb_s: f64,
 }
+lwk_apps::json_object!(Row { bytes, raw_mb_s, checked_mb_s });
 
-#[derive(Serialize)]
 pub struct Floors {
     /// Half a round trip of a frame of 8 bytes, echoed by the other node's interrupt, median, in nanoseconds.
     raw_latency_ns: u64,
@@ -53,6 +51,17 @@ pub struct Floors {
     copies_to_receive: f64,
     head_bytes_a_frame: f64,
 }
+lwk_apps::json_object!(Floors {
+    raw_latency_ns,
+    acknowledged_latency_ns,
+    frame_bytes,
+    bandwidth,
+    interrupts_a_message,
+    interrupts_a_frame,
+    overlap,
+    copies_to_receive,
+    head_bytes_a_frame
+});
 
 impl Floors {
     pub fn print(&self) {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use bytemuck::allocation::zeroed_box;
-use lwk_frames::{HEAD_BYTES, Identity, Link, NodeId, PEERS_MAX, Sender, Upper, checksum, frame};
+use lwk_frames::{HEAD_BYTES, Identity, Link, NodeId, PEERS_MAX, Sender, Upper, bundle, checksum, frame};
 
 struct Port;
 
@@ -13,6 +13,18 @@ impl Upper<u32> for Port {
 
     fn is_waited_for(&self, message: &u32) -> bool {
         message & 1 != 0
+    }
+
+    fn is_own(&self, message: &u32) -> bool {
+        message & 2 != 0
+    }
+
+    fn read_own(&self, _: &u32, into: &mut [u8]) {
+        into.fill(0);
+    }
+
+    fn transmit_bytes(&mut self, _: NodeId, _: &[u8; HEAD_BYTES], bytes: &[u8]) -> bool {
+        bundle::is_sound(bytes)
     }
 
     fn transmit(&mut self, _: NodeId, _: &[u8; HEAD_BYTES], _: Option<(&u32, u64, usize)>) -> bool {
@@ -48,7 +60,10 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
             rest = after;
             now += u64::from(length) * 100;
             if length & 64 != 0 {
-                let _ = link.send(NodeId(u16::from(length & 3)), 3_000, 7, now);
+                let bytes = if length & 4 == 0 { 3_000 } else { 8 };
+                for _ in 0..=length & 16 {
+                    let _ = link.send(NodeId(u16::from(length & 3)), bytes, 7, now);
+                }
             }
             link.receive(bytes, now, &mut Port);
             let mut sealed = bytes.to_vec();

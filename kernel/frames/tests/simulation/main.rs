@@ -65,6 +65,31 @@ fn every_message_arrives_once_and_in_order_whatever_the_network_does() {
 }
 
 #[test]
+fn short_messages_that_wait_go_together_and_one_alone_goes_at_once() {
+    const MESSAGES: u64 = 800;
+    let mut it = Simulation::new(1, 2, 1514, Weather::default());
+    // Nodes get to know each other.
+    assert!(it.send(0, 1, 8));
+    it.settle();
+    let before = *it.nodes[0].link.counters();
+    for _ in 0..MESSAGES {
+        assert!(it.send(0, 1, 100));
+    }
+    it.settle();
+    let after = *it.nodes[0].link.counters();
+    // One in four stays in a frame of its own, and ends the one before.
+    let (frames, together) = (after.sent - before.sent, after.bundled - before.bundled);
+    assert!(frames < MESSAGES * 6 / 10 && together > MESSAGES / 2, "{frames} frames, {together} messages");
+    assert!(it.world.messages.iter().all(|sent| sent.fate == Fate::Completed && sent.delivered == 1));
+    for _ in 0..20 {
+        assert!(it.send(0, 1, 100) && it.send(1, 0, 100));
+        it.settle();
+    }
+    let lone = *it.nodes[0].link.counters();
+    assert_eq!(lone.bundled, after.bundled);
+}
+
+#[test]
 fn nodes_that_restart_and_networks_that_fall_apart_lose_messages_only_with_a_report() {
     seeds(|seed| {
         let mut rng = Rng::with_seed(seed ^ 0xbeef);

@@ -97,56 +97,21 @@ impl Upper<u32> for Port<'_> {
         self.world.waited_for
     }
 
+    fn is_own(&self, message: &u32) -> bool {
+        !message.is_multiple_of(4)
+    }
+
+    fn read_own(&self, message: &u32, into: &mut [u8]) {
+        into.copy_from_slice(&content(*message, 0, into.len()));
+    }
+
+    fn transmit_bytes(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], bytes: &[u8]) -> bool {
+        self.put(to, [head, bytes].concat())
+    }
+
     fn transmit(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], piece: Option<(&u32, u64, usize)>) -> bool {
-        let world = &mut *self.world;
-        let weather = world.weather;
-        let mut happens = |parts: u32| world.rng.u32(0..1000) < parts;
-        if happens(weather.refused) {
-            return false;
-        }
-        let (lost, twice, damaged, marked) = (
-            happens(weather.lost),
-            happens(weather.repeated),
-            happens(weather.damaged),
-            happens(weather.marked),
-        );
-        if lost || world.apart[usize::from(self.node)] || world.apart[usize::from(to.0)] {
-            return true;
-        }
-        let mut frame = head.to_vec();
-        if let Some((message, offset, bytes)) = piece {
-            frame.extend(content(*message, offset, bytes));
-        }
-        if marked {
-            frame[lwk_frames::frame::AT_MARK] = lwk_frames::frame::MARK;
-        }
-        if damaged {
-            // The checksum finds any burst of 32 bits; what goes beyond is found but for one in four thousand million.
-            let at = world.rng.usize(12..frame.len());
-            frame[at] ^= world.rng.u8(1..);
-        }
-        for _ in 0..=u32::from(twice) {
-            world.count += 1;
-            let mut at = world.now + 10 + world.rng.u64(0..=weather.delay_us);
-            if let Some((each, room)) = weather.bottleneck {
-                let free_at = &mut world.free_at[usize::from(to.0)];
-                let waiting = free_at.saturating_sub(world.now) / each;
-                if waiting >= room {
-                    world.overrun += 1;
-                    continue;
-                }
-                if waiting >= weather.mark_from {
-                    frame[lwk_frames::frame::AT_MARK] = lwk_frames::frame::MARK;
-                }
-                *free_at = (*free_at).max(world.now) + each;
-                at = *free_at + 10;
-            }
-            if to.0 != 0 && at % PERIOD_US < weather.away_us {
-                at += weather.away_us - at % PERIOD_US;
-            }
-            world.wire.push(Reverse((at, world.count, to.0, frame.clone())));
-        }
-        true
+        let body = piece.map(|(message, offset, bytes)| content(*message, offset, bytes));
+        self.put(to, [&head[..], &body.unwrap_or_default()].concat())
     }
 
     fn deliver(&mut self, from: Sender, payload: &[u8], first: bool, last: bool) -> bool {
@@ -189,6 +154,55 @@ impl Upper<u32> for Port<'_> {
 }
 
 impl Port<'_> {
+    /// Puts a frame on the wire; false if the card has no room.
+    fn put(&mut self, to: NodeId, mut frame: Vec<u8>) -> bool {
+        let world = &mut *self.world;
+        let weather = world.weather;
+        let mut happens = |parts: u32| world.rng.u32(0..1000) < parts;
+        if happens(weather.refused) {
+            return false;
+        }
+        let (lost, twice, damaged, marked) = (
+            happens(weather.lost),
+            happens(weather.repeated),
+            happens(weather.damaged),
+            happens(weather.marked),
+        );
+        if lost || world.apart[usize::from(self.node)] || world.apart[usize::from(to.0)] {
+            return true;
+        }
+        if marked {
+            frame[lwk_frames::frame::AT_MARK] = lwk_frames::frame::MARK;
+        }
+        if damaged {
+            // The checksum finds any burst of 32 bits; what goes beyond is found but for one in four thousand million.
+            let at = world.rng.usize(12..frame.len());
+            frame[at] ^= world.rng.u8(1..);
+        }
+        for _ in 0..=u32::from(twice) {
+            world.count += 1;
+            let mut at = world.now + 10 + world.rng.u64(0..=weather.delay_us);
+            if let Some((each, room)) = weather.bottleneck {
+                let free_at = &mut world.free_at[usize::from(to.0)];
+                let waiting = free_at.saturating_sub(world.now) / each;
+                if waiting >= room {
+                    world.overrun += 1;
+                    continue;
+                }
+                if waiting >= weather.mark_from {
+                    frame[lwk_frames::frame::AT_MARK] = lwk_frames::frame::MARK;
+                }
+                *free_at = (*free_at).max(world.now) + each;
+                at = *free_at + 10;
+            }
+            if to.0 != 0 && at % PERIOD_US < weather.away_us {
+                at += weather.away_us - at % PERIOD_US;
+            }
+            world.wire.push(Reverse((at, world.count, to.0, frame.clone())));
+        }
+        true
+    }
+
     fn end(&mut self, to: NodeId, message: u32, fate: Fate) {
         let sent = &mut self.world.messages[message as usize];
         assert_eq!((sent.from, sent.to, sent.fate), (self.node, to.0, Fate::Open));

@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 
-use lwk_abi::address::{PAGE_BYTES, SEGMENT_START};
+use lwk_abi::address::{PAGE_BYTES, SEGMENT_START, SLOT_BYTES, slot_of};
 use lwk_abi::syscall::CoreCounters;
 use lwk_abi::syscall::errno::EFAULT;
+use lwk_engine::Order;
 use lwk_files::{Errno, Files, PAGE_BYTES as FILE_PAGE_BYTES, Page, Pages};
+use lwk_limic::Queues;
 use lwk_mm::Access;
 use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::{ImageRange, Layout, Readable};
@@ -73,6 +75,10 @@ pub struct Node {
     pub registers: Cell<Registers>,
     pub counts: Cell<Option<CoreCounters>>,
     pub reports: RefCell<Vec<String>>,
+    limic: RefCell<Vec<u64>>,
+    pub workers: Cell<u32>,
+    /// Copies that wait for the workers.
+    pub orders: RefCell<Vec<Order>>,
 }
 
 /// By how much real time is ahead, in nanoseconds.
@@ -103,12 +109,23 @@ impl Node {
             registers: Cell::default(),
             counts: Cell::default(),
             reports: RefCell::default(),
+            limic: RefCell::new(vec![0; Queues::words_for(RANK + 1)]),
+            workers: Cell::default(),
+            orders: RefCell::default(),
         }
     }
 
     fn offset(&self, address: u64, bytes: u64, needed: Access) -> Result<usize, Errno> {
-        self.layout.check(address, bytes, needed).map(|offset| offset as usize).map_err(|_| Errno(EFAULT))
+        self.layout
+            .check(local(address), bytes, needed)
+            .map(|offset| offset as usize)
+            .map_err(|_| Errno(EFAULT))
     }
+}
+
+/// The rank sees itself in its own slot, too; it has no peers.
+fn local(address: u64) -> u64 {
+    if slot_of(address) == u64::from(RANK) + 1 { address % SLOT_BYTES } else { address }
 }
 
 impl Machine for Node {
@@ -135,7 +152,7 @@ impl Machine for Node {
     }
 
     fn check_readable(&self, address: u64, bytes: u64) -> Result<(), Errno> {
-        match self.layout.check_read(address, bytes) {
+        match self.layout.check_read(local(address), bytes) {
             Ok(Readable::Segment(_)) => Ok(()),
             _ => Err(Errno(EFAULT)),
         }
@@ -241,6 +258,43 @@ impl Machine for Node {
 impl Home for Node {
     fn registers(&self) -> Registers {
         self.registers.get()
+    }
+
+    fn node_rank(&self) -> u32 {
+        RANK
+    }
+
+    fn copy_memory(&self, to: u64, from: u64, bytes: u64) -> Answer {
+        let mut content = vec![0; bytes as usize];
+        self.read(from, &mut content)?;
+        self.write(to, &content)?;
+        Ok(bytes)
+    }
+
+    fn limic(&self, work: &mut dyn FnMut(&mut Queues<'_>)) -> Result<(), Errno> {
+        let mut memory = self.limic.borrow_mut();
+        work(&mut Queues::of(&mut memory, RANK + 1).ok_or(Errno(EFAULT))?);
+        Ok(())
+    }
+
+    fn workers(&self) -> u32 {
+        self.workers.get()
+    }
+
+    fn order(&self, order: &Order) {
+        self.orders.borrow_mut().push(*order);
+    }
+
+    fn look_after_engine(&self) -> u64 {
+        self.orders.borrow().len() as u64
+    }
+
+    fn engine_counts(&self) -> lwk_abi::engine::Counts {
+        lwk_abi::engine::Counts { copied: 1, declined: 2, rescued: 3, halts: 4, lost: 5 }
+    }
+
+    fn engine_fault(&self, after: u64, fault: u64) -> Answer {
+        if (after, fault) == (7, 2) { Ok(0) } else { Err(Errno(EFAULT)) }
     }
 
     fn core_counters(&self) -> Option<CoreCounters> {

@@ -2,9 +2,11 @@
 //!
 //! What a call answers is Linux's (its manual page, section 2); the numbers below are those of Linux's x86-64 headers.
 
+mod engine;
 mod files;
 mod home;
 mod identity;
+mod limic;
 mod margay;
 mod memory;
 mod signals;

@@ -55,7 +55,7 @@ fn counters_are_the_homes() {
     let mut program = Program::new();
     let target = program.put(&[0; 24]);
     assert_eq!(program.call(CORE_COUNTERS, &[target]), error(ENOSYS));
-    program.node.counts.set(Some(CoreCounters { interrupts: 1, faults: 2, syscalls: 3 }));
+    program.node.counts.set(Some(CoreCounters { interrupts: 1, faults: 2, syscalls: 3, smis: 4 }));
     assert_eq!(program.call(CORE_COUNTERS, &[NOWHERE]), error(EFAULT));
     assert_eq!(program.call(CORE_COUNTERS, &[target]), Ok(0));
     assert_eq!([0, 8, 16].map(|at| program.word(target + at)), [1, 2, 3]);

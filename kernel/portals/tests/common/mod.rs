@@ -28,6 +28,8 @@ pub struct World {
     pub dead: Vec<bool>,
     /// Of all nodes together.
     pub counts: HomeCounts,
+    /// What ranks add by instructions of their own, one after another, just before an atomic operation on a word replaces it.
+    pub added_between: Vec<u64>,
 }
 
 pub struct Home<'a> {
@@ -64,6 +66,17 @@ impl Memory for Home<'_> {
         let mut bytes = vec![0; from.bytes() as usize];
         self.read(from, &mut bytes);
         self.write(to, &bytes);
+    }
+
+    fn compare_exchange(&mut self, at: &Span, old: u64, new: u64) -> u64 {
+        let mut word = [0; 8];
+        let bytes = at.bytes() as usize;
+        self.read(at, &mut word[..bytes]);
+        let added = self.world.added_between.pop().unwrap_or(0);
+        let seen = u64::from_ne_bytes(word).wrapping_add(added);
+        let left = if seen == old { new } else { seen };
+        self.write(at, &left.to_ne_bytes()[..bytes]);
+        seen
     }
 
     fn publish(&mut self, to: &Span, word: u64) {
@@ -118,6 +131,7 @@ impl Cluster {
             lost: 0,
             dead: vec![false; nodes.into()],
             counts: HomeCounts::default(),
+            added_between: Vec::new(),
         };
         let start = |node: u16| {
             let mut it: Box<Node> = zeroed_box();

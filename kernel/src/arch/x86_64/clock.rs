@@ -6,8 +6,9 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use lwk_acpi::Timer;
-use lwk_clock::{Known, Source, Timer as By};
+use lwk_clock::{Arrivals, Known, Source, Timer as By};
 use raw_cpuid::CpuId;
+use x86_64::registers::model_specific::Msr;
 
 use super::ports;
 
@@ -23,6 +24,14 @@ pub fn ticks() -> u64 {
         _mm_lfence();
         _rdtsc()
     }
+}
+
+/// Sets this core's counter, for tests. QEMU's emulation ignores it.
+pub fn set_ticks(ticks: u64) {
+    /// Intel SDM volume 3B, section 18.17.3.
+    const COUNTER: u32 = 0x10;
+    // SAFETY: every processor with the counter has the register, and nobody on this core has taken a time yet that is compared with a later one.
+    unsafe { Msr::new(COUNTER).write(ticks) };
 }
 
 /// Nothing tells how fast the counter runs.
@@ -76,13 +85,28 @@ pub fn wait_until(condition: impl Fn() -> bool, microseconds: u64) -> bool {
     true
 }
 
+/// Waits for `condition` as long as `count` changes at least once in so many microseconds; says whether the condition came true.
+pub fn wait_for_arrivals(condition: impl Fn() -> bool, count: impl Fn() -> usize, microseconds: u64) -> bool {
+    let mut arrivals = Arrivals::new(ticks(), ticks_a_second() / 1_000_000 * microseconds);
+    while !condition() {
+        if arrivals.are_late(ticks(), count()) {
+            return false;
+        }
+        core::hint::spin_loop();
+    }
+    true
+}
+
 /// What the firmware says that can be measured against.
 #[derive(Clone, Copy)]
 pub struct Timers {
-    /// The high precision event timer's registers, mapped for ever.
-    pub event: Option<NonNull<u8>>,
+    pub event: Option<EventTimer>,
     pub acpi: Option<Timer>,
 }
+
+/// The registers of a high precision event timer.
+#[derive(Clone, Copy)]
+pub struct EventTimer(NonNull<u8>);
 
 /// Finds the counter's frequency: as `lwk_clock` says; a timer that does not run is as if it were not there. Reads the wall clock.
 ///
@@ -94,7 +118,7 @@ pub fn calibrate(timers: Timers) -> Result<(), NoReference> {
         let source = lwk_clock::source(&known);
         let hz = match source {
             Source::Told(hz, _) => Some(hz),
-            Source::Measured(By::Event) => timers.event.and_then(frequency_by_event_timer),
+            Source::Measured(By::Event) => timers.event.and_then(EventTimer::frequency),
             Source::Measured(By::Acpi) => timers.acpi.and_then(frequency_by_acpi),
             Source::Measured(By::Interval) => frequency_by_interval_timer(),
         };
@@ -183,25 +207,33 @@ fn frequency_by_acpi(timer: Timer) -> Option<u64> {
     frequency_by(&|| unsafe { ports::read_u32(timer.port) }, timer.mask, ACPI_TIMER_HZ)
 }
 
-/// Against the event timer's count, which runs meanwhile. None if it does not, or says what no such timer does.
-fn frequency_by_event_timer(registers: NonNull<u8>) -> Option<u64> {
-    /// Offsets of the period, the configuration and the count's lower half; the bit that lets it count. All are read by four bytes, which every such
-    /// timer allows.
-    const PERIOD: usize = 4;
-    const CONFIGURATION: usize = 0x10;
-    const COUNT: usize = 0xf0;
-    const ENABLED: u32 = 1;
-    let at = |offset: usize| registers.as_ptr().wrapping_add(offset).cast::<u32>();
-    // SAFETY: registers of the timer, mapped for ever, which only this function uses; aligned, as the reader of the table sees to.
-    let read = |offset: usize| unsafe { at(offset).read_volatile() };
-    // SAFETY: as above.
-    let configure = |bits: u32| unsafe { at(CONFIGURATION).write_volatile(bits) };
-    let hz = lwk_clock::event_timer_hz(read(PERIOD))?;
-    let before = read(CONFIGURATION);
-    configure(before | ENABLED);
-    let found = frequency_by(&|| read(COUNT), u32::MAX, hz);
-    configure(before);
-    found
+impl EventTimer {
+    /// # Safety
+    /// The registers of such a timer are there, aligned to 8 bytes, mapped for ever; only `calibrate` uses them.
+    pub unsafe fn at(registers: NonNull<u8>) -> EventTimer {
+        EventTimer(registers)
+    }
+
+    /// The counter's frequency against this one's count, which runs meanwhile. None if it does not, or says what no such timer does.
+    fn frequency(self) -> Option<u64> {
+        /// Offsets of the period, the configuration and the count's lower half; the bit that lets it count. All are read by four bytes, which every
+        /// such timer allows.
+        const PERIOD: usize = 4;
+        const CONFIGURATION: usize = 0x10;
+        const COUNT: usize = 0xf0;
+        const ENABLED: u32 = 1;
+        let at = |offset: usize| self.0.as_ptr().wrapping_add(offset).cast::<u32>();
+        // SAFETY: an aligned register of the timer, mapped for ever (`EventTimer::at`).
+        let read = |offset: usize| unsafe { at(offset).read_volatile() };
+        // SAFETY: an aligned register of the timer, mapped for ever, which only this function uses (`EventTimer::at`).
+        let configure = |bits: u32| unsafe { at(CONFIGURATION).write_volatile(bits) };
+        let hz = lwk_clock::event_timer_hz(read(PERIOD))?;
+        let before = read(CONFIGURATION);
+        configure(before | ENABLED);
+        let found = frequency_by(&|| read(COUNT), u32::MAX, hz);
+        configure(before);
+        found
+    }
 }
 
 /// Against a count of `hz` a second, in these bits. None if it stands still.

@@ -24,8 +24,12 @@ pub struct Features {
     pub combining: bool,
     pub machine_check: bool,
     pub machine_check_banks: bool,
+    /// The processor counts system management interrupts.
+    pub management_interrupts: bool,
     pub gigabyte_pages: bool,
     pub random: bool,
+    /// Idle cores wait by MWAIT. Not in QEMU's emulation, whose MWAIT does not wait.
+    pub mwait: bool,
     /// SSE4.2, for its checksum.
     pub crc32: bool,
     /// The processor is emulated in software rather than run.
@@ -101,6 +105,8 @@ fn detect() -> Features {
         combining: has_basic(|f| f.has_pat()),
         machine_check: has_basic(|f| f.has_mce()),
         machine_check_banks: has_basic(|f| f.has_mce() && f.has_mca()),
+        management_interrupts: counts_management_interrupts(&cpu),
+        mwait: has_basic(|f| f.has_monitor_mwait()) && !is_emulated(&cpu),
         random: has_basic(|f| f.has_rdrand()),
         crc32: has_basic(|f| f.has_sse42()),
         gigabyte_pages: extended.as_ref().is_some_and(|f| f.has_1gib_pages()),
@@ -115,6 +121,16 @@ fn detect() -> Features {
     }
     assert!(found.state_bytes <= STATE_BYTES, "the processor's extended state fits the room for it");
     found
+}
+
+/// Whether the processor counts system management interrupts: Intel's of family 6 from Nehalem on. Hypervisors may answer the register by a fault; QEMU's
+/// emulation has it.
+fn counts_management_interrupts(cpu: &Cpu) -> bool {
+    const NEHALEM: u8 = 0x1a;
+    let by_intel = cpu.get_vendor_info().is_some_and(|vendor| vendor.as_str() == "GenuineIntel");
+    let alone = is_emulated(cpu) || cpu.get_hypervisor_info().is_none();
+    let recent = |info: raw_cpuid::FeatureInfo| info.base_family_id() == 6 && info.model_id() >= NEHALEM;
+    by_intel && alone && cpu.get_feature_info().is_some_and(recent)
 }
 
 /// QEMU's emulator names itself in the hypervisor leaf.

@@ -113,6 +113,12 @@ pub fn id() -> u32 {
     if features().x2apic { read(Register::Id) } else { read(Register::Id) >> 24 }
 }
 
+/// The highest number that a core to be interrupted may have.
+pub fn highest_id() -> u32 {
+    // All ones mean every core in both modes (Intel SDM volume 3, sections 11.6.1 and 11.12.9).
+    if features().x2apic { u32::MAX - 1 } else { 0xfe }
+}
+
 /// Tells the controller that the present interrupt has been handled.
 pub fn end_of_interrupt() {
     write(Register::EndOfInterrupt, 0);

@@ -4,6 +4,7 @@ use core::arch::asm;
 
 use super::descriptors::{InterruptStack, KERNEL_CODE};
 use super::entry;
+use super::features::features;
 
 /// An inter-processor interrupt that only ends a halt: the core finds its work itself.
 pub const WAKE: u8 = 0xf0;
@@ -118,17 +119,42 @@ fn load_table(table: &'static Table) {
     unsafe { asm!("lidt [{}]", in(reg) &pointer, options(readonly, nostack, preserves_flags)) };
 }
 
-/// Disables interrupts. The kernel enables them nowhere but in [`wait`]; programs run with them.
+/// Disables interrupts. The kernel enables them nowhere but in [`wait`] and [`take`]; programs run with them.
 pub fn disable() {
     // SAFETY: changes the interrupt flag only.
     unsafe { asm!("cli", options(nomem, nostack)) };
 }
 
 /// Waits with interrupts enabled until one has been handled. Interrupts are disabled before and after, and none that
-/// arrives in between is missed.
+/// arrives in between is missed. By MWAIT where the processor has it: the other hardware thread of the core gets more of it than by a halt.
 pub fn wait() {
+    if features().mwait {
+        // Nobody stores to it: it is interrupts that end the wait.
+        let line = 0u64;
+        // SAFETY: the processor has both instructions; `sti` takes effect after `mwait` has begun; the handlers return with every register as it was.
+        unsafe {
+            asm!(
+                "monitor",
+                "xor eax, eax",
+                "sti",
+                "mwait",
+                "cli",
+                inout("rax") &line => _,
+                in("rcx") 0,
+                in("rdx") 0,
+                options(nostack),
+            );
+        }
+        return;
+    }
     // SAFETY: `sti` takes effect after `hlt` has begun; the handlers return with every register as it was.
     unsafe { asm!("sti", "hlt", "cli", options(nomem, nostack)) };
+}
+
+/// Handles the interrupts that have come meanwhile. Interrupts are disabled before and after.
+pub fn take() {
+    // SAFETY: `sti` takes effect after the instruction behind it; the handlers return with every register as it was.
+    unsafe { asm!("sti", "nop", "cli", options(nomem, nostack)) };
 }
 
 /// Stops this core for ever, with interrupts disabled.

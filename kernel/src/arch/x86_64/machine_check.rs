@@ -45,7 +45,7 @@ pub(super) fn enable() {
         // SAFETY: the bank exists, and every bit may be set: those that mean nothing are ignored.
         unsafe { register(CONTROL, bank).write(u64::MAX) };
     }
-    // SAFETY: as in `banks`; the register is there if the capabilities say so.
+    // SAFETY: with banks the capabilities' register exists, and the other one if these say so.
     unsafe {
         if banks() > 0 && Msr::new(CAPABILITIES).read() & HAS_GLOBAL_CONTROL != 0 {
             Msr::new(GLOBAL_CONTROL).write(u64::MAX);

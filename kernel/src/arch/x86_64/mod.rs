@@ -19,6 +19,7 @@ pub mod interrupt_controller;
 pub mod interrupts;
 pub mod linear_map;
 pub mod machine_check;
+pub mod management_interrupts;
 pub mod paging;
 mod ports;
 pub mod power;

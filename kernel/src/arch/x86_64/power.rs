@@ -24,13 +24,13 @@ pub fn switch_off(how: &PowerOff) {
         // SAFETY: the firmware's tables name the ports for this use, and nobody else in the kernel uses them.
         let is_handed_over = || unsafe { ports::read_u16(first) } & IS_HANDED_OVER != 0;
         if !is_handed_over() {
-            // SAFETY: as above.
+            // SAFETY: the firmware's tables name the port for this value.
             unsafe { ports::write_u8(port, value) };
             clock::wait_until(is_handed_over, PATIENCE);
         }
     }
     for (port, sleep_type) in [Some(how.first), how.second].into_iter().flatten() {
-        // SAFETY: as above. The machine loses its memory, which nobody needs any more.
+        // SAFETY: the firmware's tables name the ports for this use. The machine loses its memory, which nobody needs any more.
         unsafe {
             let kept = ports::read_u16(port) & !(SLEEP_TYPE_MASK | SLEEP_NOW);
             let wanted = kept | u16::from(sleep_type) << SLEEP_TYPE_SHIFT;
@@ -50,7 +50,7 @@ pub fn reset(how: Option<Reset>) -> ! {
     match how {
         // SAFETY: the firmware's tables name the register for this use.
         Some(Reset::Port(port, value)) => unsafe { ports::write_u8(port, value) },
-        // SAFETY: as above; the linear map covers the first 4 GiB at least, where devices' registers are.
+        // SAFETY: the firmware's tables name the register for this use; the linear map covers the first 4 GiB at least, where devices' registers are.
         Some(Reset::Memory(address, value)) if address < 1 << 32 => unsafe {
             linear(PhysAddr::new(address)).write_volatile(value);
         },

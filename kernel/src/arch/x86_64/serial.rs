@@ -47,7 +47,8 @@ unsafe impl Send for Registers {}
 impl Backend for Registers {
     #[inline(never)]
     unsafe fn read(&mut self, register: u8) -> u8 {
-        read(self.address(register))
+        // SAFETY: a register of this port (`Serial::open`).
+        unsafe { read(self.address(register)) }
     }
 
     #[inline(never)]
@@ -55,18 +56,21 @@ impl Backend for Registers {
         match self {
             // SAFETY: the device is the driver's alone (the contract of `Uart16550`), and no memory is behind it.
             Registers::Ports(first) => unsafe { ports::write_u8(*first + u16::from(register), value) },
-            // SAFETY: as above; the register is mapped for ever (`Serial::open`).
+            // SAFETY: the device is the driver's alone; the register is mapped for ever (`Serial::open`).
             Registers::Memory(..) => unsafe { (self.address(register) as *mut u8).write_volatile(value) },
         }
     }
 }
 
 /// A byte at an I/O port, or at an address of the kernel's, which no port's number is.
-fn read(address: u64) -> u8 {
+///
+/// # Safety
+/// A serial port has a register there: reading it has no effect on memory, and one that has an address is mapped for ever.
+unsafe fn read(address: u64) -> u8 {
     match u16::try_from(address) {
-        // SAFETY: a register of a serial port; reading it has no effect on memory.
+        // SAFETY: a register whose reading has no effect on memory (this function's contract).
         Ok(port) => unsafe { ports::read_u8(port) },
-        // SAFETY: a register of a serial port that is mapped for ever (`Serial::open`).
+        // SAFETY: a register that is mapped for ever (this function's contract).
         Err(_) => unsafe { (address as *const u8).read_volatile() },
     }
 }
@@ -137,6 +141,7 @@ fn left_by_firmware(device: &mut Uart16550<Registers>) -> BaudRate {
 pub fn is_sending() -> bool {
     match STATUS.load(Ordering::Relaxed) {
         0 => false,
-        address => !LSR::from_bits_retain(read(address)).contains(LSR::THR_EMPTY),
+        // SAFETY: `Serial::open` has stored a register of its port, which is there still.
+        address => !LSR::from_bits_retain(unsafe { read(address) }).contains(LSR::THR_EMPTY),
     }
 }

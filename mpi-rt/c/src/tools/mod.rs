@@ -2,7 +2,6 @@
 //! performance variables. There are no events: nothing interrupts a rank to tell of one.
 //!
 //! Its functions return codes of their own and call no error handler, and work before the runtime starts and after it has ended.
-#![allow(clippy::disallowed_types, reason = "statics of this rank alone")]
 
 mod category;
 mod control;
@@ -14,7 +13,7 @@ mod variable;
 use crate::mpi;
 use crate::types::give;
 use core::ffi::{CStr, c_char, c_int};
-use core::sync::atomic::{AtomicU32, Ordering};
+use lwk_primitive::own::Own;
 
 /// Codes of the tool interface (MPI-5.0, section 15.3.10).
 pub mod error {
@@ -36,12 +35,12 @@ pub mod error {
 /// What the functions here return: a code, or success.
 pub type Outcome = Result<(), c_int>;
 
-/// How often `MPI_T_init_thread` has been called more than `MPI_T_finalize`. Relaxed everywhere: a rank is one thread.
-static STARTED: AtomicU32 = AtomicU32::new(0);
+/// How often `MPI_T_init_thread` has been called more than `MPI_T_finalize`.
+static STARTED: Own<u32> = Own::<u32>::new(0);
 
 /// Carries a call out between start and end of the interface.
 pub fn tool(call: impl FnOnce() -> Outcome) -> c_int {
-    if STARTED.load(Ordering::Relaxed) == 0 {
+    if STARTED.get() == 0 {
         return error::NOT_INITIALIZED;
     }
     call().err().unwrap_or(0)
@@ -104,18 +103,16 @@ pub fn at<T>(list: &[T], index: c_int) -> Result<&T, c_int> {
 
 mpi! {
     fn T_init_thread(_required: c_int, provided: *mut c_int) -> c_int {
-        // Relaxed: see STARTED.
-        STARTED.fetch_add(1, Ordering::Relaxed);
+        STARTED.set(STARTED.get() + 1);
         tell(provided, 0);
         0
     }
 
     fn T_finalize() -> c_int {
-        // Relaxed: see STARTED.
-        match STARTED.load(Ordering::Relaxed).checked_sub(1) {
+        match STARTED.get().checked_sub(1) {
             None => error::NOT_INITIALIZED,
             Some(count) => {
-                STARTED.store(count, Ordering::Relaxed);
+                STARTED.set(count);
                 0
             }
         }

@@ -3,7 +3,7 @@
 use lwk_copy::threshold::EAGER_LIMIT;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::path::smartmap::CELLS;
-use lwk_mpi_rt::receive::{HELD_BYTES, HELD_OVERHEAD};
+use lwk_mpi_rt::waiting::{HELD_BYTES, HELD_OVERHEAD};
 use lwk_user::syscall::core_counters;
 use lwk_user::{clock, start};
 

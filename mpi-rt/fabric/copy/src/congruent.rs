@@ -6,11 +6,11 @@
 //! buffers that are not congruent storing in turn is the faster by a fifth.
 
 use crate::arch;
-use core::sync::atomic::{AtomicU8, Ordering};
+use lwk_primitive::own::Own;
 use lwk_user::abi::address::SLOT_BYTES;
 
 /// Whether this processor confuses congruent addresses; found at the first use.
-static CONFUSES: AtomicU8 = AtomicU8::new(UNKNOWN);
+static CONFUSES: Own<u8> = Own::<u8>::new(UNKNOWN);
 const UNKNOWN: u8 = 0;
 const NO: u8 = 1;
 const YES: u8 = 2;
@@ -22,16 +22,14 @@ pub fn are_confused<T>(one: *const T, other: *const T) -> bool {
 }
 
 fn confuses() -> bool {
-    // Relaxed: this rank alone reads and writes it.
-    let known = CONFUSES.load(Ordering::Relaxed);
+    let known = CONFUSES.get();
     (if known == UNKNOWN { ask() } else { known }) == YES
 }
 
 #[cold]
 fn ask() -> u8 {
     let found = if arch::is_looked_up_by_linear_address() { YES } else { NO };
-    // Relaxed: as above.
-    CONFUSES.store(found, Ordering::Relaxed);
+    CONFUSES.set(found);
     found
 }
 

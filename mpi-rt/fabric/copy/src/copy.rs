@@ -5,10 +5,10 @@
 
 use crate::arch::{self, Vectors};
 use crate::threshold::{FEW, STRING_FROM, TWO_STRETCHES};
-use core::sync::atomic::{AtomicU8, Ordering};
+use lwk_primitive::own::Own;
 
 /// The vectors to use, as [`Loop`]; found at the first use.
-static LOOP: AtomicU8 = AtomicU8::new(Loop::Unknown as u8);
+static LOOP: Own<u8> = Own::<u8>::new(Loop::Unknown as u8);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -31,8 +31,7 @@ fn find_loop() -> u8 {
             Vectors::Avx512 => Loop::Avx512,
         }
     };
-    // Relaxed: this rank alone reads and writes it.
-    LOOP.store(found as u8, Ordering::Relaxed);
+    LOOP.set(found as u8);
     found as u8
 }
 
@@ -50,8 +49,7 @@ pub fn vectors() -> Vectors {
 
 #[inline(always)]
 fn chosen() -> u8 {
-    // Relaxed: this rank alone reads and writes it.
-    let chosen = LOOP.load(Ordering::Relaxed);
+    let chosen = LOOP.get();
     if chosen == Loop::Unknown as u8 { find_loop() } else { chosen }
 }
 

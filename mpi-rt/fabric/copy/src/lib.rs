@@ -1,18 +1,13 @@
 //! How a rank reaches memory that its peers use as well: blocks by the copy loop that suits size, processor and home ([`copy()`], [`few`]), one word by
 //! one instruction ([`word`]), words that peers update by the processor's atomics ([`Word`]). From which size on what is used stands in [`threshold`]. Both runtimes, MPI and OpenSHMEM, move everything by these.
 #![no_std]
-#![allow(
-    clippy::disallowed_types,
-    reason = "the program's own words, as the processor's atomics; no protocol"
-)]
 
 mod arch;
-mod atomic;
 mod congruent;
 mod copy;
 pub mod threshold;
 
 pub use arch::{Vectors, word};
-pub use atomic::{Word, update};
 pub use congruent::are_confused;
 pub use copy::{copy, few, vectors};
+pub use lwk_primitive::word::{Word, update};

@@ -46,6 +46,14 @@ pub const HELP_FROM: usize = 64 << 10;
 /// Bytes that one of the two takes at a time. Measured with `HELP_FROM`.
 pub const HELPED_AT_A_TIME: usize = 32 << 10;
 
+// Updates of windows' elements.
+
+/// From so many words on an update takes the target's lock and goes through the reductions' loops instead of by one locked instruction a word. Measured
+/// between far cores, with a flush: 2 words take 50 ns by instructions and 26 under the lock.
+pub const BULK_ELEMENTS: usize = 2;
+/// Bytes of words that are updated under the lock at a time, so that others wait no longer. Not measured: what takes about a microsecond.
+pub const BULK_BYTES: usize = 16 << 10;
+
 // Collectives.
 
 /// MPI's broadcast to one: from this size on both ranks copy a half. Measured as [`HELP_FROM`], which it is.
@@ -56,3 +64,9 @@ pub const ROOT_HELPS_FROM: usize = 16 << 10;
 /// MPI's allreduce: contributions up to this many bytes are told to all instead of posted: a KiB, and what is left of the lines that it and a word
 /// take. Measured on far cores with contributions just written: 512 B and 1 KiB take 0.65 and 0.7 of the time of shares.
 pub const TOLD_LIMIT: usize = 1080;
+/// Alltoall between neighbours with parts that differ: groups of at most so many ranks tell all, in larger ones only neighbours wait for each other. Not
+/// measured: neighbours in a grid of three dimensions, and as many again.
+pub const NEIGHBOURS_TELL_UP_TO: u32 = 12;
+/// MPI's gather with parts that differ, of more than two ranks: parts of so many bytes are copied by their leaves, shorter ones by the root. Not measured: a copy
+/// takes longer than the way there and back that it costs.
+pub const LEAVES_COPY_FROM: usize = 16 << 10;

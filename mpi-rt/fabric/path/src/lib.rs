@@ -222,6 +222,14 @@ pub trait Path {
         Ok(())
     }
 
+    /// Tells a peer of another node, if it reaches any, that a question is coming which that rank may not be listening for.
+    fn call(&mut self, _: WorldRank) {}
+
+    /// Such calls that have come since it was asked.
+    fn take_calls(&mut self) -> u32 {
+        0
+    }
+
     /// What it takes; no send completes by itself if nothing else is said.
     fn limits(&self) -> Limits {
         Limits { eager: 0 }

@@ -7,7 +7,7 @@
 use crate::WorldRank;
 use alloc::vec::Vec;
 use core::fmt;
-use lwk_place::peer_of;
+use lwk_place::distance;
 use lwk_user::abi::runtime::{DISTANCES, SIZE_LIMITS, SIZES};
 use lwk_user::job;
 
@@ -29,7 +29,7 @@ impl Profile {
     /// Nothing has been counted.
     pub fn new() -> Profile {
         Profile {
-            distances: (0..job().size()).map(|rank| distance(WorldRank(rank))).collect(),
+            distances: (0..job().size()).map(|rank| distance(job().rank(), WorldRank(rank))).collect(),
             counts: [[Count::default(); SIZES.len()]; DISTANCES.len()],
         }
     }
@@ -55,23 +55,6 @@ impl Profile {
             }
         }
         self.counts = Default::default();
-    }
-}
-
-/// How far away a peer's core is, as far as the job page knows.
-fn distance(peer: WorldRank) -> usize {
-    let place = peer_of(peer).and_then(|peer| job().place(peer.node_rank()));
-    let (mine, Some(theirs)) = (job().my_place(), place) else {
-        return DISTANCES.len() - 1;
-    };
-    if peer == job().rank() {
-        0
-    } else if mine.l3 == theirs.l3 || mine.l2 == theirs.l2 {
-        1
-    } else if mine.package == theirs.package {
-        2
-    } else {
-        3
     }
 }
 

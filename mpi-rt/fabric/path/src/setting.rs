@@ -18,6 +18,11 @@ pub enum Setting {
     Smartmap = 0,
     ShmBasic,
     ShmAdvanced,
+    Limic2,
+    Hybrid,
+    Mcni,
+    Mci,
+    Sci,
     // For tests.
     /// Everything late and in pieces.
     Late,
@@ -56,6 +61,11 @@ impl Setting {
         Setting::Smartmap,
         Setting::ShmBasic,
         Setting::ShmAdvanced,
+        Setting::Limic2,
+        Setting::Hybrid,
+        Setting::Mcni,
+        Setting::Mci,
+        Setting::Sci,
         Setting::Late,
         Setting::BySize,
         Setting::Halves,
@@ -76,6 +86,11 @@ impl Setting {
             Setting::Smartmap | Setting::Halves | Setting::Portals => [PathId::Smartmap; CLASSES],
             Setting::ShmBasic => [PathId::ShmBasic; CLASSES],
             Setting::ShmAdvanced => [PathId::ShmAdvanced; CLASSES],
+            Setting::Limic2 => [PathId::Limic2; CLASSES],
+            Setting::Hybrid => [PathId::Hybrid; CLASSES],
+            Setting::Mcni => [PathId::Mcni; CLASSES],
+            Setting::Mci => [PathId::Mci; CLASSES],
+            Setting::Sci => [PathId::Sci; CLASSES],
             Setting::Late => [PathId::Late; CLASSES],
             Setting::BySize => [PathId::Smartmap, PathId::ShmBasic],
         }
@@ -83,7 +98,7 @@ impl Setting {
 }
 
 /// The setting that the environment names, or the default. Errors: a name that there is not.
-pub fn named(find: impl Fn(&str) -> Option<&'static str>) -> Result<Setting, Bad> {
+pub fn named<'a>(find: impl Fn(&str) -> Option<&'a str>) -> Result<Setting, Bad> {
     let Some(name) = find(VARIABLE) else { return Ok(Setting::Smartmap) };
     Setting::ALL.into_iter().find(|setting| setting.name() == name).ok_or_else(|| {
         let names = Setting::ALL.map(Setting::name).join(", ");

@@ -12,7 +12,7 @@ use crate::portals::Portals;
 use crate::profile::Profile;
 use crate::region::Region;
 use crate::setting::{self, Distance, Setting};
-use crate::shm::{Advanced, Basic, Shm, Tunables, tunables};
+use crate::shm::{Advanced, Basic, Hybrid, Limic2, Mci, Mcni, Sci, Shm, Tunables, limic2, ordered, tunables};
 use crate::smartmap::Smartmap;
 use crate::{
     Arrival, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Result, Started, Ticket, UnderWay,
@@ -42,10 +42,25 @@ pub enum PathId {
     ShmAdvanced = 2,
     Late = 3,
     Portals = 4,
+    Limic2 = 5,
+    Hybrid = 6,
+    Mcni = 7,
+    Mci = 8,
+    Sci = 9,
 }
 
-const PATHS: [PathId; 5] =
-    [PathId::Smartmap, PathId::ShmBasic, PathId::ShmAdvanced, PathId::Late, PathId::Portals];
+const PATHS: [PathId; 10] = [
+    PathId::Smartmap,
+    PathId::ShmBasic,
+    PathId::ShmAdvanced,
+    PathId::Late,
+    PathId::Portals,
+    PathId::Limic2,
+    PathId::Hybrid,
+    PathId::Mcni,
+    PathId::Mci,
+    PathId::Sci,
+];
 
 /// Which path carries a peer's messages.
 #[derive(Clone, Copy)]
@@ -144,6 +159,26 @@ impl Table {
         if self.others[place].is_none() {
             self.others[place] = Some(match path {
                 PathId::ShmAdvanced => Box::new(Shm::<Advanced>::start_up(sizes)?),
+                PathId::Limic2 => {
+                    limic2::require("limic2");
+                    Box::new(Shm::<Limic2>::start_up(sizes)?)
+                }
+                PathId::Hybrid => {
+                    limic2::require("hybrid");
+                    Box::new(Shm::<Hybrid>::start_up(sizes)?)
+                }
+                PathId::Mcni => {
+                    ordered::require("mcni");
+                    Box::new(Shm::<Mcni>::start_up(sizes)?)
+                }
+                PathId::Mci => {
+                    ordered::require("mci");
+                    Box::new(Shm::<Mci>::start_up(sizes)?)
+                }
+                PathId::Sci => {
+                    ordered::require("sci");
+                    Box::new(Shm::<Sci>::start_up(sizes)?)
+                }
                 PathId::Late => Box::new(Late::new(Shm::<Basic>::start_up(sizes)?)),
                 PathId::Portals => Box::new(Portals::start_up()?),
                 PathId::Smartmap | PathId::ShmBasic => Box::new(Shm::<Basic>::start_up(sizes)?),
@@ -155,6 +190,20 @@ impl Table {
     /// Waits until the ranks of all nodes have started their paths: called by one rank of each node, when its ranks have. Errors: [`Fault::NoMemory`].
     pub fn meet_nodes(&mut self) -> Result<()> {
         self.others.iter_mut().flatten().try_for_each(|path| path.meet_nodes())
+    }
+
+    /// Calls a rank of another node: see [`Path::call`].
+    pub fn call(&mut self, peer: WorldRank) {
+        self.others.iter_mut().flatten().for_each(|path| path.call(peer));
+    }
+
+    /// Calls that have come since it was asked.
+    #[inline]
+    pub fn take_calls(&mut self) -> u32 {
+        match &mut self.others[PathId::Portals as usize - 1] {
+            Some(path) => path.take_calls(),
+            None => 0,
+        }
     }
 
     /// The name by which the table's filling was chosen.

@@ -15,6 +15,7 @@ pub use lwk_user::{NodeRank, Rank as WorldRank};
 pub use slot::{Slot, in_one_slot, is_own, seen_by_wire, seen_from_here};
 
 use lwk_user::abi::portals;
+use lwk_user::abi::runtime::DISTANCES;
 use lwk_user::job;
 
 /// A node of the job, from 0.
@@ -49,4 +50,21 @@ pub fn world_rank_of(peer: Peer) -> WorldRank {
 #[inline]
 pub fn is_far(rank: WorldRank) -> bool {
     peer_of(rank).is_none_or(|peer| wall::is_between(peer.node_rank()))
+}
+
+/// How far apart the cores of two ranks are, as far as the job page knows: an index of [`DISTANCES`]. Ranks of other nodes are as far as any of this one.
+pub fn distance(one: WorldRank, other: WorldRank) -> usize {
+    let place = |rank| peer_of(rank).and_then(|peer| job().place(peer.node_rank()));
+    let (Some(here), Some(there)) = (place(one), place(other)) else {
+        return DISTANCES.len() - 1;
+    };
+    if one == other {
+        0
+    } else if here.l3 == there.l3 || here.l2 == there.l2 {
+        1
+    } else if here.package == there.package {
+        2
+    } else {
+        3
+    }
 }

@@ -1,33 +1,29 @@
 //! A wall across the node, for tests: ranks of the other half count as another node's, and no load or store reaches them.
 //!
 //! Where programs are to run over several nodes there must be no load from a rank of another one. With the wall up each translation asserts it.
-#![allow(clippy::disallowed_types, reason = "statics of this rank alone")]
 
 use crate::NodeRank;
-use core::sync::atomic::{AtomicU32, Ordering};
+use lwk_primitive::own::Own;
 use lwk_user::job;
 
 /// The first rank behind the wall; 0: there is no wall.
-static FIRST_BEHIND: AtomicU32 = AtomicU32::new(0);
+static FIRST_BEHIND: Own<u32> = Own::<u32>::new(0);
 
 /// Builds a wall in the middle of the node's ranks, if there are two or more. Every rank must, before it translates an address.
 pub fn build() {
-    // Relaxed: this rank alone reads it.
-    FIRST_BEHIND.store(job().node_size() / 2, Ordering::Relaxed);
+    FIRST_BEHIND.set(job().node_size() / 2);
 }
 
 /// On which side of the wall a rank is; 0 if there is none.
 pub fn side_of(rank: NodeRank) -> u32 {
-    // Relaxed: as above.
-    let first = FIRST_BEHIND.load(Ordering::Relaxed);
+    let first = FIRST_BEHIND.get();
     (first != 0 && rank.0 >= first) as u32
 }
 
 /// Whether the wall is between this rank and another.
 #[inline(always)]
 pub fn is_between(rank: NodeRank) -> bool {
-    // Relaxed: as above.
-    let first = FIRST_BEHIND.load(Ordering::Relaxed);
+    let first = FIRST_BEHIND.get();
     first != 0 && (rank.0 < first) != (job().node_rank().0 < first)
 }
 

@@ -2,8 +2,8 @@
 
 use crate::element::Element;
 use crate::operator::Operation;
-use core::sync::atomic::{Ordering, compiler_fence};
 use lwk_copy::Vectors;
+use lwk_primitive::machine::compiler_barrier;
 
 /// `out[i] = left[i] op right[i]` for `count` elements, and the same into `twin` unless that is null. Buffers
 /// may be in a peer's slot and need no alignment; each target is one of the sources or overlaps neither, nor
@@ -120,7 +120,7 @@ unsafe fn combine<T: Element, O: Operation<T>>(
             at += lanes;
             // No code: without it the compiler makes vectors of what lies at the same place of several chunks, by gathering. Measured: 65 us
             // instead of 7 for 256 KiB of 4-byte numbers.
-            compiler_fence(Ordering::SeqCst);
+            compiler_barrier();
         }
         for at in whole..count {
             let result = O::combine(left.add(at).read_unaligned(), right.add(at).read_unaligned());

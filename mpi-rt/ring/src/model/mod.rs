@@ -7,5 +7,6 @@ mod meeting;
 mod notes;
 mod posts;
 mod published;
+mod reply;
 mod ring;
 mod turns;

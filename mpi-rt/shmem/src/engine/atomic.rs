@@ -1,11 +1,13 @@
-//! Remote atomics (the standard, section 9.7): one locked instruction on the peer's memory.
+//! Remote atomics (the standard, section 9.7): one locked instruction on the peer's memory, or an operation of Portals' where none gets there.
 //!
 //! `set` is a store and `fetch` a load, which are atomic as they are. `fetch_and`, `fetch_or` and `fetch_xor` are a loop around
 //! a locked compare-exchange, since this processor has no instruction that does one of them and returns the old value. The
 //! non-blocking forms are complete at once.
 
-use super::pe::at;
-use lwk_copy::Word;
+use super::far::{self, Word};
+use super::pe::near;
+use lwk_copy::Word as _;
+use lwk_remote::Change;
 
 mod sealed {
     pub trait Sealed {}
@@ -76,7 +78,14 @@ integers!(i32, u32, i64, u64);
 pub unsafe fn atomic_fetch<T: AtomicWord>(source: *const T, pe: i32) -> T {
     // SAFETY: `source` is symmetric, aligned and used at once by atomics only (this function's contract);
     // `Bits` has its size and alignment.
-    T::from_word(unsafe { T::Bits::load(at(source, pe).cast()) })
+    T::from_word(unsafe {
+        match near(source, pe) {
+            Some(at) => lwk_copy::Word::load(at.cast::<T::Bits>()),
+            None => far::apart(|| {
+                far::fetch(source.cast_mut().cast::<T::Bits>(), Change::Or(lwk_remote::Word::ZERO), pe)
+            }),
+        }
+    })
 }
 
 /// Sets PE `pe`'s `dest` (`shmem_TYPE_atomic_set`).
@@ -87,7 +96,13 @@ pub unsafe fn atomic_fetch<T: AtomicWord>(source: *const T, pe: i32) -> T {
 pub unsafe fn atomic_set<T: AtomicWord>(dest: *mut T, value: T, pe: i32) {
     // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract);
     // `Bits` has its size and alignment.
-    unsafe { T::Bits::store(at(dest, pe).cast(), value.into_word()) }
+    unsafe {
+        match near(dest, pe) {
+            Some(at) => T::Bits::store(at.cast(), value.into_word()),
+            // Of four or eight bytes: one store.
+            None => far::apart(|| far::store(dest, value, pe)),
+        }
+    }
 }
 
 /// Sets PE `pe`'s `dest` and returns what was there (`shmem_TYPE_atomic_swap`).
@@ -98,7 +113,12 @@ pub unsafe fn atomic_set<T: AtomicWord>(dest: *mut T, value: T, pe: i32) {
 pub unsafe fn atomic_swap<T: AtomicWord>(dest: *mut T, value: T, pe: i32) -> T {
     // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract);
     // `Bits` has its size and alignment.
-    T::from_word(unsafe { T::Bits::swap(at(dest, pe).cast(), value.into_word()) })
+    T::from_word(unsafe {
+        match near(dest, pe) {
+            Some(at) => T::Bits::swap(at.cast(), value.into_word()),
+            None => far::apart(|| far::fetch(dest.cast::<T::Bits>(), Change::Swap(value.into_word()), pe)),
+        }
+    })
 }
 
 /// Sets PE `pe`'s `dest` to `value` if it is `cond`; returns what was there (`shmem_TYPE_atomic_compare_swap`).
@@ -108,7 +128,12 @@ pub unsafe fn atomic_swap<T: AtomicWord>(dest: *mut T, value: T, pe: i32) -> T {
 #[inline]
 pub unsafe fn atomic_compare_swap<T: AtomicInteger>(dest: *mut T, cond: T, value: T, pe: i32) -> T {
     // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract).
-    unsafe { T::compare_exchange(at(dest, pe), cond, value) }
+    unsafe {
+        match near(dest, pe) {
+            Some(at) => T::compare_exchange(at, cond, value),
+            None => far::apart(|| far::fetch(dest, Change::CompareSwap(cond, value), pe)),
+        }
+    }
 }
 
 /// Adds one; returns what was there (`shmem_TYPE_atomic_fetch_inc`). Wraps around.
@@ -117,8 +142,8 @@ pub unsafe fn atomic_compare_swap<T: AtomicInteger>(dest: *mut T, cond: T, value
 /// As for [`atomic_fetch`].
 #[inline]
 pub unsafe fn atomic_fetch_inc<T: AtomicInteger>(dest: *mut T, pe: i32) -> T {
-    // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract).
-    unsafe { T::add(at(dest, pe), T::ONE) }
+    // SAFETY: this function's contract.
+    unsafe { atomic_fetch_add(dest, T::ONE, pe) }
 }
 
 /// Adds one (`shmem_TYPE_atomic_inc`). Wraps around.
@@ -127,12 +152,12 @@ pub unsafe fn atomic_fetch_inc<T: AtomicInteger>(dest: *mut T, pe: i32) -> T {
 /// As for [`atomic_fetch`].
 #[inline]
 pub unsafe fn atomic_inc<T: AtomicInteger>(dest: *mut T, pe: i32) {
-    // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's contract).
-    unsafe { T::add(at(dest, pe), T::ONE) };
+    // SAFETY: this function's contract.
+    unsafe { atomic_add(dest, T::ONE, pe) }
 }
 
 macro_rules! operations {
-    ($($operation:ident: $fetching:ident $plain:ident $what:literal;)*) => {
+    ($($operation:ident $change:ident: $fetching:ident $plain:ident $what:literal;)*) => {
         $(
             #[doc = concat!($what, "; returns what was there (`shmem_TYPE_", stringify!($fetching), "`).")]
             ///
@@ -142,7 +167,12 @@ macro_rules! operations {
             pub unsafe fn $fetching<T: AtomicInteger>(dest: *mut T, value: T, pe: i32) -> T {
                 // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's
                 // contract).
-                unsafe { T::$operation(at(dest, pe), value) }
+                unsafe {
+                    match near(dest, pe) {
+                        Some(at) => T::$operation(at, value),
+                        None => far::apart(|| far::fetch(dest, Change::$change(value), pe)),
+                    }
+                }
             }
 
             #[doc = concat!($what, " (`shmem_TYPE_", stringify!($plain), "`).")]
@@ -153,17 +183,22 @@ macro_rules! operations {
             pub unsafe fn $plain<T: AtomicInteger>(dest: *mut T, value: T, pe: i32) {
                 // SAFETY: `dest` is symmetric, aligned and used at once by atomics only (this function's
                 // contract).
-                unsafe { T::$operation(at(dest, pe), value) };
+                unsafe {
+                    match near(dest, pe) {
+                        Some(at) => drop(T::$operation(at, value)),
+                        None => far::apart(|| far::change(dest, Change::$change(value), pe)),
+                    }
+                }
             }
         )*
     };
 }
 
 operations! {
-    add: atomic_fetch_add atomic_add "Adds `value` to PE `pe`'s `dest`, wrapping around";
-    and: atomic_fetch_and atomic_and "Bitwise and of `value` to PE `pe`'s `dest`";
-    or: atomic_fetch_or atomic_or "Bitwise or of `value` to PE `pe`'s `dest`";
-    xor: atomic_fetch_xor atomic_xor "Bitwise exclusive or of `value` to PE `pe`'s `dest`";
+    add Add: atomic_fetch_add atomic_add "Adds `value` to PE `pe`'s `dest`, wrapping around";
+    and And: atomic_fetch_and atomic_and "Bitwise and of `value` to PE `pe`'s `dest`";
+    or Or: atomic_fetch_or atomic_or "Bitwise or of `value` to PE `pe`'s `dest`";
+    xor Xor: atomic_fetch_xor atomic_xor "Bitwise exclusive or of `value` to PE `pe`'s `dest`";
 }
 
 macro_rules! non_blocking {

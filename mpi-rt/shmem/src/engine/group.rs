@@ -1,6 +1,6 @@
 //! Which PEs take part in a collective call: every team, and every active set, is a stride through the PE numbers.
 
-use super::pe::{my_pe, n_pes};
+use super::pe::{mapped, my_pe, n_pes};
 
 /// PEs `start`, `start + stride`, … as this PE, one of them, sees them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +17,14 @@ impl Group {
     #[inline]
     pub(crate) fn world() -> Group {
         Group { start: 0, stride: 1, size: n_pes(), me: my_pe() }
+    }
+
+    /// The PEs around this one that can be loaded from and stored to.
+    pub(crate) fn near() -> Group {
+        let is_near = |pe: &i32| mapped::<u8>(core::ptr::null(), *pe).is_some();
+        let start = (0..my_pe()).rev().take_while(is_near).last().unwrap_or(my_pe());
+        let size = (start..n_pes()).take_while(is_near).count() as i32;
+        Group { start, stride: 1, size, me: my_pe() - start }
     }
 
     /// The members `start`, `start + stride`, … of this group, `size` of them, as a group of their own; `None` if some of

@@ -14,6 +14,7 @@ mod collective;
 mod context;
 mod copy;
 mod element;
+mod far;
 mod fatal;
 mod group;
 mod heap;

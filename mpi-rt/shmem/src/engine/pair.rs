@@ -4,13 +4,14 @@
 //! same collective calls in the same order, so both count alike; a program whose PEs call in different orders may deadlock
 //! under the standard, too.
 
+use super::far;
 use super::fatal::stop;
-use super::pe::{at, my_pe, n_pes};
-use crate::protocol::mailbox::{LETTER_WORDS, Mailbox, POLLS_PER_LOOK, Trouble};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use super::pe::{mapped, my_pe, n_pes, near};
+use crate::primitive::{AtomicU32, AtomicU64, Ordering};
+use crate::protocol::mailbox::{LETTER_WORDS, Mailbox, Trouble};
+use crate::protocol::wait::wait;
 use lwk_abi::address::MAX_RANKS;
 use lwk_user::smartmap::{Shared, Symmetric};
-use lwk_user::wait::spin_until;
 
 /// What a signal or letter belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,13 +80,14 @@ static HEARD: Counts = Counts::new();
 static POSTED: Counts = Counts::new();
 static TAKEN: Counts = Counts::new();
 
-/// The mailbox in PE `pe` that this PE writes.
+/// The mailbox that this PE writes in others, as they call it.
 #[inline(always)]
-fn outgoing(pe: i32) -> &'static Mailbox {
-    let own = INBOX.as_ptr().cast::<Mailbox>().wrapping_add(super::my_pe() as usize);
-    // SAFETY: a static, so the peer has it at the same address, initialised, as long as the job runs; `Shared`.
-    unsafe { &*at(own, pe) }
+fn outgoing() -> *mut Mailbox {
+    INBOX.as_ptr().cast::<Mailbox>().wrapping_add(my_pe() as usize)
 }
+
+/// As many PEs at most.
+pub(crate) const MOST: usize = MAX_RANKS;
 
 /// The mailbox of this PE that PE `pe` writes.
 #[inline(always)]
@@ -104,28 +106,22 @@ pub(crate) fn gone_word() -> &'static AtomicU32 {
 /// Whether a PE has exited.
 #[cold]
 fn is_gone(pe: i32) -> bool {
-    // SAFETY: a static, so the peer has it at the same address, as long as the job runs; an atomic.
-    let theirs = unsafe { &*at(GONE.as_ptr(), pe) };
-    // Acquire: pairs with the home's store at the end of the peer, which comes after all that the peer has stored.
-    theirs.load(Ordering::Acquire) != 0
+    let theirs = match mapped(GONE.as_ptr(), pe) {
+        // SAFETY: a static, so the peer has it at the same address, as long as the job runs; an atomic.
+        // Acquire: pairs with the home's store at the end of the peer, which comes after all that the peer has stored.
+        Some(theirs) => Some(unsafe { &*theirs }.load(Ordering::Acquire)),
+        // SAFETY: a static, which is stored as a whole. What the peer has put before arrives before the answer.
+        None => unsafe { far::look(GONE.as_ptr().cast(), pe) },
+    };
+    theirs != Some(0)
 }
 
 /// Waits for a change that only peers can make; `call` is for the line that ends the job when no peer is left to make it.
 #[inline]
-pub(crate) fn await_peers(call: &str, mut condition: impl FnMut() -> bool) {
-    let (mut polls, mut alone) = (0u32, false);
-    spin_until(|| {
-        if condition() {
-            return true;
-        }
-        // What the peers have stored before their ends is there once these are seen: so one more look decides.
-        if alone {
-            nobody_left(call);
-        }
-        polls = polls.wrapping_add(1);
-        alone = polls.is_multiple_of(POLLS_PER_LOOK) && is_alone();
-        false
-    });
+pub(crate) fn await_peers(call: &str, condition: impl FnMut() -> bool) {
+    if !wait(condition, is_alone) {
+        nobody_left(call);
+    }
 }
 
 /// Whether every other PE has exited.
@@ -144,7 +140,25 @@ fn nobody_left(call: &str) -> ! {
 /// Tells PE `pe` that this PE has come this far; what was stored before is visible to it when it hears.
 #[inline]
 pub(crate) fn signal(pe: i32, kind: Kind) {
-    outgoing(pe).signal(SIGNALLED.next(pe), kind as u8);
+    let number = SIGNALLED.next(pe);
+    match near(outgoing(), pe) {
+        // SAFETY: a static, so the peer has it at the same address, initialised, as long as the job runs; `Shared`.
+        Some(mailbox) => unsafe { &*mailbox }.signal(number, kind as u8),
+        None => {
+            let (offset, word) = Mailbox::signal_word(number, kind as u8);
+            put_words(offset, &[word], pe);
+        }
+    }
+}
+
+/// Puts words into the mailbox that this PE writes in PE `pe`, at an offset of bytes. What is put later is there later.
+#[cold]
+#[inline(never)]
+fn put_words(offset: usize, words: &[u64], pe: i32) {
+    // SAFETY: words of the peer's mailbox, which this PE alone writes. The peer loads those that it waits for as wholes, which are put alone.
+    unsafe {
+        far::put(outgoing().cast::<u8>().wrapping_add(offset), words.as_ptr().cast(), size_of_val(words), pe)
+    };
 }
 
 /// Waits for the next signal of PE `pe`. One that has exited counts as having come to the end of all.
@@ -158,7 +172,16 @@ pub(crate) fn hear(pe: i32, kind: Kind) {
 /// Sends PE `pe` a letter. The rule of use in [`crate::protocol::mailbox`] applies.
 #[inline]
 pub(crate) fn post(pe: i32, kind: Kind, words: &[u64; LETTER_WORDS], used: usize) {
-    outgoing(pe).post(POSTED.next(pe), kind as u8, &words[..used.min(LETTER_WORDS)]);
+    let (number, words) = (POSTED.next(pe), &words[..used.min(LETTER_WORDS)]);
+    match near(outgoing(), pe) {
+        // SAFETY: a static, so the peer has it at the same address, initialised, as long as the job runs; `Shared`.
+        Some(mailbox) => unsafe { &*mailbox }.post(number, kind as u8, words),
+        None => {
+            let (content, stamp, word) = Mailbox::letter_words(number, kind as u8);
+            put_words(content, words, pe);
+            put_words(stamp, &[word], pe);
+        }
+    }
 }
 
 /// Waits for the next letter of PE `pe`.

@@ -1,10 +1,11 @@
 //! Remote memory access: put, get, p, g (the standard, section 9.6; SMARTMAP paper, section IV.A).
 //!
-//! A put is a store or a copy into the peer's memory and is complete when the call returns, except that other PEs are
-//! promised to see it only after `quiet`, and in order only across `fence`. So the non-blocking forms are the blocking ones.
+//! A put is a store or a copy into the peer's memory, or an operation of Portals' where none gets there. Its source is free when the call returns; other
+//! PEs are promised to see it only after `quiet`, and in order only across `fence`. So the non-blocking forms are the blocking ones.
 
-use super::copy::{load, store, transfer, transfer_elements};
-use super::pe::at;
+use super::copy::{bytes_of, load, store, transfer, transfer_elements};
+use super::far;
+use super::pe::near;
 
 /// Copies `bytes` bytes from this PE's `source` to PE `pe`'s `dest` (`shmem_putmem`).
 ///
@@ -13,10 +14,14 @@ use super::pe::at;
 /// `bytes` is 1, 2, 4 or 8, nobody else may write either or read `dest` meanwhile.
 #[inline]
 pub unsafe fn putmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
-    let target = at(dest, pe);
     // SAFETY: `source` is readable and the peer's `dest` writable for `bytes` bytes, disjoint (this
     // function's contract).
-    unsafe { transfer(source, target, bytes) }
+    unsafe {
+        match near(dest, pe) {
+            Some(target) => transfer(source, target, bytes),
+            None => far::apart(|| far::put(dest, source, bytes, pe)),
+        }
+    }
 }
 
 /// Copies `bytes` bytes from PE `pe`'s `source` to this PE's `dest` (`shmem_getmem`).
@@ -26,10 +31,14 @@ pub unsafe fn putmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
 /// `bytes` is 1, 2, 4 or 8, nobody else may write either or read `dest` meanwhile.
 #[inline]
 pub unsafe fn getmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
-    let source = at(source, pe);
     // SAFETY: the peer's `source` is readable and `dest` writable for `bytes` bytes, disjoint (this
     // function's contract).
-    unsafe { transfer(source, dest, bytes) }
+    unsafe {
+        match near(source, pe) {
+            Some(source) => transfer(source, dest, bytes),
+            None => far::apart(|| far::get(dest, source, bytes, pe)),
+        }
+    }
 }
 
 /// Copies `count` elements to PE `pe` (`shmem_TYPE_put`, `shmem_putSIZE`). More than an address can count end the job.
@@ -38,10 +47,14 @@ pub unsafe fn getmem(dest: *mut u8, source: *const u8, bytes: usize, pe: i32) {
 /// As for [`putmem`], for `count` elements.
 #[inline]
 pub unsafe fn put<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32) {
-    let target = at(dest, pe);
     // SAFETY: `source` is readable and the peer's `dest` writable for `count` elements, disjoint (this
     // function's contract).
-    unsafe { transfer_elements(source, target, count) }
+    unsafe {
+        match near(dest, pe) {
+            Some(target) => transfer_elements(source, target, count),
+            None => far::apart(|| far::put(dest.cast(), source.cast(), bytes_of::<T>(count), pe)),
+        }
+    }
 }
 
 /// Copies `count` elements from PE `pe` (`shmem_TYPE_get`, `shmem_getSIZE`). More than an address can count end the job.
@@ -50,10 +63,14 @@ pub unsafe fn put<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32
 /// As for [`getmem`], for `count` elements.
 #[inline]
 pub unsafe fn get<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32) {
-    let source = at(source, pe);
     // SAFETY: the peer's `source` is readable and `dest` writable for `count` elements, disjoint (this
     // function's contract).
-    unsafe { transfer_elements(source, dest, count) }
+    unsafe {
+        match near(source, pe) {
+            Some(source) => transfer_elements(source, dest, count),
+            None => far::apart(|| far::get(dest.cast(), source.cast(), bytes_of::<T>(count), pe)),
+        }
+    }
 }
 
 /// Stores one value at PE `pe`'s `dest` (`shmem_TYPE_p`).
@@ -64,7 +81,12 @@ pub unsafe fn get<T: Copy>(dest: *mut T, source: *const T, count: usize, pe: i32
 pub unsafe fn p<T: Copy>(dest: *mut T, value: T, pe: i32) {
     // SAFETY: the peer's `dest` is writable for one element, and `T` has no padding (this function's
     // contract).
-    unsafe { store(at(dest, pe), value) }
+    unsafe {
+        match near(dest, pe) {
+            Some(target) => store(target, value),
+            None => far::apart(|| far::store(dest, value, pe)),
+        }
+    }
 }
 
 /// Loads one value from PE `pe`'s `source` (`shmem_TYPE_g`).
@@ -74,7 +96,12 @@ pub unsafe fn p<T: Copy>(dest: *mut T, value: T, pe: i32) {
 #[inline]
 pub unsafe fn g<T: Copy>(source: *const T, pe: i32) -> T {
     // SAFETY: the peer's `source` is readable for one element, a valid value (this function's contract).
-    unsafe { load(at(source, pe)) }
+    unsafe {
+        match near(source, pe) {
+            Some(source) => load(source),
+            None => far::apart(|| far::load(source, pe)),
+        }
+    }
 }
 
 macro_rules! non_blocking {

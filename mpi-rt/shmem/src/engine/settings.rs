@@ -2,8 +2,9 @@
 //! each also under its old prefix `SMA_`.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt;
+use lwk_path::setting::{self, Bad, Setting};
 
 /// What the environment asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,22 +17,17 @@ pub struct Settings {
     pub info: bool,
     /// Print what set-up has found.
     pub debug: bool,
+    /// For tests: half of the PEs count as another node's.
+    pub wall: bool,
 }
 
 /// A variable whose value makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadSetting {
-    name: String,
-    value: String,
-}
+pub struct BadSetting(String);
 
 impl fmt::Display for BadSetting {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let BadSetting { name, value } = self;
-        write!(
-            f,
-            "{name}={value}: give a positive number of bytes, with k, m, g or t after it if you like, as in 3.5m"
-        )
+        f.write_str(&self.0)
     }
 }
 
@@ -39,7 +35,7 @@ impl core::error::Error for BadSetting {}
 
 impl Settings {
     /// Reads the environment by a function that finds a variable; the old names, which begin with `SMA`, count where the new ones are not
-    /// set. Errors: the symmetric size is not a number of bytes above 0 and below 2^48.
+    /// set. Errors: the symmetric size is not a number of bytes above 0 and below 2^48; there is no such transport.
     pub fn from_environment<'a>(find: impl Fn(&str) -> Option<&'a str>) -> Result<Settings, BadSetting> {
         let variable = |name: &str| {
             let named = |prefix: &str| {
@@ -51,7 +47,9 @@ impl Settings {
         let symmetric_bytes = match variable("SYMMETRIC_SIZE") {
             None => None,
             Some((name, value)) => {
-                let bytes = size(value).ok_or_else(|| BadSetting { name, value: value.to_string() })?;
+                let bytes = size(value).ok_or_else(|| {
+                    BadSetting(format!("{name}={value}: give a positive number of bytes, with k, m, g or t after it if you like, as in 3.5m"))
+                })?;
                 Some(bytes)
             }
         };
@@ -60,6 +58,7 @@ impl Settings {
             version: variable("VERSION").is_some(),
             info: variable("INFO").is_some(),
             debug: variable("DEBUG").is_some(),
+            wall: setting::named(&find).map_err(|Bad(line)| BadSetting(line))? == Setting::Halves,
         })
     }
 }

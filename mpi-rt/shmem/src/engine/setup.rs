@@ -1,15 +1,18 @@
 //! Set-up and end (the standard, section 9.1).
 
-use super::collective::synchronise;
+use super::collective::{partners, synchronise};
+use super::far;
 use super::fatal::stop;
 use super::group::Group;
 use super::heap;
 use super::info::{SPECIFICATION, vendor_name};
-use super::pair::{Kind, gone_word};
-use super::pe::{my_pe, n_pes};
+use super::order::complete;
+use super::pair::{Kind, MOST, gone_word};
+use super::pe::{look_around, my_pe, n_pes};
 use super::settings::Settings;
-use core::sync::atomic::{AtomicU32, Ordering};
-use lwk_user::{job, println, start, syscall};
+use crate::primitive::{AtomicU32, Ordering};
+use lwk_place::wall;
+use lwk_user::{println, start, syscall};
 
 /// `SHMEM_THREAD_SINGLE`: one thread. The only level this library has, as a rank is one thread.
 pub const THREAD_SINGLE: i32 = 0;
@@ -34,12 +37,19 @@ pub fn init(settings: &Settings) {
         _ => {}
     }
     start::require_job();
-    if job().nodes() != 1 {
-        stop(format_args!("shmem_init: this job spans {} nodes; OpenSHMEM jobs run on one", job().nodes()));
+    let world = Group::world();
+    if world.size() as usize > MOST {
+        stop(format_args!("shmem_init: {} PEs are too many: there can be {MOST}", world.size()));
+    }
+    if settings.wall {
+        wall::build();
     }
     STATE.store(RUNNING, Ordering::Relaxed);
     syscall::hold_job(true);
-    synchronise(Group::world(), Kind::SetUp);
+    if !look_around() {
+        far::open(partners(world));
+    }
+    synchronise(world, Kind::SetUp);
     heap::create(settings.symmetric_bytes);
     if my_pe() == 0 {
         tell(settings);
@@ -98,6 +108,7 @@ pub fn finalize() {
         return;
     }
     synchronise(Group::world(), Kind::Finalize);
+    complete();
     heap::destroy();
     STATE.store(AFTER, Ordering::Relaxed);
     syscall::hold_job(false);
@@ -113,6 +124,7 @@ pub fn leave() {
     if STATE.load(Ordering::Relaxed) != RUNNING {
         return;
     }
+    complete();
     STATE.store(AFTER, Ordering::Relaxed);
     syscall::leave_job(gone_word());
 }

@@ -1,7 +1,8 @@
 //! Strided put and get (`shmem_TYPE_iput`, `shmem_TYPE_iget`; the standard, section 9.6.1).
 
-use super::copy::{transfer, transfer_elements};
-use super::pe::at;
+use super::copy::{bytes_of, transfer_elements};
+use super::far;
+use super::pe::near;
 
 /// Copies `count` elements that lie `sst` elements apart in this PE's `source` to places `dst` elements apart in PE `pe`'s
 /// `dest`. The distances are from start to start, 1 for elements side by side.
@@ -13,7 +14,16 @@ use super::pe::at;
 pub unsafe fn iput<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, count: usize, pe: i32) {
     // SAFETY: the named elements are writable in the peer's `dest`, readable in `source`, and disjoint (this
     // function's contract).
-    unsafe { strided(at(dest, pe), source, dst, sst, count) }
+    unsafe {
+        match near(dest, pe) {
+            Some(dest) => {
+                strided(dest, source, dst, sst, count, |to, from, count| transfer_elements(from, to, count))
+            }
+            None => strided(dest, source, dst, sst, count, |to, from, count| {
+                far::put(to.cast(), from.cast(), bytes_of::<T>(count), pe);
+            }),
+        }
+    }
 }
 
 /// Copies `count` elements that lie `sst` elements apart in PE `pe`'s `source` to places `dst` elements apart in this PE's
@@ -26,24 +36,34 @@ pub unsafe fn iput<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isi
 pub unsafe fn iget<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, count: usize, pe: i32) {
     // SAFETY: the named elements are readable in the peer's `source`, writable in `dest`, and disjoint (this
     // function's contract).
-    unsafe { strided(dest, at(source, pe), dst, sst, count) }
+    unsafe {
+        match near(source, pe) {
+            Some(source) => {
+                strided(dest, source, dst, sst, count, |to, from, count| transfer_elements(from, to, count))
+            }
+            None => strided(dest, source, dst, sst, count, |to, from, count| {
+                far::get(to.cast(), from.cast(), bytes_of::<T>(count), pe);
+            }),
+        }
+    }
 }
 
-/// # Safety
-/// The named elements must be readable in `source`, writable in `dest`, and none in both. Nobody else may
-/// write them, or read those in `dest`, meanwhile.
+/// Calls `copy` with where elements go, where they come from, and how many lie in a row.
 #[inline]
-pub(crate) unsafe fn strided<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, count: usize) {
+fn strided<T: Copy>(
+    dest: *mut T,
+    source: *const T,
+    dst: isize,
+    sst: isize,
+    count: usize,
+    copy: impl Fn(*mut T, *const T, usize),
+) {
     if dst == 1 && sst == 1 {
-        // SAFETY: `source` is readable and `dest` writable for `count` elements in a row, disjoint (this
-        // function's contract).
-        return unsafe { transfer_elements(source, dest, count) };
+        return copy(dest, source, count);
     }
     let (mut to, mut from) = (dest, source);
     for _ in 0..count {
-        // SAFETY: `from` and `to` are named elements: readable, writable and disjoint (this function's
-        // contract).
-        unsafe { transfer(from.cast(), to.cast(), size_of::<T>()) };
+        copy(to, from, 1);
         to = to.wrapping_offset(dst);
         from = from.wrapping_offset(sst);
     }

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 pub const TEAM_INVALID: i32 = -1;
 /// All PEs (`SHMEM_TEAM_WORLD`).
 pub const TEAM_WORLD: i32 = 0;
-/// All PEs that share memory (`SHMEM_TEAM_SHARED`): all of them, here.
+/// All PEs that share memory (`SHMEM_TEAM_SHARED`): those of this node.
 pub const TEAM_SHARED: i32 = 1;
 /// Handles of teams that a program makes begin here.
 const FIRST: i32 = 2;
@@ -41,7 +41,8 @@ static TEAMS: Single<Vec<Option<Team>>> = Single::new(Vec::new());
 
 fn find(team: i32) -> Option<Team> {
     match team {
-        TEAM_WORLD | TEAM_SHARED => Some(Team { group: Group::world(), config: TeamConfig::default() }),
+        TEAM_WORLD => Some(Team { group: Group::world(), config: TeamConfig::default() }),
+        TEAM_SHARED => Some(Team { group: Group::near(), config: TeamConfig::default() }),
         _ => TEAMS.with(|teams| *teams.get(usize::try_from(team - FIRST).ok()?)?),
     }
 }

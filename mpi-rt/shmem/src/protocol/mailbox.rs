@@ -12,7 +12,9 @@
 //!
 //! A stamp is the number and the kind of call it belongs to, in one word: calls that do not match are noticed for nothing.
 
-use crate::primitive::{AtomicU64, Ordering, wait_until};
+use super::wait::wait;
+use crate::primitive::{AtomicU64, Ordering};
+use core::mem::offset_of;
 use lwk_primitive::{array, made};
 
 /// Words a letter carries: a cache line less its stamp.
@@ -28,9 +30,6 @@ pub(crate) enum Trouble {
     /// The peer has ended and has not told it.
     Gone,
 }
-
-/// Looks at the word between two looks at whether the peer is still there, which is a line of the peer's.
-pub(crate) const POLLS_PER_LOOK: u32 = if cfg!(all(test, feature = "loom")) { 1 } else { 1024 };
 
 /// A word with a cache line to itself.
 #[repr(align(64))]
@@ -75,18 +74,13 @@ fn stamp(number: u64, kind: u8) -> u64 {
 /// Waits until a stamp has reached `number`, or the peer is gone for good. `is_gone` orders what the peer has told before what it answers.
 #[inline(always)]
 fn wait_for(word: &AtomicU64, number: u64, kind: u8, is_gone: impl Fn() -> bool) -> Result<(), Trouble> {
-    let (mut seen, mut polls, mut gone) = (0, 0u32, false);
-    wait_until(|| {
+    let mut seen = 0;
+    let told = || {
         // Acquire: pairs with the release store of `signal` or `post`, in the peer.
         seen = word.load(Ordering::Acquire);
-        if seen >> 8 >= number || gone {
-            return true;
-        }
-        // What the peer has told before its end is there once its end is seen: so one more look decides.
-        polls = polls.wrapping_add(1);
-        gone = polls.is_multiple_of(POLLS_PER_LOOK) && is_gone();
-        false
-    });
+        seen >> 8 >= number
+    };
+    wait(told, is_gone);
     match seen >> 8 {
         before if before < number => Err(Trouble::Gone),
         // A later number says nothing about the kind of this one.
@@ -101,6 +95,17 @@ impl Mailbox {
     pub(crate) fn signal(&self, number: u64, kind: u8) {
         // Release: pairs with the acquire load in `wait_for`, in the owner.
         self.flag.0.store(stamp(number, kind), Ordering::Release);
+    }
+
+    /// What [`Self::signal`] stores: where, in bytes, and the word.
+    pub(crate) fn signal_word(number: u64, kind: u8) -> (usize, u64) {
+        (offset_of!(Mailbox, flag), stamp(number, kind))
+    }
+
+    /// What [`Self::post`] stores: where its words go, in bytes; after them, where the stamp goes, and the stamp.
+    pub(crate) fn letter_words(number: u64, kind: u8) -> (usize, usize, u64) {
+        let letter = offset_of!(Mailbox, letters) + (number % 2) as usize * size_of::<Letter>();
+        (letter + offset_of!(Letter, words), letter + offset_of!(Letter, stamp), stamp(number, kind))
     }
 
     /// The owner's side: waits for a signal. `is_gone`: whether the writer has ended, and then an acquire.

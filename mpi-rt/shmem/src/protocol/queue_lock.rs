@@ -9,6 +9,7 @@
 #[cfg(all(test, feature = "loom"))]
 use crate::primitive::Memory;
 use crate::primitive::{AtomicU32, Ordering, wait_until};
+use core::mem::offset_of;
 
 /// This PE waits for its predecessor.
 const WAITS: u32 = 1 << 31;
@@ -29,6 +30,10 @@ pub(crate) struct LockWord {
 }
 
 impl LockWord {
+    /// Where the tail and the place are, in bytes.
+    pub(crate) const TAIL: usize = offset_of!(LockWord, tail);
+    pub(crate) const PLACE: usize = offset_of!(LockWord, place);
+
     /// The PE itself sets its place anew: every change by another happens before or after that.
     #[inline(always)]
     fn set_place(&self, place: u32) {
@@ -39,9 +44,9 @@ impl LockWord {
     }
 
     /// The place, to be changed by another PE.
-    #[inline(always)]
+    #[cfg(test)]
     fn others_place(&self) -> &AtomicU32 {
-        #[cfg(all(test, feature = "loom"))]
+        #[cfg(feature = "loom")]
         self.order.load();
         &self.place
     }
@@ -56,29 +61,46 @@ pub(crate) enum LockMisuse {
     NotHeld,
 }
 
-/// Waits for the lock. `word(pe)` is the lock's word in that PE, `home` where its tail is; `wait` polls until what it is given holds.
-pub(crate) fn acquire<'a>(
+/// The lock's words, as a PE gets at them.
+pub(crate) trait Words {
+    /// Of this PE.
+    fn own(&self) -> &LockWord;
+
+    /// Puts another last PE at the tail, plus one; what was there. Both orders.
+    fn swap_tail(&self, last: u32) -> u32;
+
+    /// Replaces the tail if it is this; whether it was. Both orders.
+    fn replace_tail(&self, old: u32, new: u32) -> bool;
+
+    /// Sets bits of another PE's place. Release.
+    fn set_bits(&self, pe: u32, bits: u32);
+
+    /// Clears bits of another PE's place. Release.
+    fn clear_bits(&self, pe: u32, bits: u32);
+}
+
+/// Waits for the lock; `wait` polls until what it is given holds.
+pub(crate) fn acquire(
     me: u32,
-    home: u32,
-    word: impl Fn(u32) -> &'a LockWord,
+    words: &impl Words,
     wait: impl FnOnce(&dyn Fn() -> bool),
 ) -> Result<(), LockMisuse> {
-    let place = &word(me).place;
+    let place = &words.own().place;
     // Relaxed: only this PE sets the bit.
     if place.load(Ordering::Relaxed) & HOLDS != 0 {
         return Err(LockMisuse::HeldAlready);
     }
     // Nobody looks at the place before the swap below links it, which releases it.
-    word(me).set_place(WAITS);
+    words.own().set_place(WAITS);
     // Acquire: pairs with the release of `release`'s exchange, when the lock was free. Release: publishes the place.
-    let before = word(home).tail.swap(me + 1, Ordering::AcqRel);
+    let before = words.swap_tail(me + 1);
     // A successor may link itself at any time from here on, so only the two bits are changed. Relaxed, both: only this PE
     // reads the bits now.
     if before == 0 {
         place.fetch_xor(WAITS | HOLDS, Ordering::Relaxed);
     } else {
         // Release: pairs with the acquire loads of the predecessor in `release`.
-        word(before - 1).others_place().fetch_or(me + 1, Ordering::Release);
+        words.set_bits(before - 1, me + 1);
         // Acquire: pairs with the release in the predecessor's `release`, which hands the lock over.
         wait(&|| place.load(Ordering::Acquire) & WAITS == 0);
         place.fetch_or(HOLDS, Ordering::Relaxed);
@@ -87,30 +109,26 @@ pub(crate) fn acquire<'a>(
 }
 
 /// Takes the lock if it is free; whether it was.
-pub(crate) fn try_acquire<'a>(
-    me: u32,
-    home: u32,
-    word: impl Fn(u32) -> &'a LockWord,
-) -> Result<bool, LockMisuse> {
-    let place = &word(me).place;
+pub(crate) fn try_acquire(me: u32, words: &impl Words) -> Result<bool, LockMisuse> {
+    let place = &words.own().place;
     // Relaxed: only this PE sets the bit.
     if place.load(Ordering::Relaxed) & HOLDS != 0 {
         return Err(LockMisuse::HeldAlready);
     }
     // As in `acquire`.
-    word(me).set_place(HOLDS);
+    words.own().set_place(HOLDS);
     // Acquire, release: as in `acquire`.
-    let taken = word(home).tail.compare_exchange(0, me + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    let taken = words.replace_tail(0, me + 1);
     if !taken {
         // Not linked, so nobody looks at it.
-        word(me).set_place(0);
+        words.own().set_place(0);
     }
     Ok(taken)
 }
 
 /// Gives the lock to the next PE of the queue, or frees it.
-pub(crate) fn release<'a>(me: u32, home: u32, word: impl Fn(u32) -> &'a LockWord) -> Result<(), LockMisuse> {
-    let place = &word(me).place;
+pub(crate) fn release(me: u32, words: &impl Words) -> Result<(), LockMisuse> {
+    let place = &words.own().place;
     // Acquire: pairs with the release of a successor that links itself.
     let mut seen = place.load(Ordering::Acquire);
     if seen & HOLDS == 0 {
@@ -118,10 +136,9 @@ pub(crate) fn release<'a>(me: u32, home: u32, word: impl Fn(u32) -> &'a LockWord
     }
     if seen & NEXT == 0 {
         // Release: pairs with the acquire of the next PE's swap or exchange.
-        let freed = word(home).tail.compare_exchange(me + 1, 0, Ordering::Release, Ordering::Relaxed);
-        if freed.is_ok() {
+        if words.replace_tail(me + 1, 0) {
             // Not linked any more.
-            word(me).set_place(0);
+            words.own().set_place(0);
             return Ok(());
         }
         // A successor is between its swap and its link: a few instructions. Acquire: as above.
@@ -131,10 +148,48 @@ pub(crate) fn release<'a>(me: u32, home: u32, word: impl Fn(u32) -> &'a LockWord
         });
     }
     // The successor has linked itself already; nobody else looks at this place.
-    word(me).set_place(0);
+    words.own().set_place(0);
     // Release: pairs with the acquire load the successor waits with.
-    word((seen & NEXT) - 1).others_place().fetch_and(!WAITS, Ordering::Release);
+    words.clear_bits((seen & NEXT) - 1, WAITS);
     Ok(())
+}
+
+/// Words by their references, as models have them: one for each PE.
+#[cfg(test)]
+struct Mapped<'a> {
+    me: u32,
+    home: u32,
+    words: &'a [LockWord],
+}
+
+#[cfg(test)]
+impl Mapped<'_> {
+    fn of(&self, pe: u32) -> &LockWord {
+        &self.words[pe as usize]
+    }
+}
+
+#[cfg(test)]
+impl Words for Mapped<'_> {
+    fn own(&self) -> &LockWord {
+        self.of(self.me)
+    }
+
+    fn swap_tail(&self, last: u32) -> u32 {
+        self.of(self.home).tail.swap(last, Ordering::AcqRel)
+    }
+
+    fn replace_tail(&self, old: u32, new: u32) -> bool {
+        self.of(self.home).tail.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    fn set_bits(&self, pe: u32, bits: u32) {
+        self.of(pe).others_place().fetch_or(bits, Ordering::Release);
+    }
+
+    fn clear_bits(&self, pe: u32, bits: u32) {
+        self.of(pe).others_place().fetch_and(!bits, Ordering::Release);
+    }
 }
 
 #[cfg(test)]
@@ -163,12 +218,12 @@ mod model {
             let counter = Arc::new(Memory::new());
             let run = move |me: u32, words: &[LockWord], counter: &Memory| {
                 for _ in 0..rounds {
-                    let word = |pe: u32| &words[pe as usize];
-                    if !(try_first && try_acquire(me, 0, word).unwrap()) {
-                        acquire(me, 0, word, |free| wait_until(free)).unwrap();
+                    let words = Mapped { me, home: 0, words };
+                    if !(try_first && try_acquire(me, &words).unwrap()) {
+                        acquire(me, &words, |free| wait_until(free)).unwrap();
                     }
                     counter.store(counter.load() + 1);
-                    release(me, 0, word).unwrap();
+                    release(me, &words).unwrap();
                 }
             };
             let threads: Vec<_> = (1..pes)
@@ -208,15 +263,15 @@ mod tests {
     #[test]
     fn misuse_is_told_and_changes_nothing() {
         let words = [free(), free()];
-        let word = |pe: u32| &words[pe as usize];
-        assert_eq!(release(0, 1, word), Err(LockMisuse::NotHeld));
-        assert_eq!(try_acquire(0, 1, word), Ok(true));
-        assert_eq!(acquire(0, 1, word, |_| ()), Err(LockMisuse::HeldAlready));
-        assert_eq!(try_acquire(0, 1, word), Err(LockMisuse::HeldAlready));
-        assert_eq!(try_acquire(1, 1, word), Ok(false));
-        assert_eq!(release(1, 1, word), Err(LockMisuse::NotHeld));
-        assert_eq!(release(0, 1, word), Ok(()));
-        assert_eq!(try_acquire(1, 1, word), Ok(true));
+        let words = |me: u32| Mapped { me, home: 1, words: &words };
+        assert_eq!(release(0, &words(0)), Err(LockMisuse::NotHeld));
+        assert_eq!(try_acquire(0, &words(0)), Ok(true));
+        assert_eq!(acquire(0, &words(0), |_| ()), Err(LockMisuse::HeldAlready));
+        assert_eq!(try_acquire(0, &words(0)), Err(LockMisuse::HeldAlready));
+        assert_eq!(try_acquire(1, &words(1)), Ok(false));
+        assert_eq!(release(1, &words(1)), Err(LockMisuse::NotHeld));
+        assert_eq!(release(0, &words(0)), Ok(()));
+        assert_eq!(try_acquire(1, &words(1)), Ok(true));
         assert_eq!(size_of::<LockWord>(), 8);
     }
 }

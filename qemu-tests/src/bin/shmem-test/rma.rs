@@ -1,6 +1,7 @@
 //! put, get, p, g, strided and non-blocking forms, in all sizes and at all alignments; `shmem_ptr`.
 
 use crate::check::{Check, array};
+use lwk_shmem::engine::{TEAM_SHARED, TEAM_WORLD};
 use lwk_shmem::{Shmem, engine};
 
 /// Longest message that is tried at every length.
@@ -188,13 +189,21 @@ fn accessibility(check: &mut Check) {
         check.equal(engine::pe_accessible(pe), there);
         check.equal(engine::addr_accessible(object.cast(), pe), there);
         check.equal(engine::addr_accessible(global, pe), there);
-        check.equal(engine::ptr(object.cast(), pe).is_null(), !there);
+        let shares = there && engine::team_translate_pe(TEAM_WORLD, pe, TEAM_SHARED) >= 0;
+        check.equal(engine::ptr(object.cast(), pe).is_null(), !shares);
         check.equal(engine::addr_accessible((&raw const local).cast(), pe), false);
         check.that(engine::ptr((&raw const local).cast(), pe).is_null());
     }
     let direct = engine::ptr(object.cast(), right()).cast::<u64>();
+    let value = 1000 + engine::my_pe() as u64;
     // SAFETY: the right neighbour's object, which only this PE writes before the barrier.
-    unsafe { direct.write_volatile(1000 + engine::my_pe() as u64) };
+    unsafe {
+        if direct.is_null() {
+            engine::p(object, value, right());
+        } else {
+            direct.write_volatile(value);
+        }
+    }
     engine::barrier_all();
     // SAFETY: after the barrier nobody writes it.
     check.equal(unsafe { object.read_volatile() }, 1000 + left() as u64);

@@ -7,6 +7,9 @@ use lwk_shmem::engine::{
     TEAM_NUM_CONTEXTS, TEAM_SHARED, TEAM_WORLD, TeamConfig,
 };
 
+/// What PEs that share memory can reach.
+static SHARED: lwk_user::smartmap::Symmetric<u64> = lwk_user::smartmap::Symmetric::new(0);
+
 pub fn run(_: &Shmem, check: &mut Check) {
     predefined(check);
     strided(check);
@@ -16,9 +19,12 @@ pub fn run(_: &Shmem, check: &mut Check) {
 }
 
 fn predefined(check: &mut Check) {
+    check.equal(engine::team_my_pe(TEAM_WORLD), engine::my_pe());
+    check.equal(engine::team_n_pes(TEAM_WORLD), engine::n_pes());
+    let shares = |pe: &i32| !engine::ptr(SHARED.as_ptr().cast(), *pe).is_null();
+    check.equal(engine::team_n_pes(TEAM_SHARED), (0..engine::n_pes()).filter(shares).count() as i32);
+    check.equal(engine::team_my_pe(TEAM_SHARED), (0..engine::my_pe()).filter(shares).count() as i32);
     for team in [TEAM_WORLD, TEAM_SHARED] {
-        check.equal(engine::team_my_pe(team), engine::my_pe());
-        check.equal(engine::team_n_pes(team), engine::n_pes());
         check.equal(engine::team_sync(team), 0);
     }
     check.equal(engine::team_my_pe(TEAM_INVALID), -1);

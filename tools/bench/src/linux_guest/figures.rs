@@ -47,7 +47,8 @@ const fn figure(name: &'static str, what: &'static str, unit: &'static str, scal
 const THIRD: Aim = Aim::Times(3.0);
 const HALF: Aim = Aim::Times(2.0);
 
-static FIGURES: [Figure; 19] = [
+/// What is compared of one node.
+pub static OF_ONE_NODE: [Figure; 19] = [
     figure(Figure::ENTRY, "kernel entry to first user instruction", "ms", 1000.0, Aim::Times(4.0)),
     figure(Figure::MEMORY, "memory gone after boot", "MiB", 1_048_576.0, Aim::Times(6.0)),
     figure(Figure::PAGE_TABLES, "page tables of 1 GiB", "KiB", 1024.0, Aim::None),
@@ -67,6 +68,25 @@ static FIGURES: [Figure; 19] = [
     figure("allreduce_64k_us", "allreduce, 64 KiB", "us", 1.0, THIRD),
     figure("alltoall_8_us", "alltoall, 8 B", "us", 1.0, THIRD),
     figure("alltoall_64k_us", "alltoall, 64 KiB", "us", 1.0, THIRD),
+];
+
+/// What is compared of two nodes on one Ethernet.
+pub static OF_TWO_NODES: [Figure; 15] = [
+    figure("latency_0_us", "half round trip, 0 B", "us", 1.0, HALF),
+    figure("latency_8_us", "half round trip, 8 B", "us", 1.0, HALF),
+    figure("latency_8k_us", "half round trip, 8 KiB", "us", 1.0, Aim::None),
+    figure("latency_64k_us", "half round trip, 64 KiB", "us", 1.0, Aim::None),
+    figure("stream_8_us", "a message of many, 8 B (rate)", "us", 1.0, HALF),
+    figure("stream_8k_us", "a message of many, 8 KiB (bandwidth)", "us", 1.0, HALF),
+    figure("work_8_us", "processor time of a message, 8 B", "us", 1.0, THIRD),
+    figure("work_1k_us", "processor time of a message, 1 KiB", "us", 1.0, THIRD),
+    figure("barrier_us", "barrier", "us", 1.0, HALF),
+    figure("bcast_8_us", "bcast, 8 B", "us", 1.0, HALF),
+    figure("bcast_64k_us", "bcast, 64 KiB", "us", 1.0, HALF),
+    figure("allreduce_8_us", "allreduce, 8 B", "us", 1.0, HALF),
+    figure("allreduce_64k_us", "allreduce, 64 KiB", "us", 1.0, HALF),
+    figure("alltoall_8_us", "alltoall, 8 B", "us", 1.0, HALF),
+    figure("alltoall_64k_us", "alltoall, 64 KiB", "us", 1.0, HALF),
 ];
 
 /// One figure of both systems, as far as each has it.
@@ -99,9 +119,9 @@ pub fn medians(rounds: &[Figures]) -> Figures {
 }
 
 /// The rows of the table, in its order; what a system has no figure for is left open.
-pub fn rows(margay: &Figures, linux: &Figures) -> Vec<Row> {
+pub fn rows(figures: &'static [Figure], margay: &Figures, linux: &Figures) -> Vec<Row> {
     let of = |figures: &Figures, figure: &Figure| figures.get(figure.name).copied();
-    FIGURES
+    figures
         .iter()
         .map(|figure| Row { figure, margay: of(margay, figure), linux: of(linux, figure) })
         .collect()
@@ -196,7 +216,7 @@ mod tests {
         let rows = |margay: &[(&str, f64)], linux: &[(&str, f64)]| {
             let of =
                 |pairs: &[(&str, f64)]| pairs.iter().map(|(name, value)| ((*name).into(), *value)).collect();
-            super::rows(&of(margay), &of(linux))
+            super::rows(&OF_ONE_NODE, &of(margay), &of(linux))
         };
         let met =
             |rows: &[Row], name: &str| rows.iter().find(|row| row.figure.name == name).and_then(Row::is_met);

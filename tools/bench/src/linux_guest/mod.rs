@@ -9,6 +9,7 @@
 pub mod figures;
 pub mod guest;
 pub mod initramfs;
+mod nodes;
 pub mod system;
 
 use std::collections::BTreeMap;
@@ -53,6 +54,9 @@ struct Rounds {
 
 /// Measures both and prints them. Status 0 if both ran, whatever the figures.
 pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
+    if options.nodes > 1 {
+        return nodes::run(tree, options);
+    }
     let cores = options.ranks;
     let mib = memory::node_mib(cores, RANK_MIB, cores, 0).ok_or_else(|| {
         Failure::usage(format!("no machine has the memory of {cores} ranks; ask for fewer"))
@@ -62,7 +66,7 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
     let qemu = lwk::emulator::find_qemu(tree, options.verbose)?;
     builder.kernel()?;
     builder.image_builder(Firmware::Bios)?;
-    builder.programs(build::APPS)?;
+    builder.programs(&build::BUNDLED)?;
     let source = PathBuf::from(PROGRAM);
     cc::build_programs(tree, &builder, &[&source].into())?;
     let system = System::fetch(tree, options.verbose)?;
@@ -91,7 +95,11 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
         figures.extend(linux.boot(Guest::WithMpi { program: &program, ranks: cores }, &machine)?);
         rounds.linux.push(figures);
     }
-    let rows = figures::rows(&figures::medians(&rounds.margay), &figures::medians(&rounds.linux));
+    let rows = figures::rows(
+        &figures::OF_ONE_NODE,
+        &figures::medians(&rounds.margay),
+        &figures::medians(&rounds.linux),
+    );
     show!(
         "# {cores} ranks on {cores} cores, {mib} MiB, medians of {} rounds; {}",
         options.rounds,
@@ -102,17 +110,29 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
     show!(
         "# ratio: Linux by Margay. Linux's start is timed by its own clock, which leaves out unpacking its image."
     );
-    let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench/linux-guest.json"));
+    let what = json!({ "ranks": cores, "memory_mib": mib });
+    keep(tree, options, "linux-guest.json", what, &rows, &rounds)?;
+    Ok(0)
+}
+
+/// Writes the JSON: what was measured, the rows, and the figures of each round.
+fn keep(
+    tree: &Tree,
+    options: &LinuxGuestOptions,
+    file: &str,
+    mut what: Value,
+    rows: &[Row],
+    rounds: &Rounds,
+) -> Outcome<()> {
+    let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench").join(file));
     if let Some(parent) = out.parent() {
         fs::create_dir_all(parent).doing(|| format!("make the folder {}", parent.display()))?;
     }
-    let document = json!({
-        "ranks": cores, "memory_mib": mib, "rows": rows.iter().map(Row::json).collect::<Vec<_>>(),
-        "rounds": { "margay": rounds.margay, "linux": rounds.linux },
-    });
-    fs::write(&out, format!("{document:#}\n")).doing(|| format!("write {}", out.display()))?;
+    what["rows"] = rows.iter().map(Row::json).collect();
+    what["rounds"] = json!({ "margay": rounds.margay, "linux": rounds.linux });
+    fs::write(&out, format!("{what:#}\n")).doing(|| format!("write {}", out.display()))?;
     show!("# JSON: {}", out.display());
-    Ok(0)
+    Ok(())
 }
 
 fn words(accelerator: accel::Accelerator) -> &'static str {

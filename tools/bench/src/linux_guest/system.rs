@@ -12,6 +12,7 @@ const PACKAGES: Packages = Packages {
     what: "the Linux guest",
     names: &["linux-image-cloud-amd64", "busybox-static", "mpich", "libmpich-dev", "libc6"],
     on_this_system: false,
+    backports: false,
 };
 
 /// An unpacked system.
@@ -53,6 +54,22 @@ impl System {
         })
     }
 
+    /// The files of modules of the kernel's. Errors: one is not there.
+    pub fn drivers(&self, names: &[&str]) -> Outcome<Vec<PathBuf>> {
+        let modules = self.root.join("lib/modules");
+        names
+            .iter()
+            .map(|name| {
+                find(&modules, &format!("{name}.ko"))?.ok_or_else(|| {
+                    Failure::host(format!(
+                        "{} has no module {name}; remove it and try again",
+                        modules.display()
+                    ))
+                })
+            })
+            .collect()
+    }
+
     /// Folders of shared libraries, the dynamic linker's order.
     pub fn libraries(&self) -> Vec<PathBuf> {
         ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu/slurm-wlm", "lib64"]
@@ -60,4 +77,22 @@ impl System {
             .map(|folder| self.root.join(folder))
             .collect()
     }
+}
+
+/// A file below a folder.
+fn find(folder: &Path, name: &str) -> Outcome<Option<PathBuf>> {
+    let what = || format!("list {}", folder.display());
+    for entry in fs::read_dir(folder).doing(what)? {
+        let entry = entry.doing(what)?;
+        let kind = entry.file_type().doing(what)?;
+        if kind.is_file() && entry.file_name() == name {
+            return Ok(Some(entry.path()));
+        }
+        if kind.is_dir()
+            && let Some(found) = find(&entry.path(), name)?
+        {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }

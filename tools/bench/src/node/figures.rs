@@ -41,9 +41,10 @@ pub enum Ranks {
 }
 
 const MPI: &str = "mpi-bench";
-const SHMEM: &str = "shmem-bench";
+pub const SHMEM: &str = "shmem-bench";
 
-const fn panel(
+/// A panel of `mpi-bench` on two ranks.
+pub const fn panel(
     letter: char,
     title: &'static str,
     tests: &'static [&'static str],
@@ -53,7 +54,7 @@ const fn panel(
 }
 
 /// The figures that the bundled benchmarks can show.
-pub static FIGURES: [Figure; 5] = [
+pub static FIGURES: [Figure; 6] = [
     Figure {
         number: 4,
         source: "SMARTMAP paper: figure 4",
@@ -109,6 +110,13 @@ pub static FIGURES: [Figure; 5] = [
         source: "dissertation: figure 3.5",
         title: "Memory of the transports",
         panels: &[Panel { ranks: Ranks::Each, ..panel('a', "Memory of all ranks", &["memory"], "Memory") }],
+    },
+    // Its figures 6.6 and 6.8.
+    Figure {
+        number: 66,
+        source: "dissertation: figures 6.6 and 6.8",
+        title: "A producer and a consumer that is late",
+        panels: &[panel('a', "Producer, by what the consumer computes", &["skew_by_computing"], "Latency")],
     },
 ];
 

@@ -6,8 +6,8 @@
 
 pub(crate) mod figures;
 pub(crate) mod plot;
-mod program;
-mod results;
+pub(crate) mod program;
+pub(crate) mod results;
 mod table;
 
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
     let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench"));
     check_folder(&out)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
-    builder.programs(build::APPS)?;
+    builder.programs(&[build::MPI_APPS])?;
     if !options.host {
         emulator::find_qemu(tree, options.verbose)?;
         builder.kernel()?;

@@ -6,9 +6,10 @@
 use std::ffi::OsString;
 
 use super::results::{self, Measurement, Started};
-use lwk::build::APPS;
+use lwk::build::MPI_APPS;
 use lwk::subcommand::{Ended, Lwk, Program};
 use lwk::tree::Tree;
+use lwk_abi::runtime::NEED_WORKERS;
 
 /// A bundled benchmark.
 pub struct Benchmark {
@@ -47,7 +48,7 @@ impl Benchmark {
     /// Whether the program can have a test of this name: it stands in its source, as a text. So a name that is none is refused before
     /// everything has been built; the program itself has the last word.
     pub fn may_have(&self, tree: &Tree, name: &str) -> bool {
-        let source = tree.root().join(APPS.folder).join("src/bin").join(self.name).with_extension("rs");
+        let source = tree.root().join(MPI_APPS.folder).join("src/bin").join(self.name).with_extension("rs");
         std::fs::read_to_string(source).is_ok_and(|text| text.contains(&format!("{name:?}")))
     }
 
@@ -111,7 +112,8 @@ impl Setting<'_> {
         }
         if self.on_host {
             options.push("--host".into());
-            if ranks > self.host_cores {
+            let workers = u32::from(transport.is_some_and(|name| NEED_WORKERS.contains(&name)));
+            if ranks + workers > self.host_cores {
                 options.push("--oversubscribe".into());
             }
         }

@@ -8,12 +8,13 @@
 //! such, and the rest goes on.
 
 mod install;
-mod page;
+pub(crate) mod page;
 mod peer;
 mod plot;
 pub mod rows;
-mod samples;
+pub mod samples;
 mod start;
+mod sweep;
 mod table;
 mod types;
 
@@ -25,10 +26,10 @@ use serde_json::json;
 
 use crate::cli::BenchPeersOptions;
 use crate::peers::install::Found;
-use crate::peers::peer::{Measured, Peer};
+use crate::peers::peer::{Measured, Peer, Way};
 use crate::peers::rows::ROWS;
 use crate::peers::samples::{Run, Samples};
-use crate::peers::start::{Measuring, Setting};
+use crate::peers::start::{Measuring, Setting, Shape};
 use lwk::build::{self, Builder};
 use lwk::cc;
 use lwk::failure::{Doing, Failure, Outcome};
@@ -55,6 +56,9 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
             "the comparison needs {RANKS} cores of this machine, and it may use {cores}"
         )));
     }
+    if options.sweep {
+        return sweep::run(tree, options);
+    }
     if let Some(unknown) =
         options.figures.iter().find(|figure| !rows::all().any(|row| row.name.starts_with(figure.as_str())))
     {
@@ -64,6 +68,12 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
             names.join(", "),
             types::PREFIX
         )));
+    }
+    let is_any = |figure: &String| {
+        rows::all().any(|row| is_measured(options, row) && row.name.starts_with(figure.as_str()))
+    };
+    if let Some(other) = options.figures.iter().find(|figure| !is_any(figure)) {
+        return Err(Failure::usage(format!("{other} is not measured between nodes: leave out --nodes")));
     }
     let peers = peer::chosen(&options.peers, &options.only)?;
     let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench/peers"));
@@ -75,7 +85,7 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
 
     if !options.built {
         let builder = Builder::new(tree, false, options.verbose)?;
-        builder.programs(build::APPS)?;
+        builder.programs(&[build::MPI_APPS])?;
         let sources = [MPI, SHMEM, TYPES].map(PathBuf::from);
         cc::build_programs(tree, &builder, &sources.iter().collect())?;
     }
@@ -86,14 +96,16 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
         figures: wanted(options, source),
     });
     let programs = programs.into_iter().filter(|program| !program.figures.is_empty()).collect();
-    let mut settings = vec![Setting::margay(&lwk, programs, options.timeout)];
+    let shape = Shape { ranks: RANKS, nodes: options.nodes };
+    let mut settings = vec![Setting::margay(&lwk, shape, programs, options.timeout)];
     let (mut absent, mut versions) = (Vec::new(), Vec::new());
     // A peer without any of the figures asked for has nothing to do.
     for peer in peers.iter().filter(|peer| !sources(options, peer).is_empty()) {
-        match prepare(tree, peer, options, &folder) {
-            Ok((found, programs)) => {
-                let ways = peer.ways.unwrap_or_else(|| peer::ways_of(&found.version));
-                settings.extend(ways.iter().map(|way| Setting::peer(&peer.name, way, &found, &programs)));
+        let prepared = prepare(tree, peer, options, &folder);
+        match prepared.and_then(|(found, programs)| Ok((ways(peer, &found, shape)?, found, programs))) {
+            Ok((ways, found, programs)) => {
+                settings
+                    .extend(ways.iter().map(|way| Setting::peer(&peer.name, way, &found, shape, &programs)));
                 versions.push(json!({ "name": peer.name, "version": found.version }));
             }
             Err(failure) => absent.push((peer.name.clone(), failure.message)),
@@ -114,7 +126,8 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     result.print(options.colour());
     let mut document = result.json(&samples);
     document["schema"] = SCHEMA.into();
-    document["options"] = json!({ "rounds": options.rounds, "quick": options.quick, "ranks": RANKS });
+    document["options"] =
+        json!({ "rounds": options.rounds, "quick": options.quick, "ranks": RANKS, "nodes": options.nodes });
     document["versions"] = versions.into();
     fs::write(&json, format!("{document:#}\n")).doing(|| format!("write {}", json.display()))?;
     fs::write(&html, page::page(&result)?).doing(|| format!("write {}", html.display()))?;
@@ -129,12 +142,25 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     Ok(if options.strict && result.is_behind() { BEHIND } else { 0 })
 }
 
+/// How a peer is started.
+fn ways(peer: &Peer, found: &Found, shape: Shape) -> Outcome<&'static [Way]> {
+    if shape.has_nodes() {
+        return peer::ways_by_tcp(&found.version);
+    }
+    Ok(peer.ways.unwrap_or_else(|| peer::ways_of(&found.version)))
+}
+
+/// Between nodes there are only MPI's own figures.
+fn is_measured(options: &BenchPeersOptions, row: &rows::Row) -> bool {
+    options.nodes == 1 || !(row.is_shmem() || row.is_types())
+}
+
 /// Names of the figures that are asked for and that a program prints.
 fn wanted(options: &BenchPeersOptions, source: &str) -> Vec<&'static str> {
     let of_it = |row: &&rows::Row| {
         let its = [(row.is_shmem(), SHMEM), (row.is_types(), TYPES)];
         let program = its.into_iter().find(|(is, _)| *is).map_or(MPI, |(_, program)| program);
-        program == source && row.is_wanted(&options.figures)
+        program == source && is_measured(options, row) && row.is_wanted(&options.figures)
     };
     rows::all().filter(of_it).map(|row| row.name).collect()
 }

@@ -41,7 +41,7 @@ td small { display: inline-block; min-width: 6.5rem; text-align: left; font-weig
 /// The page's text, plots in it. Errors: a plot cannot be drawn.
 pub fn page(comparison: &Comparison) -> Outcome<String> {
     let mut text = String::from(HEAD);
-    text.push_str("<h1>Margay beside other MPIs</h1>\n<p>Two ranks on two cores of one machine, all in one run, taking turns. Medians, with least and most \
+    text.push_str("<h1>Margay beside other MPIs</h1>\n<p>Two ranks on two cores of one machine, as one node or as two, all in one run, taking turns. Medians, with least and most \
         in small print. <em>Ratio</em>: how many times better than the best peer in its best setting. <em>Limit</em>: the part of the physical limit, measured in the \
         same run, that is reached. Rows in red are slower than a peer by more than the spread of the rounds: the middle halves of both's rounds do not overlap. In the plot, a full dot is a peer's best setting, a ring its default.</p>\n");
     for (state, lines) in &comparison.states {
@@ -51,8 +51,8 @@ pub fn page(comparison: &Comparison) -> Outcome<String> {
         let svg = fluid(&svg);
         let _ = write!(
             text,
-            "<h2>Cores {}</h2>\n<div class=\"wide\">{svg}</div>\n<div class=\"wide\"><table class=\"rows\">\n",
-            state.name()
+            "<h2>{}</h2>\n<div class=\"wide\">{svg}</div>\n<div class=\"wide\"><table class=\"rows\">\n",
+            capitalised(state.title())
         );
         text.push_str("<tr><th>what</th><th>Margay</th><th>best peer</th><th>ratio</th><th>target</th><th>limit</th><th></th></tr>\n");
         lines.iter().for_each(|line| row(&mut text, line));
@@ -74,6 +74,11 @@ pub fn page(comparison: &Comparison) -> Outcome<String> {
     }
     text.push_str("</body>\n</html>\n");
     Ok(text)
+}
+
+fn capitalised(words: &str) -> String {
+    let (first, rest) = words.split_at(1);
+    first.to_uppercase() + rest
 }
 
 fn row(text: &mut String, line: &Line) {
@@ -123,7 +128,7 @@ fn everything(text: &mut String, lines: &[Line]) {
 }
 
 /// Takes the fixed size away from an SVG that has a view box.
-fn fluid(svg: &str) -> String {
+pub fn fluid(svg: &str) -> String {
     let Some(start) = svg.find("<svg") else { return svg.to_owned() };
     let Some(end) = svg[start..].find('>') else { return svg.to_owned() };
     let tag = &svg[start..start + end];
@@ -132,7 +137,7 @@ fn fluid(svg: &str) -> String {
     format!("{}{}", kept.join(" "), &svg[start + end..])
 }
 
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

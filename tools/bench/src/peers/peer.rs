@@ -121,6 +121,110 @@ const INTEL: &[Way] = &[
 /// A starter of which nothing is known but that it takes `-n`.
 const OTHER: &[Way] = &[Way { name: "default", words: &[], variables: &[] }];
 
+/// Ways with more ranks than cores, which all share: each at its default as far as it starts so many, and with ranks that wait giving way.
+const MPICH_SHARED: &[Way] = &[
+    MPICH[0],
+    Way {
+        name: "best",
+        words: &["-bind-to", "user:0,1"],
+        variables: &[
+            ("MPIR_CVAR_POLLS_BEFORE_YIELD", "1"),
+            ("MPIR_CVAR_CH4_CMA_ENABLE", "1"),
+            ("UCX_TLS", "sm,self"),
+        ],
+    },
+];
+const SHARED_WORDS: &[&str] = &["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"];
+const OPEN_MPI_SHARED: &[Way] = &[
+    Way { name: "default", words: SHARED_WORDS, variables: &[] },
+    Way {
+        name: "best",
+        words: SHARED_WORDS,
+        variables: &[
+            ("OMPI_MCA_pml", "ob1"),
+            ("OMPI_MCA_btl", "self,sm,vader"),
+            ("OMPI_MCA_smsc", "cma"),
+            ("OMPI_MCA_mpi_yield_when_idle", "1"),
+        ],
+    },
+];
+const INTEL_SHARED: &[Way] = &[
+    INTEL[0],
+    Way {
+        name: "best",
+        words: &[],
+        variables: &[
+            ("I_MPI_PIN_PROCESSOR_LIST", "0,1"),
+            ("I_MPI_FABRICS", "shm"),
+            ("I_MPI_THREAD_YIELD", "1"),
+        ],
+    },
+];
+
+/// Ways by TCP alone, as between nodes: no memory is shared, by messages, collectives or windows.
+const MPICH_TCP: &[Way] = &[Way {
+    name: "tcp",
+    words: MPICH[0].words,
+    variables: &[("MPIR_CVAR_NOLOCAL", "1"), ("FI_PROVIDER", "tcp"), ("UCX_TLS", "tcp,self")],
+}];
+const OPEN_MPI_TCP: &[Way] = &[Way {
+    name: "tcp",
+    words: OPEN_MPI[0].words,
+    variables: &[
+        ("OMPI_MCA_pml", "ob1"),
+        ("OMPI_MCA_btl", "self,tcp"),
+        ("OMPI_MCA_btl_tcp_if_include", "lo"),
+        ("OMPI_MCA_coll", "^sm,xhc,han,acoll"),
+        ("OMPI_MCA_osc", "^sm"),
+    ],
+}];
+const OPEN_MPI_4_TCP: &[Way] = &[Way {
+    name: "tcp",
+    words: OPEN_MPI[0].words,
+    variables: &[
+        ("OMPI_MCA_pml", "ob1"),
+        ("OMPI_MCA_btl", "self,tcp"),
+        ("OMPI_MCA_btl_tcp_if_include", "lo"),
+        ("OMPI_MCA_coll", "^sm,han"),
+        ("OMPI_MCA_osc", "^sm,rdma"),
+    ],
+}];
+const INTEL_TCP: &[Way] = &[Way {
+    name: "tcp",
+    words: &[],
+    variables: &[
+        ("I_MPI_PIN_PROCESSOR_LIST", "0,1"),
+        ("I_MPI_FABRICS", "ofi"),
+        ("I_MPI_OFI_PROVIDER", "tcp"),
+        ("FI_PROVIDER", "tcp"),
+    ],
+}];
+
+/// Ways of a starter that keep it to TCP.
+///
+/// # Errors
+/// It is not known how to do that.
+pub fn ways_by_tcp(version: &str) -> Outcome<&'static [Way]> {
+    match ways_of(version) {
+        ways if std::ptr::eq(ways, MPICH) => Ok(MPICH_TCP),
+        ways if std::ptr::eq(ways, OPEN_MPI) => Ok(OPEN_MPI_TCP),
+        ways if std::ptr::eq(ways, OPEN_MPI_4) => Ok(OPEN_MPI_4_TCP),
+        ways if std::ptr::eq(ways, INTEL) => Ok(INTEL_TCP),
+        _ => Err(Failure::host("how to keep it to TCP is not known here")),
+    }
+}
+
+/// Ways of a starter for so many ranks on two cores.
+pub fn ways_of_ranks(version: &str, ranks: u32) -> &'static [Way] {
+    match ways_of(version) {
+        ways if ranks <= crate::peers::RANKS => ways,
+        ways if std::ptr::eq(ways, MPICH) => MPICH_SHARED,
+        ways if std::ptr::eq(ways, OPEN_MPI) || std::ptr::eq(ways, OPEN_MPI_4) => OPEN_MPI_SHARED,
+        ways if std::ptr::eq(ways, INTEL) => INTEL_SHARED,
+        ways => ways,
+    }
+}
+
 /// Ways of a starter that says this of its version; of an unknown one, only `-n`.
 pub fn ways_of(version: &str) -> &'static [Way] {
     let by_word = [

@@ -44,8 +44,7 @@ pub fn overview(state: State, lines: &[Line]) -> Result<String, String> {
             .into_drawing_area();
         let draw = || {
             area.fill(&WHITE)?;
-            let title =
-                format!("Times Margay's figure, cores {} (right of 1: Margay is ahead)", state.name());
+            let title = format!("Times Margay's figure, {} (right of 1: Margay is ahead)", state.title());
             let area = area.titled(&title, ("sans-serif", 17))?;
             let entries: Vec<(String, RGBColor)> = families
                 .iter()

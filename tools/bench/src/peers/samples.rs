@@ -11,22 +11,33 @@ const STEADY: f64 = 1.6;
 /// Most of a wrong line that a message shows, in characters.
 const SHOWN: usize = 60;
 
-/// The machine's state: how far apart the two cores are.
+/// The machine's state: how far apart the two cores are. Messages between nodes take so much longer that it does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     Near,
     Far,
+    Nodes,
 }
 
 impl State {
-    /// Both, in the order of the tables.
-    pub const ALL: [Self; 2] = [Self::Near, Self::Far];
+    /// All, in the order of the tables.
+    pub const ALL: [Self; 3] = [Self::Near, Self::Far, Self::Nodes];
 
-    /// The word for it in tables and JSON.
+    /// The word for it in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Near => "near",
             Self::Far => "far",
+            Self::Nodes => "nodes",
+        }
+    }
+
+    /// What tables and pages say.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Near => "cores near",
+            Self::Far => "cores far",
+            Self::Nodes => "two nodes, others by TCP",
         }
     }
 
@@ -72,9 +83,21 @@ impl Run {
         }
     }
 
-    /// Reads the program's output, lines `@name value`, among them the time of a line before and after each figure. Whatever else begins
+    /// The same with one more figure, which was taken after the others, in the state of the last of them.
+    pub fn and_figure(self, name: &str, value: f64) -> Self {
+        match self {
+            Self::Done(mut figures) => {
+                let state = figures.last().and_then(|figure| figure.state);
+                figures.push(Figure { name: name.to_owned(), value, state });
+                Self::Done(figures)
+            }
+            failed @ Self::Failed(_) => failed,
+        }
+    }
+
+    /// Reads the program's output, lines `@name value`, among them the time of a line before and after each figure, unless the state is known. Whatever else begins
     /// with an at sign, and any of the names `wanted` that is missing, is a failure.
-    pub fn of(text: &str, wanted: &[&str]) -> Self {
+    pub fn of(text: &str, wanted: &[&str], state: Option<State>) -> Self {
         let mut taken: Vec<(String, f64)> = Vec::new();
         for line in text.lines().map(str::trim).filter(|line| line.starts_with('@')) {
             let Some(figure) = figure(line) else {
@@ -85,6 +108,10 @@ impl Run {
         }
         if let Some(missing) = wanted.iter().find(|name| !taken.iter().any(|(its, _)| its == *name)) {
             return Self::Failed(format!("it ended well, but has not printed {missing}"));
+        }
+        if state.is_some() {
+            let figures = taken.into_iter().map(|(name, value)| Figure { name, value, state });
+            return Self::Done(figures.collect());
         }
         let lines: Vec<Option<f64>> =
             taken.iter().map(|(name, value)| (name == LINE).then_some(*value)).collect();
@@ -183,7 +210,8 @@ impl Samples {
         })
     }
 
-    fn figures(&self, setting: usize) -> impl Iterator<Item = &Figure> {
+    /// What the runs of a setting that ended well have printed.
+    pub fn figures(&self, setting: usize) -> impl Iterator<Item = &Figure> {
         let done = self.runs[setting].iter().filter_map(|run| match run {
             Run::Done(figures) => Some(figures),
             Run::Failed(_) => None,
@@ -223,7 +251,17 @@ mod tests {
 
     /// A run in which a figure is taken between two lines.
     fn run(before: f64, after: f64, value: f64) -> Run {
-        Run::of(&format!("@line_us {before}\n@a {value}\nnoise\n@line_us {after}\n"), &["a"])
+        Run::of(&format!("@line_us {before}\n@a {value}\nnoise\n@line_us {after}\n"), &["a"], None)
+    }
+
+    #[test]
+    fn where_the_state_is_known_no_line_is_needed() {
+        let Run::Done(figures) = Run::of("@a 1\n@b 2\n", &["a"], Some(State::Nodes)) else {
+            panic!("it has failed");
+        };
+        assert!(figures.iter().all(|figure| figure.state == Some(State::Nodes)));
+        assert_eq!(figures.len(), 2);
+        assert!(matches!(Run::of("@b 2\n", &["a"], Some(State::Nodes)), Run::Failed(_)));
     }
 
     #[test]
@@ -261,8 +299,11 @@ mod tests {
 
     #[test]
     fn a_change_costs_only_the_figure_it_happens_under() {
-        let run =
-            Run::of("@line_us 0.02\n@a 1\n@line_us 0.02\n@b 2\n@line_us 0.2\n@a 3\n@line_us 0.19\n", &[]);
+        let run = Run::of(
+            "@line_us 0.02\n@a 1\n@line_us 0.02\n@b 2\n@line_us 0.2\n@a 3\n@line_us 0.19\n",
+            &[],
+            None,
+        );
         let Run::Done(figures) = run else { panic!("{run:?}") };
         let states: Vec<_> = figures.iter().filter(|it| it.name != LINE).map(|it| it.state).collect();
         assert_eq!(states, [Some(State::Near), None, Some(State::Far)]);
@@ -270,7 +311,7 @@ mod tests {
 
     #[test]
     fn output_without_its_figures_is_a_failure() {
-        let failure = |text: &str| match Run::of(text, &["a"]) {
+        let failure = |text: &str| match Run::of(text, &["a"], None) {
             Run::Failed(why) => why,
             Run::Done(figures) => panic!("{text:?} passes: {figures:?}"),
         };

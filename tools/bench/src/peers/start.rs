@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::peers::RANKS;
 use crate::peers::install::Found;
 use crate::peers::peer::Way;
-use crate::peers::samples::Run;
+use crate::peers::samples::{Run, State};
 use lwk::child;
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::subcommand::{Lwk, Program};
@@ -18,6 +18,39 @@ use lwk::tree::RunFolder;
 
 /// How long a command may take to clean up after it has been told to end.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// What keeps all ranks to two cores, whatever the machine has: not every starter has an option for that.
+const TASKSET: [&str; 3] = ["taskset", "-c", "0,1"];
+
+/// Of how many ranks a job is, and of how many nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub ranks: u32,
+    pub nodes: u32,
+}
+
+impl Shape {
+    pub fn of_one_node(ranks: u32) -> Self {
+        Self { ranks, nodes: 1 }
+    }
+
+    pub fn has_nodes(self) -> bool {
+        self.nodes > 1
+    }
+
+    pub fn shares_cores(self) -> bool {
+        self.ranks > RANKS
+    }
+
+    /// The state of the machine that does not change: of nodes, and where ranks share cores, so that no line is handed over.
+    fn state(self) -> Option<State> {
+        match (self.has_nodes(), self.shares_cores()) {
+            (true, _) => Some(State::Nodes),
+            (false, true) => Some(State::Far),
+            (false, false) => None,
+        }
+    }
+}
 
 /// How a command ended, and what it printed.
 pub struct Ended {
@@ -82,30 +115,40 @@ struct Start {
     words: Vec<OsString>,
     variables: Vec<(String, OsString)>,
     figures: Vec<&'static str>,
+    shape: Shape,
 }
 
 impl Setting {
     /// Margay in the host home, which pins rank r to core r by itself; `limit` is the time limit of each job, in seconds.
-    pub fn margay(lwk: &Lwk, programs: Vec<Measuring>, limit: u64) -> Self {
-        let options =
-            ["--host", "-n", &RANKS.to_string(), "--timeout", &limit.to_string()].map(str::to_owned);
+    pub fn margay(lwk: &Lwk, shape: Shape, programs: Vec<Measuring>, limit: u64) -> Self {
+        let (ranks, nodes) = (shape.ranks.to_string(), shape.nodes.to_string());
+        let mut options =
+            ["--host", "-n", &ranks, "--timeout", &limit.to_string()].map(str::to_owned).to_vec();
+        if shape.shares_cores() {
+            options.push("--oversubscribe".into());
+        }
+        if shape.has_nodes() {
+            options.extend(["--nodes".into(), nodes]);
+        }
         let start = |it: Measuring| Start {
             command: lwk.binary().into(),
             words: lwk.run_words(&Program::File(it.program), &options, &[]),
             variables: Vec::new(),
             figures: it.figures,
+            shape,
         };
         Self { name: "margay".into(), starts: programs.into_iter().map(start).collect() }
     }
 
     /// A peer in one of its ways.
-    pub fn peer(name: &str, way: &Way, found: &Found, programs: &[Measuring]) -> Self {
+    pub fn peer(name: &str, way: &Way, found: &Found, shape: Shape, programs: &[Measuring]) -> Self {
         let start = |it: &Measuring| {
             let mut words: Vec<OsString> = way.words.iter().map(OsString::from).collect();
-            words.extend(["-n".into(), RANKS.to_string().into(), it.program.clone().into()]);
+            words.extend(["-n".into(), shape.ranks.to_string().into(), it.program.clone().into()]);
             let mut variables = found.variables();
             variables.extend(way.variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())));
-            Start { command: found.starter.clone(), words, variables, figures: it.figures.clone() }
+            let (command, figures) = (found.starter.clone(), it.figures.clone());
+            Start { command, words, variables, figures, shape }
         };
         Self { name: format!("{name} {}", way.name), starts: programs.iter().map(start).collect() }
     }
@@ -119,14 +162,19 @@ impl Setting {
 
 impl Start {
     fn run(&self, folder: &RunFolder, arguments: &[String], limit: Duration) -> Run {
-        let mut command = Command::new(&self.command);
+        let state = self.shape.state();
+        let mut command =
+            Command::new(if state.is_some() { TASKSET[0].as_ref() } else { self.command.as_path() });
+        if state.is_some() {
+            command.args(&TASKSET[1..]).arg(&self.command);
+        }
         command.args(&self.words).args(arguments);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         match to_end(&mut command, folder, limit) {
             Err(failure) => Run::Failed(failure.message),
             Ok(ended) => match ended.complaint() {
                 Some(why) => Run::Failed(why),
-                None => Run::of(&ended.stdout, &self.figures),
+                None => Run::of(&ended.stdout, &self.figures, state),
             },
         }
     }

@@ -7,6 +7,8 @@ use crate::peers::samples::{Median, Samples, State};
 
 /// Number of Margay's setting.
 const MARGAY: usize = 0;
+/// The target between nodes: no row slower.
+const LEVEL: f64 = 1.0;
 /// What is said if no state has a figure of Margay's.
 pub const NOTHING: &str =
     "the machine did not stay in one state under any of Margay's figures: there is nothing to compare";
@@ -108,8 +110,8 @@ impl Comparison {
     pub fn print(&self, colour: bool) {
         for (state, lines) in &self.states {
             show!(
-                "# cores {}; medians, in brackets the spread; ratio: how many times better than the best peer; limit: part of the physical limit",
-                state.name()
+                "# {}; medians, in brackets the spread; ratio: how many times better than the best peer; limit: part of the physical limit",
+                state.title()
             );
             show!(
                 "# behind: slower than the best peer by more than the spread, that is, the middle halves of both's rounds do not overlap; level: they do"
@@ -187,6 +189,7 @@ fn line(samples: &Samples, state: State, row: &'static Row) -> Option<Line> {
     let target = row.target.map(|target| match state {
         State::Near => target.near,
         State::Far => target.far,
+        State::Nodes => LEVEL,
     });
     Some(Line { row, margay, peers, floor, target })
 }
@@ -231,7 +234,7 @@ mod tests {
         let mut samples = Samples::new(of.iter().map(|(name, _, _)| (*name).to_owned()).collect());
         for (number, (_, latency, rate)) in of.iter().enumerate() {
             let text = format!("@line_us 0.02\n@latency_8_us {latency}\n@rate_8_mps {rate}\n@line_us 0.02\n");
-            samples.add(number, Run::of(&text, &[]));
+            samples.add(number, Run::of(&text, &[], None));
         }
         samples
     }
@@ -268,7 +271,7 @@ mod tests {
                     "@line_us 0.02\n@shmem_p_wait_us {time}\n@put_fence_8_us {time}\n@rate_8_mps {}\n@line_us 0.02\n",
                     1.0 / time
                 );
-                samples.add(number, Run::of(&text, &[]));
+                samples.add(number, Run::of(&text, &[], None));
             }
         }
         Comparison::of(&samples, Vec::new())
@@ -306,7 +309,7 @@ mod tests {
         let of_line = |wait: f64| {
             let mut samples = Samples::new(vec!["margay".into()]);
             let text = format!("@line_us 0.02\n@shmem_p_wait_us {wait}\n@line_us 0.02\n");
-            samples.add(0, Run::of(&text, &[]));
+            samples.add(0, Run::of(&text, &[], None));
             of(&Comparison::of(&samples, Vec::new()), "shmem_p_wait_us").verdict()
         };
         assert_eq!((of_line(0.0209), of_line(0.0211)), ("met", "missed"));

@@ -1,8 +1,9 @@
 //! `cargo lwk bench portals`: messages between two nodes, beside raw frames of the same driver in the same run, as a table with targets, a JSON file and
-//! plots; and what a receive costs with few and with many peers ([`peers`]).
+//! plots; and what few and many connected peers cost, over a wire ([`connected`]) and without one ([`peers`]).
 //!
 //! Only ratios of one run are compared. A run that fails is named, and the status is 1.
 
+mod connected;
 mod peers;
 
 use std::fs;
@@ -85,7 +86,7 @@ pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
     let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench/portals"));
     fs::create_dir_all(&out).map_err(|error| unwritable(&out, &error))?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
-    builder.programs(build::APPS)?;
+    builder.programs(&[build::APPS])?;
     if !options.host {
         emulator::find_qemu(tree, options.verbose)?;
         builder.kernel()?;
@@ -110,10 +111,18 @@ pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
         Ok(figure) => figures.push(figure),
         Err(why) => failed.push(format!("with {SLOW}: {why}")),
     }
+    let over_wire = match connected::measure(&lwk, options, &PEERS) {
+        Ok(rows) => rows,
+        Err(why) => {
+            failed.push(format!("with idle peers: {why}"));
+            Vec::new()
+        }
+    };
+    figures.extend(connected::figures(&PEERS, &over_wire));
     let step = Step::begin("measuring receives with up to 1,000 peers", options.verbose);
     let costs = peers::measure(&PEERS, &PEER_SIZES).map_err(Failure::host)?;
     drop(step);
-    figures.extend(of_peers(&costs));
+    figures.extend(peers::figures(&costs));
 
     show!("# {place}, medians of {} runs", runs.len());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -128,10 +137,12 @@ pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
     failed.iter().for_each(|why| tell!("lwk: {why}"));
     let document = json!({
         "place": place, "short_of_cores": short, "runs": runs, "figures": figures.iter().map(Figure::json).collect::<Vec<_>>(),
-        "receive_ns": { "peers": PEERS, "bytes": PEER_SIZES, "ns": costs }, "failed": failed,
+        "receive_ns": { "peers": PEERS, "bytes": PEER_SIZES, "ns": costs },
+        "connected": connected::json(&PEERS, &over_wire), "failed": failed,
     });
     write(&out.join("portals.json"), &format!("{document:#}\n"))?;
-    let plots = [bandwidth(&runs), receives(&costs)];
+    let [puts, trips] = connected::plots(&PEERS, &over_wire);
+    let plots = [bandwidth(&runs), puts, trips, receives(&costs)];
     let svg = plot::figure("Portals between nodes", &place, &plots)
         .map_err(|error| Failure::host(format!("cannot draw: {error}")))?;
     write(&out.join("portals.svg"), &svg)?;
@@ -139,8 +150,8 @@ pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
     Ok(if failed.is_empty() { 0 } else { FAILED })
 }
 
-/// One run of the program on two nodes: its JSON.
-fn once(lwk: &Lwk, options: &BenchPortalsOptions, wire: Option<&str>) -> Result<Value, String> {
+/// Options of a run on two nodes.
+fn two_nodes(options: &BenchPortalsOptions) -> Vec<String> {
     let limit = options.timeout.to_string();
     let mut words: Vec<String> =
         ["--nodes", "2", "-n", "2", "--mem", "64", "--timeout", &limit].map(String::from).into();
@@ -150,17 +161,33 @@ fn once(lwk: &Lwk, options: &BenchPortalsOptions, wire: Option<&str>) -> Result<
         // A core for the rank, and one for the card.
         words.extend(["--cores", "2"].map(String::from));
     }
+    words
+}
+
+/// Runs the program; its JSON.
+fn document(
+    lwk: &Lwk,
+    options: &BenchPortalsOptions,
+    words: &[String],
+    arguments: &[String],
+) -> Result<Value, String> {
+    let words = lwk.run_words(&Program::named(PROGRAM), words, arguments);
+    let ended = lwk.command(&words, options.timeout)?;
+    if ended.status != Some(0) {
+        return Err(format!("{PROGRAM} ends with {:?}: {}", ended.status, ended.stderr.trim()));
+    }
+    serde_json::from_str(&ended.stdout).map_err(|error| error.to_string())
+}
+
+/// One run of the program on two nodes: its JSON.
+fn once(lwk: &Lwk, options: &BenchPortalsOptions, wire: Option<&str>) -> Result<Value, String> {
+    let mut words = two_nodes(options);
     words.extend(wire.into_iter().flat_map(|wire| ["--wire".to_owned(), wire.to_owned()]));
     let mut arguments: Vec<String> = ["--json", "--floors"].map(String::from).into();
     if options.quick {
         arguments.extend(["--rounds", "10", "--max-size", "65536"].map(String::from));
     }
-    let words = lwk.run_words(&Program::named(PROGRAM), &words, &arguments);
-    let ended = lwk.command(&words, options.timeout)?;
-    if ended.status != Some(0) {
-        return Err(format!("{PROGRAM} ends with {:?}: {}", ended.status, ended.stderr.trim()));
-    }
-    let document: Value = serde_json::from_str(&ended.stdout).map_err(|error| error.to_string())?;
+    let document = document(lwk, options, &words, &arguments)?;
     if document["floors"].is_null() { Err("the ranks are on one node".into()) } else { Ok(document) }
 }
 
@@ -264,22 +291,6 @@ fn overlap(lwk: &Lwk, options: &BenchPortalsOptions) -> Result<Figure, String> {
     Ok(Figure::at_least(&format!("{OVERLAP}, wire of 1 Gb/s"), value, 0.9).of_time())
 }
 
-/// The cost of a receive with the most peers, of that with the fewest.
-fn of_peers(costs: &[Vec<f64>]) -> Vec<Figure> {
-    let (Some(few), Some(many)) = (costs.first(), costs.last()) else { return Vec::new() };
-    let ratios = few.iter().zip(many).map(|(few, many)| many / few);
-    let worst = ratios.fold(0.0, f64::max);
-    let most = PEERS.last().copied().unwrap_or_default();
-    vec![
-        Figure::at_most(
-            &format!("cost of a receive of 64 B with {most} peers, of that with {}", PEERS[0]),
-            many[0] / few[0],
-            1.05,
-        ),
-        Figure::at_most(&format!("the same, the worst size up to {} B", PEER_SIZES[7]), worst, 1.05),
-    ]
-}
-
 fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
     // A logarithmic axis shows only what is above 0.
     let points = points.into_iter().filter(|(x, y)| *x > 0.0 && *y > 0.0 && y.is_finite()).collect();
@@ -369,15 +380,5 @@ mod tests {
         assert!(compared(&[]).iter().all(|figure| !figure.is_met()), "nothing measured is nothing met");
         assert!(figures[0].line(true).contains(" met"));
         assert_eq!(bandwidth(&runs).lines[0].points.len(), 2);
-    }
-
-    #[test]
-    fn peers_are_compared_with_the_fewest() {
-        let figures = of_peers(&[vec![100.0; 8], vec![1.0; 8], vec![1.0; 8], vec![104.0; 8]]);
-        assert!(figures.iter().all(Figure::is_met));
-        let mut many = vec![104.0; 8];
-        many[3] = 200.0;
-        let figures = of_peers(&[vec![100.0; 8], many]);
-        assert!(figures[0].is_met() && !figures[1].is_met());
     }
 }

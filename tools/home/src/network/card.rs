@@ -1,7 +1,7 @@
 //! What Portals sees of the machine: the ranks' memory, and the wires as a card. Only while the network's lock is held.
 
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use lwk_abi::address::{SLOT_BYTES, USER_END, remote, slot_of};
 use lwk_frames::NodeId;
@@ -55,8 +55,37 @@ impl Memory for Home<'_> {
         assert!(to.bytes() == from.len() as u64, "a span is written as a whole");
         self.counts.written += to.bytes();
         // SAFETY: checked to be writable memory of a rank, mapped at its slot in every process of the node.
-        // No Rust reference leads there.
-        unsafe { pointer(to).copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        // No Rust reference leads there. A rank that polls an aligned word sees all of it or nothing.
+        unsafe {
+            let (to, aligned) = (pointer(to), to.start().is_multiple_of(from.len().max(1) as u64));
+            match *from {
+                [a, b] if aligned => to.cast::<u16>().write_volatile(u16::from_ne_bytes([a, b])),
+                [a, b, c, d] if aligned => to.cast::<u32>().write_volatile(u32::from_ne_bytes([a, b, c, d])),
+                [a, b, c, d, e, f, g, h] if aligned => {
+                    to.cast::<u64>().write_volatile(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
+                }
+                _ => to.copy_from_nonoverlapping(from.as_ptr(), from.len()),
+            }
+        }
+    }
+
+    fn compare_exchange(&mut self, at: &Span, old: u64, new: u64) -> u64 {
+        assert!(at.start().is_multiple_of(at.bytes()), "an aligned word");
+        self.counts.written += at.bytes();
+        // Both orders: pairs with any rank's update of the same word.
+        let (both, failed) = (Ordering::AcqRel, Ordering::Acquire);
+        // SAFETY: an aligned word (asserted) of checked, writable memory of a rank, mapped at its slot in every process of the node.
+        unsafe {
+            match at.bytes() {
+                4 => AtomicU32::from_ptr(pointer(at).cast())
+                    .compare_exchange(old as u32, new as u32, both, failed)
+                    .map_or_else(u64::from, u64::from),
+                8 => AtomicU64::from_ptr(pointer(at).cast())
+                    .compare_exchange(old, new, both, failed)
+                    .unwrap_or_else(|seen| seen),
+                bytes => unreachable!("a word of {bytes} bytes"),
+            }
+        }
     }
 
     fn copy(&mut self, to: &Span, from: &Span) {

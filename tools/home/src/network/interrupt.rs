@@ -1,9 +1,9 @@
 //! Who takes frames in: the interrupt, which is a thread of the node's process, and ranks that wait.
 //!
-//! To wake a thread costs several times as much as a message. So a rank that waits and gives way looks at the wires itself ([`Network::look`]), and as
-//! long as one does, the interrupt stays away from them: a frame then wakes nobody. A rank that computes does not look, so the interrupt sees every
-//! [`AWAY_US`] whether somebody still does. The longer no frame comes, the longer it stays away, so that it takes little from others of its core; the next
-//! call of a rank, which may be answered, has it come back sooner.
+//! To wake a thread costs several times as much as a message, and to set a timer as much again (a virtual machine traps). So a rank that waits looks at
+//! the wires itself before it gives way ([`Network::look`]), and does what is due. As long as ranks look, the interrupt stays away from the wires and no timer is
+//! set: a frame then wakes nobody. A rank that computes does not look, so the interrupt comes back to see whether somebody still does: the longer
+//! somebody always has, the later ([`AWAY_US`]). What is due meanwhile is late by as much at most.
 //!
 //! No frame can be missed between the two: what nobody has taken stays in the socket, and the interrupt sleeps there by poll(2), which returns
 //! as long as there is one.
@@ -15,11 +15,16 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
 use nix::unistd::Pid;
 
+use lwk_portals::Node;
+
+use super::card::Home;
 use super::{BATCH, Network};
 use crate::arch::Gate;
 
-/// How long the interrupt stays away before it sees whether ranks still look, in microseconds: while frames come, and at most.
-pub(super) const AWAY_US: [u64; 2] = [100, 1_600];
+/// How long the interrupt stays away before it sees whether ranks still look, in microseconds: at first, and at most.
+const AWAY_US: [u64; 2] = [100, 800];
+/// Ranks that look at least this often leave nothing to the interrupt, in microseconds. More than the turn of another at a core that does little.
+const ABSENT_US: u64 = 100;
 /// Looks in vain of a rank before it makes way: a look takes a third of the time.
 const LOOKS_PER_YIELD: u32 = 4;
 /// A rank's since it has made way.
@@ -37,7 +42,8 @@ pub enum Cores {
 }
 
 impl Cores {
-    fn settle(&self) {
+    /// Has this thread run there.
+    pub fn settle(&self) {
         let mut set = CpuSet::new();
         let cores = match self {
             Cores::Own(core) => std::slice::from_ref(core),
@@ -56,12 +62,13 @@ impl Network {
         let Some(receives) = self.receives else { return };
         cores.settle();
         let own = matches!(cores, Cores::Own(_));
-        let (mut woken, mut seen) = (Woken::default(), Looks::default());
+        let mut woken = Woken::default();
         loop {
             let more = self.with(|node, home| {
+                let shared = self.shared();
                 if woken.struck {
                     // Relaxed: used under the lock only.
-                    self.shared().strikes_at.store(u64::MAX, Ordering::Relaxed);
+                    shared.strikes_at.store(u64::MAX, Ordering::Relaxed);
                 }
                 let taken = self.take_frames(node, home);
                 home.counts.interrupts += u64::from(taken > 0 && woken.slept);
@@ -70,33 +77,38 @@ impl Network {
                 taken == BATCH
             });
             let more = more || (own && (0..LOOKS).any(|_| poll(&mut [entry(receives)], Some(0))));
-            woken = if more { Woken::default() } else { self.sleep(receives, &mut seen) };
+            woken = if more { Woken::default() } else { self.sleep(receives) };
         }
     }
 
     /// Sleeps until a frame comes that no rank looks for, or the timer strikes.
-    fn sleep(&self, receives: RawFd, seen: &mut Looks) -> Woken {
-        let shared = self.shared();
-        let mut away = AWAY_US[0];
+    fn sleep(&self, receives: RawFd) -> Woken {
+        let mut away = 0;
         loop {
-            // Relaxed, all of them: what is seen too late costs one more time away, or one wake-up.
-            let looks = Looks {
-                all: shared.looks.load(Ordering::Relaxed),
-                found: shared.found.load(Ordering::Relaxed),
-            };
-            let before = std::mem::replace(seen, looks);
-            if looks.all == before.all {
+            away = self.with(|node, home| self.next_away(away, node, home));
+            if away == 0 {
                 break;
             }
-            away = if looks.found == before.found { (2 * away).min(AWAY_US[1]) } else { AWAY_US[0] };
-            shared.away.store(away, Ordering::Relaxed);
-            if poll(&mut [entry(self.timer)], Some(away)) && self.has_struck() {
-                return Woken { struck: true, slept: false };
-            }
+            let time = libc::timespec { tv_sec: 0, tv_nsec: (away * 1000) as i64 };
+            // SAFETY: the call reads the time. If it is cut short, the interrupt only sees sooner who looks.
+            unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const time, std::ptr::null_mut()) };
         }
-        shared.away.store(0, Ordering::Relaxed);
         poll(&mut [entry(receives), entry(self.timer)], None);
         Woken { struck: self.has_struck(), slept: true }
+    }
+
+    /// For how long the interrupt stays away now, in microseconds, if it has been away for `before`; 0 if no rank looks, and then the timer is set. The caller
+    /// has the lock.
+    fn next_away(&self, before: u64, node: &mut Node, home: &mut Home<'_>) -> u64 {
+        let (shared, now) = (self.shared(), self.now());
+        // Relaxed, all of them: used under the lock only.
+        let since = now - shared.looked_at.load(Ordering::Relaxed);
+        let away = away_after(before, since, shared.absent.swap(0, Ordering::Relaxed));
+        shared.away.store(away, Ordering::Relaxed);
+        if away == 0 {
+            self.finish(node, home);
+        }
+        away
     }
 
     /// Whether the timer has struck since it was asked.
@@ -111,15 +123,12 @@ impl Network {
     pub fn look(&self) {
         let taken = self.receives.and_then(|_| {
             self.try_with(|node, home| {
-                let shared = self.shared();
-                // Under the lock, so that none is lost.
-                shared.looks.store(shared.looks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-                // The clock is not read for nothing.
+                let (shared, now) = (self.shared(), self.now());
+                // Relaxed, all of them: used under the lock only.
+                let absent = now - shared.looked_at.swap(now, Ordering::Relaxed);
+                shared.absent.fetch_max(absent, Ordering::Relaxed);
                 let taken = self.take_frames(node, home);
-                if taken > 0 {
-                    shared
-                        .found
-                        .store(shared.found.load(Ordering::Relaxed) + taken as u64, Ordering::Relaxed);
+                if taken > 0 || shared.due.load(Ordering::Relaxed) <= now {
                     self.finish(node, home);
                 }
                 taken
@@ -135,6 +144,18 @@ impl Network {
     }
 }
 
+/// For how long the interrupt may stay away, in microseconds, if it has been away for `before`, the last look is `since` ago, and `absent` was the longest time
+/// without one.
+fn away_after(before: u64, since: u64, absent: u64) -> u64 {
+    if since > before.max(ABSENT_US) {
+        0
+    } else if since.max(absent) > ABSENT_US {
+        AWAY_US[0]
+    } else {
+        (2 * before).clamp(AWAY_US[0], AWAY_US[1])
+    }
+}
+
 /// Why the interrupt is awake.
 #[derive(Clone, Copy, Debug, Default)]
 struct Woken {
@@ -142,13 +163,6 @@ struct Woken {
     struck: bool,
     /// It slept where frames wake it.
     slept: bool,
-}
-
-/// Looks of ranks so far, and frames that they have found.
-#[derive(Clone, Copy, Debug, Default)]
-struct Looks {
-    all: u64,
-    found: u64,
 }
 
 fn entry(fd: RawFd) -> libc::pollfd {
@@ -161,4 +175,32 @@ fn poll(polled: &mut [libc::pollfd], most_us: Option<u64>) -> bool {
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the call writes into the entries and reads the time, if there is one.
     unsafe { libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, time, std::ptr::null()) > 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_always_looks_is_left_alone_for_longer() {
+        let away: Vec<u64> = (0..6)
+            .scan(0, |before, _| {
+                *before = away_after(*before, 1, 5);
+                Some(*before)
+            })
+            .collect();
+        assert_eq!(away, [100, 200, 400, 800, 800, 800]);
+    }
+
+    #[test]
+    fn who_looks_now_and_then_is_not() {
+        assert_eq!(away_after(800, 1, ABSENT_US + 1), AWAY_US[0]);
+        assert_eq!(away_after(800, ABSENT_US + 1, 0), AWAY_US[0]);
+    }
+
+    #[test]
+    fn who_computes_has_frames_taken_in_for_it() {
+        assert_eq!(away_after(0, ABSENT_US + 1, 0), 0);
+        assert_eq!(away_after(800, 801, 801), 0);
+    }
 }

@@ -28,10 +28,10 @@ use nix::unistd::ftruncate;
 use crate::arch::{Gate, time_stamp};
 use crate::files::Yield;
 use card::{Home, receive};
-use interrupt::AWAY_US;
 
 pub use interrupt::Cores;
-pub use wires::{Plug, Wires};
+pub(crate) use wires::inherit;
+pub use wires::{Plug, Sockets, Wires};
 
 /// Frames that are taken in without giving the lock away.
 const BATCH: usize = 64;
@@ -44,10 +44,13 @@ struct Shared {
     strikes_at: AtomicU64,
     /// The latest time that was told, in microseconds. Only under the lock.
     now: AtomicU64,
-    /// How often ranks that wait have looked for frames, and how many they have found ([`interrupt`]); changed under the lock.
-    looks: AtomicU64,
-    found: AtomicU64,
-    /// For how long the interrupt stays away from the wires, in microseconds; 0 if a frame wakes it. The interrupt's to change.
+    /// When something is due next, whoever sees to it; `u64::MAX` if nothing is. Only under the lock.
+    due: AtomicU64,
+    /// When a rank that waits has last looked for frames, and the longest time without a look since the interrupt has seen to it ([`interrupt`]). Only under
+    /// the lock.
+    looked_at: AtomicU64,
+    absent: AtomicU64,
+    /// For how long the interrupt stays away from wires and timer, in microseconds; 0 if they wake it. The interrupt's to change, under the lock.
     away: AtomicU64,
     node: UnsafeCell<Node>,
     /// What is counted below Portals; only under the lock.
@@ -202,21 +205,22 @@ impl Network {
             }
             let now = self.now();
             let answer = node.call(home, rank, number, arguments, now);
-            // It may be answered, and the rank may have waited for the last time.
-            let away = self.shared().away.load(Ordering::Relaxed) > AWAY_US[0];
-            self.set_timer(node.deadline(now).into_iter().chain(away.then_some(now + AWAY_US[0])).min(), now);
+            self.set_timer(node.deadline(now), now);
             answer
         })
     }
 
-    /// Has the timer wake the interrupt at a time, when something is to be looked after, unless it will wake earlier anyway. The caller has the lock.
+    /// Notes when something is due, if anything is, and has the timer wake the interrupt then, unless it will wake earlier anyway. The caller has the lock.
     ///
-    /// Setting a timer costs more than a message (a virtual machine traps), so one that is set stays, even if what it was set for has come.
+    /// Setting a timer costs more than a message (a virtual machine traps). So one that is set stays, even if what it was set for has come, and none is set while
+    /// ranks look.
     fn set_timer(&self, at: Option<u64>, now: u64) {
+        let shared = self.shared();
+        // Relaxed, all of them: used under the lock only.
+        shared.due.store(at.unwrap_or(u64::MAX), Ordering::Relaxed);
         let (Some(_), Some(at)) = (self.receives, at) else { return };
-        // Relaxed, as below: used under the lock only.
-        let strikes_at = &self.shared().strikes_at;
-        if at >= strikes_at.load(Ordering::Relaxed) {
+        let strikes_at = &shared.strikes_at;
+        if shared.away.load(Ordering::Relaxed) > 0 || at >= strikes_at.load(Ordering::Relaxed) {
             return;
         }
         strikes_at.store(at, Ordering::Relaxed);

@@ -1,7 +1,9 @@
 //! Wires in the place of a card: a pair of datagram sockets without a name for each node. A node receives at one end, and whoever sends to it writes into
-//! the other, which all nodes have inherited from the host tool. So nobody else can send, and nothing is left behind.
+//! the other, which all nodes have inherited from the host tool. So nobody else can send, and nothing is left behind. Nodes of several machines have UDP sockets
+//! ([`Sockets`]) in their place.
 
 use std::io;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
@@ -19,6 +21,8 @@ const WIRE_BYTES: libc::c_int = 8 << 20;
 pub struct Wires {
     ends: Vec<(UnixDatagram, UnixDatagram)>,
     at_switch: bool,
+    /// Nodes of the job that are at the switch alone.
+    beyond: usize,
 }
 
 impl Wires {
@@ -36,14 +40,14 @@ impl Wires {
             Ok((receives, sends))
         };
         let ends = (0..nodes).map(wire).collect::<io::Result<_>>()?;
-        Ok(Arc::new(Wires { ends, at_switch: false }))
+        Ok(Arc::new(Wires { ends, at_switch: false, beyond: 0 }))
     }
 
-    /// The wires of nodes that a switch joins, by their ends there.
+    /// The wires of nodes that a switch joins, by their ends there; the job has `beyond` nodes more, which the switch knows how to reach.
     ///
     /// # Errors
     /// Linux refuses descriptors.
-    pub fn at_switch(stations: Vec<UnixDatagram>) -> io::Result<Arc<Wires>> {
+    pub fn at_switch(stations: Vec<UnixDatagram>, beyond: usize) -> io::Result<Arc<Wires>> {
         let wire = |station: UnixDatagram| {
             let same = station.try_clone()?;
             for socket in [&station, &same] {
@@ -53,7 +57,7 @@ impl Wires {
             Ok((station, same))
         };
         let ends = stations.into_iter().map(wire).collect::<io::Result<_>>()?;
-        Ok(Arc::new(Wires { ends, at_switch: true }))
+        Ok(Arc::new(Wires { ends, at_switch: true, beyond }))
     }
 
     /// Puts any bytes on the wire to a node, as a card would: for tests, without a switch. False if the wire is full.
@@ -63,20 +67,34 @@ impl Wires {
 }
 
 /// Lets a wire hold more, if Linux allows. Less is slower, and no error.
-fn widen(sends: &UnixDatagram) {
+fn widen(sends: &impl AsRawFd) {
+    set_room(sends, libc::SO_SNDBUF);
+}
+
+/// As [`widen`], where the room is the receiver's.
+fn widen_arrivals(receives: &UdpSocket) {
+    set_room(receives, libc::SO_RCVBUF);
+}
+
+fn set_room(socket: &impl AsRawFd, option: libc::c_int) {
     // SAFETY: the call reads one number.
     unsafe {
         let bytes = std::ptr::from_ref(&WIRE_BYTES).cast();
         let length = size_of::<libc::c_int>() as libc::socklen_t;
-        libc::setsockopt(sends.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, bytes, length);
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, bytes, length);
     }
 }
 
 fn nonblocking(socket: &UnixDatagram) -> io::Result<()> {
     socket.set_nonblocking(true)?;
-    // The nodes inherit them.
+    inherit(socket.as_raw_fd())
+}
+
+/// Has processes that are started from now on inherit a descriptor. Makes one system call and nothing else, so that it may be used between
+/// fork and exec.
+pub(crate) fn inherit(fd: RawFd) -> io::Result<()> {
     // SAFETY: clears the flags of a descriptor, of which there is one.
-    match unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETFD, 0) } {
+    match unsafe { libc::fcntl(fd, libc::F_SETFD, 0) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -84,20 +102,66 @@ fn nonblocking(socket: &UnixDatagram) -> io::Result<()> {
 
 /// A node's place at the wires.
 #[derive(Clone, Debug)]
-pub struct Plug {
-    pub wires: Arc<Wires>,
-    pub node: usize,
+pub enum Plug {
+    /// Between nodes that this process starts.
+    Wire { wires: Arc<Wires>, node: usize },
+    /// Between nodes of several processes or machines.
+    Sockets(Arc<Sockets>),
+}
+
+/// Where a node takes frames, and where it sends those for each node of the job. Only the node that is started with them inherits them.
+#[derive(Debug)]
+pub struct Sockets {
+    receives: UdpSocket,
+    sends: Vec<UdpSocket>,
+}
+
+impl Sockets {
+    /// The node receives at `receives`, and node n of the job at the n-th address.
+    ///
+    /// # Errors
+    /// Linux refuses the sockets.
+    pub fn new(receives: UdpSocket, nodes: &[SocketAddr]) -> io::Result<Arc<Sockets>> {
+        receives.set_nonblocking(true)?;
+        let from = SocketAddr::new(receives.local_addr()?.ip(), 0);
+        let wire = |to: &SocketAddr| {
+            let sends = UdpSocket::bind(from)?;
+            sends.connect(to)?;
+            sends.set_nonblocking(true)?;
+            widen(&sends);
+            Ok(sends)
+        };
+        let sends = nodes.iter().map(wire).collect::<io::Result<_>>()?;
+        widen_arrivals(&receives);
+        Ok(Arc::new(Sockets { receives, sends }))
+    }
 }
 
 impl Plug {
     /// The environment variable that tells the node's process of it.
     pub(crate) fn variable(&self) -> (&'static str, String) {
-        let Wires { ends, at_switch } = &*self.wires;
-        let (receives, own) = &ends[self.node];
-        let receives = receives.as_raw_fd();
-        let ends = ends.iter().map(|(_, sends)| if *at_switch { own } else { sends }.as_raw_fd());
-        let words: Vec<String> = std::iter::once(receives).chain(ends).map(|fd| fd.to_string()).collect();
+        let words: Vec<String> = match self {
+            Plug::Wire { wires, node } => {
+                let Wires { ends, at_switch, beyond } = &**wires;
+                let (receives, own) = &ends[*node];
+                let ends = ends.iter().map(|(_, sends)| if *at_switch { own } else { sends }.as_raw_fd());
+                let ends = ends.chain(std::iter::repeat_n(own.as_raw_fd(), *beyond));
+                std::iter::once(receives.as_raw_fd()).chain(ends).map(|fd| fd.to_string()).collect()
+            }
+            Plug::Sockets(_) => self.to_inherit().iter().map(RawFd::to_string).collect(),
+        };
         (WIRES, words.join(","))
+    }
+
+    /// Descriptors that are closed in every process but the one to be started.
+    pub(crate) fn to_inherit(&self) -> Vec<RawFd> {
+        match self {
+            Plug::Wire { .. } => Vec::new(),
+            Plug::Sockets(sockets) => {
+                let sends = sockets.sends.iter().map(AsRawFd::as_raw_fd);
+                std::iter::once(sockets.receives.as_raw_fd()).chain(sends).collect()
+            }
+        }
     }
 }
 

@@ -179,7 +179,7 @@ fn bytes(address: u64, count: u64) -> &'static mut [u8] {
 
 /// Memory comes from the segment, zeroed, also when it has been used before.
 fn memory() {
-    let (start, end) = (job_long(96), job_long(104));
+    let (start, end) = (job_long(104), job_long(112));
     check!(start % PAGE == 0 && start < end);
     let first = sys(BRK, &[0]) as u64;
     check!(first == start);

@@ -110,12 +110,16 @@ impl Portals {
             }
             (Kind::Freed, _) => {}
             (Kind::Meet, _) => self.meetings.note(label.0),
+            (Kind::Call, _) => self.calls += 1,
             _ => end_job(format_args!("rank {sender} has put what no rank puts")),
         }
     }
 
     /// A sender has taken a message back: if its request is here still, nobody receives it.
     fn forget_request(&mut self, peer: WorldRank, token: u64) {
+        if self.beginning == Some((peer, token)) {
+            self.beginning = None;
+        }
         for front in &mut self.peer(peer).arrived {
             if front.what == What::Request(token) {
                 front.what = What::Nothing;

@@ -78,9 +78,17 @@ impl Contents {
         self.all[number].of
     }
 
-    /// Takes a message back: its token. `None`, and nothing has changed, if the receiver has come for it.
-    pub fn withdraw(&mut self, wire: &Wire, number: usize) -> Option<u64> {
-        wire.withdraw(self.all[number].entry).then(|| self.all.remove(number).token)
+    /// Takes a message back; false, and nothing has changed, if the receiver has come for it.
+    pub fn withdraw(&mut self, wire: &Wire, number: usize) -> bool {
+        let is_back = !self.all[number].fetched && wire.withdraw(self.all[number].entry);
+        if is_back {
+            self.all.remove(number);
+        }
+        is_back
+    }
+
+    pub fn token(&self, number: usize) -> u64 {
+        self.all[number].token
     }
 
     /// Has the message be fetched from a copy from now on; false if the receiver has come for it.
@@ -184,6 +192,11 @@ impl Fetches {
             self.all[number].descriptor = Some(descriptor);
             self.waiting.pop_front();
         }
+    }
+
+    /// Whether the kernel has had room for a fetch.
+    pub fn has_begun(&self, number: usize) -> bool {
+        !self.waiting.contains(&number)
     }
 
     /// A fetch has ended.

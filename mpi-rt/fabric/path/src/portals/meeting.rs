@@ -1,15 +1,21 @@
 //! The meeting of all nodes when a job starts: nobody sends before every rank's end is open.
 //!
 //! When all ranks of a node are ready, its first one goes through a dissemination barrier (Hensgen, Finkel, Manber 1988) with the first ranks of the other nodes. A
-//! put to a rank whose end is not open yet fails, which its answer tells, and is repeated.
+//! put to a rank whose end is not open yet fails, which its answer tells, and is repeated after a pause, each twice as long as the one before: nodes that are there wait for
+//! those that start, and do not keep them from it by frames.
 
 use super::Portals;
 use super::wire::{Head, Kind, Target};
 use crate::{Label, Result};
+use core::time::Duration;
 use lwk_place::WorldRank;
+use lwk_user::clock::Instant;
 use lwk_user::portals::DescriptorHandle;
 use lwk_user::portals::abi::first_rank_of;
 use lwk_user::{job, wait};
+
+/// Pauses before a node that has not started is told again: the first, which is as long as a few frames take, and the longest, by which a job starts later at most.
+const PAUSE: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(5)];
 
 /// What has been told of the meeting.
 #[derive(Default)]
@@ -25,6 +31,16 @@ impl Seen {
     /// A node has come to a round.
     pub fn note(&mut self, round: u64) {
         self.rounds |= 1 << (round % 64);
+    }
+
+    /// The next put with an acknowledgement is about to be made.
+    pub fn ask(&mut self) {
+        self.answer = None;
+    }
+
+    /// Whether the last one has been answered.
+    pub fn is_answered(&self) -> bool {
+        self.answer.is_some()
     }
 
     /// The last put has been answered.
@@ -51,7 +67,15 @@ impl Portals {
         {
             let to = ((u64::from(node) + distance) % u64::from(nodes)) as u32;
             let peer = WorldRank(first_rank_of(to, job().size(), nodes));
-            wait::spin_until(|| self.tell_round(peer, round, by));
+            let mut pause = PAUSE[0];
+            while !self.tell_round(peer, round, by) {
+                let until = Instant::now().after(pause);
+                wait::spin_until(|| {
+                    self.take_arrivals();
+                    Instant::now() >= until
+                });
+                pause = (2 * pause).min(PAUSE[1]);
+            }
             wait::spin_until(|| {
                 self.take_arrivals();
                 self.meetings.rounds & 1 << round != 0

@@ -32,10 +32,11 @@ use lwk_user::portals::abi::{Event, event, failure};
 use lwk_user::{eprintln, job, start, wait};
 use staging::{STAGED, Staging};
 use window::Form;
-use wire::{Kind, Request, Target, VOLATILE, Wire};
+use wire::{Head, Kind, Request, Target, VOLATILE, Wire};
 
-/// Events of puts without a message that may wait for each ring: half a ring is told at a time, and a look is between the first and the third.
-const TELLINGS: usize = 3;
+/// Events of puts without a message that may wait for each ring: half a ring is told at a time, and a look is between the first and the third. And one of a
+/// call, whose sender waits for an answer before it calls again.
+const TELLINGS: usize = 4;
 /// Arrivals that have room beside those: meetings of nodes.
 const SPARE: usize = 64;
 /// `user` of puts that nothing is to be known of but their failure, and above the peer's rank.
@@ -54,9 +55,11 @@ pub struct Portals {
     fetches: Fetches,
     /// Requests that are held, by number.
     kept: slab::Slab<Kept>,
-    /// Requests that have been taken back, of which the receivers do not know yet.
-    untold: Vec<(WorldRank, u64)>,
+    /// The request whose content this rank is beginning to fetch, unless its sender has taken it back meanwhile.
+    beginning: Option<(WorldRank, u64)>,
     meetings: meeting::Seen,
+    /// Calls that have come and have not been taken.
+    calls: u32,
 }
 
 /// A request that is held.
@@ -95,8 +98,9 @@ impl Portals {
             contents: Contents::default(),
             fetches: Fetches::default(),
             kept: slab::Slab::new(),
-            untold: Vec::new(),
+            beginning: None,
             meetings: meeting::Seen::default(),
+            calls: 0,
         })
     }
 
@@ -106,12 +110,6 @@ impl Portals {
             self.take_outcome(&event);
         }
         self.fetches.begin_waiting(&self.wire);
-        while let Some((peer, token)) = self.untold.last().copied() {
-            if !self.tell_cancelled(peer, token) {
-                break;
-            }
-            self.untold.pop();
-        }
     }
 
     fn take_outcome(&mut self, event: &Event) {
@@ -132,11 +130,58 @@ impl Portals {
         }
     }
 
+    /// Tells a peer that a message is being taken back, and waits until its node has that, but for no rank. False if there is no room.
     fn tell_cancelled(&mut self, peer: WorldRank, token: u64) -> bool {
-        let user = SHORT | u64::from(peer.0);
-        self.put_into_ring(peer, (Kind::Cancel, Label(token)), 0, |wire, target| {
-            wire.put_scratch(target, 0, user)
-        })
+        // SAFETY: nothing is put from it.
+        let Ok(by) = (unsafe { self.wire.bind(self.wire.start_of_scratch(), 0) }) else { return false };
+        self.meetings.ask();
+        let has_begun = self.put_into_ring(peer, (Kind::Cancel, Label(token)), 0, |wire, target| {
+            wire.put_acknowledged(target, by, SHORT | u64::from(peer.0))
+        });
+        if has_begun {
+            wait::spin_until(|| {
+                self.take_outcomes();
+                self.meetings.is_answered()
+            });
+        }
+        self.wire.release(by);
+        has_begun
+    }
+
+    /// Begins to fetch content. If its sender is taking it back just now, waits for the nodes between until it is known who was first.
+    ///
+    /// Whoever takes a message back tells so, waits until the receiver's node has that, and looks then whether the content has been fetched. Messages of one node to
+    /// another keep their order. So a get that was begun before this rank could see that has come first; of any other one this waits for the end.
+    ///
+    /// # Safety
+    /// As for [`Fetches::begin`].
+    unsafe fn fetch(
+        &mut self,
+        peer: WorldRank,
+        token: u64,
+        bytes: usize,
+        target: &Region,
+    ) -> Result<Delivery> {
+        self.beginning = Some((peer, token));
+        // SAFETY: this function's contract.
+        let begun = unsafe { self.fetches.begin(&self.wire, peer, token, bytes, target) };
+        let Ok(Delivery::Underway(ticket)) = begun else { return begun };
+        let number = ticket.0 & !(FETCH as usize);
+        wait::spin_until(|| {
+            self.take_outcomes();
+            self.fetches.has_begun(number)
+        });
+        self.take_arrivals();
+        if self.beginning.take().is_some() {
+            return begun;
+        }
+        let mut outcome = None;
+        wait::spin_until(|| {
+            self.take_outcomes();
+            outcome = self.fetches.take_ended(number);
+            outcome.is_some()
+        });
+        Ok(if outcome == Some(Ok(())) { Delivery::Done } else { Delivery::Cancelled })
     }
 
     /// Sends a message with its content. False if there is no room now.
@@ -239,11 +284,8 @@ impl Path for Portals {
 
     unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
         let peer = self.contents.of(ticket.0).peer;
-        let Some(token) = self.contents.withdraw(&self.wire, ticket.0) else { return false };
-        if !self.tell_cancelled(peer, token) {
-            self.untold.push((peer, token));
-        }
-        true
+        let token = self.contents.token(ticket.0);
+        self.tell_cancelled(peer, token) && self.contents.withdraw(&self.wire, ticket.0)
     }
 
     unsafe fn relocate(&mut self, ticket: Ticket, copy: &mut dyn FnMut() -> Option<*const u8>) -> bool {
@@ -274,9 +316,7 @@ impl Path for Portals {
                 unsafe { copy_regions(&source, target) }.map(|_| Delivery::Done)
             }
             // SAFETY: `target` is writable until the delivery is done (this function's contract).
-            What::Request(token) => unsafe {
-                self.fetches.begin(&self.wire, peer, token, front.bytes, target)
-            },
+            What::Request(token) => unsafe { self.fetch(peer, token, front.bytes, target) },
             What::Nothing => Ok(Delivery::Cancelled),
         };
         if delivery != Err(Fault::NoMemory) {
@@ -310,7 +350,7 @@ impl Path for Portals {
             Held::Kept(number) => match self.kept.remove(number) {
                 // SAFETY: `target` is writable until the delivery is done (this function's contract).
                 Kept::At { token, bytes, .. } => unsafe {
-                    return self.fetches.begin(&self.wire, peer, token, bytes, target);
+                    return self.fetch(peer, token, bytes, target);
                 },
                 Kept::Fetched(copy) => copy,
                 Kept::Cancelled => return Ok(Delivery::Cancelled),
@@ -334,6 +374,20 @@ impl Path for Portals {
 
     fn meet_nodes(&mut self) -> Result<()> {
         self.meet()
+    }
+
+    fn call(&mut self, peer: WorldRank) {
+        let head = Head { kind: Kind::Call, freed: 0 };
+        let target = Target { peer, label: Label(0), head, place: 0 };
+        wait::spin_until(|| {
+            self.take_arrivals();
+            self.take_outcomes();
+            self.wire.put_scratch(&target, 0, SHORT | u64::from(peer.0)).is_ok()
+        });
+    }
+
+    fn take_calls(&mut self) -> u32 {
+        core::mem::take(&mut self.calls)
     }
 
     fn limits(&self) -> Limits {

@@ -40,6 +40,8 @@ pub enum Kind {
     Freed = 4,
     /// Nodes meet: the label is the round.
     Meet = 5,
+    /// The sender is about to ask this rank for what it may not be listening for.
+    Call = 6,
 }
 
 /// Header data of a put: its kind, and how far its sender has come with what it has received ([`super::window`]).
@@ -56,7 +58,7 @@ impl Head {
 
     /// `None` if there is no such kind.
     pub fn of(word: u64) -> Option<Head> {
-        let kinds = [Kind::Eager, Kind::Request, Kind::Cancel, Kind::Freed, Kind::Meet];
+        let kinds = [Kind::Eager, Kind::Request, Kind::Cancel, Kind::Freed, Kind::Meet, Kind::Call];
         let kind = kinds.into_iter().find(|kind| *kind as u64 == word & 0xff)?;
         Some(Head { kind, freed: (word >> 32) as u32 })
     }

@@ -11,7 +11,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use lwk_place::{Peer, WorldRank, peer_of, seen_by_wire};
 use lwk_ring::Published;
-use lwk_shm::{Block, Cells, Consumer, Mark, Producer, Total};
+use lwk_shm::{BLOCK, Block, Cells, Consumer, Mark, Producer, Total};
 use lwk_user::smartmap::{CacheLine, Symmetric};
 use lwk_user::{job, wait};
 
@@ -82,6 +82,28 @@ impl Link {
             }
             self.permissions.pop_front();
         }
+    }
+
+    /// Tells the peer whether this rank is late for its messages.
+    pub fn pace(&mut self, is_late: bool) {
+        let (kind, label, bytes) = (Kind::Pace, Label(0), usize::from(is_late));
+        self.permissions.push_back(Header { kind, label, bytes, cells: 0, own_id: 0, peer_id: 0, name: 0 });
+        self.give_permissions();
+    }
+
+    /// How many of the peer's messages lie in the FIFO, up to `most`; `payload` says how many bytes of a packet are behind header and cells.
+    pub fn waiting(&mut self, most: usize, payload: impl Fn(&Header) -> usize) -> usize {
+        let bytes = self.consumer.waiting();
+        let (mut count, mut position) = (0, 0);
+        while count < most && position < bytes {
+            // SAFETY: packets lie behind each other, each published as a whole; this one begins before the end of what has been published.
+            let Some(header) = (unsafe { Header::read_at(&self.consumer, position) }) else {
+                unreachable!("a packet of no kind");
+            };
+            count += usize::from(matches!(header.kind, Kind::Eager | Kind::Loaded | Kind::Request));
+            position += header.packet_bytes(payload(&header)).next_multiple_of(BLOCK);
+        }
+        count
     }
 
     /// Permits the peer's send `send` to go on, for this rank's receive `receive`, of which `bytes` bytes are wanted.

@@ -10,13 +10,20 @@
 
 mod advanced;
 mod basic;
+mod design;
+pub mod limic2;
 mod link;
 mod loopback;
+pub mod ordered;
 mod packet;
+mod skew;
 pub mod tunables;
 
 pub use advanced::Advanced;
 pub use basic::Basic;
+pub use design::{Design, Entered};
+pub use limic2::{Hybrid, Limic2};
+pub use ordered::{Mci, Mcni, Sci};
 pub use tunables::Tunables;
 
 use super::descriptors::{Descriptors, named};
@@ -28,67 +35,12 @@ use link::{Link, Plan};
 use loopback::{Begun, Loopback, Own};
 use lwk_place::{Peer, peer_of};
 use lwk_rendezvous::Claim;
+use lwk_user::clock::ticks;
 use packet::{CellList, HEADER, Header, Kind};
 use slab::Slab;
 
-/// What the two designs do differently: how messages enter and leave the shared memory.
-pub trait Design: Sized {
-    /// How much memory, and where.
-    fn plan(tunables: &Tunables) -> Plan;
-
-    /// The design's own state, after all ranks are connected.
-    fn new(tunables: &Tunables, cells: Option<lwk_shm::Cells<'static>>, peers: usize) -> Result<Self>;
-
-    /// Starts a message. `number` is that of its send, and `name` names its descriptor, if it needs them; `None` if there is no room.
-    ///
-    /// # Safety
-    /// As for [`Path::begin`].
-    unsafe fn begin(
-        &mut self,
-        link: &mut Link,
-        peer: WorldRank,
-        message: &Outgoing,
-        number: u32,
-        name: impl FnOnce() -> u64,
-    ) -> Option<Entered>;
-
-    /// Hands over what there is room for of a message that may go on.
-    ///
-    /// # Safety
-    /// The send's source is readable.
-    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending);
-
-    /// Copies out, up to the end of `target`, what a packet brings, of which `position` is the first byte's place in the message, and how many
-    /// bytes these were. `cells` are those it names. The caller removes the packet.
-    ///
-    /// # Safety
-    /// The header is that of the packet at the front of the link, or its cells have been kept; the target is writable.
-    unsafe fn copy_out(
-        &mut self,
-        link: &Link,
-        header: &Header,
-        cells: &CellList,
-        position: usize,
-        target: &Region,
-    ) -> (usize, Result<()>);
-
-    /// The longest message that is sent at once, if there is room.
-    fn eager(&self, plan: &Plan) -> usize;
-
-    /// Bytes behind header and cells in a packet of that kind.
-    fn payload(header: &Header) -> usize;
-}
-
 /// Set in the tickets of receives.
 const RECEIVE: usize = 1 << 32;
-
-/// How a message has entered the shared memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Entered {
-    Whole,
-    /// A request, with this many bytes of the message.
-    Asked(usize),
-}
 
 /// A send under way.
 #[derive(Debug)]
@@ -106,13 +58,19 @@ pub struct Sending {
     receive: u32,
     /// The buffer was used up; the receiver will say when to go on.
     paused: bool,
+    /// The receiver reads the message where it is.
+    is_described: bool,
+    /// What has been posted for it, if the system copies it.
+    post: Option<usize>,
 }
 
 impl Sending {
     fn new(number: usize, peer: WorldRank, message: &Outgoing) -> Sending {
         let message = UnderWay { peer, source: message.source, synchronous: message.synchronous };
         let number = number as u32;
-        Sending { number, message, descriptor: None, position: 0, wanted: None, receive: 0, paused: false }
+        let (descriptor, wanted) = (None, None);
+        let (paused, is_described, post) = (false, false, None);
+        Sending { number, message, descriptor, position: 0, wanted, receive: 0, paused, is_described, post }
     }
 
     fn is_done(&self) -> bool {
@@ -128,6 +86,8 @@ struct Receiving {
     position: usize,
     wanted: usize,
     outcome: Result<()>,
+    /// What has been posted for it, if the system copies it.
+    post: Option<usize>,
 }
 
 /// A matched or waiting message that the engine holds by number.
@@ -196,8 +156,13 @@ impl<D: Design> Shm<D> {
                 Kind::Go => {
                     if let Some(send) = self.sends.get_mut(header.peer_id as usize) {
                         (send.wanted, send.receive, send.paused) = (Some(header.bytes), header.own_id, false);
+                        // The receiver wants it through shared memory.
+                        if let (true, Some(post)) = (D::ORDERS, send.post.take()) {
+                            self.design.take_back(post);
+                        }
                     }
                 }
+                Kind::Pace => self.design.pace(peer, header.bytes != 0),
                 Kind::More => {
                     if let Some(receive) = self.receives.get(header.peer_id as usize) {
                         link.permit(header.own_id, header.peer_id, receive.wanted);
@@ -222,6 +187,21 @@ impl<D: Design> Shm<D> {
         link.front
     }
 
+    /// When this rank comes for a message of a peer, if it watches whether it is late.
+    fn comes(&mut self, peer: WorldRank, bytes: usize) -> Option<u64> {
+        self.design.watch(peer, bytes).map(|_| ticks())
+    }
+
+    /// It has taken the message for which it had come then, and tells the peer if what the peer should do has changed.
+    fn has_taken(&mut self, peer: WorldRank, bytes: usize, came: Option<u64>) {
+        let (Some(came), Some(watch)) = (came, self.design.watch(peer, bytes)) else { return };
+        let Some(link) = self.links.get_mut(peer.index()).and_then(Option::as_mut) else { return };
+        let behind = link.waiting(watch.enough(peer.index()), D::payload);
+        if let Some(is_late) = watch.taken(peer.index(), came, ticks(), behind) {
+            link.pace(is_late);
+        }
+    }
+
     /// Takes the message that a request of a peer announces, and begins to receive it, unless the sender has cancelled it; `cells` hold the first
     /// bytes.
     ///
@@ -235,23 +215,43 @@ impl<D: Design> Shm<D> {
         target: &Region,
     ) -> Result<Delivery> {
         let link = self.links.get_mut(peer.index()).and_then(Option::as_mut).ok_or(Fault::Internal)?;
-        // SAFETY: the peer's request named the descriptor, and the peer never frees descriptors. `push` reads
-        // the content, which is the sender's alone, so where it lies does not matter here.
-        let is_cancelled = unsafe {
+        // SAFETY: the peer's request named the descriptor, and the peer never frees descriptors.
+        let claim = unsafe {
             let (descriptor, number) = named(node_peer(peer)?, header.name as usize);
-            descriptor.claim(number) == Claim::Cancelled
+            descriptor.claim(number)
         };
-        if is_cancelled {
-            // The cells are the sender's again.
-            let nothing = Region::block(core::ptr::null(), 0);
-            // SAFETY: the cells have been kept; nothing is written to no bytes.
-            let (_, outcome) = unsafe { self.design.copy_out(link, header, cells, 0, &nothing) };
-            return outcome.map(|()| Delivery::Cancelled);
+        let mut cells = *cells;
+        match claim {
+            Claim::InPlace => {}
+            Claim::Elsewhere(address) => D::moved(&mut cells, address),
+            Claim::Cancelled => {
+                // The cells are the sender's again.
+                let nothing = Region::block(core::ptr::null(), 0);
+                // SAFETY: the cells have been kept; nothing is written to no bytes.
+                let (_, outcome) = unsafe { self.design.copy_out(link, header, &cells, 0, &nothing) };
+                return outcome.map(|()| Delivery::Cancelled);
+            }
         }
         let wanted = header.bytes.min(target.bytes());
+        if D::ORDERS {
+            // SAFETY: the target is writable until the receive is done (this function's contract).
+            if let Some(post) = unsafe { self.design.read(node_peer(peer)?, header, target) } {
+                let (position, outcome, post) = (0, Ok(()), Some(post));
+                let number = self.receives.insert(Receiving {
+                    peer,
+                    target: *target,
+                    position,
+                    wanted,
+                    outcome,
+                    post,
+                });
+                link.transfers += 1;
+                return Ok(Delivery::Underway(Ticket(number | RECEIVE)));
+            }
+        }
         // SAFETY: the cells have been kept, and the target is writable (this function's contract).
-        let (position, outcome) = unsafe { self.design.copy_out(link, header, cells, 0, target) };
-        let receive = Receiving { peer, target: *target, position, wanted, outcome };
+        let (position, outcome) = unsafe { self.design.copy_out(link, header, &cells, 0, target) };
+        let receive = Receiving { peer, target: *target, position, wanted, outcome, post: None };
         if position >= wanted {
             link.permit(header.own_id, 0, wanted);
             return outcome.map(|()| Delivery::Done);
@@ -281,7 +281,13 @@ impl<D: Design> Shm<D> {
                 link.transfers -= 1;
             }
         }
-        let done = send.is_done();
+        let mut done = send.is_done();
+        if let (true, Some(post)) = (D::ORDERS, send.post) {
+            done = self.design.is_done(post);
+            if let (true, Some(link)) = (done, self.links.get_mut(peer.index()).and_then(Option::as_mut)) {
+                link.transfers -= 1;
+            }
+        }
         if done {
             // Whoever has permitted the send has taken it before, so that the descriptor is free.
             if let Some(descriptor) = self.sends.remove(ticket.0).descriptor {
@@ -298,7 +304,11 @@ impl<D: Design> Shm<D> {
         };
         self.look(peer);
         let receive = self.receives.get(number)?;
-        if receive.position < receive.wanted {
+        let is_done = match receive.post {
+            Some(post) if D::ORDERS => self.design.is_done(post),
+            _ => receive.position >= receive.wanted,
+        };
+        if !is_done {
             return None;
         }
         let outcome = receive.outcome;
@@ -307,6 +317,51 @@ impl<D: Design> Shm<D> {
             link.transfers -= 1;
         }
         Some(outcome)
+    }
+
+    /// The length of a message that is held; 0 of one from this rank itself, whose length nobody asks for.
+    fn held_bytes(&self, held: &Held) -> usize {
+        match held {
+            Held::Copy(content) => content.len(),
+            Held::Kept(number) => match self.kept.get(*number) {
+                Some(Kept::Packet(header, _)) => header.bytes,
+                _ => 0,
+            },
+            Held::AtSender { .. } | Held::Cancelled => 0,
+        }
+    }
+
+    /// Delivers a message that was held.
+    ///
+    /// # Safety
+    /// As for [`Path::deliver_held`].
+    unsafe fn take_held(&mut self, peer: WorldRank, held: Held, target: &Region) -> Result<Delivery> {
+        let kept = match held {
+            Held::Copy(content) => {
+                let source = Region::block(content.as_ptr(), content.len());
+                // SAFETY: `content` holds the message; `target` is writable for the lesser of both lengths
+                // (this function's contract).
+                return unsafe { copy_regions(&source, target) }.map(|_| Delivery::Done);
+            }
+            Held::Kept(number) => self.kept.try_remove(number).ok_or(Fault::Internal)?,
+            Held::AtSender { .. } | Held::Cancelled => return Err(Fault::Internal),
+        };
+        // SAFETY: the packet's cells were kept and are emptied once, here; `target` is writable (this
+        // function's contract).
+        unsafe {
+            match kept {
+                Kept::Cancelled => Ok(Delivery::Cancelled),
+                Kept::Own(own) => own.deliver(target, &mut self.sends).map(|()| Delivery::Done),
+                Kept::Packet(header, cells) if header.kind == Kind::Request => {
+                    self.accept(peer, &header, &cells, target)
+                }
+                Kept::Packet(header, cells) => {
+                    let link = self.links.get_mut(peer.index()).and_then(Option::as_mut);
+                    let link = link.ok_or(Fault::Internal)?;
+                    self.design.copy_out(link, &header, &cells, 0, target).1.map(|()| Delivery::Done)
+                }
+            }
+        }
     }
 
     /// Takes a message back that this rank has sent to itself; false if a probe has matched it.
@@ -331,13 +386,20 @@ fn node_peer(peer: WorldRank) -> Result<Peer> {
 
 impl<D: Design> Path for Shm<D> {
     unsafe fn begin(&mut self, peer: WorldRank, message: &Outgoing) -> Started {
-        let Some(link) = self.links.get_mut(peer.index()).and_then(Option::as_mut) else {
+        if self.links.get(peer.index()).is_none_or(Option::is_none) {
             // SAFETY: the message's bytes are readable until the send is done (this function's contract).
             return match unsafe { self.loopback.begin(self.me, message, &mut self.sends) } {
                 Begun::Done => Started::Done,
                 Begun::Underway(number) => Started::Underway(Ticket(number)),
                 Begun::Full => Started::Full,
             };
+        }
+        if self.design.is_late(peer) {
+            // Whether it still is may be at the front; a sender that copies and goes on looks nowhere else.
+            self.look(peer);
+        }
+        let Some(link) = self.links.get_mut(peer.index()).and_then(Option::as_mut) else {
+            unreachable!("a link that was there")
         };
         let place = self.sends.vacant_entry();
         let sending = Sending::new(place.key(), peer, message);
@@ -348,16 +410,19 @@ impl<D: Design> Path for Shm<D> {
             self.descriptors.name(taken) as u64
         };
         // SAFETY: the message's bytes are readable until the send is done (this function's contract).
-        match unsafe { self.design.begin(link, peer, message, number, name) } {
-            None => Started::Full,
-            Some(Entered::Whole) => Started::Done,
-            Some(Entered::Asked(position)) => {
-                let ticket = Ticket(place.key());
-                place.insert(Sending { position, descriptor, ..sending });
-                link.transfers += 1;
-                Started::Underway(ticket)
-            }
-        }
+        let entered = unsafe { self.design.begin(link, peer, message, number, name) };
+        let (position, is_described, post) = match entered {
+            None => return Started::Full,
+            Some(Entered::Whole) => return Started::Done,
+            Some(Entered::Asked(position)) => (position, false, None),
+            // Nothing is left to be handed over.
+            Some(Entered::Described) => (message.source.bytes(), true, None),
+            Some(Entered::Ordered(post)) => (0, false, Some(post)),
+        };
+        let ticket = Ticket(place.key());
+        place.insert(Sending { position, descriptor, is_described, post, ..sending });
+        link.transfers += 1;
+        Started::Underway(ticket)
     }
 
     unsafe fn advance(&mut self, ticket: Ticket) -> Option<Result<()>> {
@@ -376,12 +441,15 @@ impl<D: Design> Path for Shm<D> {
     }
 
     unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
-        let Sending { message, descriptor, .. } = self.sends[ticket.0];
+        let Sending { message, descriptor, post, .. } = self.sends[ticket.0];
         let is_cancelled = match descriptor {
             Some(descriptor) => self.descriptors.cancel(descriptor),
             None => self.cancel_own(ticket.0),
         };
         if is_cancelled {
+            if let (true, Some(post)) = (D::ORDERS, post) {
+                self.design.take_back(post);
+            }
             self.sends.remove(ticket.0);
             if let Some(link) = self.links.get_mut(message.peer.index()).and_then(Option::as_mut) {
                 link.transfers -= 1;
@@ -391,8 +459,20 @@ impl<D: Design> Path for Shm<D> {
     }
 
     unsafe fn relocate(&mut self, ticket: Ticket, copy: &mut dyn FnMut() -> Option<*const u8>) -> bool {
+        let Sending { descriptor, is_described, post, .. } = self.sends[ticket.0];
+        if let (Some(descriptor), true) = (descriptor, is_described) {
+            return self.descriptors.may_relocate(descriptor)
+                && copy().is_some_and(|copy| self.descriptors.relocate(descriptor, copy));
+        }
         let Some(copy) = copy() else { return false };
-        // Nobody but this rank reads the source.
+        if let (true, Some(post)) = (D::ORDERS, post) {
+            // SAFETY: the copy holds the bytes and stays (this function's contract).
+            let is_relocated = unsafe { self.design.relocate(post, copy) };
+            if !is_relocated {
+                return false;
+            }
+        }
+        // Nobody but this rank reads the source now.
         let message = &mut self.sends[ticket.0].message;
         message.source = Region::block(copy, message.source.bytes());
         true
@@ -414,19 +494,24 @@ impl<D: Design> Path for Shm<D> {
         }
         let link = self.links.get_mut(peer.index()).and_then(Option::as_mut).ok_or(Fault::Internal)?;
         let header = link.front.take().ok_or(Fault::Internal)?;
+        let came = self.comes(peer, header.bytes);
+        let link = self.links.get_mut(peer.index()).and_then(Option::as_mut).ok_or(Fault::Internal)?;
         // SAFETY: `header` is the front packet's, not removed yet; `target` is writable, its datatype live
         // (this function's contract).
-        unsafe {
+        let delivery = unsafe {
             let cells = header.read_cells(&link.consumer);
             if header.kind == Kind::Request {
                 // The cells outlive the packet that names them.
                 link.consumer.advance(header.packet_bytes(0));
-                return self.accept(peer, &header, &cells, target);
+                self.accept(peer, &header, &cells, target)
+            } else {
+                let (_, outcome) = self.design.copy_out(link, &header, &cells, 0, target);
+                link.consumer.advance(header.packet_bytes(D::payload(&header)));
+                outcome.map(|()| Delivery::Done)
             }
-            let (_, outcome) = self.design.copy_out(link, &header, &cells, 0, target);
-            link.consumer.advance(header.packet_bytes(D::payload(&header)));
-            outcome.map(|()| Delivery::Done)
-        }
+        };
+        self.has_taken(peer, header.bytes, came);
+        delivery
     }
 
     unsafe fn hold(&mut self, peer: WorldRank, _: &Arrival) -> Option<Held> {
@@ -455,37 +540,23 @@ impl<D: Design> Path for Shm<D> {
             };
             link.front = None;
             link.consumer.advance(header.packet_bytes(D::payload(&header)));
+            if let Some(watch) = self.design.watch(peer, header.bytes) {
+                watch.hold(peer.index());
+            }
             Some(held)
         }
     }
 
     unsafe fn deliver_held(&mut self, peer: WorldRank, held: Held, target: &Region) -> Result<Delivery> {
-        let kept = match held {
-            Held::Copy(content) => {
-                let source = Region::block(content.as_ptr(), content.len());
-                // SAFETY: `content` holds the message; `target` is writable for the lesser of both lengths
-                // (this function's contract).
-                return unsafe { copy_regions(&source, target) }.map(|_| Delivery::Done);
-            }
-            Held::Kept(number) => self.kept.try_remove(number).ok_or(Fault::Internal)?,
-            Held::AtSender { .. } | Held::Cancelled => return Err(Fault::Internal),
-        };
-        // SAFETY: the packet's cells were kept and are emptied once, here; `target` is writable (this
-        // function's contract).
-        unsafe {
-            match kept {
-                Kept::Cancelled => Ok(Delivery::Cancelled),
-                Kept::Own(own) => own.deliver(target, &mut self.sends).map(|()| Delivery::Done),
-                Kept::Packet(header, cells) if header.kind == Kind::Request => {
-                    self.accept(peer, &header, &cells, target)
-                }
-                Kept::Packet(header, cells) => {
-                    let link = self.links.get_mut(peer.index()).and_then(Option::as_mut);
-                    let link = link.ok_or(Fault::Internal)?;
-                    self.design.copy_out(link, &header, &cells, 0, target).1.map(|()| Delivery::Done)
-                }
-            }
+        let bytes = self.held_bytes(&held);
+        let came = self.comes(peer, bytes);
+        if let Some(watch) = self.design.watch(peer, bytes) {
+            watch.release(peer.index());
         }
+        // SAFETY: this function's contract.
+        let delivery = unsafe { self.take_held(peer, held, target) };
+        self.has_taken(peer, bytes, came);
+        delivery
     }
 
     unsafe fn is_there(&mut self, peer: WorldRank, held: &Held, reserve: bool) -> bool {

@@ -20,6 +20,8 @@ pub enum Kind {
     More = 5,
     /// Bytes for the receive `peer_id`: themselves, or the numbers of their cells.
     Data = 6,
+    /// To a sender: this receiver is late (`bytes` is 1), or no longer (0): see [`super::skew`].
+    Pace = 7,
 }
 
 /// The first bytes of each packet.
@@ -61,6 +63,7 @@ impl Header {
             4 => Kind::Go,
             5 => Kind::More,
             6 => Kind::Data,
+            7 => Kind::Pace,
             _ => return None,
         };
         Some(Header {
@@ -108,11 +111,21 @@ impl Header {
     /// There is a packet.
     #[inline]
     pub unsafe fn read(consumer: &Consumer) -> Option<Header> {
+        // SAFETY: there is a packet, at the front (this function's contract).
+        unsafe { Header::read_at(consumer, 0) }
+    }
+
+    /// The same of a packet that begins at byte `position` behind the front one's first.
+    ///
+    /// # Safety
+    /// There is one.
+    #[inline]
+    pub unsafe fn read_at(consumer: &Consumer, position: usize) -> Option<Header> {
         let mut words = [0u64; 4];
         let to = words.as_mut_ptr().cast::<u8>();
         // SAFETY: each packet has a header; the pieces fill the words.
         unsafe {
-            consumer.read(0, HEADER, |from, offset, length| {
+            consumer.read(position, HEADER, |from, offset, length| {
                 core::ptr::copy_nonoverlapping(from, to.add(offset), length)
             });
         }
@@ -142,7 +155,7 @@ mod tests {
 
     #[test]
     fn headers_survive_their_words() {
-        for kind in [Kind::Eager, Kind::Loaded, Kind::Request, Kind::Go, Kind::More, Kind::Data] {
+        for kind in [Kind::Eager, Kind::Loaded, Kind::Request, Kind::Go, Kind::More, Kind::Data, Kind::Pace] {
             let header = Header {
                 kind,
                 label: Label::new(u32::MAX, 7),
@@ -161,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_is_no_packet_is_none() {
-        for first in [0, 7 << 56, u64::MAX] {
+        for first in [0, 8 << 56, u64::MAX] {
             assert!(Header::from_words([first, 0, 0, 0]).is_none());
         }
         // More cells than a packet holds are never read.

@@ -4,6 +4,7 @@ use crate::setting::Bad;
 use alloc::format;
 use core::ops::RangeInclusive;
 use lwk_shm::BLOCK;
+use lwk_user::abi::runtime::{HYBRID_ABOVE, HYBRID_MOST};
 
 /// Sizes, in bytes if not said otherwise; those of memory are multiples of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +23,20 @@ pub struct Tunables {
     pub small: usize,
     /// `MARGAY_SHM_PACKETS`: cells that one control message names at most, a number; to be found by experiment (section 3.2.4).
     pub packets: usize,
+    /// `MARGAY_SHM_KERNEL_ABOVE`: messages of more bytes are copied by the kernel with `limic2` (section 4.3.1: 4 KB).
+    pub kernel_above: usize,
+    /// `MARGAY_SHM_HYBRID_CACHE`, `_PACKAGE`, `_NODE`: the same with `hybrid`, for a peer with a cache in common, on the same package, and elsewhere on the node
+    /// (section 6.3.1: 32, 2 and 1 KB).
+    pub hybrid_above: [usize; 3],
+    /// `MARGAY_SHM_SKEW_ABOVE`: the least of these while the peer is late: "medium messages"; 0 switches at no time. Not measured: four of figure 6.6's messages, a 16th of
+    /// a FIFO.
+    pub skew_above: usize,
+    /// `MARGAY_SHM_ENGINE_ABOVE`: messages of more bytes are copied by a worker with `mcni`, by a copy engine with `mci` and `sci` (section 5.3: 32 KB).
+    pub engine_above: usize,
 }
 
 /// The variables.
-pub const VARIABLES: [&str; 7] = [
+pub const VARIABLES: [&str; 13] = [
     "MARGAY_SHM_BASIC_BUFFER",
     "MARGAY_SHM_BASIC_CHUNK",
     "MARGAY_SHM_RECEIVE_BUFFER",
@@ -33,6 +44,12 @@ pub const VARIABLES: [&str; 7] = [
     "MARGAY_SHM_CELLS",
     "MARGAY_SHM_SMALL",
     "MARGAY_SHM_PACKETS",
+    "MARGAY_SHM_KERNEL_ABOVE",
+    HYBRID_ABOVE[0],
+    HYBRID_ABOVE[1],
+    HYBRID_ABOVE[2],
+    "MARGAY_SHM_SKEW_ABOVE",
+    "MARGAY_SHM_ENGINE_ABOVE",
 ];
 /// How they begin.
 pub const PREFIX: &str = "MARGAY_SHM_";
@@ -47,6 +64,10 @@ impl Default for Tunables {
             cells: 128,
             small: 2 << 10,
             packets: 4,
+            kernel_above: 4 << 10,
+            hybrid_above: [32 << 10, 2 << 10, 1 << 10],
+            skew_above: 64 << 10,
+            engine_above: 32 << 10,
         }
     }
 }
@@ -56,8 +77,9 @@ impl Tunables {
     pub fn from_environment(find: impl Fn(&str) -> Option<&'static str>) -> Result<Tunables, Bad> {
         let mut it = Tunables::default();
         let memory = 4096..=256 << 20;
+        let [cache, package, node] = &mut it.hybrid_above;
         // In the order of the variables.
-        let all: [(&mut usize, RangeInclusive<usize>, usize); 7] = [
+        let all: [(&mut usize, RangeInclusive<usize>, usize); 13] = [
             (&mut it.basic_buffer, memory.clone(), BLOCK),
             (&mut it.basic_chunk, 64..=256 << 20, 1),
             (&mut it.receive_buffer, memory, BLOCK),
@@ -65,6 +87,12 @@ impl Tunables {
             (&mut it.cells, 2..=1 << 20, 1),
             (&mut it.small, 0..=256 << 20, 1),
             (&mut it.packets, 1..=super::packet::CELLS_MAX, 1),
+            (&mut it.kernel_above, 0..=256 << 20, 1),
+            (cache, 0..=HYBRID_MOST as usize, 1),
+            (package, 0..=HYBRID_MOST as usize, 1),
+            (node, 0..=HYBRID_MOST as usize, 1),
+            (&mut it.skew_above, 0..=HYBRID_MOST as usize, 1),
+            (&mut it.engine_above, 0..=256 << 20, 1),
         ];
         for (name, (value, range, multiple)) in VARIABLES.into_iter().zip(all) {
             let Some(text) = find(name) else { continue };

@@ -15,9 +15,10 @@ use super::{
     Arrival, Delivery, Held, Label, Limits, Memory, Outgoing, Path, Started, Ticket, UnderWay, WorldRank,
     leak, seen_from_here,
 };
-use crate::region::{Region, copy_part, copy_regions};
+use crate::region::{Region, copy_regions};
 use crate::{Fault, Result};
 use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 use core::ops::RangeInclusive;
 use lwk_copy::few;
 use lwk_copy::threshold::{EAGER_LIMIT, HELP_FROM};
@@ -181,62 +182,58 @@ impl Smartmap {
     /// `has_room(cells)` has just said yes; the message's bytes are readable; `cells` is `cells_for(bytes)`.
     #[inline(always)]
     unsafe fn write_eager(link: &mut Link, message: &Outgoing, cells: u64) {
+        // SAFETY: room for `cells`, and a readable message whose `cells_for` they are (this function's contract).
+        unsafe {
+            match message.source.contiguous() {
+                Some(address) => Smartmap::write_block(link, message, address, cells),
+                None => Smartmap::write_layout(link, message, cells),
+            }
+        }
+    }
+
+    /// The same of a message whose bytes are at `content`.
+    ///
+    /// # Safety
+    /// As for [`Smartmap::write_eager`], and `content` is readable for the message's bytes.
+    #[inline(always)]
+    unsafe fn write_block(link: &mut Link, message: &Outgoing, content: *const u8, cells: u64) {
         let bytes = message.source.bytes();
-        let Some(address) = message.source.contiguous() else {
-            // SAFETY: room for `cells` and a readable message whose `cells_for` they are (this function's
-            // contract).
-            return unsafe { Smartmap::write_eager_layout(link, message, cells) };
-        };
-        // SAFETY: `bytes` are readable at `address`, and `has_room(cells)` said yes (this function's
+        // SAFETY: `bytes` are readable at `content`, and `has_room(cells)` said yes (this function's
         // contract); each cell takes at most its own size.
         unsafe {
             let first = bytes.min(INLINE);
+            let mut done = first;
+            for index in 1..cells {
+                let part = (bytes - done).min(DATA_BYTES);
+                link.producer.write(index, |data| few(content.add(done), data.cast(), part));
+                done += part;
+            }
+            // Last: the receiver polls this line, and would take it away in between.
             link.producer.write(0, |data| {
                 let data = data.cast::<u64>();
                 data.write(message.label.0);
                 data.add(1).write(bytes as u64);
-                few(address, data.add(2).cast(), first);
+                few(content, data.add(2).cast(), first);
             });
-            let mut done = first;
-            for index in 1..cells {
-                let part = (bytes - done).min(DATA_BYTES);
-                link.producer.write(index, |data| few(address.add(done), data.cast(), part));
-                done += part;
-            }
             link.producer.publish(cells);
         }
     }
 
-    /// The same for the blocks of a layout, which are packed into the cells.
+    /// The same of a layout, which is packed first: walking it cell by cell would begin anew for each.
     ///
     /// # Safety
     /// As for [`Smartmap::write_eager`].
     #[inline(never)]
-    unsafe fn write_eager_layout(link: &mut Link, message: &Outgoing, cells: u64) {
-        let bytes = message.source.bytes();
-        let mut done = 0;
-        for index in 0..cells {
-            let (envelope, space) = if index == 0 { (2, INLINE) } else { (0, DATA_BYTES) };
-            let part = (bytes - done).min(space);
-            // SAFETY: `index` is below `cells`, for which there is room, and the message is readable (this
-            // function's contract); `part` fits the cell. The layout is this rank's own and whole, so the
-            // copy cannot fail.
-            unsafe {
-                link.producer.write(index, |data| {
-                    let data = data.cast::<u64>();
-                    if index == 0 {
-                        data.write(message.label.0);
-                        data.add(1).write(bytes as u64);
-                    }
-                    let cell = Region::block(data.add(envelope).cast(), part);
-                    let copied = copy_part(&message.source, done, &cell, 0, part);
-                    debug_assert!(copied.is_ok());
-                });
-            }
-            done += part;
+    unsafe fn write_layout(link: &mut Link, message: &Outgoing, cells: u64) {
+        let mut packed = MaybeUninit::<[u8; EAGER_LIMIT]>::uninit();
+        let packed = packed.as_mut_ptr().cast::<u8>();
+        // SAFETY: the message is readable and eager, so `packed` has room for its bytes (this function's contract). The layout is this rank's own and whole, so the copy
+        // cannot fail.
+        unsafe {
+            let copied = copy_regions(&message.source, &Region::block(packed, EAGER_LIMIT));
+            debug_assert!(copied.is_ok());
+            Smartmap::write_block(link, message, packed, cells);
         }
-        // SAFETY: `has_room(cells)` said yes (this function's contract); the loop has written them all.
-        unsafe { link.producer.publish(cells) };
     }
 
     /// Copies eager content out of the cells and frees them.
@@ -246,12 +243,23 @@ impl Smartmap {
     /// bytes, whichever are fewer, and its datatype lives.
     #[inline(always)]
     unsafe fn read_eager(link: &mut Link, bytes: usize, region: &Region) -> Result<()> {
-        let Some(target) = region.contiguous() else {
-            // SAFETY: the front message is eager and `bytes` long, and `region` is writable for it (this
-            // function's contract).
-            return unsafe { Smartmap::read_eager_layout(link, bytes, region) };
-        };
-        let wanted = bytes.min(region.bytes());
+        match region.contiguous() {
+            Some(target) => {
+                // SAFETY: the front message is eager and `bytes` long, and `target` is writable for it (this function's contract).
+                unsafe { Smartmap::read_block(link, bytes, target, bytes.min(region.bytes())) };
+                Ok(())
+            }
+            // SAFETY: the front message is eager and `bytes` long, and `region` is writable for it (this function's contract).
+            None => unsafe { Smartmap::read_layout(link, bytes, region) },
+        }
+    }
+
+    /// The same of `wanted` bytes into a block.
+    ///
+    /// # Safety
+    /// The front message of the link is eager and `bytes` long, no less than `wanted`, for which `target` is writable.
+    #[inline(always)]
+    unsafe fn read_block(link: &mut Link, bytes: usize, target: *mut u8, wanted: usize) {
         let cells = cells_for(bytes);
         // SAFETY: the front message is eager and has `cells` cells, and `target` is writable for `wanted`
         // (this function's contract); each cell gives at most its own size.
@@ -268,36 +276,24 @@ impl Smartmap {
             }
             link.consumer.advance(cells);
         }
-        Ok(())
     }
 
-    /// The same into the blocks of a layout.
+    /// The same into the blocks of a layout, by way of a block, as [`Smartmap::write_layout`].
     ///
     /// # Safety
     /// As for [`Smartmap::read_eager`].
     #[inline(never)]
-    unsafe fn read_eager_layout(link: &mut Link, bytes: usize, region: &Region) -> Result<()> {
-        let wanted = bytes.min(region.bytes());
-        let (mut done, mut index) = (0, 0);
-        let mut outcome = Ok(());
-        while done < wanted && outcome.is_ok() {
-            let (envelope, space) = if index == 0 { (2, INLINE) } else { (0, DATA_BYTES) };
-            let part = (wanted - done).min(space);
-            // SAFETY: the front message has more than `index` cells and `region` is writable to `wanted`
-            // (this function's contract); each cell gives at most its own size.
-            outcome = unsafe {
-                link.consumer.read(index, |data| {
-                    let cell = Region::block(data.cast::<u64>().add(envelope).cast(), part);
-                    copy_part(&cell, 0, region, done, part)
-                })
-            };
-            done += part;
-            index += 1;
+    unsafe fn read_layout(link: &mut Link, bytes: usize, region: &Region) -> Result<()> {
+        let mut packed = MaybeUninit::<[u8; EAGER_LIMIT]>::uninit();
+        let packed = packed.as_mut_ptr().cast::<u8>();
+        let wanted = bytes.min(region.bytes()).min(EAGER_LIMIT);
+        // SAFETY: the front message is eager and `bytes` long, no less than `wanted`, for which `packed` has room; `region` is writable for it (this function's
+        // contract).
+        unsafe {
+            Smartmap::read_block(link, bytes, packed, wanted);
+            copy_regions(&Region::block(packed, wanted), region)?;
         }
-        // SAFETY: the front message is `bytes` long, so has that many cells (this function's contract); it is
-        // not read again.
-        unsafe { link.consumer.advance(cells_for(bytes)) };
-        outcome
+        Ok(())
     }
 
     /// Takes the front message, whose descriptor is known, out of the ring, and asks for the line in which its completion will be told. What is

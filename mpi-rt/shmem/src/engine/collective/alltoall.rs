@@ -3,11 +3,11 @@
 //! Each PE pushes its blocks, beginning with its neighbour's, so that no destination has all writers at once (measured: pushing
 //! beats pulling).
 
-use crate::engine::copy::{bytes_of, product, transfer};
+use crate::engine::copy::{bytes_of, product};
 use crate::engine::group::Group;
 use crate::engine::pair::Kind;
-use crate::engine::pe::at;
-use crate::engine::strided::strided;
+use crate::engine::rma::putmem;
+use crate::engine::strided::iput;
 use crate::engine::team;
 
 use super::sync::synchronise;
@@ -69,7 +69,7 @@ pub(crate) unsafe fn alltoall_group(group: Group, dest: *mut u8, source: *const 
         let block = source.wrapping_add(bytes * index);
         // SAFETY: `block` is `bytes` bytes of `source`, and `place` as many of the peer's `dest` (this
         // function's contract), which only this PE writes.
-        unsafe { transfer(block, at(place, pe), bytes) };
+        unsafe { putmem(place, block, bytes, pe) };
     });
     synchronise(group, Kind::Alltoall);
 }
@@ -91,7 +91,7 @@ pub(crate) unsafe fn alltoalls_group<T: Copy>(
         let block = source.wrapping_offset(sst.wrapping_mul((count * index) as isize));
         // SAFETY: the named elements of `block` are in `source`, those of `place` in the peer's `dest` (this
         // function's contract), where only this PE writes them.
-        unsafe { strided(at(place, pe), block, dst, sst, count) };
+        unsafe { iput(place, block, dst, sst, count, pe) };
     });
     synchronise(group, Kind::Alltoalls);
 }

@@ -7,7 +7,7 @@
 use crate::engine::copy::{bytes_of, transfer};
 use crate::engine::group::Group;
 use crate::engine::pair::{Kind, hear, signal};
-use crate::engine::pe::at;
+use crate::engine::rma::{getmem, putmem};
 use crate::engine::team;
 use lwk_copy::threshold::ROOT_HELPS_FROM;
 
@@ -69,8 +69,7 @@ pub(crate) unsafe fn broadcast_group(
                 // SAFETY: `source` and the peer's `dest` hold `bytes` bytes (this function's contract); the
                 // peer writes only the part before `pulled`.
                 unsafe {
-                    let dest = at(dest, peer).wrapping_add(pulled);
-                    transfer(source.wrapping_add(pulled), dest, bytes - pulled);
+                    putmem(dest.wrapping_add(pulled), source.wrapping_add(pulled), bytes - pulled, peer);
                 }
                 signal(peer, Kind::Broadcast);
             }
@@ -83,7 +82,7 @@ pub(crate) unsafe fn broadcast_group(
         hear(root_pe, Kind::Broadcast);
         // SAFETY: the root's `source`, ready since its signal, and this `dest` hold `bytes` bytes (this
         // function's contract); the root writes only the part from `pulled` on.
-        unsafe { transfer(at(source, root_pe), dest, pulled) };
+        unsafe { getmem(dest, source, pulled, root_pe) };
         if pulled < bytes {
             hear(root_pe, Kind::Broadcast);
         }

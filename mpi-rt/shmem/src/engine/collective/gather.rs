@@ -2,10 +2,10 @@
 //!
 //! Each PE pushes its block to all destinations, beginning with its neighbour, so that no destination has all writers at once.
 
-use crate::engine::copy::{bytes_of, product, transfer};
+use crate::engine::copy::{bytes_of, product};
 use crate::engine::group::Group;
 use crate::engine::pair::{Kind, post, take};
-use crate::engine::pe::at;
+use crate::engine::rma::putmem;
 use crate::engine::team;
 use crate::protocol::mailbox::LETTER_WORDS;
 
@@ -104,6 +104,6 @@ unsafe fn push(group: Group, place: *mut u8, source: *const u8, bytes: usize) {
     for distance in 1..=group.size() {
         // SAFETY: `source` is readable and the member's `place` writable for `bytes` bytes; nobody else uses
         // `place` (this function's contract). The last member is this PE itself.
-        unsafe { transfer(source, at(place, group.ahead(distance % group.size())), bytes) };
+        unsafe { putmem(place, source, bytes, group.ahead(distance % group.size())) };
     }
 }

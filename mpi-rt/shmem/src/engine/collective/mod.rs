@@ -15,5 +15,5 @@ pub use alltoall::{alltoall, alltoallmem, alltoalls};
 pub use broadcast::{broadcast, broadcastmem};
 pub use gather::{collect, collectmem, fcollect, fcollectmem};
 pub use reduce::{FLAT_PES, reduce};
-pub(crate) use sync::synchronise;
 pub use sync::{barrier_all, sync_all};
+pub(crate) use sync::{partners, synchronise};

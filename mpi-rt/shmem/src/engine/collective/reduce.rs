@@ -6,11 +6,15 @@
 
 use crate::engine::copy::{product, transfer};
 use crate::engine::element::{Element, Operation, Reduction};
+use crate::engine::far;
 use crate::engine::group::Group;
 use crate::engine::pair::{Kind, post, take};
-use crate::engine::pe::at;
+use crate::engine::pe::{all_are_near, mapped};
+use crate::engine::rma::putmem;
 use crate::engine::team;
 use crate::protocol::mailbox::{LETTER_BYTES, LETTER_WORDS};
+use alloc::vec;
+use alloc::vec::Vec;
 use lwk_copy::threshold::REDUCED_AT_A_TIME;
 
 use super::sync::synchronise;
@@ -167,6 +171,8 @@ unsafe fn slices(group: Group, reduction: Reduction, dest: *mut u8, source: *con
     synchronise(group, Kind::Reduce);
     let (begin, end) = slice(count, reduction.bytes, group.size(), group.me());
     let chunk = (REDUCED_AT_A_TIME / reduction.bytes).max(1);
+    // Where slices lie that no load reaches.
+    let mut fetched = if all_are_near() { Vec::new() } else { vec![0; chunk * reduction.bytes] };
     let mut first = begin;
     while first < end {
         let elements = chunk.min(end - first);
@@ -176,13 +182,19 @@ unsafe fn slices(group: Group, reduction: Reduction, dest: *mut u8, source: *con
         // `count`). This PE alone reads and writes this slice, in all PEs; its own destination may be its own
         // source, which is why that is the first operand.
         unsafe {
-            let other = |distance| at(source, group.ahead(distance)).cast_const();
+            let mut other = |distance| {
+                let pe = group.ahead(distance);
+                mapped(source, pe).unwrap_or_else(|| {
+                    far::get(fetched.as_mut_ptr(), source, bytes, pe);
+                    fetched.as_mut_ptr()
+                })
+            };
             reduction.combine(dest, source, other(1), elements);
             for distance in 2..group.size() {
                 reduction.combine(dest, dest, other(distance), elements);
             }
             for distance in 1..group.size() {
-                transfer(dest, at(dest, group.ahead(distance)), bytes);
+                putmem(dest, dest, bytes, group.ahead(distance));
             }
         }
         first += elements;

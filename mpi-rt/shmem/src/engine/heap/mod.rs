@@ -10,11 +10,11 @@ use super::collective::synchronise;
 use super::fatal::stop;
 use super::group::Group;
 use super::pair::Kind;
-use super::pe::at;
+use super::rma::getmem;
 use super::single::Single;
+use crate::protocol::calls::{CALL_WORDS, Calls};
 use core::ptr::{null_mut, with_exposed_provenance_mut};
-use core::sync::atomic::{AtomicU64, Ordering};
-use lwk_user::smartmap::{CacheLine, Symmetric};
+use lwk_user::smartmap::{Shared, Symmetric};
 use lwk_user::syscall;
 use region::{GRANULE, Region};
 
@@ -32,11 +32,13 @@ struct Heap {
 
 static HEAP: Single<Option<Heap>> = Single::new(None);
 
-/// What a PE has called: two places, since a PE may begin its next call while its neighbour still reads of this one.
-static CALLS: Symmetric<[CacheLine<[AtomicU64; 4]>; 2]> =
-    Symmetric::new([const { CacheLine([const { AtomicU64::new(0) }; 4]) }; 2]);
-/// Calls so far. Relaxed: only this PE touches it.
-static CALL_COUNT: AtomicU64 = AtomicU64::new(0);
+// SAFETY: atomics only, no addresses.
+unsafe impl Shared for Calls {}
+
+/// What a PE has called.
+static CALLS: Symmetric<Calls> = Symmetric::new(Calls::new());
+/// Calls so far.
+static CALL_COUNT: Single<u64> = Single::new(0);
 
 /// Which call.
 #[derive(Clone, Copy)]
@@ -61,22 +63,23 @@ impl Call {
 
 /// Waits for all PEs and compares this PE's call with its neighbour's.
 fn agree(call: Call, first: usize, second: usize) {
-    // Relaxed, all: the synchronisation orders them.
-    let count = CALL_COUNT.load(Ordering::Relaxed) + 1;
-    CALL_COUNT.store(count, Ordering::Relaxed);
-    let mine = [count, call as u64, first as u64, second as u64];
-    let place = (count % 2) as usize;
-    for (word, value) in CALLS.here()[place].iter().zip(mine) {
-        word.store(value, Ordering::Relaxed);
-    }
+    let number = CALL_COUNT.with(|count| {
+        *count += 1;
+        *count
+    });
+    let mine = [number, call as u64, first as u64, second as u64];
+    CALLS.here().tell(number, mine);
     let world = Group::world();
     synchronise(world, Kind::Heap);
     let neighbour = world.ahead(1 % world.size());
-    // SAFETY: a static, so the neighbour has it at the same address, as long as the job runs; atomics only.
-    let theirs = unsafe { &*at(CALLS.as_ptr(), neighbour) };
-    let theirs: [u64; 4] = core::array::from_fn(|i| theirs[place][i].load(Ordering::Relaxed));
+    let mut theirs: [u64; CALL_WORDS] = [0; CALL_WORDS];
+    // SAFETY: a static, so the neighbour has it at the same address; it does not change the words of this call before it has synchronised again.
+    unsafe {
+        let from = CALLS.as_ptr().cast::<u8>().wrapping_add(Calls::offset_of(number));
+        getmem(theirs.as_mut_ptr().cast(), from, size_of_val(&theirs), neighbour);
+    }
     if theirs != mine {
-        let show = |call: [u64; 4]| (Call::name(call[1]), call[2], call[3]);
+        let show = |call: [u64; CALL_WORDS]| (Call::name(call[1]), call[2], call[3]);
         let ((mine, a, b), (theirs, c, d)) = (show(mine), show(theirs));
         stop(format_args!(
             "calls do not match: {mine} {a:#x} ({b:#x}) here, {theirs} {c:#x} ({d:#x}) in PE {neighbour}; all PEs must make the \

@@ -1,7 +1,7 @@
 //! The comparisons and the types that can be waited for.
 
 use crate::engine::fatal::stop;
-use core::sync::atomic::{AtomicI16, AtomicI32, AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use lwk_copy::Word;
 
 /// Equal (`SHMEM_CMP_EQ`).
 pub const CMP_EQ: i32 = 1;
@@ -29,7 +29,7 @@ pub trait WaitWord: Copy + PartialOrd + sealed::Sealed {
 }
 
 macro_rules! words {
-    ($($type:ty as $atomic:ty;)*) => {
+    ($($type:ty as $word:ty;)*) => {
         $(
             impl sealed::Sealed for $type {}
 
@@ -37,9 +37,9 @@ macro_rules! words {
                 #[inline(always)]
                 unsafe fn poll(at: *mut $type) -> $type {
                     // SAFETY: `at` is an aligned, live object that only atomics and puts of its size change
-                    // (this function's contract). Acquire: pairs with the release of the peer's `fence`
+                    // (this function's contract). The load pairs with the release of the peer's `fence`
                     // before its flag, or of its atomic or signal.
-                    unsafe { <$atomic>::from_ptr(at) }.load(Ordering::Acquire)
+                    unsafe { <$word>::load(at.cast()) as $type }
                 }
             }
         )*
@@ -47,12 +47,12 @@ macro_rules! words {
 }
 
 words! {
-    i16 as AtomicI16;
-    u16 as AtomicU16;
-    i32 as AtomicI32;
-    u32 as AtomicU32;
-    i64 as AtomicI64;
-    u64 as AtomicU64;
+    i16 as u16;
+    u16 as u16;
+    i32 as u32;
+    u32 as u32;
+    i64 as u64;
+    u64 as u64;
 }
 
 /// Runs an expression with `$holds` bound to the comparison: chosen once, outside of the expression's loops.

@@ -5,7 +5,7 @@
 
 use super::compare::{WaitWord, compare};
 use super::{WAIT, await_peers};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use crate::engine::single::Single;
 use lwk_user::wait::give_way;
 
 /// No object (`SIZE_MAX`).
@@ -104,18 +104,17 @@ impl<T: WaitWord, V: Values<T>> Objects<T, V> {
 
     /// One that compares so now. Each call begins to look after the object the last call found, so that none starves.
     unsafe fn any(self, comparison: i32) -> usize {
-        // Relaxed: a rank is one thread.
-        static LAST: AtomicUsize = AtomicUsize::new(0);
+        static LAST: Single<usize> = Single::new(0);
         if self.count == 0 {
             return NONE;
         }
-        let begin = (LAST.load(Ordering::Relaxed) + 1) % self.count;
+        let begin = (LAST.with(|last| *last) + 1) % self.count;
         let found = compare!(comparison, holds => (begin..self.count).chain(0..begin).find(|index| {
             // SAFETY: an index below `count`.
             unsafe { self.counts(*index) && self.holds(*index, holds) }
         }));
         if let Some(index) = found {
-            LAST.store(index, Ordering::Relaxed);
+            LAST.with(|last| *last = index);
         }
         found.unwrap_or(NONE)
     }

@@ -1,0 +1,157 @@
+//! The copy engine that is a model in software: its registers and rings in the kernel's memory, the driver that knows nothing of that, and the device itself, which the first worker is.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use lwk_abi::engine::Counts;
+use lwk_engine::{Completion, Flight, Floor, Offload, Order};
+use lwk_ioat::registers::{Descriptor, REGISTER_BYTES, Window};
+use lwk_ioat::{ChannelState, Fault, Ioat, Memory, Model, Ring, Wrong};
+
+use super::{copy, copy_bytes, tell};
+use crate::arch::clock;
+use crate::job::Job;
+
+/// Channels of the model, and what one of its descriptors copies, as a power of two. Of the dissertation's device neither is said.
+const CHANNELS: usize = 2;
+const POWER: u8 = 20;
+/// Where the device finds the rings. Its bus has the addresses of the ranks' slots, and this is none.
+const RINGS_AT: u64 = 1 << 62;
+
+static REGISTERS: [AtomicU64; REGISTER_BYTES / 8] = [const { AtomicU64::new(0) }; REGISTER_BYTES / 8];
+static RINGS: [Ring; CHANNELS] = [const { Ring::new() }; CHANNELS];
+static DEVICE: spin::Mutex<Device> = spin::Mutex::new(Device {
+    states: [ChannelState::new(); CHANNELS],
+    flights: [Flight::new(); CHANNELS],
+    counts: lwk_engine::Counts::new(),
+    has_started: false,
+});
+/// The model, from its first use on. Whoever needs a turn of it may make one.
+static MODEL: spin::Mutex<Option<Model<Bus>>> = spin::Mutex::new(None);
+/// Orders under way, written under the device's lock. Relaxed everywhere: who finds some takes the lock.
+static UNDER_WAY: AtomicU64 = AtomicU64::new(0);
+/// Workers have begun some of them, and tell of them. Relaxed: the workers' own.
+static IS_WORKERS: AtomicBool = AtomicBool::new(false);
+
+/// What the driver keeps.
+struct Device {
+    states: [ChannelState; CHANNELS],
+    flights: [Flight; CHANNELS],
+    counts: lwk_engine::Counts,
+    has_started: bool,
+}
+
+fn window() -> Window {
+    // SAFETY: words of so many bytes, for ever, which are atomic for everybody.
+    unsafe { Window::new(NonNull::from(&REGISTERS).cast()) }
+}
+
+/// The memory of a job as the model reaches it.
+struct Bus(&'static Job);
+
+impl Memory for Bus {
+    fn descriptor(&self, address: u64) -> Option<&Descriptor> {
+        Ring::descriptor(&RINGS, RINGS_AT, address)
+    }
+
+    fn word(&self, address: u64) -> Option<&AtomicU64> {
+        Ring::told(&RINGS, RINGS_AT, address)
+    }
+
+    fn copy(&self, source: u64, target: u64, bytes: u64) -> Result<(), Wrong> {
+        copy_bytes(self.0, source, target, bytes)
+    }
+}
+
+/// The ranks for whom copies are made.
+struct Ranks(&'static Job);
+
+impl Floor for Ranks {
+    fn bus(&self, address: u64, _bytes: u64) -> Option<u64> {
+        Some(address)
+    }
+
+    fn copy(&self, order: &Order) {
+        copy(self.0, order, || ());
+    }
+
+    fn tell(&self, order: &Order) {
+        tell(self.0, order);
+    }
+}
+
+fn with_model<R>(job: &'static Job, work: impl FnOnce(&mut Model<Bus>) -> R) -> R {
+    work(MODEL.lock().get_or_insert_with(|| Model::new(window(), Bus(job), CHANNELS, POWER)))
+}
+
+/// Does what the device has to do now, if it has been used; whether there was anything.
+pub fn turn() -> bool {
+    MODEL.lock().as_mut().is_some_and(Model::turn)
+}
+
+type Engine<'d> = Ioat<'d, &'d mut dyn FnMut() -> bool>;
+
+/// Works with the driver, which is started first.
+fn with<R>(job: &'static Job, work: impl FnOnce(&mut Offload<'_, Engine<'_>>, &Ranks) -> R) -> Option<R> {
+    let mut device = DEVICE.lock();
+    let Device { states, flights, counts, has_started } = &mut *device;
+    if !*has_started {
+        with_model(job, |_| ());
+    }
+    // The device resets itself in its next turn.
+    let until = clock::ticks() + clock::ticks_a_second();
+    let mut pause = || {
+        turn();
+        clock::ticks() < until
+    };
+    let pause: &mut dyn FnMut() -> bool = &mut pause;
+    let mut driver: Engine<'_> = Ioat::attach(window(), &RINGS, RINGS_AT, states, pause)?;
+    if !*has_started {
+        driver.start(false);
+        *has_started = true;
+    }
+    let mut offload = Offload::new(driver, flights, counts);
+    let outcome = work(&mut offload, &Ranks(job));
+    UNDER_WAY.store(offload.under_way(), Ordering::Relaxed);
+    Some(outcome)
+}
+
+/// Begins an order; `by_worker`: a worker does, and looks what has become of it.
+pub fn begin(job: &'static Job, order: &Order, by_worker: bool) {
+    if by_worker {
+        IS_WORKERS.store(true, Ordering::Relaxed);
+    }
+    let begun = with(job, |offload, ranks| offload.begin(order, Completion::Poll, ranks));
+    if begun.is_none() {
+        copy(job, order, || ());
+        tell(job, order);
+    }
+}
+
+/// Tells of what is done; how many orders are under way.
+pub fn advance(job: &'static Job) -> u64 {
+    if UNDER_WAY.load(Ordering::Relaxed) > 0 {
+        with(job, |offload, ranks| offload.advance(ranks));
+    }
+    UNDER_WAY.load(Ordering::Relaxed)
+}
+
+/// The same for the workers' own orders.
+pub fn advance_workers(job: &'static Job) -> u64 {
+    if IS_WORKERS.load(Ordering::Relaxed) { advance(job) } else { 0 }
+}
+
+/// What has become of orders.
+pub fn counts() -> Counts {
+    let lwk_engine::Counts { copied, declined, rescued, halts, lost } = DEVICE.lock().counts;
+    Counts { copied, declined, rescued, halts, lost }
+}
+
+/// Has the model fail; false for a fault that there is not.
+pub fn fail(job: &'static Job, after: u64, fault: u64) -> bool {
+    let fault = Fault::of(fault);
+    fault.is_some_and(|fault| {
+        with_model(job, |model| model.inject(after, fault));
+        true
+    })
+}

@@ -1,0 +1,113 @@
+//! What the designs of paths through shared memory do differently: how messages enter it and leave it.
+
+use super::link::{Link, Plan};
+use super::packet::{CellList, Header};
+use super::skew::Watch;
+use super::{Sending, Tunables};
+use crate::region::Region;
+use crate::{Outgoing, Result, WorldRank};
+use lwk_place::Peer;
+
+/// How messages enter and leave the shared memory: one of the dissertation's two designs, or one in which the system copies the longer ones.
+pub trait Design: Sized {
+    /// Whether the system copies some messages while both ranks go on, and tells them when it is done.
+    const ORDERS: bool = false;
+
+    /// How much memory, and where.
+    fn plan(tunables: &Tunables) -> Plan;
+
+    /// The design's own state, after all ranks are connected.
+    fn new(tunables: &Tunables, cells: Option<lwk_shm::Cells<'static>>, peers: usize) -> Result<Self>;
+
+    /// Starts a message. `number` is that of its send, and `name` names its descriptor, if it needs them; `None` if there is no room.
+    ///
+    /// # Safety
+    /// As for [`crate::Path::begin`].
+    unsafe fn begin(
+        &mut self,
+        link: &mut Link,
+        peer: WorldRank,
+        message: &Outgoing,
+        number: u32,
+        name: impl FnOnce() -> u64,
+    ) -> Option<Entered>;
+
+    /// Hands over what there is room for of a message that may go on.
+    ///
+    /// # Safety
+    /// The send's source is readable.
+    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending);
+
+    /// Copies out, up to the end of `target`, what a packet brings, of which `position` is the first byte's place in the message, and how many
+    /// bytes these were. `cells` are those it names. The caller removes the packet.
+    ///
+    /// # Safety
+    /// The header is that of the packet at the front of the link, or its cells have been kept; the target is writable.
+    unsafe fn copy_out(
+        &mut self,
+        link: &Link,
+        header: &Header,
+        cells: &CellList,
+        position: usize,
+        target: &Region,
+    ) -> (usize, Result<()>);
+
+    /// What a request names has moved at the sender: its content is one block there, at an address as the sender calls it.
+    fn moved(_: &mut CellList, _: u64) {}
+
+    /// What watches whether this rank is late for a peer's messages, if those of so many bytes depend on that.
+    fn watch(&mut self, _peer: WorldRank, _bytes: usize) -> Option<&mut Watch> {
+        None
+    }
+
+    /// The peer says whether it is late for this rank's messages.
+    fn pace(&mut self, _peer: WorldRank, _is_late: bool) {}
+
+    /// Whether it has said so last.
+    fn is_late(&self, _peer: WorldRank) -> bool {
+        false
+    }
+
+    /// Has the system copy a message that it has been offered ([`Entered::Ordered`]), as much as the target has room for; the number of what is posted for that. None
+    /// if it must come another way.
+    ///
+    /// # Safety
+    /// The target is writable, and nobody else uses it, until [`Design::is_done`].
+    unsafe fn read(&mut self, _peer: Peer, _header: &Header, _target: &Region) -> Option<usize> {
+        None
+    }
+
+    /// Whether what has been posted is done; its number is void then.
+    fn is_done(&mut self, _post: usize) -> bool {
+        true
+    }
+
+    /// Takes an offer back that nobody reads; its number is void.
+    fn take_back(&mut self, _post: usize) {}
+
+    /// Offers a copy of the same bytes from now on; false if the offer is being read.
+    ///
+    /// # Safety
+    /// The copy stays until [`Design::is_done`].
+    unsafe fn relocate(&mut self, _post: usize, _copy: *const u8) -> bool {
+        false
+    }
+
+    /// The longest message that is sent at once, if there is room.
+    fn eager(&self, plan: &Plan) -> usize;
+
+    /// Bytes behind header and cells in a packet of that kind.
+    fn payload(header: &Header) -> usize;
+}
+
+/// How a message has entered the shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entered {
+    Whole,
+    /// A request, with this many bytes of the message.
+    Asked(usize),
+    /// A request that says where the content is: the receiver has the system copy it from there.
+    Described,
+    /// A request; the content has been offered to the system by what has this number.
+    Ordered(usize),
+}

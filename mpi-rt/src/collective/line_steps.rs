@@ -1,0 +1,342 @@
+//! The steps of short operations with one direction, each of which does what can be done now and never waits: `line_run` calls them again.
+
+use super::area::{SMALL_BYTES, Shared};
+use super::equal_parts::{EqualParts, copy_whole};
+use super::fold::Reduction;
+use super::oneway::{Given, LONG_BYTES, Oneway};
+use super::persistent::KeptLane;
+use super::varying_parts::{is_left, obey, take_given, take_or_leave};
+use crate::error::{Error, Result};
+use alloc::vec::Vec;
+use core::ops::Range;
+use lwk_path::region::Region;
+
+/// What it is.
+pub(super) enum Job {
+    Broadcast(Region),
+    Gather(Option<Region>, Row),
+    Scatter(Option<Region>, Row),
+    Reduce { reduction: Reduction, send: *const u8, receive: *mut u8 },
+}
+
+/// What the root has for each rank.
+pub(super) enum Row {
+    Nothing,
+    Equal(EqualParts),
+    Parts(Vec<Region>),
+}
+
+impl Row {
+    fn part(&self, rank: u32) -> Result<Region> {
+        match self {
+            Row::Nothing => Err(Error::INTERN),
+            Row::Equal(parts) => Ok(parts.part(rank)),
+            Row::Parts(parts) => parts.get(rank as usize).copied().ok_or(Error::INTERN),
+        }
+    }
+
+    pub fn most(&self) -> usize {
+        match self {
+            Row::Nothing => 0,
+            Row::Equal(parts) => parts.each(),
+            Row::Parts(parts) => parts.iter().map(Region::bytes).max().unwrap_or(0),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Lines are filled and emptied.
+    Lines,
+    /// Parts that are too long for a line are on their way.
+    LongParts,
+    Over,
+}
+
+/// How far it is.
+pub(super) struct Cursor {
+    pub root: u32,
+    pub phase: Phase,
+    /// The ranks before this one have been seen to.
+    next: u32,
+    has_long: bool,
+    /// For whom it waits.
+    pub awaited: Range<u32>,
+    pub outcome: Result<()>,
+}
+
+impl Cursor {
+    pub fn new(root: u32) -> Cursor {
+        Cursor { root, phase: Phase::Lines, next: 0, has_long: false, awaited: 0..0, outcome: Ok(()) }
+    }
+
+    pub fn note(&mut self, outcome: Result<()>) {
+        self.outcome = self.outcome.and(outcome);
+    }
+
+    /// Not done: waits for a rank.
+    fn awaits(&mut self, rank: u32) -> bool {
+        self.awaited = rank..rank + 1;
+        false
+    }
+
+    fn goes_on_with_long_parts(&mut self) {
+        (self.phase, self.next) = (Phase::LongParts, 0);
+    }
+}
+
+/// The lines of one operation.
+pub(super) struct Lanes<'a> {
+    pub shared: &'a Shared,
+    pub lane: Option<&'a KeptLane>,
+    pub it: Oneway,
+}
+
+impl Lanes<'_> {
+    fn has_room(&self) -> bool {
+        match self.lane {
+            None => self.shared.has_room(self.it),
+            Some(lane) => lane.has_room(self.it.number),
+        }
+    }
+
+    /// As [`Shared::store_given`].
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn store(&self, to: u32, part: &Region) -> Result<bool> {
+        // SAFETY: there is room, nobody else gives by the line, and the part is readable (this function's contract).
+        unsafe {
+            match self.lane {
+                None => self.shared.store_given(self.it, to, part),
+                Some(lane) => lane.store(self.it.number, to, part).map(|()| true),
+            }
+        }
+    }
+
+    fn given(&self, by: u32) -> Option<Given> {
+        match self.lane {
+            None => self.shared.given(self.it, by),
+            Some(lane) => lane.given(self.it.number, by),
+        }
+    }
+
+    pub fn end(&self) {
+        match self.lane {
+            None => self.shared.end_oneway(self.it),
+            Some(lane) => lane.end(self.it.number),
+        }
+    }
+
+    /// Whether a leaf has done its part of what is too long for a line.
+    fn has_ended(&self, rank: u32) -> Result<bool> {
+        Ok(self.shared.reply(rank, self.it)?.has_ended(self.it.number))
+    }
+}
+
+/// Does what can be done now; true when this rank's part is done.
+///
+/// # Safety
+/// The operation has begun; the call's buffers are readable and writable, as `Engine::collective` says.
+pub(super) unsafe fn step(lanes: &Lanes, job: &Job, cursor: &mut Cursor) -> bool {
+    let is_root = lanes.shared.rank == cursor.root;
+    // SAFETY: what a rank gives is readable, what it takes is written to is writable (this function's contract).
+    unsafe {
+        match job {
+            Job::Broadcast(buffer) if is_root => give(lanes, buffer, cursor),
+            Job::Broadcast(buffer) => take(lanes, cursor.root, buffer, cursor),
+            Job::Gather(mine, row) if is_root => gather_here(lanes, mine.as_ref(), row, cursor),
+            Job::Gather(Some(mine), _) => give_part(lanes, mine, cursor),
+            Job::Scatter(mine, row) if is_root => deal(lanes, mine.as_ref(), row, cursor),
+            Job::Scatter(Some(mine), _) => take(lanes, lanes.shared.rank, mine, cursor),
+            Job::Gather(None, _) | Job::Scatter(None, _) => true,
+            Job::Reduce { reduction, send, receive } if is_root => {
+                fold_here(lanes, reduction, *send, *receive, cursor)
+            }
+            Job::Reduce { reduction, send, .. } => {
+                let bytes = reduction.dense_bytes().unwrap_or(0);
+                give(lanes, &Region::block(*send, bytes), cursor)
+            }
+        }
+    }
+}
+
+/// Gives a part by this rank's own line.
+///
+/// # Safety
+/// The part is readable.
+unsafe fn give(lanes: &Lanes, part: &Region, cursor: &mut Cursor) -> bool {
+    if !lanes.has_room() {
+        cursor.awaited = 0..lanes.shared.size();
+        return false;
+    }
+    // SAFETY: there is room; this rank alone gives by its lines in this operation, once. The part is readable (this function's contract).
+    cursor.note(unsafe { lanes.store(lanes.shared.rank, part).map(drop) });
+    true
+}
+
+/// Takes what is in the line of `by`, from the root.
+///
+/// # Safety
+/// `to` is writable.
+unsafe fn take(lanes: &Lanes, by: u32, to: &Region, cursor: &mut Cursor) -> bool {
+    let Some(given) = lanes.given(by) else { return cursor.awaits(cursor.root) };
+    // SAFETY: the line has not been ended, and `to` is writable (this function's contract).
+    cursor.note(unsafe { take_given(lanes.shared, lanes.it, cursor.root, &given, to) });
+    true
+}
+
+/// A leaf's part of a gather.
+///
+/// # Safety
+/// `mine` is readable.
+unsafe fn give_part(lanes: &Lanes, mine: &Region, cursor: &mut Cursor) -> bool {
+    if cursor.phase == Phase::Lines {
+        // SAFETY: `mine` is readable (this function's contract).
+        if !unsafe { give(lanes, mine, cursor) } {
+            return false;
+        }
+        if mine.bytes() <= LONG_BYTES || cursor.outcome.is_err() {
+            return true;
+        }
+        cursor.goes_on_with_long_parts();
+    }
+    let shared = lanes.shared;
+    let answer = shared.reply(shared.rank, lanes.it).map(|reply| reply.answered(lanes.it.number));
+    match answer {
+        Ok(None) => return cursor.awaits(cursor.root),
+        // SAFETY: `mine` is readable (this function's contract).
+        Ok(Some(answer)) => cursor.note(unsafe { obey(shared, lanes.it, cursor.root, mine, answer) }),
+        Err(error) => cursor.note(Err(error)),
+    }
+    true
+}
+
+/// The root's part of a gather.
+///
+/// # Safety
+/// `mine` is readable, the row writable.
+unsafe fn gather_here(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &mut Cursor) -> bool {
+    let (shared, it) = (lanes.shared, lanes.it);
+    while cursor.phase == Phase::Lines && cursor.next < shared.size() {
+        let rank = cursor.next;
+        // SAFETY: this rank's parts do not overlap; lines have not been ended; the row is writable (this function's contract).
+        let taken = unsafe {
+            if rank == cursor.root {
+                mine.map_or(Ok(()), |mine| copy_whole(mine, &row.part(rank)?))
+            } else {
+                let Some(given) = lanes.given(rank) else { return cursor.awaits(rank) };
+                row.part(rank).and_then(|part| {
+                    if !given.is_described() {
+                        return given.copy_to(&part);
+                    }
+                    cursor.has_long |= is_left(shared, &given, &part);
+                    take_or_leave(shared, it, rank, &given, &part)
+                })
+            }
+        };
+        cursor.note(taken);
+        cursor.next += 1;
+    }
+    if !cursor.has_long {
+        return true;
+    }
+    if cursor.phase == Phase::Lines {
+        cursor.goes_on_with_long_parts();
+    }
+    let copies = |rank: u32| {
+        let (Some(given), Ok(part)) = (lanes.given(rank), row.part(rank)) else { return false };
+        given.is_described() && is_left(shared, &given, &part)
+    };
+    await_leaves(lanes, copies, cursor)
+}
+
+/// The root's part of a scatter.
+///
+/// # Safety
+/// `mine` is writable, the row readable.
+unsafe fn deal(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &mut Cursor) -> bool {
+    let shared = lanes.shared;
+    if cursor.phase == Phase::Lines && !lanes.has_room() {
+        cursor.awaited = 0..shared.size();
+        return false;
+    }
+    while cursor.phase == Phase::Lines && cursor.next < shared.size() {
+        let rank = cursor.next;
+        // SAFETY: this rank's parts do not overlap; there is room, and in a scatter the root alone gives by a leaf's lines; the row is readable (this function's
+        // contract).
+        let given = row.part(rank).and_then(|part| unsafe {
+            if rank == cursor.root {
+                return mine.map_or(Ok(()), |mine| copy_whole(&part, mine)).map(|()| true);
+            }
+            cursor.has_long |= part.bytes() > LONG_BYTES;
+            lanes.store(rank, &part)
+        });
+        if given == Ok(false) {
+            return cursor.awaits(rank);
+        }
+        cursor.note(given.map(drop));
+        cursor.next += 1;
+    }
+    if !cursor.has_long {
+        return true;
+    }
+    if cursor.phase == Phase::Lines {
+        cursor.goes_on_with_long_parts();
+    }
+    await_leaves(lanes, |rank| row.part(rank).is_ok_and(|part| part.bytes() > LONG_BYTES), cursor)
+}
+
+/// True when all leaves that `copy` have ended their part.
+fn await_leaves(lanes: &Lanes, copies: impl Fn(u32) -> bool, cursor: &mut Cursor) -> bool {
+    while cursor.next < lanes.shared.size() {
+        let rank = cursor.next;
+        if rank != cursor.root && copies(rank) {
+            match lanes.has_ended(rank) {
+                Ok(false) => return cursor.awaits(rank),
+                ended => cursor.note(ended.map(drop)),
+            }
+        }
+        cursor.next += 1;
+    }
+    true
+}
+
+/// The root's part of a reduction.
+///
+/// # Safety
+/// `send` is readable for the reduction's items, which are dense, and `receive` writable.
+unsafe fn fold_here(
+    lanes: &Lanes,
+    reduction: &Reduction,
+    send: *const u8,
+    receive: *mut u8,
+    cursor: &mut Cursor,
+) -> bool {
+    let (size, root) = (lanes.shared.size(), cursor.root);
+    while cursor.next < size {
+        let rank = cursor.next;
+        if rank != root && lanes.given(rank).is_none() {
+            return cursor.awaits(rank);
+        }
+        cursor.next += 1;
+    }
+    let bytes = reduction.dense_bytes().unwrap_or(0);
+    let content = |rank: u32| {
+        if rank == root {
+            return Ok(send);
+        }
+        let given = lanes.given(rank).ok_or(Error::INTERN)?;
+        if given.bytes == bytes { Ok(given.content) } else { Err(Error::COUNT) }
+    };
+    // SAFETY: `send` is readable and `receive` writable for `bytes` (this function's contract); given lines stay until the operation is ended.
+    let folded = unsafe {
+        if bytes <= SMALL_BYTES {
+            reduction.fold_lines(size, bytes, content, receive)
+        } else {
+            reduction.fold_told(0..size, 0..reduction.count, content, receive)
+        }
+    };
+    cursor.note(folded);
+    true
+}

@@ -1,0 +1,390 @@
+//! Small operations in which every rank tells every rank up to [`TOLD_LIMIT`] bytes, by lines of each (`lwk_ring::ExchangeLines`), and takes what concerns it:
+//! allgather, reductions whose result is scattered or of the ranks below, and alltoall with parts that differ.
+
+use super::Reduction;
+use super::Shared;
+use super::area::SMALL_BYTES;
+use super::arguments::{BufferArgument, Call, Parts, VaryingParts};
+use super::channel::Kind;
+use super::equal_parts::copy_whole;
+use super::matching_calls::sort_of_all;
+use super::plan::Piece;
+use crate::abi::IN_PLACE;
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+use core::ops::Range;
+use core::ptr::{null, null_mut};
+use lwk_copy::copy;
+use lwk_copy::threshold::TOLD_LIMIT;
+use lwk_path::region::Region;
+
+/// One operation of this rank, which has told.
+pub(super) struct Telling {
+    number: u64,
+    word: u64,
+    /// By the lines of one cache line.
+    is_small: bool,
+}
+
+impl Telling {
+    /// Tells what `fill` writes to the address that it gets, at most `most` bytes, as many in all ranks. Errors: those of [`Shared::enter`], and then nothing has
+    /// begun; those of `fill`.
+    ///
+    /// # Safety
+    /// `fill` writes at most `most` bytes, which are at most [`TOLD_LIMIT`].
+    #[inline]
+    pub(super) unsafe fn begin(
+        shared: &Shared,
+        sort: u64,
+        most: usize,
+        fill: impl FnOnce(*mut u8) -> Result<()>,
+    ) -> Result<Telling> {
+        let word = shared.enter(sort)?;
+        let (mine, mut outcome) = (shared.mine(), Ok(()));
+        let is_small = most <= SMALL_BYTES;
+        let number = Shared::next(if is_small { &shared.smalls } else { &shared.eagers });
+        // SAFETY: only this rank fills its lines, once a number; they take `most` bytes (this function's contract).
+        unsafe {
+            if is_small {
+                mine.small.tell(number, word, |line| outcome = fill(line.cast()));
+            } else {
+                mine.eager.tell(number, word, |block| outcome = fill(block.cast()));
+            }
+        }
+        outcome.map(|()| Telling { number, word, is_small })
+    }
+
+    /// What `rank` tells; waits for it. It stays until this rank's next operation. Every rank must be asked for. Errors: those of `await_rank`.
+    #[inline]
+    pub(super) fn content(&self, engine: &mut Engine, shared: &Shared, rank: u32) -> Result<*const u8> {
+        let area = shared.of(rank);
+        // SAFETY: the lines have this operation's word, and this rank is in it until it begins the next.
+        unsafe {
+            if self.is_small {
+                engine.await_told(shared, rank, || area.small.word(self.number) == self.word)?;
+                Ok(area.small.read(self.number, |line| line.cast()))
+            } else {
+                engine.await_told(shared, rank, || area.eager.word(self.number) == self.word)?;
+                Ok(area.eager.read(self.number, |block| block.cast()))
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Allgather of parts of at most `most` bytes, at most [`TOLD_LIMIT`]: tells this rank's part, and whether it is in place, and copies all. Errors: `TRUNCATE` or
+    /// `COUNT` if it is not as long as the part for this rank; those of `part`, and of the exchange.
+    ///
+    /// # Safety
+    /// `mine` is readable; what `part` says is writable, without overlap but of the own one if it is in place.
+    pub(super) unsafe fn tell_parts(
+        &mut self,
+        shared: &Shared,
+        kind: Kind,
+        most: usize,
+        (mine, in_place): (&Region, bool),
+        part: impl Fn(u32) -> Result<Region>,
+    ) -> Result<()> {
+        let own = part(shared.rank)?.bytes();
+        if mine.bytes() != own {
+            return Err(if mine.bytes() > own { Error::TRUNCATE } else { Error::COUNT });
+        }
+        // SAFETY: the lines take `most` bytes, no fewer than `mine` has, which is readable (this function's contract).
+        let telling = unsafe {
+            Telling::begin(shared, sort_of_all(kind, most), most, |to| {
+                copy_whole(mine, &Region::block(to, own))
+            })?
+        };
+        for rank in 0..shared.size() {
+            let content = telling.content(self, shared, rank)?;
+            if !(in_place && rank == shared.rank) {
+                let part = part(rank)?;
+                // SAFETY: the rank has told as many bytes as the part has, and the part is writable (this function's contract).
+                unsafe { copy_whole(&Region::block(content, part.bytes()), &part)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// Allgather with varying parts, if they are small. `None` if they are not, and nothing has happened. Errors: as for [`Engine::tell_parts`].
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`].
+    pub(super) unsafe fn allgather_parts(
+        &mut self,
+        communicator: &Communicator,
+        send: &BufferArgument,
+        receive: &Parts,
+    ) -> Result<Option<()>> {
+        let shared = &communicator.shared;
+        let parts = self.varying(receive, shared.size() as usize)?;
+        let part = |rank: u32| parts.part(rank as usize);
+        let mut most = 0;
+        for rank in 0..shared.size() {
+            most = most.max(part(rank)?.bytes());
+        }
+        if most > TOLD_LIMIT {
+            return Ok(None);
+        }
+        let in_place = send.is_in_place();
+        let mine =
+            if in_place { part(shared.rank)? } else { self.buffer(send.address, send.count, send.datatype)? };
+        // SAFETY: `mine` is readable, the parts are writable, without overlap (this function's contract).
+        unsafe { self.tell_parts(shared, Kind::AllgatherParts, most, (&mine, in_place), part).map(Some) }
+    }
+
+    /// Reductions whose result is scattered, or of the ranks below, if the contribution is small. `None` if it is not, and nothing has happened. Errors: `COUNT`,
+    /// `TYPE`, `OP`, `BUFFER`, and those of the exchange.
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`].
+    pub(super) unsafe fn told_reduction(
+        &mut self,
+        communicator: &Communicator,
+        call: &Call,
+    ) -> Result<Option<()>> {
+        let (rank, size) = (communicator.rank, communicator.size());
+        let (kind, reducing, blocks) = match *call {
+            Call::ReduceScatter { reducing, blocks } => (Kind::ReduceScatter, reducing, Some(blocks)),
+            Call::ReduceScatterBlock { reducing } => (Kind::ReduceScatter, reducing, None),
+            Call::Scan { reducing } => (Kind::Scan, reducing, None),
+            Call::Exscan { reducing } => (Kind::Exscan, reducing, None),
+            _ => return Ok(None),
+        };
+        let is_scattered = kind == Kind::ReduceScatter;
+        let (count, part) = if is_scattered {
+            blocks_of(size, rank, |rank| blocks.map_or(Ok(reducing.count), |blocks| blocks.get(rank)))?
+        } else {
+            (reducing.count, 0..reducing.count.max(0) as usize)
+        };
+        let reduction = self.reduction(count, reducing.datatype, reducing.operation)?;
+        let Some(bytes) = reduction.told_bytes().filter(|bytes| *bytes <= TOLD_LIMIT) else {
+            return Ok(None);
+        };
+        let sources = match kind {
+            Kind::Scan => 0..rank + 1,
+            Kind::Exscan => 0..rank,
+            _ => 0..size,
+        };
+        let in_place = reducing.send.addr() == IN_PLACE;
+        let send = if in_place { reducing.receive.cast_const() } else { reducing.send };
+        self.check_buffer(send, count, reducing.datatype)?;
+        if !sources.is_empty() {
+            self.check_buffer(reducing.receive, part.len() as i64, reducing.datatype)?;
+        }
+        // SAFETY: `send` is readable for all items, `receive` writable for the part (this function's contract).
+        unsafe {
+            self.fold_what_is_told(
+                &communicator.shared,
+                (kind, bytes),
+                &reduction,
+                (send, reducing.receive),
+                sources,
+                part,
+            )?;
+        }
+        Ok(Some(()))
+    }
+
+    /// Tells the contribution at `send`, of `bytes`, and folds items `part` of these ranks' into `receive`.
+    ///
+    /// # Safety
+    /// The contribution is dense, has that many bytes, at most [`TOLD_LIMIT`], and is readable; `receive` is writable for the part.
+    unsafe fn fold_what_is_told(
+        &mut self,
+        shared: &Shared,
+        (kind, bytes): (Kind, usize),
+        reduction: &Reduction,
+        (send, receive): (*const u8, *mut u8),
+        sources: Range<u32>,
+        part: Range<usize>,
+    ) -> Result<()> {
+        // SAFETY: the lines take `bytes`, for which `send` is readable (this function's contract).
+        let telling = unsafe {
+            Telling::begin(shared, sort_of_all(kind, bytes), bytes, |to| {
+                copy(send, to, bytes);
+                Ok(())
+            })?
+        };
+        for rank in sources.end..shared.size() {
+            telling.content(self, shared, rank)?;
+        }
+        if sources.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: lines stay until this rank's next operation and hold all items; `receive` is writable for the part and is none of them (this function's contract).
+        unsafe { reduction.fold_told(sources, part, |rank| telling.content(self, shared, rank), receive) }
+    }
+}
+
+impl Reduction {
+    /// Folds items `part` of what these ranks have told, at most [`TOLD_LIMIT`] bytes, into `receive`, which is where item `part.start` goes. `content` says where a
+    /// rank's items begin; it is asked once for each, from the last to the first. Errors: those of `content`.
+    ///
+    /// # Safety
+    /// What `content` says must be readable for all items until this returns; `receive` must be writable for the part, and is a contribution's same items or
+    /// overlaps none. There is one rank at least, and the contribution is dense.
+    pub(super) unsafe fn fold_told(
+        &self,
+        ranks: Range<u32>,
+        part: Range<usize>,
+        mut content: impl FnMut(u32) -> Result<*const u8>,
+        receive: *mut u8,
+    ) -> Result<()> {
+        let mut folded = MaybeUninit::<[u128; TOLD_LIMIT.div_ceil(16)]>::uninit();
+        let folded = folded.as_mut_ptr().cast::<u8>();
+        let (items, count) = (&self.items, part.len());
+        let mut right: *const u8 = null();
+        for rank in ranks.clone().rev() {
+            let left = items.at(content(rank)?, part.start);
+            if right.is_null() {
+                right = left;
+                continue;
+            }
+            // The result may be what an earlier rank contributes, until that has been read.
+            let out = if rank == ranks.start { receive } else { folded };
+            // SAFETY: the contributions hold the part, at most `TOLD_LIMIT` bytes, for which `folded` has room; `receive` is writable for it (this function's contract).
+            unsafe { self.operation.combine(left, right, out, null_mut(), count) };
+            right = out;
+        }
+        if right != receive.cast_const() && ranks.len() == 1 {
+            // SAFETY: the only contribution holds the part, and `receive` is writable for it; they do not overlap, being distinct (this function's contract).
+            unsafe { copy(right, receive, count * items.extent as usize) };
+        }
+        Ok(())
+    }
+}
+
+/// Items of all blocks together, and those of the block of `rank`. Errors: `COUNT`, `VALUE_TOO_LARGE`.
+fn blocks_of(size: u32, rank: u32, block: impl Fn(usize) -> Result<i64>) -> Result<(i64, Range<usize>)> {
+    let (mut count, mut part) = (0i64, 0..0);
+    for index in 0..size as usize {
+        let block = block(index)?;
+        if block < 0 {
+            return Err(Error::COUNT);
+        }
+        let end = count.checked_add(block).ok_or(Error::VALUE_TOO_LARGE)?;
+        if index == rank as usize {
+            part = count as usize..end as usize;
+        }
+        count = end;
+    }
+    Ok((count, part))
+}
+
+/// What a rank tells in an alltoall: a word, which is 0 or leads to a list of pieces, one for each rank; if it is 0, the bytes of each part, 4 bytes each, and the
+/// parts one after another, from a multiple of 8 on.
+fn parts_from(size: u32) -> usize {
+    (8 + 4 * size as usize).next_multiple_of(8)
+}
+
+impl Engine {
+    /// Alltoall with parts that differ, or have datatypes of their own: told where all of a rank's parts fit, else described. Errors: `COUNT`, `TYPE`, `BUFFER`, `ARG`, `NO_MEM`, and `TRUNCATE`; those of the
+    /// exchange.
+    ///
+    /// # Safety
+    /// As for [`Engine::collective`]; not in place.
+    pub(super) unsafe fn alltoall_parts(
+        &mut self,
+        communicator: &Communicator,
+        send: &Parts,
+        receive: &Parts,
+    ) -> Result<()> {
+        let shared = &communicator.shared;
+        let (rank, size) = (shared.rank, shared.size());
+        let parts = size as usize;
+        let (send, receive) = (self.varying(send, parts)?, self.varying(receive, parts)?);
+        let (mut bytes, mut pieces) = (parts_from(size), Vec::new());
+        for peer in 0..size as usize {
+            let part = send.part(peer)?;
+            bytes = bytes.saturating_add(if peer == rank as usize { 0 } else { part.bytes() });
+        }
+        if bytes > TOLD_LIMIT {
+            pieces.try_reserve_exact(size as usize).map_err(|_| Error::NO_MEM)?;
+            for peer in 0..size as usize {
+                pieces.push(Piece::of(&send.part(peer)?));
+            }
+        }
+        let sort = sort_of_all(Kind::AlltoallParts, 0);
+        // SAFETY: the lines take `TOLD_LIMIT`, no fewer than what is written; the parts are readable (this function's contract).
+        let telling = unsafe {
+            Telling::begin(shared, sort, TOLD_LIMIT, |to| {
+                if !pieces.is_empty() {
+                    to.cast::<u64>().write(pieces.as_ptr().expose_provenance() as u64);
+                    return Ok(());
+                }
+                write_parts(shared, &send, to)
+            })?
+        };
+        let (mut outcome, mut is_described) = (Ok(()), false);
+        for peer in (rank..size).chain(0..rank) {
+            let content = telling.content(self, shared, peer)?;
+            let part = receive.part(peer as usize)?;
+            // SAFETY: the peer has told what `write_parts` or the pieces say; what is described stays until all have told that they have ended; the part is writable, and
+            // overlaps nothing that is sent (this function's contract).
+            let copied = unsafe {
+                is_described |= content.cast::<u64>().read() != 0;
+                if peer == rank {
+                    let own = send.part(rank as usize)?;
+                    copy_whole(&own, &part)
+                } else {
+                    told_part(shared, peer, content).and_then(|told| copy_whole(&told, &part))
+                }
+            };
+            outcome = outcome.and(copied);
+        }
+        if is_described {
+            // All have seen it. Nobody leaves before all have what they fetch.
+            // SAFETY: nothing is written.
+            let ended = unsafe { Telling::begin(shared, sort, 0, |_| Ok(()))? };
+            (0..size).try_for_each(|peer| ended.content(self, shared, peer).map(drop))?;
+        }
+        outcome
+    }
+}
+
+/// Writes all parts but this rank's own, as they are told.
+///
+/// # Safety
+/// The parts are readable, and fit `TOLD_LIMIT` bytes at `to`, with what stands before them.
+unsafe fn write_parts(shared: &Shared, send: &VaryingParts, to: *mut u8) -> Result<()> {
+    let mut end = parts_from(shared.size());
+    // SAFETY: all of it fits, and the parts are readable (this function's contract).
+    unsafe {
+        for peer in 0..shared.size() {
+            let part = send.part(peer as usize)?;
+            let bytes = if peer == shared.rank { 0 } else { part.bytes() };
+            to.add(8).cast::<u32>().add(peer as usize).write(bytes as u32);
+            if bytes > 0 {
+                copy_whole(&part, &Region::block(to.add(end), bytes))?;
+                end += bytes;
+            }
+        }
+        to.cast::<u64>().write(0);
+    }
+    Ok(())
+}
+
+/// The part for this rank of what `peer`, another one, tells. Errors: `INTERN`.
+///
+/// # Safety
+/// `content` is what that rank has told, and tells still.
+unsafe fn told_part(shared: &Shared, peer: u32, content: *const u8) -> Result<Region> {
+    let rank = shared.rank as usize;
+    // SAFETY: the peer has told a list of pieces, one for each rank, or sizes and parts (this function's contract).
+    unsafe {
+        let list = content.cast::<u64>().read();
+        if list != 0 {
+            let piece = shared.seen(peer, list).cast::<Piece>().add(rank).read();
+            let owner = shared.peer(peer).ok_or(Error::INTERN)?;
+            return Ok(Region::of_peer(owner, piece.words, piece.bytes as usize));
+        }
+        let sizes = core::slice::from_raw_parts(content.add(8).cast::<u32>(), rank + 1);
+        let before: usize = sizes[..rank].iter().map(|bytes| *bytes as usize).sum();
+        let start = content.add(parts_from(shared.size()) + before);
+        Ok(Region::block(start, sizes[rank] as usize))
+    }
+}

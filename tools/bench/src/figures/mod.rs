@@ -1,0 +1,306 @@
+//! `cargo lwk bench figures DOCUMENT [FIGURE…]`: runs and draws the figures of a source document that one node can answer ([`list`]), on every transport, and says of each
+//! whether the document's conclusion holds here: one page, JSON and SVG. What cannot be drawn says what is missing.
+//!
+//! A test that several figures show is run once. One that fails is named, the rest goes on, and the status is 1.
+
+mod list;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use list::{DOCUMENTS, Document, Drawn, Missing};
+use lwk::accel::{Accelerator, Choice};
+use lwk::build::{self, Builder};
+use lwk::emulator;
+use lwk::failure::{Failure, Outcome};
+use lwk::progress::Step;
+use lwk::qemu::Firmware;
+use lwk::run::host_cores;
+use lwk::subcommand::Lwk;
+use lwk::tree::Tree;
+use serde_json::{Value, json};
+
+use crate::cli::FiguresOptions;
+use crate::node::figures::{Plot, Ranks};
+use crate::node::plot;
+use crate::node::program::{BENCHMARKS, Offer, Setting};
+use crate::node::results::Measurement;
+use crate::peers::page::{escaped, fluid};
+
+/// Status if a benchmark failed.
+const FAILED: i32 = 1;
+/// MiB of each rank.
+const MEMORY: u64 = 128;
+
+/// A figure as it has come out.
+struct Shown {
+    figure: &'static Drawn,
+    /// SVG; none if nothing of it was measured.
+    picture: Option<String>,
+    verdict: &'static str,
+}
+
+/// Measures, draws and prints. Status 0 if every benchmark ended well, else 1.
+pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
+    let document = named(&options.document)?;
+    let (drawn, missing) = chosen(document, &options.figures)?;
+    let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench/figures"));
+    fs::create_dir_all(&out).map_err(|error| unwritable(&out, &error))?;
+    let builder = Builder::new(tree, options.built, options.verbose)?;
+    builder.programs(&[build::MPI_APPS])?;
+    if !options.host {
+        emulator::find_qemu(tree, options.verbose)?;
+        builder.kernel()?;
+        builder.image_builder(Firmware::Bios)?;
+    }
+    let lwk = Lwk::new(tree)?;
+    let place = whereabouts(options);
+    let (measurements, failed) = measure(&lwk, options, &drawn);
+    let mut shown = Vec::new();
+    for figure in drawn {
+        let mut it = draw(document, figure, &place, &measurements)?;
+        if options.quick && it.picture.is_some() {
+            it.verdict = "is not judged: the run was quick";
+        }
+        shown.push(it);
+    }
+    show!("# {}, {place}", document.title);
+    shown
+        .iter()
+        .for_each(|it| show!("figure {:<5} {:<50} {}", it.figure.number, it.figure.title, it.verdict));
+    missing.iter().for_each(|it| show!("figure {:<5} not drawn: {}", it.number, it.why));
+    let write = |name: &str, text: &str| {
+        let file = out.join(name);
+        fs::write(&file, text).map_err(|error| unwritable(&file, &error))
+    };
+    let stem = |number: &str| format!("{}-{number}", document.number);
+    for it in &shown {
+        let file = format!("{}.svg", stem(it.figure.number));
+        match &it.picture {
+            Some(svg) => write(&file, svg)?,
+            // A picture of an earlier run would not belong to the numbers beside it.
+            None => drop(fs::remove_file(out.join(&file))),
+        }
+    }
+    let json = document_json(document, &place, &shown, &missing, &measurements, &failed);
+    write(&format!("{}.json", stem("figures")), &format!("{json:#}\n"))?;
+    write(&format!("{}.html", stem("figures")), &page(document, &place, &shown, &missing, &failed))?;
+    show!("# the page is {}", out.join(format!("{}.html", stem("figures"))).display());
+    Ok(if failed.is_empty() { 0 } else { FAILED })
+}
+
+/// Errors: there is no such document.
+fn named(number: &str) -> Outcome<&'static Document> {
+    DOCUMENTS.iter().find(|document| document.number == number).ok_or_else(|| {
+        let all: Vec<String> = DOCUMENTS.iter().map(|it| format!("{} ({})", it.number, it.title)).collect();
+        Failure::usage(format!(
+            "there is no document {number:?} with figures; there are {}",
+            all.join(" and ")
+        ))
+    })
+}
+
+type Chosen = (Vec<&'static Drawn>, Vec<&'static Missing>);
+
+/// The figures that the user names, or all. Errors: one that the document has not, or that has nothing to do with a node.
+fn chosen(document: &'static Document, names: &[String]) -> Outcome<Chosen> {
+    let unknown = names.iter().find(|name| {
+        !document.drawn.iter().any(|it| it.number == **name)
+            && !document.missing.iter().any(|it| it.number == **name)
+    });
+    if let Some(name) = unknown {
+        let all: Vec<&str> = document.drawn.iter().map(|it| it.number).collect();
+        let all = all.join(", ");
+        return Err(Failure::usage(format!(
+            "{} has no figure {name:?} to draw; there are {all}",
+            document.title
+        )));
+    }
+    let wanted = |number: &str| names.is_empty() || names.iter().any(|name| name == number);
+    let drawn = document.drawn.iter().filter(|it| wanted(it.number)).collect();
+    Ok((drawn, document.missing.iter().filter(|it| wanted(it.number)).collect()))
+}
+
+/// Runs the figures' tests, each once; what they have measured, and what failed.
+fn measure(lwk: &Lwk, options: &FiguresOptions, drawn: &[&Drawn]) -> (Vec<Measurement>, Vec<String>) {
+    let place = Setting {
+        lwk,
+        on_host: options.host,
+        host_cores: host_cores(),
+        quick: options.quick,
+        mem: MEMORY,
+        limit: options.timeout,
+    };
+    let (mut measurements, mut failed) = (Vec::new(), Vec::new());
+    for benchmark in &BENCHMARKS {
+        let panels = || drawn.iter().flat_map(|it| it.panels).filter(|panel| panel.program == benchmark.name);
+        if panels().next().is_none() {
+            continue;
+        }
+        let offer: Offer = match benchmark.offer(&place) {
+            Ok(offer) => offer,
+            Err(why) => {
+                fail(&mut failed, format!("{}: {why}", benchmark.name));
+                continue;
+            }
+        };
+        // By test and ranks: what is run once.
+        let mut jobs: BTreeMap<(String, u32), ()> = BTreeMap::new();
+        for panel in panels() {
+            match panel.test(&offer.tests) {
+                Some(test) => {
+                    jobs.extend(ranks(panel.ranks, options.ranks).map(|ranks| ((test.into(), ranks), ())))
+                }
+                None => fail(&mut failed, format!("{} has none of {:?}", benchmark.name, panel.tests)),
+            }
+        }
+        for (test, ranks) in jobs.keys() {
+            for transport in &offer.transports {
+                let what = format!("{} {test} over {transport} on {ranks} ranks", benchmark.name);
+                let _step = Step::begin(format!("measuring {what}"), options.verbose);
+                match benchmark.run(&place, test, &offer, transport, *ranks) {
+                    Ok(measured) => measurements.extend(measured),
+                    Err(why) => fail(&mut failed, format!("{what}: {why}")),
+                }
+            }
+        }
+    }
+    (measurements, failed)
+}
+
+fn ranks(on: Ranks, all: u32) -> std::ops::RangeInclusive<u32> {
+    match on {
+        Ranks::Pair => 2..=2,
+        Ranks::All => all..=all,
+        Ranks::Each => 2..=all,
+    }
+}
+
+fn fail(failed: &mut Vec<String>, what: String) {
+    tell!("lwk: {what}");
+    failed.push(what);
+}
+
+/// The picture of a figure, and whether its conclusion holds. Errors: it cannot be drawn.
+fn draw(document: &Document, figure: &'static Drawn, place: &str, all: &[Measurement]) -> Outcome<Shown> {
+    let plots: Vec<Plot> = figure.panels.iter().filter_map(|panel| panel.plot(all)).collect();
+    if plots.is_empty() {
+        return Ok(Shown { figure, picture: None, verdict: "not measured" });
+    }
+    let title = format!("{} ({}, figure {})", figure.title, document.title, figure.number);
+    let svg = plot::figure(&title, place, &plots)
+        .map_err(|error| Failure::host(format!("cannot draw figure {}: {error}", figure.number)))?;
+    let verdict = match (figure.holds)(all) {
+        Some(true) => "holds here",
+        Some(false) => "does not hold here",
+        None => "is not decided by these figures",
+    };
+    Ok(Shown { figure, picture: Some(svg), verdict })
+}
+
+fn document_json(
+    document: &Document,
+    place: &str,
+    shown: &[Shown],
+    missing: &[&Missing],
+    measurements: &[Measurement],
+    failed: &[String],
+) -> Value {
+    let figures: Vec<Value> = shown
+        .iter()
+        .map(|Shown { figure, verdict, .. }| {
+            json!({ "figure": figure.number, "title": figure.title, "claim": figure.claim, "verdict": verdict })
+        })
+        .collect();
+    let missing: Vec<Value> =
+        missing.iter().map(|it| json!({ "figure": it.number, "missing": it.why })).collect();
+    json!({
+        "document": document.title, "place": place, "figures": figures, "not_drawn": missing,
+        "measurements": measurements, "failed": failed,
+    })
+}
+
+/// One page that needs no network.
+fn page(
+    document: &Document,
+    place: &str,
+    shown: &[Shown],
+    missing: &[&Missing],
+    failed: &[String],
+) -> String {
+    let title = format!("Figures: {}", document.title);
+    let mut text = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n\
+         body {{ font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 70rem; margin: 0 auto; padding: 1rem; }}\n\
+         h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.15rem; margin-top: 2rem; }}\n\
+         .wide {{ overflow-x: auto; }} svg {{ width: 100%; height: auto; min-width: 40rem; max-width: 56rem; display: block; }}\n\
+         </style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>Measured: {}. In emulation, and on a busy machine, compare lines of one picture only.</p>\n",
+        escaped(place)
+    );
+    for Shown { figure, picture, verdict } in shown {
+        text.push_str(&format!("<h2>Figure {}: {}</h2>\n", figure.number, escaped(figure.title)));
+        if let Some(svg) = picture {
+            text.push_str(&format!("<div class=\"wide\">{}</div>\n", fluid(svg)));
+        }
+        text.push_str(&format!("<p>{} <strong>This {verdict}.</strong></p>\n", escaped(figure.claim)));
+    }
+    for (head, lines) in [
+        (
+            "Not drawn",
+            missing.iter().map(|it| format!("Figure {}: {}.", it.number, it.why)).collect::<Vec<_>>(),
+        ),
+        ("Failed", failed.to_vec()),
+    ] {
+        if !lines.is_empty() {
+            let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", escaped(line))).collect();
+            text.push_str(&format!("<h2>{head}</h2>\n<ul>\n{items}</ul>\n"));
+        }
+    }
+    text.push_str("</body>\n</html>\n");
+    text
+}
+
+fn whereabouts(options: &FiguresOptions) -> String {
+    let place = match (options.host, Choice::Auto.settle()) {
+        (true, _) => "processes on this machine",
+        (false, Accelerator::Kvm) => "node in QEMU with KVM",
+        (false, Accelerator::Tcg) => "node in QEMU, emulated",
+    };
+    if options.quick { format!("{place}, quick: figures mean nothing") } else { place.into() }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage(format!("cannot write to {}: {error}; choose a folder with --out", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_chosen_by_number_and_a_wrong_one_tells_the_right_ones() {
+        let document = named("000").unwrap();
+        let (all, missing) = chosen(document, &[]).unwrap();
+        assert!(all.len() > 5 && missing.len() > 5);
+        let (drawn, missing) = chosen(document, &["6.8".into(), "5.4".into()]).unwrap();
+        assert_eq!((drawn.len(), drawn[0].number, missing.len(), missing[0].number), (1, "6.8", 1, "5.4"));
+        let line = chosen(document, &["9.9".into()]).unwrap_err().message;
+        assert!(line.contains("6.8") && !line.contains('\n'), "{line}");
+        let line = named("007").unwrap_err().message;
+        assert!(line.contains("000") && line.contains("001"), "{line}");
+    }
+
+    #[test]
+    fn the_page_shows_every_figure_with_its_verdict_and_what_is_missing() {
+        let document = named("000").unwrap();
+        let (drawn, missing) = chosen(document, &[]).unwrap();
+        let shown: Vec<Shown> =
+            drawn.into_iter().map(|figure| draw(document, figure, "nowhere", &[]).unwrap()).collect();
+        let text = page(document, "nowhere", &shown, &missing, &["a & b".into()]);
+        assert!(shown.iter().all(|it| text.contains(&format!("<h2>Figure {}: ", it.figure.number))));
+        assert!(missing.iter().all(|it| text.contains(&format!("<li>Figure {}: ", it.number))));
+        assert!(text.contains("<li>a &amp; b</li>") && text.matches("not measured").count() == shown.len());
+    }
+}

@@ -1,0 +1,203 @@
+//! Copies between ranks by the system, which need no load or store of a peer's memory: LiMIC's calls and LiMIC2's (Chai's dissertation, chapter 4 and section 6.1).
+//!
+//! LiMIC matches: [`isend`] and [`irecv`] post a [`Request`] to the system, and the one that comes later copies. LiMIC2 does not: one rank
+//! describes its memory and sends the [`Descriptor`]; another copies from there, or to there. Matching and telling who is done are the
+//! caller's.
+//!
+//! A copy is ordered like one by loads and stores of the calling rank.
+
+pub use lwk_abi::limic::{Descriptor, Envelope};
+
+use crate::syscall::raw_of_home;
+use crate::{Errno, NodeRank};
+use core::sync::atomic::{AtomicU64, Ordering};
+use lwk_abi::limic::{
+    DONE, IPROBE, IRECV, ISEND, RECEIVES, RELOCATE, RX_COMP, SENDS, TX_COMP, TX_INIT, WAIT, WAITS, WITHDRAW,
+};
+
+/// Describes `bytes` bytes of memory at `buffer`, this rank's or a peer's. Errors: `EFAULT` if not all can be read.
+pub fn tx_init(buffer: *const u8, bytes: usize) -> Result<Descriptor, Errno> {
+    let mut descriptor = Descriptor::default();
+    let target = (&raw mut descriptor).expose_provenance() as u64;
+    // SAFETY: the call writes a descriptor, into this function's variable, and touches nothing else.
+    Errno::check(unsafe {
+        raw_of_home(TX_INIT, [buffer.expose_provenance() as u64, bytes as u64, target, 0])
+    })?;
+    Ok(descriptor)
+}
+
+/// Copies from the memory described, from the descriptor's offset on, to `buffer`, as many bytes as both have; says how many. Errors: `EFAULT` if either is
+/// no such memory; `EINVAL` for a descriptor that is none; in the host home, what Linux says if it forbids ranks to reach each other (`EPERM`).
+///
+/// # Safety
+/// `buffer` is writable for `bytes` bytes, apart from what is described; nobody writes either meanwhile, or reads the buffer.
+pub unsafe fn rx_comp(buffer: *mut u8, bytes: usize, from: &Descriptor) -> Result<usize, Errno> {
+    // SAFETY: the call writes to the buffer as this function's contract allows.
+    unsafe { copy(RX_COMP, buffer, bytes, from) }
+}
+
+/// Copies `bytes` bytes at `buffer` to the memory described, as [`rx_comp`] the other way round.
+///
+/// # Safety
+/// `buffer` is readable for `bytes` bytes, apart from what is described; nobody writes either meanwhile, or reads what is described.
+pub unsafe fn tx_comp(buffer: *const u8, bytes: usize, to: &Descriptor) -> Result<usize, Errno> {
+    // SAFETY: the call writes to what is described, as this function's contract allows.
+    unsafe { copy(TX_COMP, buffer, bytes, to) }
+}
+
+/// # Safety
+/// As for the function that makes the call.
+unsafe fn copy(
+    number: u64,
+    buffer: *const u8,
+    bytes: usize,
+    descriptor: &Descriptor,
+) -> Result<usize, Errno> {
+    let (buffer, descriptor) =
+        (buffer.expose_provenance(), core::ptr::from_ref(descriptor).expose_provenance());
+    // SAFETY: what the call reads and writes is as this function's contract says; the descriptor is readable.
+    let answer = unsafe { raw_of_home(number, [buffer as u64, bytes as u64, descriptor as u64, 0]) };
+    Errno::check(answer).map(|bytes| bytes as usize)
+}
+
+/// A send or a receive that has been posted ([`lwk_abi::limic::Request`]): the system writes to it when it is done, on whichever core.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct Request {
+    state: AtomicU64,
+    peer: AtomicU64,
+    label: AtomicU64,
+    any_tag: AtomicU64,
+    address: AtomicU64,
+    bytes: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Request>() == size_of::<lwk_abi::limic::Request>());
+
+impl Request {
+    /// One that has not been posted.
+    #[must_use]
+    pub const fn new() -> Request {
+        Request {
+            state: AtomicU64::new(WAITS),
+            peer: AtomicU64::new(0),
+            label: AtomicU64::new(0),
+            any_tag: AtomicU64::new(0),
+            address: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// Says what is to be posted. Nobody else has it now, so the order of these stores is nobody's matter; the system call comes behind them.
+    fn set(&self, peer: NodeRank, context: u32, tag: Option<i32>, buffer: *const u8, bytes: usize) {
+        let label = Envelope { context, tag: tag.unwrap_or(0), bytes: 0 }.label();
+        self.set_number(peer, label, buffer, bytes);
+        self.any_tag.store(tag.is_none().into(), Ordering::Relaxed);
+    }
+
+    /// The same, with a number for context and tag.
+    pub(crate) fn set_number(&self, peer: NodeRank, number: u64, buffer: *const u8, bytes: usize) {
+        self.peer.store(peer.0.into(), Ordering::Relaxed);
+        self.label.store(number, Ordering::Relaxed);
+        self.any_tag.store(0, Ordering::Relaxed);
+        self.address.store(buffer.expose_provenance() as u64, Ordering::Relaxed);
+        self.bytes.store(bytes as u64, Ordering::Relaxed);
+        self.state.store(WAITS, Ordering::Relaxed);
+    }
+
+    pub(crate) fn call(&self, number: u64, second: u64) -> Result<bool, Errno> {
+        self.call_with(number, [second, 0])
+    }
+
+    fn call_with(&self, number: u64, [second, third]: [u64; 2]) -> Result<bool, Errno> {
+        let address = core::ptr::from_ref(self).expose_provenance() as u64;
+        // SAFETY: the call reads and writes the request, whose words are atomic; what else it touches is as the contract of the function that posts it says.
+        Errno::check(unsafe { raw_of_home(number, [address, second, third, 0]) }).map(|answer| answer != 0)
+    }
+
+    /// The message, if the request is done, without a system call. Of a message longer than the receive the beginning has come.
+    #[must_use]
+    pub fn message(&self) -> Option<Envelope> {
+        // Acquire: pairs with the system's store of the state, which comes behind the message and the other words.
+        (self.state.load(Ordering::Acquire) == DONE).then(|| self.envelope())
+    }
+
+    fn envelope(&self) -> Envelope {
+        // Relaxed: ordered by the state, or by the system call of this rank that wrote them.
+        Envelope::of(self.label.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+
+    /// `LiMIC_Wait`: has the system look once whether the request is done. Errors: what has kept the system from copying.
+    pub fn wait(&self) -> Result<bool, Errno> {
+        self.call(WAIT, 0)
+    }
+
+    /// Takes a send back; false if it has been matched. Errors: `EFAULT`, `EINVAL`: it was not posted as it is.
+    pub fn withdraw_send(&self) -> Result<bool, Errno> {
+        self.withdraw(SENDS)
+    }
+
+    /// The same of a receive.
+    pub fn withdraw_receive(&self) -> Result<bool, Errno> {
+        self.withdraw(RECEIVES)
+    }
+
+    pub(crate) fn withdraw(&self, side: u64) -> Result<bool, Errno> {
+        self.call(WITHDRAW, side)
+    }
+
+    /// A send that waits takes its bytes from a copy of them from now on; false if it has been matched. Errors: `EFAULT`, `EINVAL`.
+    ///
+    /// # Safety
+    /// The copy holds the message, and nobody writes it until the send is done.
+    pub unsafe fn relocate(&self, copy: *const u8) -> Result<bool, Errno> {
+        // SAFETY: this function's contract.
+        unsafe { self.relocate_to(copy, SENDS) }
+    }
+
+    /// # Safety
+    /// As for [`Request::relocate`].
+    pub(crate) unsafe fn relocate_to(&self, copy: *const u8, side: u64) -> Result<bool, Errno> {
+        self.call_with(RELOCATE, [copy.expose_provenance() as u64, side])
+    }
+}
+
+/// `LiMIC_Isend`: sends to a rank of the node. True if the receive was there, and the message has been copied. Errors: `EFAULT`; `EINVAL` for no rank of the node; `EAGAIN`
+/// if the system's queues are full; what keeps it from copying.
+///
+/// # Safety
+/// The buffer is readable for so many bytes, and nobody writes it, and the request stays where it is and is not posted again, until it is done.
+pub unsafe fn isend(
+    request: &Request,
+    to: NodeRank,
+    context: u32,
+    tag: i32,
+    buffer: *const u8,
+    bytes: usize,
+) -> Result<bool, Errno> {
+    request.set(to, context, Some(tag), buffer, bytes);
+    request.call(ISEND, 0)
+}
+
+/// `LiMIC_Irecv`: receives a message of a rank of the node, with that tag, or any. True if it was there, and has been copied. Errors: as for [`isend`].
+///
+/// # Safety
+/// The buffer is writable for so many bytes, and nobody else uses it, and the request stays where it is and is not posted again, until it is done.
+pub unsafe fn irecv(
+    request: &Request,
+    from: NodeRank,
+    context: u32,
+    tag: Option<i32>,
+    buffer: *mut u8,
+    bytes: usize,
+) -> Result<bool, Errno> {
+    request.set(from, context, tag, buffer, bytes);
+    request.call(IRECV, 0)
+}
+
+/// `LiMIC_Iprobe`: the oldest message of a rank that waits in the system's queue. Errors: `EINVAL` for no rank of the node.
+pub fn iprobe(from: NodeRank, context: u32, tag: Option<i32>) -> Result<Option<Envelope>, Errno> {
+    let request = Request::new();
+    request.set(from, context, tag, core::ptr::null(), 0);
+    Ok(request.call(IPROBE, 0)?.then(|| request.envelope()))
+}
