@@ -8,9 +8,10 @@
 //! received. So a message that has not been matched takes at most the cells of one control message, and none of the last
 //! `reserve`; the rest follows when it has been matched, which the receiver says. A message whose first cells are refused is a bare request.
 
+use super::content::{copy_in, copy_to, read_payload, write_eager};
 use super::link::{Link, Placing, Plan};
 use super::packet::{CELLS_MAX, CellList, HEADER, Header, Kind};
-use super::{Design, Entered, Sending, Tunables, copy_in, copy_to, read_payload, write_eager};
+use super::{Design, Entered, Sending, Tunables};
 use crate::region::Region;
 use crate::{Fault, Result};
 use crate::{Label, Outgoing, WorldRank};

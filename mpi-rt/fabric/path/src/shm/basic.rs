@@ -4,9 +4,10 @@
 //! *Eager*: a message that fits the buffer. *Rendezvous*: a longer one goes chunk by chunk after request and permission; when the buffer is used
 //! up before its end, the sender requests again and goes on when the receiver, who has then read everything before, permits.
 
+use super::content::{copy_in, read_payload, write_eager};
 use super::link::{Link, Placing, Plan};
 use super::packet::{CellList, HEADER, Header, Kind};
-use super::{Design, Entered, Sending, Tunables, copy_in, read_payload, write_eager};
+use super::{Design, Entered, Sending, Tunables};
 use crate::Result;
 use crate::region::Region;
 use crate::{Label, Outgoing, WorldRank};
