@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
+use std::net::Shutdown;
 use std::os::fd::{IntoRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -196,7 +197,14 @@ impl Home {
         self.control = None;
     }
 
-    /// Ends the job, if it still runs, by closing the node's input, and waits for the node.
+    /// Nobody reads the console any more: what the node still writes there is lost, and keeps it from ending no longer.
+    pub fn turn_away(&mut self) {
+        // It fails only if the node has ended.
+        let _ = self.console.shutdown(Shutdown::Both);
+    }
+
+    /// Ends the job, if it still runs, by closing the node's input, and waits for the node. Its ranks' last words come by the console: somebody reads
+    /// it, or has it turned away.
     ///
     /// # Errors
     /// The process cannot be waited for.
@@ -209,6 +217,7 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         // Nobody is left to be told.
+        self.turn_away();
         let _ = self.stop();
     }
 }

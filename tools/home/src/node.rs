@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, RawFd};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -320,10 +320,4 @@ fn spawn(start: Start<'_>) -> Result<Pid, SetupError> {
         }
         Err(error) => Err(SetupError::host(format!("cannot make a process for each rank: {}", error.desc()))),
     }
-}
-
-/// Has a pipe's end read without blocking. Errors: `EBADF`.
-pub fn nonblocking(fd: &OwnedFd) -> nix::Result<()> {
-    use nix::fcntl::{FcntlArg, fcntl};
-    fcntl(fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map(|_| ())
 }

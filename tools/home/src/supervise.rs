@@ -19,7 +19,6 @@ use nix::unistd::Pid;
 use crate::board::Board;
 use crate::console::{Lines, record};
 use crate::memory::killed_for_memory;
-use crate::node::nonblocking;
 use crate::setup::Setup;
 
 /// The host tool's command, a byte on the node's standard input: the time limit has passed.
@@ -89,22 +88,24 @@ impl<'a> Supervisor<'a> {
     /// Until every rank has ended and all they wrote is on the console; returns the job's status.
     ///
     /// # Errors
-    /// The host tool is gone; then all ranks are, too.
+    /// The host tool ends the job, or is gone; then all ranks are, too, and what they had written is on the console if somebody still reads it.
     pub fn watch(&mut self, control: BorrowedFd<'_>, ended: &SignalFd, reports: OwnedFd) -> io::Result<i32> {
-        let watched = self.watch_all(control, ended, reports);
+        let mut reports = File::from(reports);
+        let watched = self.watch_all(control, ended, &mut reports);
         if watched.is_err() {
             self.kill_all();
             self.wait_all();
+            // Another node's failure may have ended the job: what was said here before that is worth as much as what was said there.
+            let _ = self.drain(&mut reports).and_then(|()| self.finish_lines());
         }
         watched.map(|()| self.status)
     }
 
-    fn watch_all(&mut self, control: BorrowedFd<'_>, ended: &SignalFd, reports: OwnedFd) -> io::Result<()> {
+    fn watch_all(&mut self, control: BorrowedFd<'_>, ended: &SignalFd, reports: &mut File) -> io::Result<()> {
         for (stream, _) in self.ranks.iter().flat_map(|rank| rank.streams.iter().flatten()) {
             set_nonblocking(stream)?;
         }
-        nonblocking(&reports)?;
-        let mut reports = File::from(reports);
+        set_nonblocking(reports)?;
         let mut deadline: Option<Instant> = None;
         while self.living() > 0 {
             let wait = match deadline {
@@ -117,7 +118,7 @@ impl<'a> Supervisor<'a> {
                 Some(at) => poll_time(at.saturating_duration_since(Instant::now()).min(LOOK_TIME)),
                 None => PollTimeout::NONE,
             };
-            if self.poll(control, ended, &reports, wait)? {
+            if self.poll(control, ended, reports, wait)? {
                 match read_command(control)? {
                     TIME_IS_UP if deadline.is_none() && !self.ending => {
                         self.ask_all();
@@ -126,11 +127,11 @@ impl<'a> Supervisor<'a> {
                     _ => {}
                 }
             }
-            self.drain(&mut reports)?;
+            self.drain(reports)?;
             while let Ok(Some(_)) = ended.read_signal() {}
-            self.reap(&mut reports)?;
+            self.reap(reports)?;
         }
-        self.drain(&mut reports)?;
+        self.drain(reports)?;
         self.finish_lines()
     }
 

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{Said, Spinning, assert_nothing_left, descendants, job, run, signal};
+use std::io::Write;
+
+use common::{Node, Said, Spinning, assert_nothing_left, descendants, job, run, runs, signal, wait_for};
 use nix::sys::signal::Signal::{SIGINT, SIGKILL, SIGSEGV, SIGSTOP, SIGTERM};
 
 #[test]
@@ -102,4 +104,25 @@ fn an_ended_job_leaves_no_process() {
     let process = home.id();
     assert_eq!(Said::of(&home.wait_with_output().unwrap()).status(), 0);
     assert_eq!(descendants(process), []);
+}
+
+/// Another node's failure ends the job, while this node has not yet read what its rank has written.
+#[test]
+fn what_a_rank_had_written_is_said_when_the_job_is_ended_from_elsewhere() {
+    let mut node = Node::start("told");
+    assert_eq!(node.next(), "\x1eo0\x1fbefore\n");
+    let ranks = descendants(node.process.id());
+    let [rank] = ranks[..] else { panic!("one rank is expected, not {ranks:?}") };
+    signal(node.process.id(), SIGSTOP);
+    wait_for("the stop of the node", || is_stopped(node.process.id()));
+    node.input.write_all(b"!").unwrap();
+    wait_for("the end of the rank", || !runs(rank));
+    // A node that sees the end of its rank first says the job's end, too.
+    let said = node.release();
+    assert!(said.starts_with("\x1eo0\x1fafter\n"), "{said:?}");
+}
+
+fn is_stopped(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
 }

@@ -119,6 +119,7 @@ fn supervise(home: &mut Home, printer: &mut Printer<'_>, limit: Option<Duration>
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         if left == Some(Duration::ZERO) {
             if asked {
+                home.turn_away();
                 break;
             }
             // A node that cannot be told has ended, and what it has said until then is still to be read.

@@ -3,11 +3,14 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use std::fs;
-use std::io::Read;
+use std::io::{PipeWriter, Read, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+use lwk_home::Volume;
 
 /// Nothing in these tests takes nearly as long, on a slow and busy machine either.
 pub const PATIENCE: Duration = Duration::from_secs(300);
@@ -100,6 +103,57 @@ pub fn run(mut command: Command) -> Said {
     let said = Said::of(&command.output().unwrap());
     assert!(started.elapsed() < PATIENCE, "took {:?}", started.elapsed());
     said
+}
+
+/// A node of one rank without a host tool: [`Node::release`] is what that would do.
+pub struct Node {
+    pub process: Child,
+    /// What the rank reads.
+    pub input: PipeWriter,
+    _files: Volume,
+}
+
+impl Node {
+    /// Starts it with the probe, which does `what`.
+    pub fn start(what: &str) -> Node {
+        let files = Volume::new(64).unwrap();
+        let (read, input) = std::io::pipe().unwrap();
+        // The node inherits it.
+        nix::fcntl::fcntl(&read, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty())).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lwk-home"));
+        command.arg("--margay-host-node").arg(probe()).arg("go").arg(files.path());
+        command.args(["own-files", &read.as_raw_fd().to_string(), "0"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let job = ["arg=probe", &format!("arg={what}"), "ranks=1", "mem=16777216"]
+            .map(|record| format!("{record}\0"))
+            .concat();
+        let control = process.stdin.as_mut().unwrap();
+        control.write_all(&0u64.to_ne_bytes()).unwrap();
+        control.write_all(&(job.len() as u64).to_ne_bytes()).unwrap();
+        control.write_all(job.as_bytes()).unwrap();
+        Node { process, input, _files: files }
+    }
+
+    /// The next record that it says.
+    pub fn next(&mut self) -> String {
+        let (mut line, mut byte) = (String::new(), [0]);
+        while !line.ends_with('\n') {
+            self.process.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
+            line.push(byte[0].into());
+        }
+        line
+    }
+
+    /// Closes its control: it ends. What it still says.
+    pub fn release(mut self) -> String {
+        drop(self.process.stdin.take());
+        let mut said = String::new();
+        signal(self.process.id(), nix::sys::signal::Signal::SIGCONT);
+        self.process.stdout.as_mut().unwrap().read_to_string(&mut said).unwrap();
+        self.process.wait().unwrap();
+        said
+    }
 }
 
 /// Waits for a condition that must come true.

@@ -133,6 +133,12 @@ extern "C" fn begin(stack: *const u64) -> ! {
             peers();
             fail()
         }
+        _ if is(b"told") => {
+            print(1, b"before\n");
+            let mut byte = 0u8;
+            check!(sys(READ, &[0, &raw mut byte as u64, 1]) == 1);
+            print(1, b"after\n");
+        }
         _ if is(b"spin") => {
             print(1, b"spinning\n");
             spin()
