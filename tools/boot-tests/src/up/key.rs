@@ -13,6 +13,8 @@ use lwk::subcommand::{Lwk, PATIENCE};
 
 /// How long the nodes may take to close a connection of which they want no more.
 const CLOSED: Duration = Duration::from_secs(PATIENCE);
+/// Messages of a command that asks for one thing: the handshake's first, who it is, and what it asks for.
+const SAID: usize = 3;
 
 /// No key, another key, one that others can read; bytes at random, a message cut off, and a session that was recorded.
 pub fn obeys_a_key(lwk: &Lwk) -> Result<(), String> {
@@ -91,9 +93,12 @@ fn record_session(up: &Up<'_>, address: &str) -> Result<Vec<u8>, String> {
         let length = asks.read(&mut bytes)?;
         node.write_all(&bytes[..length])?;
         said.extend_from_slice(&bytes[..length]);
-        asks.set_read_timeout(Some(Duration::from_millis(500)))?;
-        while let Ok(length @ 1..) = asks.read(&mut bytes) {
-            said.extend_from_slice(&bytes[..length]);
+        asks.set_read_timeout(Some(CLOSED))?;
+        while messages(&said) < SAID {
+            match asks.read(&mut bytes)? {
+                0 => break,
+                length => said.extend_from_slice(&bytes[..length]),
+            }
         }
         asks.shutdown(Shutdown::Both)?;
         node.shutdown(Shutdown::Both)?;
@@ -104,8 +109,21 @@ fn record_session(up: &Up<'_>, address: &str) -> Result<Vec<u8>, String> {
         return Err(format!("a command whose connection breaks ends with status {:?}", ended.status));
     }
     let said = recording.join().map_err(|_| "the relay has panicked".to_owned())?.map_err(failed)?;
-    // The handshake's first message has 50 bytes; two more messages follow.
-    if said.len() < 80 { Err(format!("only {} bytes were recorded", said.len())) } else { Ok(said) }
+    match messages(&said) {
+        SAID => Ok(said),
+        count => Err(format!("{count} messages of {SAID} were recorded, {} bytes", said.len())),
+    }
+}
+
+/// Whole messages in what was said: each is its length in two bytes, and so many bytes.
+fn messages(mut said: &[u8]) -> usize {
+    let mut count = 0;
+    while let Some((length, rest)) = said.split_first_chunk()
+        && let Some((_, rest)) = rest.split_at_checked(u16::from_be_bytes(*length).into())
+    {
+        (said, count) = (rest, count + 1);
+    }
+    count
 }
 
 /// Sends these bytes and nothing else; what comes back until the node closes the connection.
