@@ -38,8 +38,9 @@ const DATA: u64 = 1;
 const PATTERN: u64 = 2;
 const BACK: u64 = 3;
 const LAST: u64 = 4;
-/// What is under way at the end has gone after so long: a peer that has ended and acknowledges nothing any more is given up after 6 s.
-const REST_S: u64 = 15;
+/// What is under way at the end has gone after so long: a peer that has ended and acknowledges nothing any more is given up after 6 s. The rest is
+/// for a busy machine.
+const REST_S: u64 = 120;
 
 lwk_user::entry!(main);
 
