@@ -78,7 +78,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     if Choice::Auto.settle() == Accelerator::Kvm {
         // One at a time: there they share two emulated cores.
         let tests = VecDeque::from(tests);
-        return Ok(super::conclude(super::run_boots(&Lwk::new(tree)?, tests, 1)));
+        return Ok(super::run_boots(&Lwk::new(tree)?, tests, 1).conclude());
     }
     if options.inside {
         return Err(Failure::host("KVM does not work in the Linux guest"));

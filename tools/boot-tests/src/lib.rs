@@ -17,6 +17,7 @@ mod capture;
 mod case;
 pub mod cli;
 mod conformance;
+mod count;
 mod fortran_calls;
 mod fortran_names;
 mod host;
@@ -52,6 +53,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use cli::TestOptions;
+use count::Count;
 use lwk::build::{self, Builder};
 use lwk::cc;
 use lwk::failure::{Failure, Outcome};
@@ -67,8 +69,6 @@ const WORKERS: usize = 2;
 const HOST_TESTS: &str = "host";
 /// The host home's own tests among them.
 const HOME_PACKAGE: &str = "lwk-home";
-/// Status of a test run with failures.
-const FAILED: i32 = 1;
 
 /// What a test does; the error is what was not as expected.
 type Check = dyn Fn(&Lwk) -> Result<(), String> + Send + Sync;
@@ -83,13 +83,6 @@ struct Test {
     /// C and Fortran sources of its programs, relative to the tree. Without a compiler for Fortran there is no test of one.
     sources: Vec<PathBuf>,
     run: Box<Check>,
-}
-
-/// Tests passed and failed.
-#[derive(Clone, Copy, Default)]
-struct Count {
-    passed: u64,
-    failed: u64,
 }
 
 /// Runs all tests whose name contains the filter. Status 0 if all pass, else 1.
@@ -178,17 +171,10 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         let lwk = Lwk::new(tree)?;
         let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
         for (tests, workers) in [(together, WORKERS), (alone, 1)] {
-            let boots = run_boots(&lwk, tests, workers);
-            count = Count { passed: count.passed + boots.passed, failed: count.failed + boots.failed };
+            count = count.and(run_boots(&lwk, tests, workers));
         }
     }
-    Ok(conclude(count))
-}
-
-/// Prints the last line, and gives the status.
-fn conclude(count: Count) -> i32 {
-    show!("{} passed, {} failed", count.passed, count.failed);
-    if count.failed == 0 { 0 } else { FAILED }
+    Ok(count.conclude())
 }
 
 /// Builds everything, what boots only if one of the `tests` does, and installs what is missing, so that no test's time limit pays for it.
@@ -228,7 +214,7 @@ fn run_boots(lwk: &Lwk, tests: VecDeque<Test>, workers: usize) -> Count {
                             show!("ok    {} ({seconds:.1} s)", test.name);
                         }
                         Err(why) => {
-                            count.failed += 1;
+                            count.fail(&test.name, &why);
                             show!("FAIL  {} ({seconds:.1} s)", test.name);
                             why.lines().for_each(|line| show!("      {line}"));
                         }

@@ -5,7 +5,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::cli::TestOptions;
-use super::{WORKERS, build_all, conclude, conformance, run_boots};
+use super::{WORKERS, build_all, conformance, run_boots};
 use lwk::failure::{Failure, Outcome};
 use lwk::subcommand::Lwk;
 use lwk::tree::Tree;
@@ -30,5 +30,5 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     }
     build_all(tree, options.verbose, &tests)?;
     show!("losses by seed {seed}");
-    Ok(conclude(run_boots(&Lwk::new(tree)?, tests.into(), WORKERS)))
+    Ok(run_boots(&Lwk::new(tree)?, tests.into(), WORKERS).conclude())
 }

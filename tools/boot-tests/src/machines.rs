@@ -14,7 +14,7 @@ use lwk::tree::Tree;
 
 use super::judge::Expected;
 use super::special::{strings, test};
-use super::{Count, Test, conclude, run_boots};
+use super::{Test, run_boots};
 use crate::cli::TestOptions;
 
 /// The word of the command line.
@@ -142,10 +142,9 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     let mut count = run_boots(&lwk, tests(&today), 1);
     if !later.is_empty() {
         let lwk = lwk.with_commands_of(&emulator::find_later_qemu(tree, options.verbose)?);
-        let boots = run_boots(&lwk, tests(&later), 1);
-        count = Count { passed: count.passed + boots.passed, failed: count.failed + boots.failed };
+        count = count.and(run_boots(&lwk, tests(&later), 1));
     }
-    Ok(conclude(count))
+    Ok(count.conclude())
 }
 
 fn check(row: &Row, lwk: &Lwk) -> Result<(), String> {

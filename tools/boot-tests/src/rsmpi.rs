@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Count, conclude};
+use super::count::Count;
 use lwk::child;
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::packages;
@@ -79,9 +79,9 @@ pub fn run(tree: &Tree, row: Option<&str>, verbose: bool) -> Outcome<i32> {
             (Err(why), None) => why,
         };
         show!("FAIL  {name}: {failed}");
-        count.failed += 1;
+        count.fail(name, &failed);
     }
-    Ok(conclude(count))
+    Ok(count.conclude())
 }
 
 /// Whether bindgen will find the library it loads.

@@ -10,10 +10,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::cli::TestOptions;
+use super::count::Count;
 use super::judge::Expected;
 use super::special::strings;
 use super::up::{processes_of, until};
-use super::{Count, conclude};
 use lwk::build::{self, Builder};
 use lwk::child;
 use lwk::failure::{Doing, Failure, Outcome};
@@ -83,12 +83,12 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
                 show!("ok    {name} ({:.1} s)", begun.elapsed().as_secs_f64());
             }
             Err(why) => {
-                count.failed += 1;
+                count.fail(name, &why);
                 show!("FAIL  {name}\n      {}", why.replace('\n', "\n      "));
             }
         }
     }
-    Ok(conclude(count))
+    Ok(count.conclude())
 }
 
 /// Slurm's processes, which end when this is dropped.

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Count, conclude};
+use super::count::Count;
 use lwk::build::{BOOT_TESTS, Builder};
 use lwk::failure::Outcome;
 use lwk::progress::Step;
@@ -48,13 +48,14 @@ pub fn run(tree: &Tree, megabytes: u64, verbose: bool) -> Outcome<i32> {
             count.passed = 1;
         }
         Ok(ended) => {
-            show!("FAIL  {COMMAND}: status {:?}\n{}", ended.status, shown(&ended));
-            count.failed = 1;
+            let why = format!("status {:?}\n{}", ended.status, shown(&ended));
+            show!("FAIL  {COMMAND}: {why}");
+            count.fail(COMMAND, &why);
         }
         Err(why) => {
             show!("FAIL  {COMMAND}: {why}");
-            count.failed = 1;
+            count.fail(COMMAND, &why);
         }
     }
-    Ok(conclude(count))
+    Ok(count.conclude())
 }
