@@ -101,7 +101,10 @@ lwk_apps::json_object!(Document<'a> { program, ranks, emulated, oversubscribed, 
 fn main(env: &Env) -> Result<i32, Box<dyn core::error::Error>> {
     let options = parse(env);
     if job().nodes() > 1 {
-        fail(USAGE_STATUS, &"shmem-bench: its floors are loads and stores of a peer's memory: give it one node");
+        fail(
+            USAGE_STATUS,
+            &"shmem-bench: its floors are loads and stores of a peer's memory: give it one node",
+        );
     }
     let _shmem = lwk_shmem::init(env)?;
     if options.instructions {
