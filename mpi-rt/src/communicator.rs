@@ -12,14 +12,14 @@ use crate::topology::Topology;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::WorldRank;
+use lwk_place::{CommRank, WorldRank};
 
 /// A communicator of ranks of this node.
 pub struct Communicator {
     /// What separates its messages from those of others, in [`Plane::Program`].
     pub context: u32,
     /// This rank in it (in its local group).
-    pub rank: u32,
+    pub rank: CommRank,
     /// Node rank of each member (of its local group).
     pub members: Rc<[WorldRank]>,
     /// Node rank of those its messages go to: the members, or the remote group.
@@ -94,7 +94,12 @@ impl Communicator {
     pub const SELF_CONTEXT: u32 = 1;
 
     /// An intracommunicator: a context that all members have agreed on, and their areas.
-    pub(crate) fn new(context: u32, rank: u32, members: Rc<[WorldRank]>, shared: Shared) -> Communicator {
+    pub(crate) fn new(
+        context: u32,
+        rank: CommRank,
+        members: Rc<[WorldRank]>,
+        shared: Shared,
+    ) -> Communicator {
         let peers = members.clone();
         Communicator { shared, ..Communicator::for_messages(context, rank, members, peers) }
     }
@@ -123,7 +128,7 @@ impl Communicator {
     /// common yet. It has no collectives.
     pub(crate) fn for_messages(
         context: u32,
-        rank: u32,
+        rank: CommRank,
         members: Rc<[WorldRank]>,
         peers: Rc<[WorldRank]>,
     ) -> Communicator {
@@ -196,8 +201,9 @@ impl Communicator {
     }
 
     /// Errors: `ROOT` if there is no such rank.
-    pub(crate) fn root(&self, rank: i32) -> Result<u32> {
-        u32::try_from(rank).ok().filter(|rank| *rank < self.size()).ok_or(Error::ROOT)
+    pub(crate) fn root(&self, rank: i32) -> Result<CommRank> {
+        let rank = u32::try_from(rank).ok().filter(|rank| *rank < self.size());
+        rank.map(CommRank).ok_or(Error::ROOT)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::handle::Handle;
 use crate::object::{self, Object};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::WorldRank;
+use lwk_place::{CommRank, WorldRank};
 
 /// How two communicators or groups compare (MPI-5.0, sections 7.3.1 and 7.4.1); the numbers are the binary interface's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,13 +99,13 @@ impl Engine {
     fn split_hidden(&mut self, parent: Handle, color: i32, key: i32) -> Result<Option<Communicator>> {
         let parent = self.communicator(parent)?.clone();
         let all = parent.inter.as_ref().map_or(&parent, |inter| &inter.union).clone();
-        let mut ranks: Vec<(i32, i32, u32)> = Vec::new();
+        let mut ranks: Vec<(i32, i32, CommRank)> = Vec::new();
         ranks.try_reserve_exact(all.size() as usize).map_err(|_| Error::NO_MEM)?;
         self.exchange_words(&all, [color, key], |rank, [color, key]| ranks.push((color, key, rank)))?;
         ranks.retain(|rank| rank.0 == color && color != UNDEFINED);
         ranks.sort_unstable();
         let of = |group: &[WorldRank]| -> Rc<[WorldRank]> {
-            let members = ranks.iter().map(|(_, _, rank)| all.members[*rank as usize]);
+            let members = ranks.iter().map(|(_, _, rank)| all.members[rank.index()]);
             members.filter(|member| group.contains(member)).collect()
         };
         let Some(inter) = &parent.inter else {
@@ -136,7 +136,7 @@ impl Engine {
                 let mine_as_words: Vec<u32> = mine.iter().map(|member| member.0).collect();
                 let mut theirs: Vec<Vec<WorldRank>> = Vec::new();
                 self.share_all(&union, &mine_as_words, |rank, words| {
-                    if it.peers().contains(&union.members[rank as usize]) && !words.is_empty() {
+                    if it.peers().contains(&union.members[rank.index()]) && !words.is_empty() {
                         theirs.push(words.iter().copied().map(WorldRank).collect());
                     }
                 })?;
@@ -207,7 +207,7 @@ impl Engine {
             if first == Some(self.me) { self.announce(members.unwrap_or_default()) } else { 0 };
         let mut announced = 0;
         self.exchange_word(parent, announcement, |rank, word| {
-            if Some(parent.members[rank as usize]) == first {
+            if Some(parent.members[rank.index()]) == first {
                 announced = word;
             }
         })?;
@@ -261,7 +261,7 @@ impl Engine {
         &mut self,
         communicator: &Communicator,
         word: u64,
-        mut each: impl FnMut(u32, u64),
+        mut each: impl FnMut(CommRank, u64),
     ) -> Result<()> {
         let halves = [word as u32 as i32, (word >> 32) as u32 as i32];
         self.exchange_words(communicator, halves, |rank, [low, high]| {
@@ -274,13 +274,13 @@ impl Engine {
         &mut self,
         communicator: &Communicator,
         words: &[u32],
-        mut each: impl FnMut(u32, &[u32]),
+        mut each: impl FnMut(CommRank, &[u32]),
     ) -> Result<()> {
         if communicator.is_out_of_reach() {
             let wide: Vec<u64> = words.iter().map(|word| u64::from(*word)).collect();
             for (rank, told) in self.tell_all(communicator, &wide)?.iter().enumerate() {
                 let told: Vec<u32> = told.iter().map(|word| *word as u32).collect();
-                each(rank as u32, &told);
+                each(CommRank::at(rank), &told);
             }
             return Ok(());
         }

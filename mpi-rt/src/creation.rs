@@ -11,7 +11,7 @@ use crate::request::Mode;
 use crate::send::SendArguments;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::WorldRank;
+use lwk_place::{CommRank, WorldRank};
 
 /// Bytes of a string that names a creation without a parent, with the NUL that ends it: the binary interface's `MPI_MAX_STRINGTAG_LEN`.
 pub const MAX_STRING_TAG: usize = 1024;
@@ -55,7 +55,8 @@ impl Engine {
         members: Rc<[WorldRank]>,
     ) -> Result<Option<Communicator>> {
         let Some(rank) = members.iter().position(|member| *member == self.me) else { return Ok(None) };
-        let by_message = Communicator::for_messages(context, rank as u32, members.clone(), members.clone());
+        let by_message =
+            Communicator::for_messages(context, CommRank::at(rank), members.clone(), members.clone());
         let announcement = self.with_messages(by_message, |engine, handle| {
             if rank > 0 {
                 return engine

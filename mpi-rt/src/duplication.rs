@@ -20,7 +20,7 @@ use crate::topology::Topology;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
-use lwk_place::WorldRank;
+use lwk_place::{CommRank, WorldRank};
 
 /// A duplication under way.
 pub(crate) struct Duplication {
@@ -82,7 +82,7 @@ impl Engine {
         let members = parent.members.clone();
         let context = Plane::Duplication.of(parent.context);
         let by_message = Communicator::for_messages(context, parent.rank, members.clone(), members.clone());
-        let announcing = parent.rank == 0;
+        let announcing = parent.rank == CommRank::FIRST;
         let announcement = if announcing { self.announce(&members) } else { 0 };
         let mut part = IntracommunicatorInMaking {
             announcement: Rc::new(Cell::new(announcement)),

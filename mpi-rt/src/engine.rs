@@ -35,7 +35,7 @@ use alloc::vec::Vec;
 use lwk_path::setting;
 use lwk_path::{Memory, seen_from_here};
 use lwk_path::{PathId, Reach, Table};
-use lwk_place::{NodeRank, WorldRank, peer_of};
+use lwk_place::{CommRank, NodeRank, WorldRank, peer_of};
 use lwk_ring::Published;
 use lwk_user::barrier::NodeBarrier;
 use lwk_user::smartmap::{self, Symmetric};
@@ -301,12 +301,12 @@ impl Engine {
         let members: Rc<[WorldRank]> = (0..size).map(WorldRank).collect();
         let in_reach = members.iter().all(|member| paths.reach(*member) == Reach::Mapped);
         let shared = match in_reach {
-            true => Shared::new(me.0, &members, world_areas(&members)?),
+            true => Shared::new(CommRank(me.0), &members, world_areas(&members)?),
             false => Shared::none(),
         };
-        let world = Communicator::new(Communicator::WORLD_CONTEXT, me.0, members, shared);
-        let shared = Shared::new(0, &[me], Box::new([Area::renewed(None)]));
-        let alone = Communicator::new(Communicator::SELF_CONTEXT, 0, [me].into(), shared);
+        let world = Communicator::new(Communicator::WORLD_CONTEXT, CommRank(me.0), members, shared);
+        let shared = Shared::new(CommRank::FIRST, &[me], Box::new([Area::renewed(None)]));
+        let alone = Communicator::new(Communicator::SELF_CONTEXT, CommRank::FIRST, [me].into(), shared);
         Ok(Engine {
             paths,
             contexts: Contexts::new(me),
@@ -366,7 +366,7 @@ impl Engine {
 
     /// This rank in a communicator (in its local group). Errors: `COMM`.
     pub fn rank(&self, communicator: Handle) -> Result<u32> {
-        self.communicator(communicator).map(|it| it.rank)
+        self.communicator(communicator).map(|it| it.rank.0)
     }
 
     /// Ranks of a communicator (of its local group). Errors: `COMM`.

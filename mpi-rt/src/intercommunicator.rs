@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_place::WorldRank;
+use lwk_place::{CommRank, WorldRank};
 
 /// A remote leader, as its counterpart reaches it.
 struct Leader {
@@ -41,13 +41,14 @@ impl Engine {
         tag: i32,
     ) -> Result<Handle> {
         let group = self.intracommunicator(local)?.clone();
-        let leads = group.rank == group.root(local_leader).map_err(|_| Error::RANK)?;
+        let leading = group.root(local_leader).map_err(|_| Error::RANK)?;
+        let leads = group.rank == leading;
         if tag < 0 {
             return Err(Error::TAG);
         }
         // A leader's mistake must reach its group, which waits for it.
         let leader = leads.then(|| self.leader(peer, remote_leader, tag));
-        let made = self.make_between(&group, local_leader as u32, leader)?;
+        let made = self.make_between(&group, leading, leader)?;
         Ok(self.insert_child(local, made))
     }
 
@@ -88,11 +89,12 @@ impl Engine {
         let tag = tag_of(string_tag);
         let members: Rc<[WorldRank]> = local.members().into();
         let group = self.make_within(context, tag, members.clone())?.ok_or(Error::INTERN)?;
-        let leads = group.rank == local_leader as u32;
+        let leading = group.root(local_leader)?;
+        let leads = group.rank == leading;
         let context = Plane::Leaders.of(Communicator::WORLD_CONTEXT);
         let messages = Communicator::for_messages(context, group.rank, members, remote.members().into());
         let leader = leads.then_some(Ok(Leader { messages, rank: remote_leader, tag }));
-        let made = self.make_between(&group, local_leader as u32, leader);
+        let made = self.make_between(&group, leading, leader);
         self.retire_communicator(Rc::new(group))?;
         let made = made?.of_session(local.session());
         Ok(Some(self.communicators.insert(Rc::new(made))))
@@ -102,7 +104,7 @@ impl Engine {
     fn make_between(
         &mut self,
         group: &Communicator,
-        local_leader: u32,
+        local_leader: CommRank,
         leader: Option<Result<Leader>>,
     ) -> Result<Communicator> {
         let found = leader.map(|leader| leader.and_then(|leader| self.meet(group, leader)));
@@ -189,7 +191,7 @@ impl Engine {
         let mut second_is_high = false;
         let first = if inter.is_first { it.size() } else { union.size() - it.size() };
         self.exchange_word(union, high as u64, |rank, high| {
-            let side = if rank < first { &mut first_is_high } else { &mut second_is_high };
+            let side = if rank.0 < first { &mut first_is_high } else { &mut second_is_high };
             *side |= high != 0;
         })?;
         let (first, second) = union.members.split_at(first as usize);

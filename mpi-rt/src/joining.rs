@@ -14,7 +14,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_path::Reach;
 use lwk_path::seen_from_here;
-use lwk_place::{WorldRank, peer_of};
+use lwk_place::{CommRank, WorldRank, peer_of};
 use lwk_ring::{Announcement, Word};
 use lwk_user::smartmap::{Peer, remote_address};
 
@@ -35,7 +35,7 @@ pub(crate) struct Announcements(Vec<(&'static [Word], u64)>);
 pub(crate) struct Joining {
     /// None where members are out of reach: then nothing is waited for.
     announcement: Option<Announcement<'static>>,
-    rank: u32,
+    rank: CommRank,
     members: Rc<[WorldRank]>,
     context: u32,
     area: Option<&'static Area>,
@@ -132,7 +132,7 @@ impl Engine {
     pub(crate) fn join(&mut self, announcement: u64, members: Rc<[WorldRank]>) -> Result<Joining> {
         self.contexts.reclaim();
         if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
-            let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)? as u32;
+            let rank = self.rank_among(&members)?;
             let context = (announcement >> BY_MESSAGES_BITS) as u32;
             return Ok(Joining { announcement: None, rank, members, context, area: None });
         }
@@ -153,8 +153,8 @@ impl Engine {
             Some(area) if fits => core::ptr::from_ref(area).expose_provenance() as u64,
             _ => REFUSED,
         };
-        announcement.arrive(rank, address);
-        Ok(Joining { announcement: Some(announcement), rank: rank as u32, members, context, area })
+        announcement.arrive(rank.index(), address);
+        Ok(Joining { announcement: Some(announcement), rank, members, context, area })
     }
 
     /// Tells the other members of an announced communicator that this rank cannot be one.
@@ -163,21 +163,30 @@ impl Engine {
             return;
         }
         let Ok((announcement, rank)) = self.announced(announcement, members) else { return };
-        announcement.arrive(rank, REFUSED);
+        announcement.arrive(rank.index(), REFUSED);
         // Before the end: then the words may be used for another. Nobody will use this context.
         let context = announcement.name() as u32;
         announcement.end();
         self.contexts.abandon(context, None);
     }
 
+    /// This rank among the members of a communicator to be. Errors: `INTERN` if it is none.
+    fn rank_among(&self, members: &[WorldRank]) -> Result<CommRank> {
+        members.iter().position(|member| *member == self.me).map(CommRank::at).ok_or(Error::INTERN)
+    }
+
     /// An announcement, and this rank's number. Errors: as for [`Engine::join`].
-    fn announced(&self, announcement: u64, members: &[WorldRank]) -> Result<(Announcement<'static>, usize)> {
+    fn announced(
+        &self,
+        announcement: u64,
+        members: &[WorldRank],
+    ) -> Result<(Announcement<'static>, CommRank)> {
         match announcement {
             NO_MEMORY => return Err(Error::NO_MEM),
             NO_CONTEXT => return Err(Error::INTERN),
             _ => {}
         }
-        let rank = members.iter().position(|member| *member == self.me).ok_or(Error::INTERN)?;
+        let rank = self.rank_among(members)?;
         let first: *const Word = core::ptr::with_exposed_provenance(announcement as usize);
         // SAFETY: an announcement has that many words for so many members, is never given back, and is shared through atomics.
         let words = unsafe { core::slice::from_raw_parts(first, Announcement::words(members.len())) };

@@ -3,7 +3,7 @@
 
 use super::algorithm::Allreduce;
 use super::area::SMALL_BYTES;
-use super::channel::{Kind, check};
+use super::channel::{Kind, NO_ROOT, check};
 use super::fold::Every;
 use super::matching_calls::sort_of_all;
 use super::run::{CONTRIBUTION, RESULT};
@@ -18,6 +18,7 @@ use crate::operation::{Combiner, Kernel};
 use core::ptr::{null, null_mut};
 use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_copy::{copy, few};
+use lwk_place::CommRank;
 use lwk_ring::PAIR_BYTES;
 
 impl Engine {
@@ -179,7 +180,7 @@ impl Engine {
             });
         }
         let mut folded: *const u8 = null();
-        for rank in (0..shared.size()).rev() {
+        for rank in shared.ranks().rev() {
             let blocks = &shared.of(rank).eager;
             self.await_told(shared, rank, || blocks.word(number) == word)?;
             // SAFETY: the copy has this operation's word until this rank's next one. `receive` is writable
@@ -212,18 +213,18 @@ impl Engine {
         receive: *mut u8,
     ) -> Result<()> {
         let shared = &communicator.shared;
-        let check = check(Kind::Allreduce, 0, reduction.count as u64);
+        let check = check(Kind::Allreduce, NO_ROOT, reduction.count as u64);
         let words = [send.expose_provenance() as u64, receive.expose_provenance() as u64];
         let number = self.open(shared, check, &words)?;
         let mut outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
             let size = shared.size();
-            let part = reduction.part(size, shared.rank, 0);
+            let part = reduction.part(size, shared.rank, CommRank::FIRST);
             let source = |rank| shared.posted_address(rank, number, CONTRIBUTION).cast_const();
-            let targets = Every(0..size, |rank| shared.posted_address(rank, number, RESULT));
+            let targets = Every(shared.ranks(), |rank| shared.posted_address(rank, number, RESULT));
             // SAFETY: all buffers are posted and stay until all have finished; shares do not overlap, so each byte of each buffer has one
             // writer, which has read it before if it is a contribution as well.
-            outcome = unsafe { self.fold(reduction, 0..size, part, source, targets) };
+            outcome = unsafe { self.fold(reduction, shared.ranks(), part, source, targets) };
         }
         self.close(shared, number, outcome)
     }

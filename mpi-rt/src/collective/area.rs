@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use core::cell::Cell;
 use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_path::seen_from_here;
-use lwk_place::{NodeRank, WorldRank, peer_of};
+use lwk_place::{CommRank, NodeRank, Ranks, WorldRank, peer_of};
 use lwk_ring::{
     DATA_BYTES, Departed, ExchangeLines, Finished, Lines, MeetingLine, Pace, PairLine, Slots, Turns,
 };
@@ -114,7 +114,7 @@ pub(crate) struct Shared {
     areas: Box<[&'static Area]>,
     /// On this node, of which all of them are.
     members: Box<[NodeRank]>,
-    pub rank: u32,
+    pub rank: CommRank,
     /// Operations of each sort that this rank has entered.
     pub smalls: Cell<u64>,
     pub eagers: Cell<u64>,
@@ -128,7 +128,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// What this rank, number `rank` of the members, knows of a new communicator: every member's area.
-    pub fn new(rank: u32, members: &[WorldRank], areas: Box<[&'static Area]>) -> Shared {
+    pub fn new(rank: CommRank, members: &[WorldRank], areas: Box<[&'static Area]>) -> Shared {
         let numbers = || Cell::new(0);
         let both = areas.len() == 2;
         let channel = areas.iter().enumerate().map(|(index, area)| Member {
@@ -153,13 +153,13 @@ impl Shared {
 
     /// Of a communicator that has no collectives of its own.
     pub fn none() -> Shared {
-        Shared::new(0, &[], Box::new([]))
+        Shared::new(CommRank::FIRST, &[], Box::new([]))
     }
 
     /// Leaves the areas for good; this rank's own, which the others may not have left yet.
     pub fn leave(&self) -> Option<&'static Area> {
         self.areas.iter().for_each(|area| area.departed.leave());
-        self.areas.get(self.rank as usize).copied()
+        self.areas.get(self.rank.index()).copied()
     }
 
     /// Ranks in the communicator.
@@ -168,15 +168,20 @@ impl Shared {
         self.areas.len() as u32
     }
 
+    #[inline(always)]
+    pub fn ranks(&self) -> Ranks {
+        Ranks::all(self.size())
+    }
+
     /// A member's area.
     #[inline(always)]
-    pub fn of(&self, rank: u32) -> &'static Area {
-        self.areas[rank as usize]
+    pub fn of(&self, rank: CommRank) -> &'static Area {
+        self.areas[rank.index()]
     }
 
     /// A member as a peer.
-    pub fn peer(&self, rank: u32) -> Option<Peer> {
-        Peer::new(self.members[rank as usize])
+    pub fn peer(&self, rank: CommRank) -> Option<Peer> {
+        Peer::new(self.members[rank.index()])
     }
 
     /// This rank's own.
@@ -187,8 +192,8 @@ impl Shared {
 
     /// What a member calls `address`, as seen from here.
     #[inline]
-    pub fn seen(&self, rank: u32, address: u64) -> *mut u8 {
-        match Peer::new(self.members[rank as usize]) {
+    pub fn seen(&self, rank: CommRank, address: u64) -> *mut u8 {
+        match Peer::new(self.members[rank.index()]) {
             // This rank's own memory needs no detour through its slot.
             Some(member) if rank != self.rank => seen_from_here(member, address as usize),
             _ => core::ptr::with_exposed_provenance_mut(address as usize),

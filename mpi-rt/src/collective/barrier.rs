@@ -6,13 +6,14 @@
 use super::Call;
 use super::algorithm::Barrier;
 use super::area::Shared;
-use super::channel::Kind;
+use super::channel::{Kind, NO_ROOT};
 use super::matching_calls::sort;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
 use alloc::rc::Rc;
+use lwk_place::CommRank;
 use lwk_user::barrier::Arrivals;
 use lwk_user::job;
 
@@ -39,11 +40,11 @@ impl Engine {
             None if are_few && job().is_oversubscribed() => Barrier::Direct,
             _ => Barrier::Dissemination,
         };
-        let word = shared.enter(sort(Kind::Barrier, 0, 0))?;
+        let word = shared.enter(sort(Kind::Barrier, NO_ROOT, 0))?;
         if form == Barrier::Line {
-            let line = &shared.of(0).meeting;
-            line.come(rank as usize, word);
-            let met = self.await_rank(shared, rank ^ 1, || line.has_come(rank as usize ^ 1, word));
+            let line = &shared.of(CommRank::FIRST).meeting;
+            line.come(rank.index(), word);
+            let met = self.await_rank(shared, rank.other(), || line.has_come(rank.other().index(), word));
             shared.pass_mismatch_on();
             return met;
         }
@@ -58,11 +59,9 @@ impl Engine {
             if distance >= size || outcome.is_err() {
                 break;
             }
-            let above = if rank + distance < size { rank + distance } else { rank + distance - size };
-            let below = if rank >= distance { rank - distance } else { rank + size - distance };
-            shared.of(above).arrivals.tell(round, word);
+            shared.of(rank.above(distance, size)).arrivals.tell(round, word);
             let mine = &shared.mine().arrivals;
-            outcome = self.await_rank(shared, below, || mine.are_told(round, word));
+            outcome = self.await_rank(shared, rank.below(distance, size), || mine.are_told(round, word));
             distance *= 2;
         }
         shared.pass_mismatch_on();
@@ -73,13 +72,13 @@ impl Engine {
     fn barrier_directly(&mut self, shared: &Shared, word: u64) -> Result<()> {
         let (rank, size) = (shared.rank, shared.size());
         for distance in 1..size {
-            let above = if rank + distance < size { rank + distance } else { rank + distance - size };
-            shared.of(above).direct_arrivals.tell(distance as usize - 1, word);
+            shared.of(rank.above(distance, size)).direct_arrivals.tell(distance as usize - 1, word);
         }
         let mine = &shared.mine().direct_arrivals;
         for distance in 1..size {
-            let below = if rank >= distance { rank - distance } else { rank + size - distance };
-            self.await_rank(shared, below, || mine.are_told(distance as usize - 1, word))?;
+            self.await_rank(shared, rank.below(distance, size), || {
+                mine.are_told(distance as usize - 1, word)
+            })?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::handle::Handle;
 use lwk_copy::threshold::HALVES_FROM;
 use lwk_path::region::{Region, copy_part};
+use lwk_place::CommRank;
 
 /// Bytes of the receiver's half: whole lines.
 fn first_half(bytes: usize) -> usize {
@@ -85,7 +86,7 @@ impl Engine {
         &mut self,
         communicator: &Communicator,
         region: &Region,
-        root: u32,
+        root: CommRank,
     ) -> Result<()> {
         let shared = &communicator.shared;
         let it = shared.enter_oneway(sort(Kind::BroadcastRow, root, region.bytes()), region.bytes())?;
@@ -108,7 +109,7 @@ impl Engine {
         &mut self,
         communicator: &Communicator,
         region: &Region,
-        root: u32,
+        root: CommRank,
         halves: bool,
     ) -> Result<()> {
         let shared = &communicator.shared;
@@ -117,7 +118,7 @@ impl Engine {
         let mut outcome = Ok(());
         if shared.rank != root {
             outcome = self.await_post(shared, root, number, check).and_then(|()| {
-                let source = shared.posted_part(root, number, 0)?;
+                let source = shared.posted_part(root, number, CommRank::FIRST)?;
                 if halves && source.bytes() == region.bytes() {
                     // SAFETY: the root's posted buffer is readable until all have finished; `region` is
                     // writable (each rank's contract). The root writes the other half.
@@ -129,9 +130,9 @@ impl Engine {
                 unsafe { copy_whole(&source, region) }
             });
         } else if halves {
-            let other = root ^ 1;
+            let other = root.other();
             outcome = self.await_post(shared, other, number, check).and_then(|()| {
-                let target = shared.posted_part(other, number, 0)?;
+                let target = shared.posted_part(other, number, CommRank::FIRST)?;
                 if target.bytes() != region.bytes() {
                     // The receiver sees it, too, and tells.
                     return Ok(());

@@ -10,6 +10,7 @@ use super::matching_calls::posted;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::boxed::Box;
+use lwk_place::CommRank;
 use lwk_ring::{Finished, Progress, Slots};
 use lwk_user::wait::Poll;
 
@@ -54,10 +55,13 @@ pub(super) enum Kind {
 const ROOT_BITS: u32 = 16;
 const COUNT_BITS: u32 = 40;
 
+/// What stands for the root where there is none.
+pub(super) const NO_ROOT: CommRank = CommRank::FIRST;
+
 /// The word by which ranks see that they are in the same operation: its kind, its root, and what all must agree on of its count.
-pub(super) fn check(kind: Kind, root: u32, count: u64) -> u64 {
+pub(super) fn check(kind: Kind, root: CommRank, count: u64) -> u64 {
     (kind as u64) << (ROOT_BITS + COUNT_BITS)
-        | (root as u64 & ((1 << ROOT_BITS) - 1)) << COUNT_BITS
+        | (root.0 as u64 & ((1 << ROOT_BITS) - 1)) << COUNT_BITS
         | count & ((1 << COUNT_BITS) - 1)
 }
 
@@ -96,19 +100,19 @@ pub(super) struct Member {
 pub(crate) struct Channel {
     members: Box<[Member]>,
     /// This rank's place.
-    rank: u32,
+    rank: CommRank,
     pub(super) progress: Progress<SLOTS>,
 }
 
 impl Channel {
     /// Nothing has been called on it. Members in the order of their ranks; this one is number `rank`.
-    pub(super) fn new(rank: u32, members: impl Iterator<Item = Member>) -> Channel {
+    pub(super) fn new(rank: CommRank, members: impl Iterator<Item = Member>) -> Channel {
         Channel { members: members.collect(), rank, progress: Progress::new() }
     }
 
     #[inline(always)]
-    fn of(&self, rank: u32) -> &Member {
-        &self.members[rank as usize]
+    fn of(&self, rank: CommRank) -> &Member {
+        &self.members[rank.index()]
     }
 
     /// The least number of the operations that ranks have finished last.
@@ -131,20 +135,20 @@ impl Channel {
 
     /// Whether `rank` has posted operation `number`.
     #[inline(always)]
-    pub(super) fn has_posted(&self, rank: u32, number: u64) -> bool {
+    pub(super) fn has_posted(&self, rank: CommRank, number: u64) -> bool {
         self.of(rank).slots.has(number)
     }
 
     /// A word of a rank's post, which is there.
     #[inline(always)]
-    pub(super) fn posted_word(&self, rank: u32, number: u64, index: usize) -> u64 {
+    pub(super) fn posted_word(&self, rank: CommRank, number: u64, index: usize) -> u64 {
         self.of(rank).slots.word(number, index)
     }
 
     /// Whether a rank's post, which is there, is of the operation that this rank means. Errors: `NOT_SAME` if it is another, `ROOT` if it has
     /// another root, `COUNT` if the counts differ that must not.
     #[inline(always)]
-    pub(super) fn agree(&self, rank: u32, number: u64, check: u64) -> Result<()> {
+    pub(super) fn agree(&self, rank: CommRank, number: u64, check: u64) -> Result<()> {
         let other = self.of(rank).slots.check(number);
         if other == check { Ok(()) } else { Err(mismatch(check, other)) }
     }
@@ -157,7 +161,7 @@ impl Channel {
 
     /// The last operation in which a rank has done its part.
     #[inline(always)]
-    pub(super) fn finished_by(&self, rank: u32) -> u64 {
+    pub(super) fn finished_by(&self, rank: CommRank) -> u64 {
         self.of(rank).finished.last()
     }
 }
@@ -165,7 +169,7 @@ impl Channel {
 impl Shared {
     /// The address in a word of a rank's post in the communicator's channel, which is there, as seen from here.
     #[inline(always)]
-    pub(super) fn posted_address(&self, rank: u32, number: u64, index: usize) -> *mut u8 {
+    pub(super) fn posted_address(&self, rank: CommRank, number: u64, index: usize) -> *mut u8 {
         self.seen(rank, self.channel.posted_word(rank, number, index))
     }
 
@@ -203,7 +207,13 @@ impl Engine {
 
     /// Waits for a rank's post. Errors: as for [`Channel::agree`], and those of `await_rank`.
     #[inline(always)]
-    pub(super) fn await_post(&mut self, shared: &Shared, rank: u32, number: u64, check: u64) -> Result<()> {
+    pub(super) fn await_post(
+        &mut self,
+        shared: &Shared,
+        rank: CommRank,
+        number: u64,
+        check: u64,
+    ) -> Result<()> {
         self.await_rank(shared, rank, || shared.channel.has_posted(rank, number))?;
         shared.channel.agree(rank, number, check)
     }
@@ -212,7 +222,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn await_posts(&mut self, shared: &Shared, number: u64, check: u64) -> Result<()> {
         let mut outcome = Ok(());
-        for rank in 0..shared.size() {
+        for rank in shared.ranks() {
             outcome = self.await_post(shared, rank, number, check).and(outcome);
         }
         outcome
@@ -223,7 +233,7 @@ impl Engine {
     pub(super) fn close(&mut self, shared: &Shared, number: u64, outcome: Result<()>) -> Result<()> {
         shared.finish(number);
         let mut outcome = outcome;
-        for rank in 0..shared.size() {
+        for rank in shared.ranks() {
             let ended = self.await_rank(shared, rank, || shared.channel.finished_by(rank) >= number);
             outcome = outcome.and(ended);
         }
@@ -238,10 +248,10 @@ mod tests {
 
     #[test]
     fn a_mismatch_is_told_by_what_differs_first() {
-        let mine = check(Kind::Reduce, 3, 100);
-        assert_eq!(mismatch(mine, check(Kind::Allreduce, 3, 100)), Error::NOT_SAME);
-        assert_eq!(mismatch(mine, check(Kind::Reduce, 2, 7)), Error::ROOT);
-        assert_eq!(mismatch(mine, check(Kind::Reduce, 3, 101)), Error::COUNT);
-        assert_eq!(mine, check(Kind::Reduce, 3, 100 + (1 << COUNT_BITS)));
+        let mine = check(Kind::Reduce, CommRank(3), 100);
+        assert_eq!(mismatch(mine, check(Kind::Allreduce, CommRank(3), 100)), Error::NOT_SAME);
+        assert_eq!(mismatch(mine, check(Kind::Reduce, CommRank(2), 7)), Error::ROOT);
+        assert_eq!(mismatch(mine, check(Kind::Reduce, CommRank(3), 101)), Error::COUNT);
+        assert_eq!(mine, check(Kind::Reduce, CommRank(3), 100 + (1 << COUNT_BITS)));
     }
 }

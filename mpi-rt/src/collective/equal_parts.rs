@@ -4,7 +4,7 @@
 use super::algorithm::Alltoall;
 use super::area::SMALL_BYTES;
 use super::arguments::{BufferArgument, Division, Parts};
-use super::channel::{Kind, check};
+use super::channel::{Kind, NO_ROOT, check};
 use super::matching_calls::sort;
 use super::oneway::LONG_BYTES;
 use super::{Exchange, Shared};
@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_path::region::{Region, copy_regions};
+use lwk_place::CommRank;
 use lwk_ring::PAIR_BYTES;
 use lwk_user::smartmap::Peer;
 
@@ -41,26 +42,26 @@ impl EqualParts {
     }
 
     /// The region for `rank` of the row that `owner` describes by these words.
-    pub fn posted(owner: Peer, words: [u64; 6], rank: u32) -> Region {
+    pub fn posted(owner: Peer, words: [u64; 6], rank: CommRank) -> Region {
         let [address, layout, length, count, bytes, stride] = words;
-        let address = address.wrapping_add(stride.wrapping_mul(rank as u64));
+        let address = address.wrapping_add(stride.wrapping_mul(rank.0 as u64));
         Region::of_peer(owner, [address, layout, length, count], bytes as usize)
     }
 
     /// The region for `rank`.
-    pub fn part(&self, rank: u32) -> Region {
+    pub fn part(&self, rank: CommRank) -> Region {
         let [address, layout, length, count] = self.first.words();
-        let address = address.wrapping_add((self.stride as u64).wrapping_mul(rank as u64));
+        let address = address.wrapping_add((self.stride as u64).wrapping_mul(rank.0 as u64));
         Region::of_words([address, layout, length, count], self.first.bytes())
     }
 }
 
 impl Shared {
     /// The region for `rank` of the row that `owner` has posted.
-    pub(super) fn posted_part(&self, owner: u32, number: u64, rank: u32) -> Result<Region> {
+    pub(super) fn posted_part(&self, owner: CommRank, number: u64, rank: CommRank) -> Result<Region> {
         let [address, layout, length, count, bytes, stride] =
             [0, 1, 2, 3, 4, 5].map(|index| self.channel.posted_word(owner, number, index));
-        let words = [address.wrapping_add(stride.wrapping_mul(rank as u64)), layout, length, count];
+        let words = [address.wrapping_add(stride.wrapping_mul(rank.0 as u64)), layout, length, count];
         if owner == self.rank {
             return Ok(Region::of_words(words, bytes as usize));
         }
@@ -108,7 +109,7 @@ impl Engine {
         send: &BufferArgument,
         receive: &Parts,
         count: i64,
-        root: u32,
+        root: CommRank,
     ) -> Result<()> {
         let shared = &communicator.shared;
         let (mine, row) = self.own_and_row(shared, send, receive, count, root)?;
@@ -135,7 +136,7 @@ impl Engine {
         send: &Parts,
         count: i64,
         receive: &BufferArgument,
-        root: u32,
+        root: CommRank,
     ) -> Result<()> {
         let shared = &communicator.shared;
         let (mine, row) = self.own_and_row(shared, receive, send, count, root)?;
@@ -160,7 +161,7 @@ impl Engine {
         own: &BufferArgument,
         parts: &Parts,
         count: i64,
-        root: u32,
+        root: CommRank,
     ) -> Result<(Option<Region>, Option<EqualParts>)> {
         let mine = self.own(shared, own, root)?;
         Ok((mine, if shared.rank == root { Some(self.row(parts, count)?) } else { None }))
@@ -174,7 +175,7 @@ impl Engine {
         kind: Kind,
         mine: Option<Region>,
         row: Option<EqualParts>,
-        root: u32,
+        root: CommRank,
         copy: impl FnOnce(&Region, &Region) -> Result<()>,
     ) -> Result<()> {
         let check = check(kind, root, 0);
@@ -193,7 +194,7 @@ impl Engine {
     pub(super) fn end_rooted(
         &mut self,
         shared: &Shared,
-        root: u32,
+        root: CommRank,
         number: u64,
         outcome: Result<()>,
     ) -> Result<()> {
@@ -227,11 +228,11 @@ impl Engine {
                 self.tell_parts(shared, Kind::AllgatherRow, own.bytes(), (&mine, in_place), part)
             };
         }
-        let check = check(Kind::AllgatherRow, 0, 0);
+        let check = check(Kind::AllgatherRow, NO_ROOT, 0);
         let number = self.open(shared, check, &EqualParts::same(mine).words())?;
         let (rank, size) = (shared.rank, shared.size());
         let mut outcome = Ok(());
-        for peer in (rank..size).chain(0..rank).filter(|peer| !(in_place && *peer == rank)) {
+        for peer in rank.and_on(size).filter(|peer| !(in_place && *peer == rank)) {
             let moved = self.await_post(shared, peer, number, check).and_then(|()| {
                 let part = shared.posted_part(peer, number, rank)?;
                 // SAFETY: the peer's posted part is readable until all have finished; the part of `receive`
@@ -281,17 +282,17 @@ impl Engine {
             return unsafe { self.alltoall_pair_of_rows(shared, &from, &to) };
         }
         if form == Alltoall::Line {
-            let exchange = Exchange::begin(shared, sort(Kind::AlltoallRow, 0, each), |line| {
-                (0..size).try_for_each(|peer| {
-                    let target = Region::block(line.wrapping_add(peer as usize * each), each);
+            let exchange = Exchange::begin(shared, sort(Kind::AlltoallRow, NO_ROOT, each), |line| {
+                shared.ranks().try_for_each(|peer| {
+                    let target = Region::block(line.wrapping_add(peer.index() * each), each);
                     // SAFETY: the line takes all parts, at most `SMALL_BYTES` (`fits`); those of `from` are
                     // readable (this function's contract).
                     unsafe { copy_whole(&from.part(peer), &target) }
                 })
             })?;
-            for peer in 0..size {
+            for peer in shared.ranks() {
                 let line = exchange.content(self, shared, peer)?;
-                let source = Region::block(line.wrapping_add(rank as usize * each), each);
+                let source = Region::block(line.wrapping_add(rank.index() * each), each);
                 // SAFETY: the line holds all parts until this rank's next operation; those of `to` are
                 // writable (this function's contract).
                 unsafe { copy_whole(&source, &to.part(peer))? };
@@ -299,10 +300,10 @@ impl Engine {
             return Ok(());
         }
         let push = form == Alltoall::Push;
-        let check = check(if push { Kind::AlltoallPush } else { Kind::AlltoallRow }, 0, 0);
+        let check = check(if push { Kind::AlltoallPush } else { Kind::AlltoallRow }, NO_ROOT, 0);
         let number = self.open(shared, check, &if push { to.words() } else { from.words() })?;
         let mut outcome = Ok(());
-        for peer in (rank..size).chain(0..rank) {
+        for peer in rank.and_on(size) {
             let moved = self.await_post(shared, peer, number, check).and_then(|()| {
                 let theirs = shared.posted_part(peer, number, rank)?;
                 // SAFETY: the peer has posted its row and keeps it until all have finished; parts do not overlap.

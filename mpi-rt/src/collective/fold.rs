@@ -18,6 +18,7 @@ use lwk_copy::threshold::REDUCED_AT_A_TIME;
 use lwk_copy::{copy, few};
 use lwk_datatype::Datatype;
 use lwk_path::region::{Region, copy_regions};
+use lwk_place::{CommRank, Ranks};
 use lwk_user::abi::address::SLOT_SHIFT;
 
 /// Arguments of a reduction: items and what to do with them.
@@ -137,17 +138,17 @@ impl Reduction {
         &self,
         ranks: u32,
         bytes: usize,
-        mut content: impl FnMut(u32) -> Result<*const u8>,
+        mut content: impl FnMut(CommRank) -> Result<*const u8>,
         receive: *mut u8,
     ) -> Result<()> {
         let mut result = [0u128; SMALL_BYTES.div_ceil(16)];
         let result = result.as_mut_ptr().cast::<u8>();
-        for rank in (0..ranks).rev() {
+        for rank in Ranks::all(ranks).rev() {
             let content = content(rank)?;
             // SAFETY: `content` is readable for `bytes`, which are `count` items (this function's contract);
             // `result` has room for `SMALL_BYTES`.
             unsafe {
-                if rank == ranks - 1 {
+                if rank.0 == ranks - 1 {
                     few(content, result, bytes);
                 } else {
                     self.operation.combine(content, result, result, null_mut(), self.count);
@@ -183,14 +184,14 @@ impl Targets for One {
 }
 
 /// A buffer of each of these ranks.
-pub(super) struct Every<F>(pub Range<u32>, pub F);
+pub(super) struct Every<F>(pub Ranks, pub F);
 
-impl<F: Fn(u32) -> *mut u8> Targets for Every<F> {
+impl<F: Fn(CommRank) -> *mut u8> Targets for Every<F> {
     fn pair(&self) -> Option<[*mut u8; 2]> {
-        let first = self.0.start;
-        match self.0.len() {
+        let first = self.0.first();
+        match self.0.size() {
             1 => Some([(self.1)(first), null_mut()]),
-            2 => Some([(self.1)(first), (self.1)(first + 1)]),
+            2 => Some([(self.1)(first), (self.1)(first.next())]),
             _ => None,
         }
     }
@@ -232,9 +233,9 @@ impl Engine {
     pub(super) unsafe fn fold(
         &mut self,
         reduction: &Reduction,
-        ranks: Range<u32>,
+        ranks: Ranks,
         part: Range<usize>,
-        source: impl Fn(u32) -> *const u8,
+        source: impl Fn(CommRank) -> *const u8,
         targets: impl Targets,
     ) -> Result<()> {
         let (items, operation) = (&reduction.items, &reduction.operation);
@@ -247,9 +248,9 @@ impl Engine {
             && let Some([out, twin]) = targets.pair()
             && twin.is_null()
             // Else it may be the same memory, seen in another slot.
-            && (source(ranks.start).addr() ^ out.addr()).trailing_zeros() < SLOT_SHIFT
+            && (source(ranks.first()).addr() ^ out.addr()).trailing_zeros() < SLOT_SHIFT
         {
-            let from = source(ranks.start);
+            let from = source(ranks.first());
             // SAFETY: the part is readable and writable (this function's contract). A source and a target at
             // distinct addresses of one slot do not overlap.
             return unsafe {
@@ -260,7 +261,7 @@ impl Engine {
             && let Some([out, twin]) = targets.pair()
             && !are_confused(out, twin)
         {
-            let (left, right) = (source(ranks.start), source(ranks.start + 1));
+            let (left, right) = (source(ranks.first()), source(ranks.first().next()));
             let at = |base: *mut u8| if base.is_null() { base } else { items.at_mut(base, part.start) };
             // SAFETY: the sources and targets hold the part; each target is a source or overlaps none (this
             // function's contract).
@@ -283,20 +284,20 @@ impl Engine {
         let mut first = part.start;
         while first < part.end {
             let count = (part.end - first).min(at_once);
-            let from = |rank: u32| items.at(source(rank), first);
+            let from = |rank: CommRank| items.at(source(rank), first);
             // SAFETY: `block` has room for `at_once` items, no fewer than `count`. Sources and targets hold
             // items `first..first + count` (this function's contract).
             unsafe {
-                let mut rank = ranks.end - 1;
-                if ranks.len() == 1 {
-                    items.copy(from(rank), block, count)?;
-                } else {
+                let mut rest = ranks.clone();
+                match (rest.next_back(), rest.next_back()) {
+                    (Some(only), None) => items.copy(from(only), block, count)?,
                     // The last two give the first result, in one pass over both.
-                    rank -= 1;
-                    operation.combine(from(rank), from(rank + 1), block, null_mut(), count);
+                    (Some(last), Some(other)) => {
+                        operation.combine(from(other), from(last), block, null_mut(), count);
+                    }
+                    (None, _) => {}
                 }
-                while rank > ranks.start {
-                    rank -= 1;
+                for rank in rest.rev() {
                     operation.combine(from(rank), block, block, null_mut(), count);
                 }
                 targets.each(|target| items.copy(block, items.at_mut(target, first), count))?;
@@ -315,9 +316,9 @@ impl Engine {
     unsafe fn fold_whole(
         &mut self,
         reduction: &Reduction,
-        ranks: Range<u32>,
+        ranks: Ranks,
         part: Range<usize>,
-        source: impl Fn(u32) -> *const u8,
+        source: impl Fn(CommRank) -> *const u8,
         targets: impl Targets,
     ) -> Result<()> {
         if part.is_empty() {
@@ -342,8 +343,11 @@ impl Engine {
         // SAFETY: the sources hold all items, the targets the part (this function's contract). `folded` has
         // room for all: scratch, or the target of all.
         unsafe {
-            items.copy(source(ranks.end - 1), folded, *count)?;
-            for rank in ranks.rev().skip(1) {
+            let mut ranks = ranks.rev();
+            if let Some(last) = ranks.next() {
+                items.copy(source(last), folded, *count)?;
+            }
+            for rank in ranks {
                 operation.apply(self, source(rank), folded, *count);
             }
             targets.each(|target| {
@@ -359,7 +363,7 @@ impl Engine {
 
 impl Reduction {
     /// The items that rank `rank` folds if `ranks` divide the work: of the program's operations one rank folds all, `whole`.
-    pub(super) fn part(&self, ranks: u32, rank: u32, whole: u32) -> Range<usize> {
+    pub(super) fn part(&self, ranks: u32, rank: CommRank, whole: CommRank) -> Range<usize> {
         match self.operation.is_users() {
             false => share(self.count, ranks, rank),
             true if rank == whole => 0..self.count,
@@ -369,8 +373,8 @@ impl Reduction {
 }
 
 /// Items of rank `rank`'s share when `count` are divided among `ranks`.
-fn share(count: usize, ranks: u32, rank: u32) -> Range<usize> {
-    let (ranks, rank) = (ranks as usize, rank as usize);
+fn share(count: usize, ranks: u32, rank: CommRank) -> Range<usize> {
+    let (ranks, rank) = (ranks as usize, rank.index());
     let (each, more) = (count / ranks, count % ranks);
     let first = each * rank + more.min(rank);
     first..first + each + (rank < more) as usize
@@ -385,7 +389,7 @@ mod tests {
         for count in [0, 1, 2, 7, 64, 1000] {
             for ranks in 1..9 {
                 let mut next = 0;
-                for rank in 0..ranks {
+                for rank in Ranks::all(ranks) {
                     let part = share(count, ranks, rank);
                     assert_eq!(part.start, next);
                     next = part.end;

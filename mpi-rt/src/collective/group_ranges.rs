@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use core::ops::Range;
+use lwk_place::{CommRank, Ranks};
 
 /// The communicator whose shared areas the collectives of `communicator` use: of an intercommunicator, the one of both groups.
 pub(super) fn channel_of(communicator: &Rc<Communicator>) -> &Rc<Communicator> {
@@ -18,37 +19,40 @@ pub(super) fn channel_of(communicator: &Rc<Communicator>) -> &Rc<Communicator> {
 pub(crate) struct GroupRanges {
     pub inter: bool,
     /// This rank's place.
-    pub me: u32,
+    pub me: CommRank,
     /// This rank in its group.
-    pub rank: u32,
-    pub local: Range<u32>,
-    pub remote: Range<u32>,
+    pub rank: CommRank,
+    pub local: Ranks,
+    pub remote: Ranks,
 }
 
 impl GroupRanges {
     pub fn of(communicator: &Rc<Communicator>) -> GroupRanges {
         let channel = channel_of(communicator);
-        let (all, me, rank) = (0..channel.size(), channel.rank, communicator.rank);
+        let (all, me, rank) = (Ranks::all(channel.size()), channel.rank, communicator.rank);
         match &communicator.inter {
             None => GroupRanges { inter: false, me, rank, local: all.clone(), remote: all },
             Some(inter) => {
                 let (own, other) = (communicator.size(), communicator.peers().len() as u32);
                 let (local, remote) =
                     if inter.is_first { (0..own, own..own + other) } else { (other..other + own, 0..other) };
+                let (local, remote) = (Ranks(local), Ranks(remote));
                 GroupRanges { inter: true, me, rank, local, remote }
             }
         }
     }
 
     /// The remote group, beginning near this rank's own place, so that no two ranks begin with the same peer.
-    pub fn nearest_first(&self) -> impl Iterator<Item = u32> + use<> {
-        let first = self.remote.start + self.rank.min(self.remote.len() as u32);
-        (first..self.remote.end).chain(self.remote.start..first)
+    pub fn nearest_first(&self) -> impl Iterator<Item = CommRank> + use<> {
+        let Range { start, end } = self.remote.0;
+        let first = start + self.rank.0.min(end - start);
+        Ranks(first..end).chain(Ranks(start..first))
     }
 
     /// Both groups.
-    pub fn all(&self) -> Range<u32> {
-        self.local.start.min(self.remote.start)..self.local.end.max(self.remote.end)
+    pub fn all(&self) -> Ranks {
+        let (local, remote) = (&self.local.0, &self.remote.0);
+        Ranks(local.start.min(remote.start)..local.end.max(remote.end))
     }
 }
 
@@ -61,6 +65,6 @@ impl Engine {
     /// Whether this rank is the root that a rooted collective names. Errors: `COMM`.
     pub fn is_root(&self, communicator: Handle, root: i32) -> Result<bool> {
         let it = self.communicator(communicator)?;
-        Ok(if it.inter.is_some() { root == ROOT } else { i64::from(root) == i64::from(it.rank) })
+        Ok(if it.inter.is_some() { root == ROOT } else { root == it.rank.number() })
     }
 }

@@ -19,6 +19,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_datatype::Datatype;
 use lwk_path::region::Region;
+use lwk_place::CommRank;
 
 /// One operation of this rank.
 pub(crate) struct LineRun {
@@ -49,7 +50,7 @@ impl Place {
     }
 
     /// Takes the operation's number. Errors: those of `Shared::enter_oneway`.
-    fn enter(&mut self, root: u32) -> Result<()> {
+    fn enter(&mut self, root: CommRank) -> Result<()> {
         let shared = &self.communicator.shared;
         self.it = match &self.lane {
             Some(lane) => Oneway::of_lane(lane.call()),
@@ -193,7 +194,7 @@ impl Engine {
         &self,
         communicator: &Communicator,
         parts: &Parts,
-        root: u32,
+        root: CommRank,
         kept: &mut Vec<Datatype>,
     ) -> Result<Option<Row>> {
         if matches!(parts.division, Division::Typed(..)) {
@@ -219,7 +220,7 @@ impl Engine {
         &self,
         communicator: &Communicator,
         own: &BufferArgument,
-        root: u32,
+        root: CommRank,
         kept: &mut Vec<Datatype>,
     ) -> Result<Option<Region>> {
         let mine = self.own(&communicator.shared, own, root)?;
@@ -230,7 +231,12 @@ impl Engine {
     }
 
     /// A reduction whose contributions are bytes that can be copied. Errors: those of [`Engine::reduce`]'s arguments.
-    fn reduce_job(&self, communicator: &Communicator, reducing: &Reducing, root: u32) -> Result<Option<Job>> {
+    fn reduce_job(
+        &self,
+        communicator: &Communicator,
+        reducing: &Reducing,
+        root: CommRank,
+    ) -> Result<Option<Job>> {
         let Reducing { send, receive, count, datatype, operation } = *reducing;
         let reduction = self.reduction(count, datatype, operation)?;
         let in_place = send.addr() == IN_PLACE;

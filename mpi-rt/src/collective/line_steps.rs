@@ -8,8 +8,8 @@ use super::persistent::KeptLane;
 use super::varying_parts::{is_left, obey, take_given, take_or_leave};
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
-use core::ops::Range;
 use lwk_path::region::Region;
+use lwk_place::{CommRank, Ranks};
 
 /// What it is.
 pub(super) enum Job {
@@ -27,11 +27,11 @@ pub(super) enum Row {
 }
 
 impl Row {
-    fn part(&self, rank: u32) -> Result<Region> {
+    fn part(&self, rank: CommRank) -> Result<Region> {
         match self {
             Row::Nothing => Err(Error::INTERN),
             Row::Equal(parts) => Ok(parts.part(rank)),
-            Row::Parts(parts) => parts.get(rank as usize).copied().ok_or(Error::INTERN),
+            Row::Parts(parts) => parts.get(rank.index()).copied().ok_or(Error::INTERN),
         }
     }
 
@@ -55,19 +55,26 @@ pub(super) enum Phase {
 
 /// How far it is.
 pub(super) struct Cursor {
-    pub root: u32,
+    pub root: CommRank,
     pub phase: Phase,
     /// The ranks before this one have been seen to.
-    next: u32,
+    next: CommRank,
     has_long: bool,
     /// For whom it waits.
-    pub awaited: Range<u32>,
+    pub awaited: Ranks,
     pub outcome: Result<()>,
 }
 
 impl Cursor {
-    pub fn new(root: u32) -> Cursor {
-        Cursor { root, phase: Phase::Lines, next: 0, has_long: false, awaited: 0..0, outcome: Ok(()) }
+    pub fn new(root: CommRank) -> Cursor {
+        Cursor {
+            root,
+            phase: Phase::Lines,
+            next: CommRank::FIRST,
+            has_long: false,
+            awaited: Ranks::NONE,
+            outcome: Ok(()),
+        }
     }
 
     pub fn note(&mut self, outcome: Result<()>) {
@@ -75,13 +82,13 @@ impl Cursor {
     }
 
     /// Not done: waits for a rank.
-    fn awaits(&mut self, rank: u32) -> bool {
-        self.awaited = rank..rank + 1;
+    fn awaits(&mut self, rank: CommRank) -> bool {
+        self.awaited = Ranks::only(rank);
         false
     }
 
     fn goes_on_with_long_parts(&mut self) {
-        (self.phase, self.next) = (Phase::LongParts, 0);
+        (self.phase, self.next) = (Phase::LongParts, CommRank::FIRST);
     }
 }
 
@@ -104,7 +111,7 @@ impl Lanes<'_> {
     ///
     /// # Safety
     /// As there.
-    unsafe fn store(&self, to: u32, part: &Region) -> Result<bool> {
+    unsafe fn store(&self, to: CommRank, part: &Region) -> Result<bool> {
         // SAFETY: there is room, nobody else gives by the line, and the part is readable (this function's contract).
         unsafe {
             match self.lane {
@@ -114,7 +121,7 @@ impl Lanes<'_> {
         }
     }
 
-    fn given(&self, by: u32) -> Option<Given> {
+    fn given(&self, by: CommRank) -> Option<Given> {
         match self.lane {
             None => self.shared.given(self.it, by),
             Some(lane) => lane.given(self.it.number, by),
@@ -129,7 +136,7 @@ impl Lanes<'_> {
     }
 
     /// Whether a leaf has done its part of what is too long for a line.
-    fn has_ended(&self, rank: u32) -> Result<bool> {
+    fn has_ended(&self, rank: CommRank) -> Result<bool> {
         Ok(self.shared.reply(rank, self.it)?.has_ended(self.it.number))
     }
 }
@@ -167,7 +174,7 @@ pub(super) unsafe fn step(lanes: &Lanes, job: &Job, cursor: &mut Cursor) -> bool
 /// The part is readable.
 unsafe fn give(lanes: &Lanes, part: &Region, cursor: &mut Cursor) -> bool {
     if !lanes.has_room() {
-        cursor.awaited = 0..lanes.shared.size();
+        cursor.awaited = lanes.shared.ranks();
         return false;
     }
     // SAFETY: there is room; this rank alone gives by its lines in this operation, once. The part is readable (this function's contract).
@@ -179,7 +186,7 @@ unsafe fn give(lanes: &Lanes, part: &Region, cursor: &mut Cursor) -> bool {
 ///
 /// # Safety
 /// `to` is writable.
-unsafe fn take(lanes: &Lanes, by: u32, to: &Region, cursor: &mut Cursor) -> bool {
+unsafe fn take(lanes: &Lanes, by: CommRank, to: &Region, cursor: &mut Cursor) -> bool {
     let Some(given) = lanes.given(by) else { return cursor.awaits(cursor.root) };
     // SAFETY: the line has not been ended, and `to` is writable (this function's contract).
     cursor.note(unsafe { take_given(lanes.shared, lanes.it, cursor.root, &given, to) });
@@ -218,7 +225,7 @@ unsafe fn give_part(lanes: &Lanes, mine: &Region, cursor: &mut Cursor) -> bool {
 /// `mine` is readable, the row writable.
 unsafe fn gather_here(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &mut Cursor) -> bool {
     let (shared, it) = (lanes.shared, lanes.it);
-    while cursor.phase == Phase::Lines && cursor.next < shared.size() {
+    while cursor.phase == Phase::Lines && cursor.next.0 < shared.size() {
         let rank = cursor.next;
         // SAFETY: this rank's parts do not overlap; lines have not been ended; the row is writable (this function's contract).
         let taken = unsafe {
@@ -236,7 +243,7 @@ unsafe fn gather_here(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &
             }
         };
         cursor.note(taken);
-        cursor.next += 1;
+        cursor.next = cursor.next.next();
     }
     if !cursor.has_long {
         return true;
@@ -244,7 +251,7 @@ unsafe fn gather_here(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &
     if cursor.phase == Phase::Lines {
         cursor.goes_on_with_long_parts();
     }
-    let copies = |rank: u32| {
+    let copies = |rank: CommRank| {
         let (Some(given), Ok(part)) = (lanes.given(rank), row.part(rank)) else { return false };
         given.is_described() && is_left(shared, &given, &part)
     };
@@ -258,10 +265,10 @@ unsafe fn gather_here(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &
 unsafe fn deal(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &mut Cursor) -> bool {
     let shared = lanes.shared;
     if cursor.phase == Phase::Lines && !lanes.has_room() {
-        cursor.awaited = 0..shared.size();
+        cursor.awaited = shared.ranks();
         return false;
     }
-    while cursor.phase == Phase::Lines && cursor.next < shared.size() {
+    while cursor.phase == Phase::Lines && cursor.next.0 < shared.size() {
         let rank = cursor.next;
         // SAFETY: this rank's parts do not overlap; there is room, and in a scatter the root alone gives by a leaf's lines; the row is readable (this function's
         // contract).
@@ -276,7 +283,7 @@ unsafe fn deal(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &mut Cur
             return cursor.awaits(rank);
         }
         cursor.note(given.map(drop));
-        cursor.next += 1;
+        cursor.next = cursor.next.next();
     }
     if !cursor.has_long {
         return true;
@@ -288,8 +295,8 @@ unsafe fn deal(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &mut Cur
 }
 
 /// True when all leaves that `copy` have ended their part.
-fn await_leaves(lanes: &Lanes, copies: impl Fn(u32) -> bool, cursor: &mut Cursor) -> bool {
-    while cursor.next < lanes.shared.size() {
+fn await_leaves(lanes: &Lanes, copies: impl Fn(CommRank) -> bool, cursor: &mut Cursor) -> bool {
+    while cursor.next.0 < lanes.shared.size() {
         let rank = cursor.next;
         if rank != cursor.root && copies(rank) {
             match lanes.has_ended(rank) {
@@ -297,7 +304,7 @@ fn await_leaves(lanes: &Lanes, copies: impl Fn(u32) -> bool, cursor: &mut Cursor
                 ended => cursor.note(ended.map(drop)),
             }
         }
-        cursor.next += 1;
+        cursor.next = cursor.next.next();
     }
     true
 }
@@ -314,15 +321,15 @@ unsafe fn fold_here(
     cursor: &mut Cursor,
 ) -> bool {
     let (size, root) = (lanes.shared.size(), cursor.root);
-    while cursor.next < size {
+    while cursor.next.0 < size {
         let rank = cursor.next;
         if rank != root && lanes.given(rank).is_none() {
             return cursor.awaits(rank);
         }
-        cursor.next += 1;
+        cursor.next = cursor.next.next();
     }
     let bytes = reduction.dense_bytes().unwrap_or(0);
-    let content = |rank: u32| {
+    let content = |rank: CommRank| {
         if rank == root {
             return Ok(send);
         }
@@ -334,7 +341,7 @@ unsafe fn fold_here(
         if bytes <= SMALL_BYTES {
             reduction.fold_lines(size, bytes, content, receive)
         } else {
-            reduction.fold_told(0..size, 0..reduction.count, content, receive)
+            reduction.fold_told(Ranks::all(size), 0..reduction.count, content, receive)
         }
     };
     cursor.note(folded);

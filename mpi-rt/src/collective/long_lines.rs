@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::{from_ref, with_exposed_provenance};
+use lwk_place::CommRank;
 use lwk_ring::{Lines, Published, Reply};
 use lwk_user::smartmap::CacheLine;
 
@@ -66,7 +67,7 @@ impl Shared {
 
     /// A member's long lines, if it has made them.
     #[inline]
-    pub(super) fn long(&self, rank: u32) -> Option<&'static LongLines> {
+    pub(super) fn long(&self, rank: CommRank) -> Option<&'static LongLines> {
         let area: &'static Area = self.of(rank);
         if !area.long.0.is_told() {
             return None;
@@ -78,7 +79,7 @@ impl Shared {
 
     /// The reply that goes with a member's line of an operation. Errors: `INTERN` if the member has no long lines.
     #[inline]
-    pub(super) fn reply(&self, rank: u32, it: Oneway) -> Result<&'static Reply> {
+    pub(super) fn reply(&self, rank: CommRank, it: Oneway) -> Result<&'static Reply> {
         let long = self.long(rank).ok_or(Error::INTERN)?;
         Ok(&long.replies[it.number as usize % ONEWAY_LONG])
     }

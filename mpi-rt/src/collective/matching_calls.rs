@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::wait::POLLS_PER_PROGRESS;
 use core::cell::Cell;
 use lwk_copy::threshold::TOLD_LIMIT;
+use lwk_place::CommRank;
 use lwk_ring::Notes;
 use lwk_user::smartmap::CacheLine;
 use lwk_user::wait::Poll;
@@ -42,8 +43,8 @@ const LARGE: u64 = SIZE;
 
 /// What of a call must be the same in all ranks: its word without a number.
 #[inline(always)]
-pub fn sort(kind: Kind, root: u32, bytes: usize) -> u64 {
-    (kind as u64) << KIND_SHIFT | (root as u64 & 0xff) << ROOT_SHIFT | (bytes as u64).min(LARGE)
+pub fn sort(kind: Kind, root: CommRank, bytes: usize) -> u64 {
+    (kind as u64) << KIND_SHIFT | (root.0 as u64 & 0xff) << ROOT_SHIFT | (bytes as u64).min(LARGE)
 }
 
 /// The same of a call in which all tell all, which has no root: all bits for the size.
@@ -187,7 +188,7 @@ impl Shared {
     /// Whether `rank` has, in place of the call of this rank with that word, entered one that does not match: the class of the mismatch. Calls
     /// that both post buffers see it by these.
     #[cold]
-    pub(super) fn elsewhere(&self, rank: u32, word: u64) -> Option<Error> {
+    pub(super) fn elsewhere(&self, rank: CommRank, word: u64) -> Option<Error> {
         let theirs = self.of(rank).record.in_place_of(word);
         let differ = theirs ^ word;
         let is_other = differ >> NUMBER_SHIFT == 0 && differ != 0 && theirs & word & POSTED == 0;
@@ -196,13 +197,13 @@ impl Shared {
 
     /// Looks what `rank` is doing, for which this one has waited for long in its last call. Errors: the class of a mismatch.
     #[cold]
-    fn look_at(&self, rank: u32) -> Result<()> {
+    fn look_at(&self, rank: CommRank) -> Result<()> {
         self.look_beside(rank, self.calls.last.get())
     }
 
     /// The same in the call of this rank with that word.
     #[cold]
-    pub(super) fn look_beside(&self, rank: u32, word: u64) -> Result<()> {
+    pub(super) fn look_beside(&self, rank: CommRank, word: u64) -> Result<()> {
         let answers = self.of(rank).record.verdict.get(ANSWERS);
         let seen = match self.elsewhere(rank, word) {
             Some(class) => class,
@@ -215,7 +216,7 @@ impl Shared {
 
     /// This rank has seen that `rank` is in a call that does not match: lets both know.
     #[cold]
-    pub(super) fn tell_of_mismatch(&self, rank: u32, seen: Error) {
+    pub(super) fn tell_of_mismatch(&self, rank: CommRank, seen: Error) {
         self.calls.seen.set(Some(seen));
         for record in [&self.mine().record, &self.of(rank).record] {
             record.verdict.set(TOLD, seen.class() as u64);
@@ -229,7 +230,7 @@ impl Engine {
     pub(super) fn await_rank(
         &mut self,
         shared: &Shared,
-        rank: u32,
+        rank: CommRank,
         mut condition: impl FnMut() -> bool,
     ) -> Result<()> {
         let mut poll = Poll::new();
@@ -252,7 +253,7 @@ impl Engine {
     pub(super) fn await_told(
         &mut self,
         shared: &Shared,
-        rank: u32,
+        rank: CommRank,
         condition: impl FnMut() -> bool,
     ) -> Result<()> {
         let told = self.await_rank(shared, rank, condition);
@@ -269,15 +270,21 @@ mod tests {
 
     #[test]
     fn a_mismatch_is_told_by_what_differs_first() {
-        let mine = sort(Kind::BroadcastRow, 3, 8);
-        assert_eq!(class(mine, sort(Kind::Reduce, 3, 8)), Error::NOT_SAME);
-        assert_eq!(class(mine, sort(Kind::BroadcastRow, 2, 16)), Error::ROOT);
-        assert_eq!(class(mine, sort(Kind::BroadcastRow, 3, 16)), Error::TRUNCATE);
-        assert_eq!(class(mine, sort(Kind::BroadcastRow, 3, 4)), Error::COUNT);
+        let mine = sort(Kind::BroadcastRow, CommRank(3), 8);
+        assert_eq!(class(mine, sort(Kind::Reduce, CommRank(3), 8)), Error::NOT_SAME);
+        assert_eq!(class(mine, sort(Kind::BroadcastRow, CommRank(2), 16)), Error::ROOT);
+        assert_eq!(class(mine, sort(Kind::BroadcastRow, CommRank(3), 16)), Error::TRUNCATE);
+        assert_eq!(class(mine, sort(Kind::BroadcastRow, CommRank(3), 4)), Error::COUNT);
         assert_eq!(class(mine, posted(Kind::BroadcastRow as u64, 3)), Error::TRUNCATE);
         let all = |bytes| sort_of_all(Kind::Allreduce, bytes);
         assert_eq!(class(all(64), all(4088)), Error::COUNT);
-        assert_eq!(class(sort(Kind::GatherRow, 1, 8), sort(Kind::GatherRow, 1, 16)), Error::TRUNCATE);
-        assert_eq!(class(sort(Kind::Reduce, 255, 8), sort(Kind::Reduce, 255, 16)), Error::COUNT);
+        assert_eq!(
+            class(sort(Kind::GatherRow, CommRank(1), 8), sort(Kind::GatherRow, CommRank(1), 16)),
+            Error::TRUNCATE
+        );
+        assert_eq!(
+            class(sort(Kind::Reduce, CommRank(255), 8), sort(Kind::Reduce, CommRank(255), 16)),
+            Error::COUNT
+        );
     }
 }

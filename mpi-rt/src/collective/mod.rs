@@ -53,9 +53,10 @@ use crate::handle::Handle;
 use crate::wait::POLLS_PER_PROGRESS;
 use algorithm::Alltoall;
 use area::SMALL_BYTES;
-use channel::{Kind, check};
+use channel::{Kind, NO_ROOT, check};
 use equal_parts::equal;
 use lwk_datatype::Datatype;
+use lwk_place::CommRank;
 use lwk_user::wait::Poll;
 
 impl Engine {
@@ -198,22 +199,22 @@ impl Engine {
         &mut self,
         communicator: &Communicator,
         words: [i32; 2],
-        mut each: impl FnMut(u32, [i32; 2]),
+        mut each: impl FnMut(CommRank, [i32; 2]),
     ) -> Result<()> {
         let shared = &communicator.shared;
         if communicator.is_out_of_reach() {
             let told = self.tell_all(communicator, &words.map(|word| word as u32 as u64))?;
             for (rank, words) in told.iter().enumerate() {
                 let [first, second] = words[..] else { return Err(Error::INTERN) };
-                each(rank as u32, [first as i32, second as i32]);
+                each(CommRank::at(rank), [first as i32, second as i32]);
             }
             return Ok(());
         }
-        let check = check(Kind::Exchange, 0, 0);
+        let check = check(Kind::Exchange, NO_ROOT, 0);
         let number = self.open(shared, check, &[words[0] as u64, words[1] as u64])?;
         let outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
-            for rank in 0..shared.size() {
+            for rank in shared.ranks() {
                 each(rank, [0, 1].map(|index| shared.channel.posted_word(rank, number, index) as i32));
             }
         }
@@ -243,7 +244,7 @@ impl Exchange {
 
     /// What `rank` tells; waits for it. Every rank must be asked for. Errors: those of `await_rank`.
     #[inline(always)]
-    pub fn content(&self, engine: &mut Engine, shared: &Shared, rank: u32) -> Result<*mut u8> {
+    pub fn content(&self, engine: &mut Engine, shared: &Shared, rank: CommRank) -> Result<*mut u8> {
         let lines = &shared.of(rank).small;
         engine.await_told(shared, rank, || lines.word(self.number) == self.word)?;
         // SAFETY: the line has this operation's word, and this rank is in it until it begins the next.

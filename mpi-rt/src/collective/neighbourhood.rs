@@ -5,9 +5,8 @@
 //! comes from the other (it matters where a dimension has one or two ranks).
 
 use super::arguments::{BufferArgument, Parts};
-use super::channel::{Kind, check};
+use super::channel::{Kind, NO_ROOT, check};
 use super::plan::{Move, Piece, PieceIndex, Plan, Users};
-use crate::abi::PROC_NULL;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -15,9 +14,10 @@ use crate::handle::Handle;
 use crate::topology::Topology;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_place::CommRank;
 use lwk_schedule::{Edges, Schedule};
 
-/// The neighbours of a rank. Ranks are [`PROC_NULL`] beside the edges of a grid.
+/// The neighbours of a rank. Ranks are `MPI_PROC_NULL` beside the edges of a grid.
 pub(super) struct Neighbours {
     pub sources: Vec<i32>,
     pub destinations: Vec<i32>,
@@ -33,9 +33,9 @@ impl Neighbours {
     }
 
     /// The rank of source `index`, and its piece for this edge. `None` for a null process.
-    pub fn source(&self, index: usize) -> Option<(u32, PieceIndex)> {
+    pub fn source(&self, index: usize) -> Option<(CommRank, PieceIndex)> {
         let rank = self.sources[index];
-        let peer = u32::try_from(rank).ok()?;
+        let peer = CommRank::of_number(rank)?;
         if self.grid {
             // The two directions of a dimension stand next to each other.
             return Some((peer, PieceIndex::At(index as u32 ^ 1)));
@@ -44,12 +44,9 @@ impl Neighbours {
         Some((peer, PieceIndex::Occurrence(before as u32)))
     }
 
-    /// The destinations' ranks; null processes are none of any communicator's.
-    pub fn partners(&self) -> Vec<u32> {
-        self.destinations
-            .iter()
-            .map(|rank| if *rank == PROC_NULL { u32::MAX } else { *rank as u32 })
-            .collect()
+    /// The destinations' ranks.
+    pub fn partners(&self) -> Vec<CommRank> {
+        self.destinations.iter().map(|rank| CommRank::of_number(*rank).unwrap_or(CommRank::NONE)).collect()
     }
 
     /// The messages of a rank: of parts for each destination, or one content for all.
@@ -64,7 +61,7 @@ impl Neighbours {
     }
 
     fn users(&self) -> Users {
-        Users::These(self.destinations.iter().filter_map(|rank| u32::try_from(*rank).ok()).collect())
+        Users::These(self.destinations.iter().filter_map(|rank| CommRank::of_number(*rank)).collect())
     }
 }
 
@@ -85,7 +82,7 @@ impl Engine {
         if send.is_in_place() {
             return Err(Error::BUFFER);
         }
-        let mut plan = Plan::new(communicator, check(Kind::NeighbourAllgather, 0, 0));
+        let mut plan = Plan::new(communicator, check(Kind::NeighbourAllgather, NO_ROOT, 0));
         let own = self.part(send, &mut plan.kept)?;
         let regions = self.parts(receive, neighbours.sources.len(), &mut plan.kept)?;
         plan.sends.push(Piece::of(&own));
@@ -108,7 +105,7 @@ impl Engine {
         if send.is_in_place() {
             return Err(Error::BUFFER);
         }
-        let mut plan = Plan::new(communicator, check(Kind::NeighbourAlltoall, 0, 0));
+        let mut plan = Plan::new(communicator, check(Kind::NeighbourAlltoall, NO_ROOT, 0));
         let own = self.parts(send, neighbours.destinations.len(), &mut plan.kept)?;
         let regions = self.parts(receive, neighbours.sources.len(), &mut plan.kept)?;
         plan.sends = own.iter().map(Piece::of).collect();

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_copy::{copy, few};
 use lwk_path::region::Region;
-use lwk_place::Peer;
+use lwk_place::{CommRank, Peer};
 use lwk_ring::{Lines, Pace};
 
 /// Lines of a rank, and lines for a word; long ones: `long_lines`. Measured (docs/measurements/collectives.md).
@@ -192,12 +192,12 @@ impl Shared {
         &self,
         pace: &Pace<N>,
         number: u64,
-        lines: impl Fn(u32) -> Option<&'static Lines<N, W>>,
+        lines: impl Fn(CommRank) -> Option<&'static Lines<N, W>>,
     ) -> bool {
         if pace.has_room(number) {
             return true;
         }
-        let others = (0..self.size()).filter(|rank| *rank != self.rank);
+        let others = self.ranks().filter(|rank| *rank != self.rank);
         let ended = others.map(|rank| lines(rank).map_or(0, Lines::ended)).min();
         pace.learn(ended.unwrap_or(number));
         pace.has_room(number)
@@ -208,7 +208,7 @@ impl Shared {
     /// # Safety
     /// As for [`Engine::give`]; [`Shared::has_room`] has said yes to the operation.
     #[inline]
-    pub(super) unsafe fn store_given(&self, it: Oneway, to: u32, part: &Region) -> Result<bool> {
+    pub(super) unsafe fn store_given(&self, it: Oneway, to: CommRank, part: &Region) -> Result<bool> {
         let mut outcome = Ok(());
         // SAFETY: the line is free, nobody else gives by it, and the part is readable (this function's contract). The lines chosen take `it.bytes`, and so does
         // `fill`; a long one has `LONG_WORDS`.
@@ -227,7 +227,7 @@ impl Shared {
 
     /// What is given by the lines of `by` in an operation, if it is there; it stays until [`Shared::end_oneway`].
     #[inline]
-    pub(super) fn given(&self, it: Oneway, by: u32) -> Option<Given> {
+    pub(super) fn given(&self, it: Oneway, by: CommRank) -> Option<Given> {
         let area = self.of(by);
         // SAFETY: the line has this operation's word; this rank ends the operation after its last use of the address. A long line begins with its number of bytes.
         unsafe {
@@ -267,7 +267,13 @@ impl Engine {
     /// The part is readable; once an operation and rank, of which nobody else gives by these lines. Unless the operation is of any numbers of bytes, the
     /// part has as many as it says.
     #[inline(always)]
-    pub(super) unsafe fn give(&mut self, shared: &Shared, it: Oneway, to: u32, part: &Region) -> Result<()> {
+    pub(super) unsafe fn give(
+        &mut self,
+        shared: &Shared,
+        it: Oneway,
+        to: CommRank,
+        part: &Region,
+    ) -> Result<()> {
         if it.is_long {
             // SAFETY: nobody else gives by these lines in this operation, and the part is readable (this function's contract).
             return unsafe { self.give_long(shared, it, to, part) };
@@ -289,7 +295,7 @@ impl Engine {
     /// # Safety
     /// As for [`Engine::give`].
     #[inline(never)]
-    unsafe fn give_long(&mut self, shared: &Shared, it: Oneway, to: u32, part: &Region) -> Result<()> {
+    unsafe fn give_long(&mut self, shared: &Shared, it: Oneway, to: CommRank, part: &Region) -> Result<()> {
         let lines = |rank| Some(&shared.long(rank)?.lines);
         self.make_room(shared, it.number, &shared.pace_of_long, lines)?;
         self.await_rank(shared, to, || shared.long(to).is_some())?;
@@ -304,7 +310,7 @@ impl Engine {
         shared: &Shared,
         number: u64,
         pace: &Pace<N>,
-        lines: impl Fn(u32) -> Option<&'static Lines<N, W>>,
+        lines: impl Fn(CommRank) -> Option<&'static Lines<N, W>>,
     ) -> Result<()> {
         if pace.has_room(number) { Ok(()) } else { self.wait_for_lines(shared, number, pace, &lines) }
     }
@@ -316,10 +322,10 @@ impl Engine {
         shared: &Shared,
         number: u64,
         pace: &Pace<N>,
-        lines: &impl Fn(u32) -> Option<&'static Lines<N, W>>,
+        lines: &impl Fn(CommRank) -> Option<&'static Lines<N, W>>,
     ) -> Result<()> {
         let (mut least, awaited) = (number, number - N as u64);
-        for rank in (0..shared.size()).filter(|rank| *rank != shared.rank) {
+        for rank in shared.ranks().filter(|rank| *rank != shared.rank) {
             let ended = || lines(rank).map_or(0, Lines::ended);
             self.await_rank(shared, rank, || ended() >= awaited)?;
             least = least.min(ended());
@@ -331,7 +337,13 @@ impl Engine {
 
     /// What `rank` gives by the lines of `by`, when it is there; it stays until [`Shared::end_oneway`]. Errors: those of `await_rank`.
     #[inline(always)]
-    pub(super) fn await_given(&mut self, shared: &Shared, rank: u32, by: u32, it: Oneway) -> Result<Given> {
+    pub(super) fn await_given(
+        &mut self,
+        shared: &Shared,
+        rank: CommRank,
+        by: CommRank,
+        it: Oneway,
+    ) -> Result<Given> {
         let area = shared.of(by);
         if it.is_long {
             return self.await_long(shared, rank, by, it);
@@ -351,7 +363,7 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn await_long(&mut self, shared: &Shared, rank: u32, by: u32, it: Oneway) -> Result<Given> {
+    fn await_long(&mut self, shared: &Shared, rank: CommRank, by: CommRank, it: Oneway) -> Result<Given> {
         self.await_rank(shared, rank, || shared.long(by).is_some())?;
         let lines = &shared.long(by).ok_or(Error::INTERN)?.lines;
         self.await_rank(shared, rank, || lines.word(it.number) == it.word)?;

@@ -4,7 +4,7 @@
 //! one, both travel together (measured: half the time). So nothing is done between two operations that can be done earlier or not at all.
 
 use super::Shared;
-use super::channel::Kind;
+use super::channel::{Kind, NO_ROOT};
 use super::equal_parts::{EqualParts, copy_whole};
 use super::matching_calls::sort;
 use crate::communicator::Communicator;
@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use lwk_copy::few;
 use lwk_path::region::Region;
+use lwk_place::CommRank;
 use lwk_ring::PAIR_BYTES;
 
 impl Engine {
@@ -31,13 +32,13 @@ impl Engine {
     ) -> Result<[*const u8; 2]> {
         let word = shared.enter(sort)?;
         let number = Shared::next(&shared.smalls);
-        let (pair, other) = (&shared.of(0).pair, shared.rank ^ 1);
+        let (pair, other) = (&shared.of(CommRank::FIRST).pair, shared.rank.other());
         // SAFETY: only this rank fills its half, once a number; it takes `PAIR_BYTES`, and `mine` is readable
         // for `bytes` (this function's contract).
         unsafe {
-            pair.tell(shared.rank, number, word, |half| few(mine, half.cast(), bytes.min(PAIR_BYTES)));
+            pair.tell(shared.rank.0, number, word, |half| few(mine, half.cast(), bytes.min(PAIR_BYTES)));
         }
-        self.await_told(shared, other, || pair.word(other, number) == word)?;
+        self.await_told(shared, other, || pair.word(other.0, number) == word)?;
         // SAFETY: the other's half has this operation's word, and this rank is in it until it begins the next.
         Ok([0, 1].map(|rank| unsafe { pair.read(rank, number, |half| half.cast()) }))
     }
@@ -71,7 +72,7 @@ impl Engine {
         // SAFETY: two ranks, and blocks without gaps of `bytes`, at most `PAIR_BYTES` (checked above). `send`
         // is readable and `receive` writable for two of them (this function's contract).
         Some(unsafe {
-            let sort = sort(Kind::AlltoallRow, 0, bytes);
+            let sort = sort(Kind::AlltoallRow, NO_ROOT, bytes);
             let halves = self.exchange_pair(shared, sort, send.wrapping_add(other * bytes), bytes);
             halves.map(|halves| {
                 few(halves[other], receive.wrapping_add(other * bytes), bytes);
@@ -97,11 +98,11 @@ impl Engine {
         // SAFETY: two ranks; the rows' parts are readable and writable (this function's contract).
         // `copy_whole` checks that `mine` takes the bytes.
         unsafe {
-            copy_whole(&from.part(other as u32), &Region::block(mine.as_mut_ptr(), PAIR_BYTES))?;
+            copy_whole(&from.part(CommRank::at(other)), &Region::block(mine.as_mut_ptr(), PAIR_BYTES))?;
             let halves =
-                self.exchange_pair(shared, sort(Kind::AlltoallRow, 0, bytes), mine.as_ptr(), bytes)?;
-            copy_whole(&Region::block(halves[other], bytes), &to.part(other as u32))?;
-            copy_whole(&from.part(own as u32), &to.part(own as u32))
+                self.exchange_pair(shared, sort(Kind::AlltoallRow, NO_ROOT, bytes), mine.as_ptr(), bytes)?;
+            copy_whole(&Region::block(halves[other], bytes), &to.part(CommRank::at(other)))?;
+            copy_whole(&from.part(CommRank::at(own)), &to.part(CommRank::at(own)))
         }
     }
 }
@@ -109,6 +110,6 @@ impl Engine {
 /// The two ranks, this one first.
 #[inline(always)]
 fn own_and_other(shared: &Shared) -> (usize, usize) {
-    let own = shared.rank as usize & 1;
+    let own = shared.rank.index() & 1;
     (own, own ^ 1)
 }

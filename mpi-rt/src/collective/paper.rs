@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use lwk_path::region::Region;
 use lwk_path::seen_from_here;
+use lwk_place::{CommRank, Ranks};
 use lwk_ring::Turns;
 use lwk_user::smartmap::Peer;
 
@@ -28,7 +29,7 @@ struct Paper {
 
 impl Engine {
     /// Enters an operation: the root publishes it with an address, the others wait for that. Errors: `INTERN`.
-    fn paper(&mut self, communicator: &Communicator, root: u32, address: u64) -> Result<Paper> {
+    fn paper(&mut self, communicator: &Communicator, root: CommRank, address: u64) -> Result<Paper> {
         let shared = &communicator.shared;
         let counter = super::Shared::next(&shared.papers);
         let operation = counter << 32 | communicator.context as u64;
@@ -55,7 +56,7 @@ impl Engine {
 
     /// Errors: `INTERN`.
     pub(super) fn barrier_paper(&mut self, communicator: &Communicator) -> Result<()> {
-        let paper = self.paper(communicator, 0, 0)?;
+        let paper = self.paper(communicator, CommRank::FIRST, 0)?;
         if !paper.is_root {
             // What was stored before the barrier is seen by all that leave it: additions to one word pass on what those before them carry.
             paper.root.finish();
@@ -72,7 +73,7 @@ impl Engine {
     unsafe fn copy_from_root(
         &mut self,
         communicator: &Communicator,
-        root: u32,
+        root: CommRank,
         row: &EqualParts,
         mine: &Region,
     ) -> Result<()> {
@@ -101,7 +102,7 @@ impl Engine {
         &mut self,
         communicator: &Communicator,
         region: &Region,
-        root: u32,
+        root: CommRank,
     ) -> Result<()> {
         // SAFETY: `region` is readable in the root and writable in the others (this function's contract).
         unsafe { self.copy_from_root(communicator, root, &EqualParts::same(*region), region) }
@@ -120,7 +121,7 @@ impl Engine {
     ) -> Result<()> {
         let rank = communicator.shared.rank;
         let mut outcome = Ok(());
-        for root in 0..communicator.size() {
+        for root in Ranks::all(communicator.size()) {
             // SAFETY: all parts of `from` are readable and those of `to` writable, without overlap (this
             // function's contract).
             unsafe {
@@ -143,7 +144,7 @@ impl Engine {
         reduction: &Reduction,
         send: *const u8,
         receive: *mut u8,
-        root: u32,
+        root: CommRank,
     ) -> Result<()> {
         let shared = &communicator.shared;
         if shared.rank == root && send != receive.cast_const() {
@@ -153,7 +154,7 @@ impl Engine {
         }
         let paper = self.paper(communicator, root, receive.expose_provenance() as u64)?;
         // The results of the ranks before are in the buffer.
-        self.wait_until(|| paper.root.is_turn_of(shared.rank as u64));
+        self.wait_until(|| paper.root.is_turn_of(shared.rank.0 as u64));
         if !paper.is_root {
             let address = paper.root.address() as usize;
             let target = seen_from_here::<u8>(paper.peer, address);
@@ -181,8 +182,8 @@ impl Engine {
         // SAFETY: `send` is readable and `receive` writable for `count` items; they are one or apart (this
         // function's contract).
         unsafe {
-            self.reduce_paper(communicator, reduction, send, receive, 0)?;
-            self.broadcast_paper(communicator, &region, 0)
+            self.reduce_paper(communicator, reduction, send, receive, CommRank::FIRST)?;
+            self.broadcast_paper(communicator, &region, CommRank::FIRST)
         }
     }
 }

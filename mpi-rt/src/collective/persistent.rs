@@ -5,7 +5,7 @@
 //! that gives the request up leaves those of all, and uses its own for another when all have left them.
 
 use super::area::SMALL_BYTES;
-use super::channel::{Channel, Kind, Member, SLOTS, check, same_kind};
+use super::channel::{Channel, Kind, Member, NO_ROOT, SLOTS, check, same_kind};
 use super::oneway::{Given, LONG_BYTES, LONG_WORDS, fill_long, long_given};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -15,6 +15,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use lwk_path::region::Region;
+use lwk_place::{CommRank, Ranks};
 use lwk_ring::{Departed, Finished, Lines, Pace, Slots};
 use lwk_user::smartmap::CacheLine;
 
@@ -141,34 +142,34 @@ pub(super) struct PersistentChannel {
 /// The lines of one.
 struct Lane<const N: usize, const W: usize> {
     members: Members<LinesOfOne<N, W>>,
-    rank: u32,
+    rank: CommRank,
     pace: Pace<N>,
 }
 
 impl<const N: usize, const W: usize> Lane<N, W> {
-    fn lines(&self, rank: u32) -> &'static Lines<N, W> {
-        &self.members.all[rank as usize].lines
+    fn lines(&self, rank: CommRank) -> &'static Lines<N, W> {
+        &self.members.all[rank.index()].lines
     }
 
     fn has_room(&self, number: u64) -> bool {
         if self.pace.has_room(number) {
             return true;
         }
-        let others = (0..self.members.all.len() as u32).filter(|rank| *rank != self.rank);
+        let others = Ranks::all(self.members.all.len() as u32).filter(|rank| *rank != self.rank);
         self.pace.learn(others.map(|rank| self.lines(rank).ended()).min().unwrap_or(number));
         self.pace.has_room(number)
     }
 
     /// # Safety
     /// As for [`KeptLane::store`].
-    unsafe fn store(&self, number: u64, to: u32, part: &Region) -> Result<()> {
+    unsafe fn store(&self, number: u64, to: CommRank, part: &Region) -> Result<()> {
         let mut outcome = Ok(());
         // SAFETY: there is room, and nobody else gives by the line; the part is readable and fits (this function's contract).
         unsafe { self.lines(to).give(number, number, |line| outcome = fill_long(part, line.cast())) };
         outcome
     }
 
-    fn given(&self, number: u64, by: u32) -> Option<Given> {
+    fn given(&self, number: u64, by: CommRank) -> Option<Given> {
         let lines = self.lines(by);
         // SAFETY: the line has this operation's word; this rank ends the operation after its last use of the content.
         (lines.word(number) == number).then(|| unsafe { long_given(lines, number) })
@@ -209,13 +210,13 @@ impl KeptLane {
     /// # Safety
     /// [`KeptLane::has_room`] has said yes; once an operation and rank, of which nobody else gives by its lines. The part is readable and no longer than any member
     /// said when the lines were made.
-    pub(super) unsafe fn store(&self, number: u64, to: u32, part: &Region) -> Result<()> {
+    pub(super) unsafe fn store(&self, number: u64, to: CommRank, part: &Region) -> Result<()> {
         // SAFETY: this function's contract.
         of_lane!(self, it => unsafe { it.store(number, to, part) })
     }
 
     /// What is given by the lines of `by`, if it is there; it stays until [`KeptLane::end`].
-    pub(super) fn given(&self, number: u64, by: u32) -> Option<Given> {
+    pub(super) fn given(&self, number: u64, by: CommRank) -> Option<Given> {
         of_lane!(self, it => it.given(number, by))
     }
 
@@ -239,12 +240,12 @@ impl Engine {
         let mut all: Vec<&'static T> = Vec::new();
         all.try_reserve_exact(size as usize).map_err(|_| Error::NO_MEM)?;
         let mine = left.take()?;
-        let check = check(Kind::Init, 0, 0);
+        let check = check(Kind::Init, NO_ROOT, 0);
         let address = core::ptr::from_ref(mine).expose_provenance() as u64;
         let number = self.open(shared, check, &[address, of])?;
         let mut outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
-            for rank in 0..size {
+            for rank in shared.ranks() {
                 outcome = outcome.and(same_kind(of, shared.channel.posted_word(rank, number, 1)));
                 // SAFETY: the member leaks what it posts, which is shared through atomics, and does not use it for another collective before this rank has left
                 // it. All post the same sort: they are in the same making, and have agreed if there is a choice.
@@ -279,12 +280,12 @@ impl Engine {
         most: usize,
     ) -> Result<Option<KeptLane>> {
         let shared = &communicator.shared;
-        let check = check(Kind::Init, 0, 0);
+        let check = check(Kind::Init, NO_ROOT, 0);
         let number = self.open(shared, check, &[most as u64, of])?;
         let (mut all_same, mut longest) = (true, 0);
         let mut outcome = self.await_posts(shared, number, check);
         if outcome.is_ok() {
-            for rank in 0..shared.size() {
+            for rank in shared.ranks() {
                 let theirs = shared.channel.posted_word(rank, number, 1);
                 outcome = outcome.and(same_kind(of, theirs));
                 all_same &= theirs == of;

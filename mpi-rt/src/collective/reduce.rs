@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use lwk_path::region::Region;
+use lwk_place::CommRank;
 
 impl Engine {
     /// Combines all ranks' send buffers into the root's receive buffer. Errors: `COMM`, `COUNT`, `TYPE`, `OP`, `ROOT`, `BUFFER` also for in
@@ -91,11 +92,11 @@ impl Engine {
         bytes: usize,
         send: *const u8,
         receive: *mut u8,
-        root: u32,
+        root: CommRank,
     ) -> Result<()> {
         let shared = &communicator.shared;
         let it = shared.enter_oneway(sort(Kind::Reduce, root, bytes), bytes)?;
-        let content = |rank: u32, engine: &mut Engine| {
+        let content = |rank: CommRank, engine: &mut Engine| {
             if rank == root {
                 return Ok(send);
             }
@@ -110,7 +111,7 @@ impl Engine {
             } else if bytes <= SMALL_BYTES {
                 reduction.fold_lines(shared.size(), bytes, |rank| content(rank, self), receive)
             } else {
-                reduction.fold_told(0..shared.size(), 0..reduction.count, |rank| content(rank, self), receive)
+                reduction.fold_told(shared.ranks(), 0..reduction.count, |rank| content(rank, self), receive)
             }
         };
         shared.end_oneway(it);
@@ -125,7 +126,7 @@ impl Engine {
         reduction: &Reduction,
         send: *const u8,
         receive: *mut u8,
-        root: u32,
+        root: CommRank,
     ) -> Result<()> {
         let shared = &communicator.shared;
         let check = check(Kind::Reduce, root, reduction.count as u64);
@@ -139,7 +140,7 @@ impl Engine {
             let target = One(shared.posted_address(root, number, RESULT));
             // SAFETY: all buffers are posted and stay until all have finished; shares do not overlap, so each byte of the root's buffer has
             // one writer, which has read it before if it is the root's contribution as well.
-            outcome = unsafe { self.fold(reduction, 0..size, part, source, target) };
+            outcome = unsafe { self.fold(reduction, shared.ranks(), part, source, target) };
         }
         self.close(shared, number, outcome)
     }

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use lwk_path::region::{Region, copy_regions};
+use lwk_place::{CommRank, Ranks};
 use lwk_user::wait::Poll;
 
 /// Words of a post of pieces: addresses of the pieces to be read and to be written and of the partners, and from [`NUMBERS`] on how many of each.
@@ -59,7 +60,7 @@ impl Group {
     }
 
     /// The address in a word of a rank's post, which is there, as seen from here.
-    fn posted_address(&self, rank: u32, number: u64, index: usize) -> *mut u8 {
+    fn posted_address(&self, rank: CommRank, number: u64, index: usize) -> *mut u8 {
         self.shared().seen(rank, self.channel().posted_word(rank, number, index))
     }
 
@@ -70,7 +71,7 @@ impl Group {
     }
 
     /// If `rank` is in another call of the communicator in place of that with this word: the class of the mismatch.
-    fn elsewhere(&self, rank: u32, word: u64) -> Option<Error> {
+    fn elsewhere(&self, rank: CommRank, word: u64) -> Option<Error> {
         if self.persistent.is_some() { None } else { self.shared().elsewhere(rank, word) }
     }
 }
@@ -176,7 +177,7 @@ impl PlannedRun {
         if self.stage == Stage::Posted
             && group.channel().progress.is_next(self.number)
             && let Some((rank, class)) =
-                (0..group.shared().size()).find_map(|rank| Some((rank, group.elsewhere(rank, self.word)?)))
+                group.shared().ranks().find_map(|rank| Some((rank, group.elsewhere(rank, self.word)?)))
         {
             // Else this rank's next call might be taken for the one that the other one waits in.
             group.shared().tell_of_mismatch(rank, class);
@@ -210,7 +211,7 @@ impl PlannedRun {
         if self.stage == Stage::Finished {
             // Who is in another call will not use the buffers.
             let failed = self.outcome.is_err();
-            let done = |rank: u32| {
+            let done = |rank: CommRank| {
                 channel.finished_by(rank) >= self.number
                     || failed && group.elsewhere(rank, self.word).is_some()
             };
@@ -244,19 +245,19 @@ impl PlannedRun {
             let moved = unsafe { self.carry_out(&group, &step) };
             self.outcome = self.outcome.and(moved);
         }
-        let posted = |rank: u32| channel.has_posted(rank, self.number);
+        let posted = |rank: CommRank| channel.has_posted(rank, self.number);
         if !self.plan.awaited.clone().all(posted) {
             return false;
         }
         let Some(fold) = &self.plan.fold else { return true };
         let targets = match &fold.target {
             Target::Posted(ranks) => ranks.clone(),
-            Target::Own(_) => 0..0,
+            Target::Own(_) => Ranks::NONE,
         };
         if !fold.sources.clone().chain(targets.clone()).all(posted) {
             return false;
         }
-        let agree = |rank: u32| channel.agree(rank, self.number, self.plan.check);
+        let agree = |rank: CommRank| channel.agree(rank, self.number, self.plan.check);
         let agreed = fold.sources.clone().chain(targets).map(agree).fold(Ok(()), Result::and);
         self.outcome = self.outcome.and(agreed);
         if self.outcome.is_ok() {
@@ -272,14 +273,14 @@ impl PlannedRun {
     /// part's meanwhile.
     unsafe fn fold(&self, engine: &mut Engine, group: &Group, fold: Fold) -> Result<()> {
         let Fold { reduction, sources, part, target } = fold;
-        let source = |rank: u32| group.posted_address(rank, self.number, CONTRIBUTION).cast_const();
+        let source = |rank: CommRank| group.posted_address(rank, self.number, CONTRIBUTION).cast_const();
         // SAFETY: contributions and targets are posted for all items and stay until this rank has finished;
         // nobody else writes the part (this function's contract).
         unsafe {
             match target {
                 Target::Own(own) => engine.fold(&reduction, sources, part, source, One(own)),
                 Target::Posted(ranks) => {
-                    let result = |rank: u32| group.posted_address(rank, self.number, RESULT);
+                    let result = |rank: CommRank| group.posted_address(rank, self.number, RESULT);
                     engine.fold(&reduction, sources, part, source, Every(ranks, result))
                 }
             }
@@ -297,7 +298,7 @@ impl PlannedRun {
         let place = match step.place {
             PieceIndex::At(place) => place,
             PieceIndex::Occurrence(before) => {
-                let list = group.posted_address(step.peer, self.number, PARTNERS).cast::<u32>();
+                let list = group.posted_address(step.peer, self.number, PARTNERS).cast::<CommRank>();
                 // SAFETY: the peer has posted that many partners.
                 let partner = |index: u64| unsafe { list.add(index as usize).read() };
                 let mut places = (0..partners).filter(|index| partner(*index) == shared.rank);

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use lwk_datatype::Datatype;
 use lwk_path::region::Region;
-use lwk_place::node_of;
+use lwk_place::{CommRank, node_of};
 use lwk_schedule::{Groups, Levels, Root};
 
 /// Up to so many bytes an allreduce of at most [`FEW_ON_A_NODE`] ranks a node pays no heed to nodes. Measured (docs/measurements/collectives.md): 8 bytes 0.87 of the
@@ -29,8 +29,8 @@ fn root_of(ranges: &GroupRanges, root: i32) -> Result<Root> {
         ROOT => Ok(Root::Here),
         PROC_NULL => Ok(Root::Beside),
         rank => {
-            let rank = u32::try_from(rank).ok().filter(|rank| *rank < ranges.remote.len() as u32);
-            rank.map(|rank| Root::There(ranges.remote.start + rank)).ok_or(Error::ROOT)
+            let rank = u32::try_from(rank).ok().filter(|rank| *rank < ranges.remote.size());
+            rank.map(|rank| Root::There(ranges.remote.first().0 + rank)).ok_or(Error::ROOT)
         }
     }
 }
@@ -43,7 +43,8 @@ fn not_in_place(reducing: &Reducing) -> Result<()> {
 impl Engine {
     /// Works out a collective by messages. Errors: those of its arguments.
     pub(super) fn by_messages(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Played> {
-        let (me, ranks) = (communicator.rank, communicator.size());
+        // In a schedule ranks are numbers that are calculated with.
+        let (CommRank(me), ranks) = (communicator.rank, communicator.size());
         let levels = self.levels_of(communicator);
         let mut it = Buffers::default();
         let schedule = match *call {
@@ -52,7 +53,7 @@ impl Engine {
                 None => lwk_schedule::dissemination(me, ranks),
             },
             Call::Broadcast { ref buffer, root } => {
-                let root = communicator.root(root)?;
+                let CommRank(root) = communicator.root(root)?;
                 it.whole[1] = Some(self.part(buffer, &mut it.kept)?);
                 match &levels {
                     Some(levels) => lwk_schedule::broadcast_by_levels(levels, root),
@@ -60,7 +61,7 @@ impl Engine {
                 }
             }
             Call::Gather { ref send, ref receive, root } => {
-                let root = communicator.root(root)?;
+                let CommRank(root) = communicator.root(root)?;
                 if me == root {
                     it.parts[1] = self.parts(receive, ranks as usize, &mut it.kept)?;
                 }
@@ -68,7 +69,7 @@ impl Engine {
                 lwk_schedule::gather(me, ranks, root)
             }
             Call::Scatter { ref send, ref receive, root } => {
-                let root = communicator.root(root)?;
+                let CommRank(root) = communicator.root(root)?;
                 if me == root {
                     it.parts[0] = self.parts(send, ranks as usize, &mut it.kept)?;
                 }
@@ -86,7 +87,7 @@ impl Engine {
                 lwk_schedule::pairwise(me, ranks)
             }
             Call::Reduce { ref reducing, root } => {
-                let root = communicator.root(root)?;
+                let CommRank(root) = communicator.root(root)?;
                 self.folding(reducing, reducing.count, me == root, &mut it)?;
                 match &levels {
                     Some(levels) => lwk_schedule::reduce_by_levels(levels, root),
@@ -144,7 +145,7 @@ impl Engine {
         if self.algorithms.between == Some(Between::Flat) {
             return None;
         }
-        Levels::of(communicator.rank, communicator.members.iter().map(|member| node_of(*member).0))
+        Levels::of(communicator.rank.0, communicator.members.iter().map(|member| node_of(*member).0))
     }
 
     /// Whether an allreduce of so many bytes goes by two levels: they cross the network less often, but take one round more than ranks that are all alike.
@@ -161,11 +162,12 @@ impl Engine {
         union: &Rc<Communicator>,
     ) -> Result<Played> {
         let ranges = GroupRanges::of(communicator);
-        let (own, others) = (ranges.rank..ranges.local.len() as u32, ranges.remote.len());
-        let groups = Groups { me: ranges.me, local: ranges.local.clone(), remote: ranges.remote.clone() };
+        let (own, others) = (ranges.rank.0..ranges.local.size(), ranges.remote.len());
+        let groups =
+            Groups { me: ranges.me.0, local: ranges.local.0.clone(), remote: ranges.remote.0.clone() };
         let mut it = Buffers::default();
         let schedule = match *call {
-            Call::Barrier => lwk_schedule::dissemination(union.rank, union.size()),
+            Call::Barrier => lwk_schedule::dissemination(union.rank.0, union.size()),
             Call::Broadcast { ref buffer, root } => {
                 let root = root_of(&ranges, root)?;
                 if root != Root::Beside {

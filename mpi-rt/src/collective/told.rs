@@ -20,6 +20,7 @@ use core::ptr::{null, null_mut};
 use lwk_copy::copy;
 use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_path::region::Region;
+use lwk_place::{CommRank, Ranks};
 
 /// One operation of this rank, which has told.
 pub(super) struct Telling {
@@ -59,7 +60,7 @@ impl Telling {
 
     /// What `rank` tells; waits for it. It stays until this rank's next operation. Every rank must be asked for. Errors: those of `await_rank`.
     #[inline]
-    pub(super) fn content(&self, engine: &mut Engine, shared: &Shared, rank: u32) -> Result<*const u8> {
+    pub(super) fn content(&self, engine: &mut Engine, shared: &Shared, rank: CommRank) -> Result<*const u8> {
         let area = shared.of(rank);
         // SAFETY: the lines have this operation's word, and this rank is in it until it begins the next.
         unsafe {
@@ -86,7 +87,7 @@ impl Engine {
         kind: Kind,
         most: usize,
         (mine, in_place): (&Region, bool),
-        part: impl Fn(u32) -> Result<Region>,
+        part: impl Fn(CommRank) -> Result<Region>,
     ) -> Result<()> {
         let own = part(shared.rank)?.bytes();
         if mine.bytes() != own {
@@ -98,7 +99,7 @@ impl Engine {
                 copy_whole(mine, &Region::block(to, own))
             })?
         };
-        for rank in 0..shared.size() {
+        for rank in shared.ranks() {
             let content = telling.content(self, shared, rank)?;
             if !(in_place && rank == shared.rank) {
                 let part = part(rank)?;
@@ -121,9 +122,9 @@ impl Engine {
     ) -> Result<Option<()>> {
         let shared = &communicator.shared;
         let parts = self.varying(receive, shared.size() as usize)?;
-        let part = |rank: u32| parts.part(rank as usize);
+        let part = |rank: CommRank| parts.part(rank.index());
         let mut most = 0;
-        for rank in 0..shared.size() {
+        for rank in shared.ranks() {
             most = most.max(part(rank)?.bytes());
         }
         if most > TOLD_LIMIT {
@@ -165,14 +166,14 @@ impl Engine {
             return Ok(None);
         };
         let sources = match kind {
-            Kind::Scan => 0..rank + 1,
-            Kind::Exscan => 0..rank,
-            _ => 0..size,
+            Kind::Scan => Ranks(0..rank.0 + 1),
+            Kind::Exscan => Ranks(0..rank.0),
+            _ => Ranks::all(size),
         };
         let in_place = reducing.send.addr() == IN_PLACE;
         let send = if in_place { reducing.receive.cast_const() } else { reducing.send };
         self.check_buffer(send, count, reducing.datatype)?;
-        if !sources.is_empty() {
+        if sources.size() > 0 {
             self.check_buffer(reducing.receive, part.len() as i64, reducing.datatype)?;
         }
         // SAFETY: `send` is readable for all items, `receive` writable for the part (this function's contract).
@@ -199,7 +200,7 @@ impl Engine {
         (kind, bytes): (Kind, usize),
         reduction: &Reduction,
         (send, receive): (*const u8, *mut u8),
-        sources: Range<u32>,
+        sources: Ranks,
         part: Range<usize>,
     ) -> Result<()> {
         // SAFETY: the lines take `bytes`, for which `send` is readable (this function's contract).
@@ -209,10 +210,10 @@ impl Engine {
                 Ok(())
             })?
         };
-        for rank in sources.end..shared.size() {
+        for rank in Ranks(sources.0.end..shared.size()) {
             telling.content(self, shared, rank)?;
         }
-        if sources.is_empty() {
+        if sources.size() == 0 {
             return Ok(());
         }
         // SAFETY: lines stay until this rank's next operation and hold all items; `receive` is writable for the part and is none of them (this function's contract).
@@ -229,9 +230,9 @@ impl Reduction {
     /// overlaps none. There is one rank at least, and the contribution is dense.
     pub(super) unsafe fn fold_told(
         &self,
-        ranks: Range<u32>,
+        ranks: Ranks,
         part: Range<usize>,
-        mut content: impl FnMut(u32) -> Result<*const u8>,
+        mut content: impl FnMut(CommRank) -> Result<*const u8>,
         receive: *mut u8,
     ) -> Result<()> {
         let mut folded = MaybeUninit::<[u128; TOLD_LIMIT.div_ceil(16)]>::uninit();
@@ -245,7 +246,7 @@ impl Reduction {
                 continue;
             }
             // The result may be what an earlier rank contributes, until that has been read.
-            let out = if rank == ranks.start { receive } else { folded };
+            let out = if rank == ranks.first() { receive } else { folded };
             // SAFETY: the contributions hold the part, at most `TOLD_LIMIT` bytes, for which `folded` has room; `receive` is writable for it (this function's contract).
             unsafe { self.operation.combine(left, right, out, null_mut(), count) };
             right = out;
@@ -259,7 +260,7 @@ impl Reduction {
 }
 
 /// Items of all blocks together, and those of the block of `rank`. Errors: `COUNT`, `VALUE_TOO_LARGE`.
-fn blocks_of(size: u32, rank: u32, block: impl Fn(usize) -> Result<i64>) -> Result<(i64, Range<usize>)> {
+fn blocks_of(size: u32, rank: CommRank, block: impl Fn(usize) -> Result<i64>) -> Result<(i64, Range<usize>)> {
     let (mut count, mut part) = (0i64, 0..0);
     for index in 0..size as usize {
         let block = block(index)?;
@@ -267,7 +268,7 @@ fn blocks_of(size: u32, rank: u32, block: impl Fn(usize) -> Result<i64>) -> Resu
             return Err(Error::COUNT);
         }
         let end = count.checked_add(block).ok_or(Error::VALUE_TOO_LARGE)?;
-        if index == rank as usize {
+        if index == rank.index() {
             part = count as usize..end as usize;
         }
         count = end;
@@ -300,7 +301,7 @@ impl Engine {
         let (mut bytes, mut pieces) = (parts_from(size), Vec::new());
         for peer in 0..size as usize {
             let part = send.part(peer)?;
-            bytes = bytes.saturating_add(if peer == rank as usize { 0 } else { part.bytes() });
+            bytes = bytes.saturating_add(if peer == rank.index() { 0 } else { part.bytes() });
         }
         if bytes > TOLD_LIMIT {
             pieces.try_reserve_exact(size as usize).map_err(|_| Error::NO_MEM)?;
@@ -320,15 +321,15 @@ impl Engine {
             })?
         };
         let (mut outcome, mut is_described) = (Ok(()), false);
-        for peer in (rank..size).chain(0..rank) {
+        for peer in rank.and_on(size) {
             let content = telling.content(self, shared, peer)?;
-            let part = receive.part(peer as usize)?;
+            let part = receive.part(peer.index())?;
             // SAFETY: the peer has told what `write_parts` or the pieces say; what is described stays until all have told that they have ended; the part is writable, and
             // overlaps nothing that is sent (this function's contract).
             let copied = unsafe {
                 is_described |= content.cast::<u64>().read() != 0;
                 if peer == rank {
-                    let own = send.part(rank as usize)?;
+                    let own = send.part(rank.index())?;
                     copy_whole(&own, &part)
                 } else {
                     told_part(shared, peer, content).and_then(|told| copy_whole(&told, &part))
@@ -340,7 +341,7 @@ impl Engine {
             // All have seen it. Nobody leaves before all have what they fetch.
             // SAFETY: nothing is written.
             let ended = unsafe { Telling::begin(shared, sort, 0, |_| Ok(()))? };
-            (0..size).try_for_each(|peer| ended.content(self, shared, peer).map(drop))?;
+            shared.ranks().try_for_each(|peer| ended.content(self, shared, peer).map(drop))?;
         }
         outcome
     }
@@ -354,10 +355,10 @@ unsafe fn write_parts(shared: &Shared, send: &VaryingParts, to: *mut u8) -> Resu
     let mut end = parts_from(shared.size());
     // SAFETY: all of it fits, and the parts are readable (this function's contract).
     unsafe {
-        for peer in 0..shared.size() {
-            let part = send.part(peer as usize)?;
+        for peer in shared.ranks() {
+            let part = send.part(peer.index())?;
             let bytes = if peer == shared.rank { 0 } else { part.bytes() };
-            to.add(8).cast::<u32>().add(peer as usize).write(bytes as u32);
+            to.add(8).cast::<u32>().add(peer.index()).write(bytes as u32);
             if bytes > 0 {
                 copy_whole(&part, &Region::block(to.add(end), bytes))?;
                 end += bytes;
@@ -372,8 +373,8 @@ unsafe fn write_parts(shared: &Shared, send: &VaryingParts, to: *mut u8) -> Resu
 ///
 /// # Safety
 /// `content` is what that rank has told, and tells still.
-unsafe fn told_part(shared: &Shared, peer: u32, content: *const u8) -> Result<Region> {
-    let rank = shared.rank as usize;
+unsafe fn told_part(shared: &Shared, peer: CommRank, content: *const u8) -> Result<Region> {
+    let rank = shared.rank.index();
     // SAFETY: the peer has told a list of pieces, one for each rank, or sizes and parts (this function's contract).
     unsafe {
         let list = content.cast::<u64>().read();

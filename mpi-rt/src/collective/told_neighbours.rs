@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 use core::slice::from_raw_parts;
 use lwk_copy::threshold::{NEIGHBOURS_TELL_UP_TO, TOLD_LIMIT};
 use lwk_path::region::Region;
+use lwk_place::CommRank;
 
 /// What a rank tells: two words; then, for each destination, its rank and its part's bytes, and the parts one after another, from a multiple of 8 on.
 #[derive(Clone, Copy)]
@@ -82,7 +83,7 @@ impl Engine {
             })?
         };
         let mut is_described = false;
-        for rank in 0..shared.size() {
+        for rank in shared.ranks() {
             let content = telling.content(self, shared, rank)?;
             // SAFETY: the rank has told a head.
             is_described |= unsafe { content.cast::<Head>().read().pieces } != 0;
@@ -102,7 +103,7 @@ impl Engine {
             // All have seen it. Nobody leaves before all have what they fetch.
             // SAFETY: nothing is written.
             let ended = unsafe { Telling::begin(shared, sort, 0, |_| Ok(()))? };
-            (0..shared.size()).try_for_each(|rank| ended.content(self, shared, rank).map(drop))?;
+            shared.ranks().try_for_each(|rank| ended.content(self, shared, rank).map(drop))?;
         }
         outcome.map(Some)
     }
@@ -110,7 +111,7 @@ impl Engine {
 
 /// # Safety
 /// The parts are readable, and fit `TOLD_LIMIT` bytes at `to`, with what stands before them.
-unsafe fn write(send: &VaryingParts, partners: &[u32], to: *mut u8) -> Result<()> {
+unsafe fn write(send: &VaryingParts, partners: &[CommRank], to: *mut u8) -> Result<()> {
     let mut end = content_from(partners.len());
     // SAFETY: all of it fits, and the parts are readable (this function's contract).
     unsafe {
@@ -118,7 +119,7 @@ unsafe fn write(send: &VaryingParts, partners: &[u32], to: *mut u8) -> Result<()
         let entries = to.add(HEAD_BYTES).cast::<Entry>();
         for (index, partner) in partners.iter().enumerate() {
             let part = send.part(index)?;
-            entries.add(index).write([*partner, part.bytes() as u32]);
+            entries.add(index).write([partner.0, part.bytes() as u32]);
             copy_whole(&part, &Region::block(to.add(end), part.bytes()))?;
             end += part.bytes();
         }
@@ -128,7 +129,7 @@ unsafe fn write(send: &VaryingParts, partners: &[u32], to: *mut u8) -> Result<()
 
 /// # Safety
 /// `to` is writable for a head and a word.
-unsafe fn describe(pieces: &[Piece], partners: &[u32], to: *mut u8) -> Result<()> {
+unsafe fn describe(pieces: &[Piece], partners: &[CommRank], to: *mut u8) -> Result<()> {
     let head =
         Head { pieces: pieces.as_ptr().expose_provenance() as u64, destinations: partners.len() as u64 };
     // SAFETY: this function's contract.
@@ -143,14 +144,19 @@ unsafe fn describe(pieces: &[Piece], partners: &[u32], to: *mut u8) -> Result<()
 ///
 /// # Safety
 /// `content` is what that rank has told, and tells still.
-unsafe fn told_piece(shared: &Shared, peer: u32, place: PieceIndex, content: *const u8) -> Result<Region> {
+unsafe fn told_piece(
+    shared: &Shared,
+    peer: CommRank,
+    place: PieceIndex,
+    content: *const u8,
+) -> Result<Region> {
     // SAFETY: the peer has told a head and what it says (this function's contract).
     unsafe {
         let head = content.cast::<Head>().read();
         let count = head.destinations as usize;
         let behind = content.add(HEAD_BYTES);
         if head.pieces != 0 {
-            let partners = shared.seen(peer, behind.cast::<u64>().read()).cast::<u32>();
+            let partners = shared.seen(peer, behind.cast::<u64>().read()).cast::<CommRank>();
             let index = index_of(place, count, shared.rank, |index| partners.add(index).read())?;
             let piece = shared.seen(peer, head.pieces).cast::<Piece>().add(index).read();
             if peer == shared.rank {
@@ -160,7 +166,7 @@ unsafe fn told_piece(shared: &Shared, peer: u32, place: PieceIndex, content: *co
             return Ok(Region::of_peer(owner, piece.words, piece.bytes as usize));
         }
         let entries = from_raw_parts(behind.cast::<Entry>(), count);
-        let index = index_of(place, count, shared.rank, |index| entries[index][0])?;
+        let index = index_of(place, count, shared.rank, |index| CommRank(entries[index][0]))?;
         let before: usize = entries[..index].iter().map(|[_, bytes]| *bytes as usize).sum();
         let start = content.add(content_from(count) + before);
         Ok(Region::block(start, entries[index][1] as usize))
@@ -168,7 +174,12 @@ unsafe fn told_piece(shared: &Shared, peer: u32, place: PieceIndex, content: *co
 }
 
 /// Which of `count` pieces is meant. Errors: as for [`told_piece`].
-fn index_of(place: PieceIndex, count: usize, rank: u32, partner: impl Fn(usize) -> u32) -> Result<usize> {
+fn index_of(
+    place: PieceIndex,
+    count: usize,
+    rank: CommRank,
+    partner: impl Fn(usize) -> CommRank,
+) -> Result<usize> {
     match place {
         PieceIndex::At(index) if (index as usize) < count => Ok(index as usize),
         PieceIndex::At(_) => Err(Error::ARG),

@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use lwk_copy::threshold::LEAVES_COPY_FROM;
 use lwk_path::region::Region;
+use lwk_place::CommRank;
 use lwk_ring::REPLY_WORDS;
 
 /// In an answer: whether the leaf is to copy; then the root's part, as [`Region::words`], and its bytes.
@@ -30,12 +31,12 @@ impl Engine {
         communicator: &Communicator,
         send: &BufferArgument,
         receive: &Parts,
-        root: u32,
+        root: CommRank,
     ) -> Result<()> {
         let shared = &communicator.shared;
         let parts = self.parts_of_root(shared, receive, root)?;
         let mine = self.own(shared, send, root)?;
-        let row = |rank: u32| parts.as_ref().ok_or(Error::INTERN)?.part(rank as usize);
+        let row = |rank: CommRank| parts.as_ref().ok_or(Error::INTERN)?.part(rank.index());
         let it = shared.enter_long(sort(Kind::GatherParts, root, 0))?;
         // SAFETY: this rank's part is readable, the root's are writable (this function's contract).
         unsafe { self.gather_by_lines(shared, it, root, mine.as_ref(), row) }
@@ -50,12 +51,12 @@ impl Engine {
         communicator: &Communicator,
         send: &Parts,
         receive: &BufferArgument,
-        root: u32,
+        root: CommRank,
     ) -> Result<()> {
         let shared = &communicator.shared;
         let parts = self.parts_of_root(shared, send, root)?;
         let mine = self.own(shared, receive, root)?;
-        let row = |rank: u32| parts.as_ref().ok_or(Error::INTERN)?.part(rank as usize);
+        let row = |rank: CommRank| parts.as_ref().ok_or(Error::INTERN)?.part(rank.index());
         let it = shared.enter_long(sort(Kind::ScatterParts, root, 0))?;
         // SAFETY: this rank's part is writable, the root's are readable (this function's contract).
         unsafe { self.scatter_by_lines(shared, it, root, mine.as_ref(), row) }
@@ -66,14 +67,19 @@ impl Engine {
         &self,
         shared: &Shared,
         parts: &Parts<'a>,
-        root: u32,
+        root: CommRank,
     ) -> Result<Option<VaryingParts<'a>>> {
         if shared.rank == root { self.varying(parts, shared.size() as usize).map(Some) } else { Ok(None) }
     }
 
     /// This rank's part, unless it is in place, which only the root's may be. Errors: `COUNT`, `TYPE`, `BUFFER`.
     #[inline]
-    pub(super) fn own(&self, shared: &Shared, own: &BufferArgument, root: u32) -> Result<Option<Region>> {
+    pub(super) fn own(
+        &self,
+        shared: &Shared,
+        own: &BufferArgument,
+        root: CommRank,
+    ) -> Result<Option<Region>> {
         if !own.is_in_place() {
             return Ok(Some(self.buffer(own.address, own.count, own.datatype)?));
         }
@@ -89,9 +95,9 @@ impl Engine {
         &mut self,
         shared: &Shared,
         it: Oneway,
-        root: u32,
+        root: CommRank,
         mine: Option<&Region>,
-        row: impl Fn(u32) -> Result<Region>,
+        row: impl Fn(CommRank) -> Result<Region>,
     ) -> Result<()> {
         // SAFETY: `mine` is readable, the root's row writable (this function's contract).
         let outcome = unsafe {
@@ -110,7 +116,7 @@ impl Engine {
     /// # Safety
     /// `mine` is readable.
     #[inline]
-    unsafe fn give_part(&mut self, shared: &Shared, it: Oneway, root: u32, mine: &Region) -> Result<()> {
+    unsafe fn give_part(&mut self, shared: &Shared, it: Oneway, root: CommRank, mine: &Region) -> Result<()> {
         // SAFETY: `mine` is readable (this function's contract), and a leaf gives by its own lines, once.
         unsafe { self.give(shared, it, shared.rank, mine)? };
         if mine.bytes() <= LONG_BYTES {
@@ -136,14 +142,14 @@ impl Engine {
         shared: &Shared,
         it: Oneway,
         mine: Option<&Region>,
-        row: impl Fn(u32) -> Result<Region>,
+        row: impl Fn(CommRank) -> Result<Region>,
     ) -> Result<()> {
         let (root, mut outcome, mut has_left) = (shared.rank, Ok(()), false);
         if let Some(mine) = mine {
             // SAFETY: both are this rank's own, which do not overlap (this function's contract).
             outcome = row(root).and_then(|part| unsafe { copy_whole(mine, &part) });
         }
-        for rank in (0..shared.size()).filter(|rank| *rank != root) {
+        for rank in shared.ranks().filter(|rank| *rank != root) {
             let taken = self.await_given(shared, rank, rank, it).and_then(|given| {
                 let part = row(rank)?;
                 // SAFETY: the line has not been ended, and the part is writable (this function's contract).
@@ -166,10 +172,10 @@ impl Engine {
         &mut self,
         shared: &Shared,
         it: Oneway,
-        row: impl Fn(u32) -> Result<Region>,
+        row: impl Fn(CommRank) -> Result<Region>,
     ) -> Result<()> {
         let mut outcome = Ok(());
-        for rank in (0..shared.size()).filter(|rank| *rank != shared.rank) {
+        for rank in shared.ranks().filter(|rank| *rank != shared.rank) {
             // It is there, or will not come, as before.
             let ended = self.await_given(shared, rank, rank, it).and_then(|given| {
                 if !given.is_described() || !is_left(shared, &given, &row(rank)?) {
@@ -192,9 +198,9 @@ impl Engine {
         &mut self,
         shared: &Shared,
         it: Oneway,
-        root: u32,
+        root: CommRank,
         mine: Option<&Region>,
-        row: impl Fn(u32) -> Result<Region>,
+        row: impl Fn(CommRank) -> Result<Region>,
     ) -> Result<()> {
         // SAFETY: `mine` is writable, the root's row readable (this function's contract).
         let outcome = unsafe {
@@ -213,7 +219,7 @@ impl Engine {
     /// # Safety
     /// `mine` is writable.
     #[inline]
-    unsafe fn take_part(&mut self, shared: &Shared, it: Oneway, root: u32, mine: &Region) -> Result<()> {
+    unsafe fn take_part(&mut self, shared: &Shared, it: Oneway, root: CommRank, mine: &Region) -> Result<()> {
         let given = self.await_given(shared, root, shared.rank, it)?;
         // SAFETY: the line has not been ended, and `mine` is writable (this function's contract).
         unsafe { take_given(shared, it, root, &given, mine) }
@@ -229,10 +235,10 @@ impl Engine {
         shared: &Shared,
         it: Oneway,
         mine: Option<&Region>,
-        row: impl Fn(u32) -> Result<Region>,
+        row: impl Fn(CommRank) -> Result<Region>,
     ) -> Result<()> {
         let (root, mut outcome, mut is_long) = (shared.rank, Ok(()), false);
-        for rank in (0..shared.size()).filter(|rank| *rank != root) {
+        for rank in shared.ranks().filter(|rank| *rank != root) {
             let given = row(rank).and_then(|part| {
                 is_long |= part.bytes() > LONG_BYTES;
                 // SAFETY: the part is readable (this function's contract); in a scatter only the root gives by a leaf's lines.
@@ -254,10 +260,10 @@ impl Engine {
         &mut self,
         shared: &Shared,
         it: Oneway,
-        row: impl Fn(u32) -> Result<Region>,
+        row: impl Fn(CommRank) -> Result<Region>,
     ) -> Result<()> {
         let mut outcome = Ok(());
-        for rank in (0..shared.size()).filter(|rank| *rank != shared.rank) {
+        for rank in shared.ranks().filter(|rank| *rank != shared.rank) {
             if row(rank)?.bytes() > LONG_BYTES {
                 let reply = shared.reply(rank, it)?;
                 let ended = self.await_rank(shared, rank, || reply.has_ended(it.number));
@@ -275,7 +281,7 @@ impl Engine {
 pub(super) unsafe fn obey(
     shared: &Shared,
     it: Oneway,
-    root: u32,
+    root: CommRank,
     mine: &Region,
     answer: [u64; REPLY_WORDS],
 ) -> Result<()> {
@@ -298,7 +304,7 @@ pub(super) unsafe fn obey(
 pub(super) unsafe fn take_given(
     shared: &Shared,
     it: Oneway,
-    root: u32,
+    root: CommRank,
     given: &Given,
     to: &Region,
 ) -> Result<()> {
@@ -326,7 +332,7 @@ pub(super) fn is_left(shared: &Shared, given: &Given, part: &Region) -> bool {
 pub(super) unsafe fn take_or_leave(
     shared: &Shared,
     it: Oneway,
-    rank: u32,
+    rank: CommRank,
     given: &Given,
     part: &Region,
 ) -> Result<()> {

@@ -15,6 +15,7 @@ use crate::handle::Handle;
 use crate::request::Request;
 use crate::status::Status;
 use alloc::rc::Rc;
+use lwk_place::CommRank;
 
 /// Which way data goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -182,7 +183,7 @@ impl Engine {
                 before = before.saturating_add(part);
             }
         })?;
-        let share = if rank == 0 { self.advance_pointer(shared, all) } else { Ok(0) };
+        let share = if rank == CommRank::FIRST { self.advance_pointer(shared, all) } else { Ok(0) };
         let starts = self.exchange_outcomes(&communicator, share)?;
         let start = starts.first().copied().ok_or(Error::INTERN)?;
         start.checked_add(before).ok_or(Error::ARG)

@@ -38,6 +38,7 @@ use access_mode::AccessMode;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_place::CommRank;
 use opened::Opened;
 use shared::{Control, SharedWords};
 use split::Begun;
@@ -86,7 +87,7 @@ impl Engine {
         communicator: &Communicator,
         work: impl FnOnce(&mut Engine) -> Result<()>,
     ) -> Result<()> {
-        let outcome = if communicator.rank == 0 { work(self) } else { Ok(()) };
+        let outcome = if communicator.rank == CommRank::FIRST { work(self) } else { Ok(()) };
         self.exchange_outcomes(communicator, outcome.map(|()| 0)).map(drop)
     }
 }

@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_path::{Reach, seen_from_here};
-use lwk_place::peer_of;
+use lwk_place::{CommRank, peer_of};
 
 /// Opens a file; all ranks of the communicator must call it. `mode` is `amode`. The file's errors go to the handler of `MPI_FILE_NULL` until it is
 /// given another.
@@ -99,7 +99,7 @@ impl Engine {
         draft: Draft<'_>,
         opened: &mut Option<Opened>,
     ) -> Result<Handle> {
-        let first = parent.rank == 0;
+        let first = parent.rank == CommRank::FIRST;
         let own = if first { self.make_file(&draft, opened).map(Some) } else { Ok(None) };
         let address = own.as_ref().map_err(|error| *error).map(|own| {
             own.as_ref().map_or(0, |control| core::ptr::from_ref(&**control).expose_provenance() as u64)

@@ -71,7 +71,7 @@ impl<'mpi> Communicator<'mpi> {
     /// Whom this rank receives from and whom it sends to, in any topology. Errors: `TOPOLOGY` if there is none.
     pub fn neighbours(&self) -> Result<(Vec<i32>, Vec<i32>)> {
         with(|engine| {
-            let rank = engine.rank(self.handle())?;
+            let rank = engine.communicator(self.handle())?.rank;
             engine.topology(self.handle())?.neighbours(rank)
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
+use lwk_place::CommRank;
 
 /// The edges of one rank.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,20 +43,20 @@ impl DistributedGraph {
     }
 
     /// Adds the edges of `rank` among those that one rank has named, as [`to_words`] makes them.
-    pub(crate) fn add(&mut self, rank: u32, words: &[u32]) {
+    pub(crate) fn add(&mut self, rank: CommRank, words: &[u32]) {
         let Some((weighted, edges)) = words.split_first() else { return };
         if *weighted != 0 && self.weights.is_none() {
             self.weights = Some((Vec::new(), Vec::new()));
         }
         for edge in edges.as_chunks::<3>().0 {
             let [source, destination, weight] = edge.map(|word| word as i32);
-            if destination == rank as i32 {
+            if destination == rank.number() {
                 self.sources.push(source);
                 if let Some((weights, _)) = &mut self.weights {
                     weights.push(weight);
                 }
             }
-            if source == rank as i32 {
+            if source == rank.number() {
                 self.destinations.push(destination);
                 if let Some((_, weights)) = &mut self.weights {
                     weights.push(weight);
@@ -96,7 +97,7 @@ mod tests {
         let mut graphs = vec![DistributedGraph::none(); 3];
         for named in edges {
             let words = to_words(named, true);
-            graphs.iter_mut().enumerate().for_each(|(rank, graph)| graph.add(rank as u32, &words));
+            graphs.iter_mut().enumerate().for_each(|(rank, graph)| graph.add(CommRank::at(rank), &words));
         }
         assert_eq!((&graphs[0].sources, &graphs[0].destinations), (&vec![2], &vec![1, 1]));
         assert_eq!(graphs[0].weights, Some((vec![7], vec![5, 8])));

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_place::CommRank;
 
 /// The topology of a communicator.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,10 +39,10 @@ impl Topology {
 
     /// The neighbours of a rank, as neighbourhood collectives count them (MPI-5.0, section 8.6): those it receives from and those it
     /// sends to, each in the order of its buffers. Beside the edges of a grid stand null processes. Errors: `RANK`.
-    pub fn neighbours(&self, rank: u32) -> Result<(Vec<i32>, Vec<i32>)> {
+    pub fn neighbours(&self, rank: CommRank) -> Result<(Vec<i32>, Vec<i32>)> {
         match self {
-            Topology::Cartesian(it) => it.neighbours(rank as i32).map(|all| (all.clone(), all)),
-            Topology::Graph(it) => it.neighbours(rank as i32).map(|all| (all.to_vec(), all.to_vec())),
+            Topology::Cartesian(it) => it.neighbours(rank.number()).map(|all| (all.clone(), all)),
+            Topology::Graph(it) => it.neighbours(rank.number()).map(|all| (all.to_vec(), all.to_vec())),
             Topology::Distributed(it) => Ok((it.sources.clone(), it.destinations.clone())),
         }
     }
@@ -91,7 +92,7 @@ impl Engine {
         topology: Topology,
     ) -> Result<Option<Handle>> {
         let members = it.members.get(..count).ok_or(Error::INTERN)?;
-        let within = (it.rank as usize) < count;
+        let within = it.rank.index() < count;
         let Some(mut made) = self.make_intra(it, within.then(|| members.into()))? else { return Ok(None) };
         made.topology = Some(Rc::new(topology));
         Ok(Some(self.insert_child(parent, made)))
@@ -114,7 +115,7 @@ impl Engine {
     pub fn cart_sub(&mut self, communicator: Handle, remain: &[bool]) -> Result<Handle> {
         let it = self.communicator(communicator)?.clone();
         let grid = self.cartesian(communicator)?.clone();
-        let (part, ranks) = grid.part(it.rank as i32, remain)?;
+        let (part, ranks) = grid.part(it.rank.number(), remain)?;
         let members = ranks.iter().map(|rank| it.members[*rank as usize]).collect();
         let mut made = self.make_intra(&it, Some(members))?.ok_or(Error::INTERN)?;
         made.topology = Some(Rc::new(Topology::Cartesian(part)));
@@ -128,7 +129,7 @@ impl Engine {
         if size > it.size() as i64 {
             return Err(Error::DIMS);
         }
-        Ok(if (it.rank as i64) < size { it.rank as i32 } else { UNDEFINED })
+        Ok(if i64::from(it.rank.0) < size { it.rank.number() } else { UNDEFINED })
     }
 
     /// A communicator of the first ranks of the parent as a graph; `None` for ranks that are left over. All ranks of the parent must call it, with the
@@ -150,7 +151,7 @@ impl Engine {
         if nodes > it.size() as usize {
             return Err(Error::ARG);
         }
-        Ok(if (it.rank as usize) < nodes { it.rank as i32 } else { UNDEFINED })
+        Ok(if it.rank.index() < nodes { it.rank.number() } else { UNDEFINED })
     }
 
     /// A communicator of the same ranks, of which each names its own neighbours. All ranks must call it. Errors: `COMM`, also for an

@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use lwk_path::seen_from_here;
-use lwk_place::peer_of;
+use lwk_place::{CommRank, peer_of};
 
 impl Engine {
     /// A window with `size` bytes of new, zeroed memory in this rank. All ranks of the communicator must call it. Also answers where the
@@ -40,7 +40,7 @@ impl Engine {
         let total =
             draft.parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.size)).ok_or(Error::NO_MEM)?;
         // Rank 0's is the memory of all.
-        let memory = if draft.parent.rank == 0 { Memory::new(total) } else { Ok(None) };
+        let memory = if draft.parent.rank == CommRank::FIRST { Memory::new(total) } else { Ok(None) };
         let here = memory.as_ref().map(|memory| memory.as_ref().map_or(0, Memory::address) as u64);
         let words = self.exchange_outcomes(&draft.parent, here.map_err(|error| *error))?;
         let root = *draft.parent.members.first().ok_or(Error::INTERN)?;
@@ -53,7 +53,7 @@ impl Engine {
             part.base = end;
             end = end.wrapping_add(part.size as usize);
         }
-        let base = draft.parts.get(draft.parent.rank as usize).ok_or(Error::INTERN)?.base;
+        let base = draft.parts.get(draft.parent.rank.index()).ok_or(Error::INTERN)?.base;
         let window = self.finish(draft, Flavor::Shared, memory?)?;
         Ok((window, core::ptr::with_exposed_provenance_mut(base)))
     }

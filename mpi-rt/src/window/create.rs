@@ -165,7 +165,7 @@ impl Engine {
         for ((member, control), part) in parent.members.iter().zip(controls).zip(&parts) {
             let reached = control.zip(peer_of(*member));
             let base = match reached {
-                _ if targets.len() == rank as usize => part.base,
+                _ if targets.len() == rank.index() => part.base,
                 Some((_, peer)) => seen_from_here::<u8>(peer, part.base).expose_provenance(),
                 None => 0,
             };
@@ -173,8 +173,8 @@ impl Engine {
                 Some((control, peer)) => {
                     // SAFETY: the control words are the peer's, who has a line for each rank.
                     let lines = unsafe { lines_of(peer, control, ranks) };
-                    let line = lines.get(rank as usize).ok_or(Error::INTERN)?;
-                    let beside = Beside::new(control, lines, Some(rank as usize), single_targets.clone());
+                    let line = lines.get(rank.index()).ok_or(Error::INTERN)?;
+                    let beside = Beside::new(control, lines, Some(rank.index()), single_targets.clone());
                     Some(Mapped { control, line, beside: Rc::new(beside) })
                 }
                 None => None,
@@ -194,7 +194,7 @@ impl Engine {
                 world_rank: *member,
             });
         }
-        let mine = parts.get(rank as usize).ok_or(Error::INTERN)?;
+        let mine = parts.get(rank.index()).ok_or(Error::INTERN)?;
         let attributes = Box::new(Attributes::new(flavor, mine));
         let communicator = self.duplicate_hidden(&parent)?;
         if communicator.is_out_of_reach() {

@@ -155,7 +155,7 @@ impl Window {
 
     /// The lock of this rank's part.
     fn own_lock(&self) -> Result<&'static TargetLock> {
-        let own = self.targets.get(self.communicator.rank as usize);
+        let own = self.targets.get(self.communicator.rank.index());
         own.and_then(|target| target.mapped.as_ref()).map(|mapped| &mapped.control.lock).ok_or(Error::INTERN)
     }
 

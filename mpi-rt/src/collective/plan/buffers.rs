@@ -2,7 +2,7 @@
 
 use super::{Move, Piece, PieceIndex, Plan, Role, Snapshot, Users, pieces, role};
 use crate::collective::arguments::{BufferArgument, Parts};
-use crate::collective::channel::{Kind, check};
+use crate::collective::channel::{Kind, NO_ROOT, check};
 use crate::collective::group_ranges::GroupRanges;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -46,7 +46,7 @@ impl Engine {
     ) -> Result<Plan> {
         let (role, agreed) = role(communicator, groups, root)?;
         let mut plan = Plan::new(communicator, check(Kind::Gather, agreed, 0));
-        let place = PieceIndex::At(groups.rank);
+        let place = PieceIndex::At(groups.rank.0);
         match role {
             Role::Root => {
                 let regions = self.parts(receive, groups.remote.len(), &mut plan.kept)?;
@@ -77,7 +77,7 @@ impl Engine {
     ) -> Result<Plan> {
         let (role, agreed) = role(communicator, groups, root)?;
         let mut plan = Plan::new(communicator, check(Kind::Scatter, agreed, 0));
-        let place = PieceIndex::At(groups.rank);
+        let place = PieceIndex::At(groups.rank.0);
         match role {
             Role::Root => {
                 let regions = self.parts(send, groups.remote.len(), &mut plan.kept)?;
@@ -105,7 +105,7 @@ impl Engine {
         send: &BufferArgument,
         receive: &Parts,
     ) -> Result<Plan> {
-        let mut plan = Plan::new(communicator, check(Kind::Allgather, 0, 0));
+        let mut plan = Plan::new(communicator, check(Kind::Allgather, NO_ROOT, 0));
         let regions = self.parts(receive, groups.remote.len(), &mut plan.kept)?;
         let in_place = send.is_in_place();
         let own = if !in_place {
@@ -113,11 +113,11 @@ impl Engine {
         } else if groups.inter {
             return Err(Error::BUFFER);
         } else {
-            regions[groups.rank as usize]
+            regions[groups.rank.index()]
         };
         plan.sends = pieces(&[own]);
         for peer in groups.nearest_first().filter(|peer| !(in_place && *peer == groups.me)) {
-            let mine = regions[(peer - groups.remote.start) as usize];
+            let mine = regions[groups.remote.position(peer)];
             plan.moves.push(Move { peer, place: PieceIndex::At(0), mine, push: false });
         }
         plan.users = Users::Range(groups.remote.clone());
@@ -131,7 +131,7 @@ impl Engine {
         send: &Parts,
         receive: &Parts,
     ) -> Result<Plan> {
-        let mut plan = Plan::new(communicator, check(Kind::Alltoall, 0, 0));
+        let mut plan = Plan::new(communicator, check(Kind::Alltoall, NO_ROOT, 0));
         let regions = self.parts(receive, groups.remote.len(), &mut plan.kept)?;
         if send.is_in_place() {
             if groups.inter {
@@ -151,8 +151,8 @@ impl Engine {
             plan.sends = pieces(&self.parts(send, groups.remote.len(), &mut plan.kept)?);
         }
         for peer in groups.nearest_first() {
-            let mine = regions[(peer - groups.remote.start) as usize];
-            plan.moves.push(Move { peer, place: PieceIndex::At(groups.rank), mine, push: false });
+            let mine = regions[groups.remote.position(peer)];
+            plan.moves.push(Move { peer, place: PieceIndex::At(groups.rank.0), mine, push: false });
         }
         plan.users = Users::Range(groups.remote.clone());
         Ok(plan)

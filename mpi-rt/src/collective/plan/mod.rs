@@ -10,7 +10,7 @@ mod buffers;
 mod reductions;
 
 use super::arguments::Call;
-use super::channel::{Kind, check};
+use super::channel::{Kind, NO_ROOT, check};
 use super::fold::{Reduction, Scratch};
 use super::group_ranges::{GroupRanges, channel_of};
 use crate::abi::{PROC_NULL, ROOT};
@@ -22,6 +22,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use lwk_datatype::Datatype;
 use lwk_path::region::{Region, copy_regions};
+use lwk_place::{CommRank, Ranks};
 
 /// A region as a peer reads it.
 #[derive(Clone, Copy)]
@@ -49,7 +50,7 @@ pub(super) enum PieceIndex {
 #[derive(Clone, Copy)]
 pub(super) struct Move {
     /// The peer: its place in the shared areas.
-    pub peer: u32,
+    pub peer: CommRank,
     pub place: PieceIndex,
     pub mine: Region,
     /// Into the peer's receive buffer; otherwise from its send buffer.
@@ -61,7 +62,7 @@ pub(super) struct Move {
 pub(super) struct Fold {
     pub reduction: Reduction,
     /// Ranks whose contributions are folded.
-    pub sources: Range<u32>,
+    pub sources: Ranks,
     /// Items of the contributions.
     pub part: Range<usize>,
     pub target: Target,
@@ -71,7 +72,7 @@ pub(super) struct Fold {
 #[derive(Clone)]
 pub(super) enum Target {
     /// The same items of what these ranks have posted.
-    Posted(Range<u32>),
+    Posted(Ranks),
     /// A buffer of this rank: address of item 0.
     Own(*mut u8),
 }
@@ -93,13 +94,13 @@ pub(crate) struct Plan {
     pub(super) sends: Vec<Piece>,
     pub(super) receives: Vec<Piece>,
     /// Whom the pieces are for, in a neighbourhood.
-    pub(super) partners: Vec<u32>,
+    pub(super) partners: Vec<CommRank>,
     pub(super) addresses: Option<[u64; 2]>,
     pub(super) snapshot: Option<Snapshot>,
     pub(super) moves: Vec<Move>,
     pub(super) fold: Option<Fold>,
     /// Ranks that must have posted.
-    pub(super) awaited: Range<u32>,
+    pub(super) awaited: Ranks,
     /// Ranks that use what this rank has posted.
     pub(super) users: Users,
     /// Keeps layouts alive.
@@ -109,15 +110,15 @@ pub(crate) struct Plan {
 /// Ranks that use what a rank has posted.
 #[derive(Clone)]
 pub(super) enum Users {
-    Range(Range<u32>),
-    These(Vec<u32>),
+    Range(Ranks),
+    These(Vec<CommRank>),
 }
 
 /// Who gives and who gets in a rooted operation.
 enum Role {
     Root,
     /// The root is this one, by its place in the shared areas.
-    Of(u32),
+    Of(CommRank),
     /// In the root's group of an intercommunicator, and not the root.
     Beside,
 }
@@ -135,8 +136,8 @@ impl Plan {
             snapshot: None,
             moves: Vec::new(),
             fold: None,
-            awaited: 0..0,
-            users: Users::Range(0..0),
+            awaited: Ranks::NONE,
+            users: Users::Range(Ranks::NONE),
             kept: Vec::new(),
         }
     }
@@ -147,20 +148,20 @@ fn pieces(regions: &[Region]) -> Vec<Piece> {
 }
 
 /// Who the root is to this rank; the root's place in the shared areas where this rank can know it. Errors: `ROOT`.
-fn role(communicator: &Communicator, groups: &GroupRanges, root: i32) -> Result<(Role, u32)> {
+fn role(communicator: &Communicator, groups: &GroupRanges, root: i32) -> Result<(Role, CommRank)> {
     if !groups.inter {
         let root = communicator.root(root)?;
         return Ok((if root == groups.me { Role::Root } else { Role::Of(root) }, root));
     }
     match root {
-        ROOT => Ok((Role::Root, 0)),
-        PROC_NULL => Ok((Role::Beside, 0)),
+        ROOT => Ok((Role::Root, CommRank::FIRST)),
+        PROC_NULL => Ok((Role::Beside, CommRank::FIRST)),
         rank => {
             let rank = u32::try_from(rank).map_err(|_| Error::ROOT)?;
-            if rank >= groups.remote.len() as u32 {
+            if rank >= groups.remote.size() {
                 return Err(Error::ROOT);
             }
-            Ok((Role::Of(groups.remote.start + rank), 0))
+            Ok((Role::Of(CommRank(groups.remote.first().0 + rank)), CommRank::FIRST))
         }
     }
 }
@@ -172,7 +173,7 @@ impl Engine {
         let groups = GroupRanges::of(communicator);
         match *call {
             Call::Barrier => {
-                let mut plan = Plan::new(communicator, check(Kind::Barrier, 0, 0));
+                let mut plan = Plan::new(communicator, check(Kind::Barrier, NO_ROOT, 0));
                 plan.awaited = groups.all();
                 Ok(plan)
             }

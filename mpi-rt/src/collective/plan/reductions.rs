@@ -3,13 +3,14 @@
 use super::{Fold, Plan, Role, Snapshot, Target, Users, role};
 use crate::abi::IN_PLACE;
 use crate::collective::arguments::{Numbers, Reducing};
-use crate::collective::channel::{Kind, check};
+use crate::collective::channel::{Kind, NO_ROOT, check};
 use crate::collective::fold::{Reduction, Scratch};
 use crate::collective::group_ranges::GroupRanges;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::rc::Rc;
+use lwk_place::{CommRank, Ranks};
 
 impl Engine {
     pub(super) fn plan_reduce(
@@ -48,9 +49,9 @@ impl Engine {
         self.check_buffer(send, reducing.count, reducing.datatype)?;
         plan.addresses = Some([address(send), address(reducing.receive)]);
         // Of two groups the root's has no contribution, and so nobody who could fold.
-        let whole = if groups.inter { 0 } else { root };
-        let part = reduction.part(groups.local.len() as u32, groups.rank, whole);
-        let target = Target::Posted(root..root + 1);
+        let whole = if groups.inter { CommRank::FIRST } else { root };
+        let part = reduction.part(groups.local.size(), groups.rank, whole);
+        let target = Target::Posted(Ranks::only(root));
         plan.fold = Some(Fold { reduction, sources: groups.local.clone(), part, target });
         plan.users = Users::Range(groups.local.clone());
         Ok(plan)
@@ -63,11 +64,11 @@ impl Engine {
         reducing: &Reducing,
     ) -> Result<Plan> {
         let reduction = self.reduction(reducing.count, reducing.datatype, reducing.operation)?;
-        let mut plan = Plan::new(communicator, check(Kind::Allreduce, 0, reduction.count as u64));
+        let mut plan = Plan::new(communicator, check(Kind::Allreduce, NO_ROOT, reduction.count as u64));
         let send = self.contribution(reducing, reduction.count, groups)?;
         self.check_buffer(reducing.receive, reducing.count, reducing.datatype)?;
         plan.addresses = Some([address(send), address(reducing.receive)]);
-        let part = reduction.part(groups.local.len() as u32, groups.rank, 0);
+        let part = reduction.part(groups.local.size(), groups.rank, CommRank::FIRST);
         let target = Target::Posted(groups.remote.clone());
         plan.fold = Some(Fold { reduction, sources: groups.local.clone(), part, target });
         plan.users = Users::Range(groups.all());
@@ -88,13 +89,13 @@ impl Engine {
                 return Err(Error::COUNT);
             }
             let end = count.checked_add(block).ok_or(Error::VALUE_TOO_LARGE)?;
-            if rank == groups.rank as usize {
+            if rank == groups.rank.index() {
                 part = count as usize..end as usize;
             }
             count = end;
         }
         let reduction = self.reduction(count, reducing.datatype, reducing.operation)?;
-        let mut plan = Plan::new(communicator, check(Kind::ReduceScatter, 0, reduction.count as u64));
+        let mut plan = Plan::new(communicator, check(Kind::ReduceScatter, NO_ROOT, reduction.count as u64));
         let send = self.contribution(reducing, reduction.count, groups)?;
         let send = if reducing.send.addr() == IN_PLACE { plan.snapshot(&reduction, send)? } else { send };
         self.check_buffer(reducing.receive, part.len() as i64, reducing.datatype)?;
@@ -119,17 +120,17 @@ impl Engine {
         }
         let reduction = self.reduction(reducing.count, reducing.datatype, reducing.operation)?;
         let kind = if exclusive { Kind::Exscan } else { Kind::Scan };
-        let mut plan = Plan::new(communicator, check(kind, 0, reduction.count as u64));
+        let mut plan = Plan::new(communicator, check(kind, NO_ROOT, reduction.count as u64));
         let send = self.contribution(reducing, reduction.count, groups)?;
         let send = if reducing.send.addr() == IN_PLACE { plan.snapshot(&reduction, send)? } else { send };
         plan.addresses = Some([address(send), 0]);
-        let sources = 0..groups.me + !exclusive as u32;
-        if !sources.is_empty() {
+        let sources = Ranks(0..groups.me.0 + !exclusive as u32);
+        if sources.size() > 0 {
             self.check_buffer(reducing.receive, reducing.count, reducing.datatype)?;
             let part = 0..reduction.count;
             plan.fold = Some(Fold { reduction, sources, part, target: Target::Own(reducing.receive) });
         }
-        plan.users = Users::Range(groups.me + 1..communicator.shared.size());
+        plan.users = Users::Range(Ranks(groups.me.0 + 1..communicator.shared.size()));
         Ok(plan)
     }
 
