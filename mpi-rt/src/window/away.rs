@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use lwk_datatype::op::Op;
 use lwk_datatype::{Basic, Predefined};
 use lwk_path::region::{Region, copy_regions};
-use lwk_place::WorldRank;
+use lwk_place::{CommRank, WorldRank};
 
 /// What a window's rank is asked for, or told, by number.
 pub(super) mod what {
@@ -47,7 +47,7 @@ const UNHEARD: usize = 1 << 20;
 #[derive(Clone, Copy)]
 pub(super) struct Away {
     pub window: Handle,
-    pub rank: usize,
+    pub rank: CommRank,
     pub at: WorldRank,
     /// The window, as its ranks ask for it.
     pub object: u32,
@@ -212,7 +212,12 @@ impl Engine {
             return self.ask(away.at, away.object, query).map(drop);
         }
         self.tell_target(away, query)?;
-        if self.window(away.window)?.targets.get(away.rank).is_some_and(|target| target.unheard > UNHEARD) {
+        if self
+            .window(away.window)?
+            .targets
+            .get(away.rank.index())
+            .is_some_and(|target| target.unheard > UNHEARD)
+        {
             self.hear(away.window, away.rank)?;
         }
         Ok(())
@@ -222,7 +227,7 @@ impl Engine {
     pub(super) fn tell_target(&mut self, away: &Away, query: Query) -> Result<()> {
         let bytes = query.bytes();
         self.tell(away.at, away.object, query)?;
-        let target = self.window_mut(away.window)?.targets.get_mut(away.rank).ok_or(Error::INTERN)?;
+        let target = self.window_mut(away.window)?.targets.get_mut(away.rank.index()).ok_or(Error::INTERN)?;
         let is_first = target.unheard == 0;
         target.unheard += bytes;
         self.unheard += u32::from(is_first);
@@ -232,10 +237,10 @@ impl Engine {
     }
 
     /// Waits until a target has taken in what this rank has told it. Errors: `WIN`, `NO_MEM`, the target's.
-    pub(super) fn hear(&mut self, window: Handle, rank: usize) -> Result<()> {
+    pub(super) fn hear(&mut self, window: Handle, rank: CommRank) -> Result<()> {
         let it = self.window(window)?;
         match it.away(window, rank) {
-            Some(away) if it.targets.get(rank).is_some_and(|target| target.unheard > 0) => {
+            Some(away) if it.targets.get(rank.index()).is_some_and(|target| target.unheard > 0) => {
                 self.ask_last(&away, Query::new(what::HEARD, 0))
             }
             _ => Ok(()),
@@ -245,7 +250,7 @@ impl Engine {
     /// Asks a target whose answer says that it has taken in all before. Errors: `WIN`, `NO_MEM`, the target's.
     pub(super) fn ask_last(&mut self, away: &Away, query: Query) -> Result<()> {
         let outcome = self.ask(away.at, away.object, query);
-        let target = self.window_mut(away.window)?.targets.get_mut(away.rank).ok_or(Error::INTERN)?;
+        let target = self.window_mut(away.window)?.targets.get_mut(away.rank.index()).ok_or(Error::INTERN)?;
         let was_unheard = target.unheard > 0;
         target.unheard = 0;
         self.unheard -= u32::from(was_unheard);
@@ -256,7 +261,7 @@ impl Engine {
     #[cold]
     pub(super) fn hear_all(&mut self, window: Handle) -> Result<()> {
         let mut outcome = Ok(());
-        for rank in 0..self.window(window)?.targets.len() {
+        for rank in self.window(window)?.ranks() {
             outcome = outcome.and(self.hear(window, rank));
         }
         outcome
@@ -265,8 +270,8 @@ impl Engine {
 
 impl super::Window {
     /// How a target is asked; `None` if its memory can be loaded and stored.
-    pub(super) fn away(&self, window: Handle, rank: usize) -> Option<Away> {
-        let target = self.targets.get(rank).filter(|target| target.mapped.is_none())?;
+    pub(super) fn away(&self, window: Handle, rank: CommRank) -> Option<Away> {
+        let target = self.targets.get(rank.index()).filter(|target| target.mapped.is_none())?;
         let (at, object) = (target.world_rank, self.communicator.context);
         Some(Away { window, rank, at, object, offset: 0, is_checked: true })
     }

@@ -10,6 +10,7 @@ use alloc::rc::Rc;
 use core::cell::Cell;
 use lwk_copy::threshold::{BULK_BYTES, BULK_ELEMENTS};
 use lwk_epoch::{ElementLock, PairLine, Singly};
+use lwk_place::CommRank;
 
 /// How elements are updated now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,10 +44,10 @@ impl Beside {
     pub fn new(
         control: &'static Control,
         lines: &'static [PairLine],
-        rank: Option<usize>,
+        rank: Option<CommRank>,
         single_targets: Rc<Cell<u32>>,
     ) -> Beside {
-        let own = rank.and_then(|rank| lines.get(rank)).map(|line| &line.singly);
+        let own = rank.and_then(|rank| lines.get(rank.index())).map(|line| &line.singly);
         Beside {
             manner: Cell::new(Manner::Undecided),
             bulk_bytes: Cell::new(BULK_BYTES),

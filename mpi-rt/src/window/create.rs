@@ -174,7 +174,7 @@ impl Engine {
                     // SAFETY: the control words are the peer's, who has a line for each rank.
                     let lines = unsafe { lines_of(peer, control, ranks) };
                     let line = lines.get(rank.index()).ok_or(Error::INTERN)?;
-                    let beside = Beside::new(control, lines, Some(rank.index()), single_targets.clone());
+                    let beside = Beside::new(control, lines, Some(rank), single_targets.clone());
                     Some(Mapped { control, line, beside: Rc::new(beside) })
                 }
                 None => None,

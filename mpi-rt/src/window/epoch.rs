@@ -7,6 +7,7 @@ use super::{LockKind, Target, Window};
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
 use lwk_epoch::Ticket;
+use lwk_place::CommRank;
 
 /// What this rank has begun and not ended.
 pub(super) struct Epochs {
@@ -15,11 +16,11 @@ pub(super) struct Epochs {
     /// One of the locks is the null process's.
     pub locked_nobody: bool,
     /// Ranks that this rank has started access to; the list is kept for the next time.
-    pub started: Vec<u32>,
+    pub started: Vec<CommRank>,
     /// This rank has posted.
     pub exposed: bool,
     /// To these ranks; the list is kept for the next time.
-    pub exposed_to: Vec<u32>,
+    pub exposed_to: Vec<CommRank>,
     /// Every target may be accessed: fences allow it. For the fast path.
     pub everyone: bool,
 }
@@ -97,8 +98,8 @@ impl Epochs {
 impl Window {
     /// Whether this rank may access the target now. Errors: `RMA_SYNC` if not.
     #[cold]
-    pub(super) fn admit(&mut self, rank: usize) -> Result<()> {
-        let open = self.targets.get(rank).is_some_and(|target| target.open);
+    pub(super) fn admit(&mut self, rank: CommRank) -> Result<()> {
+        let open = self.targets.get(rank.index()).is_some_and(|target| target.open);
         if self.epochs.everyone || open {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use lwk_epoch::{PairLine, TargetLock};
-use lwk_place::WorldRank;
+use lwk_place::{CommRank, WorldRank};
 
 impl Engine {
     /// Exposes this rank's memory to a group of origins. Errors: `WIN`, `ASSERT`; `GROUP` for ranks that are none of the window's; `RMA_SYNC`
@@ -36,8 +36,8 @@ impl Engine {
         for world_rank in group {
             let it = self.window_mut(window)?;
             let rank = it.rank_of(*world_rank)?;
-            it.epochs.exposed_to.push(rank as u32);
-            let origin = it.targets.get_mut(rank).ok_or(Error::INTERN)?;
+            it.epochs.exposed_to.push(rank);
+            let origin = it.targets.get_mut(rank.index()).ok_or(Error::INTERN)?;
             origin.exposures += 1;
             let number = origin.exposures;
             match &origin.mapped {
@@ -65,9 +65,9 @@ impl Engine {
         for world_rank in group {
             let it = self.window_mut(window)?;
             let rank = it.rank_of(*world_rank)?;
-            it.epochs.started.push(rank as u32);
+            it.epochs.started.push(rank);
             let line = it.own.line(rank)?;
-            let target = it.targets.get_mut(rank).ok_or(Error::INTERN)?;
+            let target = it.targets.get_mut(rank.index()).ok_or(Error::INTERN)?;
             target.accesses += 1;
             target.open = true;
             let number = target.accesses;
@@ -89,7 +89,7 @@ impl Engine {
         it.epochs.access = Access::Not;
         let mut is_one_away = false;
         for rank in &it.epochs.started {
-            let target = it.targets.get_mut(*rank as usize).ok_or(Error::INTERN)?;
+            let target = it.targets.get_mut(rank.index()).ok_or(Error::INTERN)?;
             target.open = false;
             match &target.mapped {
                 Some(Mapped { line, .. }) => line.completed.announce(target.accesses),
@@ -104,8 +104,8 @@ impl Engine {
     fn complete_away(&mut self, window: Handle) -> Result<()> {
         for index in 0.. {
             let it = self.window(window)?;
-            let Some(rank) = it.epochs.started.get(index).map(|rank| *rank as usize) else { break };
-            let target = it.targets.get(rank).ok_or(Error::INTERN)?;
+            let Some(rank) = it.epochs.started.get(index).copied() else { break };
+            let target = it.targets.get(rank.index()).ok_or(Error::INTERN)?;
             if target.mapped.is_none() {
                 let number = target.accesses;
                 self.tell_number(window, rank, what::COMPLETED, number)?;
@@ -116,7 +116,7 @@ impl Engine {
 
     /// Tells a rank out of reach a number of this one's epochs.
     #[cold]
-    fn tell_number(&mut self, window: Handle, rank: usize, what: u64, number: u64) -> Result<()> {
+    fn tell_number(&mut self, window: Handle, rank: CommRank, what: u64, number: u64) -> Result<()> {
         let away = self.window(window)?.away(window, rank).ok_or(Error::INTERN)?;
         self.tell_target(&away, Query::new(what, number))
     }
@@ -171,7 +171,7 @@ impl Window {
             return Err(Error::RMA_SYNC);
         }
         let Some(rank) = self.epochs.exposed_to.get(origin) else { return Ok(None) };
-        let origin = self.targets.get(*rank as usize).ok_or(Error::INTERN)?;
-        Ok(Some((self.own.line(*rank as usize)?, origin.exposures)))
+        let origin = self.targets.get(rank.index()).ok_or(Error::INTERN)?;
+        Ok(Some((self.own.line(*rank)?, origin.exposures)))
     }
 }

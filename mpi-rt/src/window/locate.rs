@@ -9,7 +9,6 @@ use super::beside::Beside;
 use super::dynamic::Attached;
 use super::element::How;
 use super::{Flavor, Mapped, Target};
-use crate::abi::PROC_NULL;
 use crate::datatypes::dense_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -91,11 +90,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn locate(&mut self, place: &TargetBuffer, window: Handle) -> Result<Option<Items>> {
         let it = self.window(window)?;
-        let rank = match usize::try_from(place.rank) {
-            Ok(rank) if rank < it.targets.len() => rank,
-            _ if place.rank == PROC_NULL => return Ok(None),
-            _ => return Err(Error::RANK),
-        };
+        let Some(rank) = it.target_rank(place.rank)? else { return Ok(None) };
         if place.count < 0 {
             return Err(Error::COUNT);
         }
@@ -104,7 +99,7 @@ impl Engine {
         datatype.layout()?.total(place.count as u64)?;
         let it = self.window_mut(window)?;
         it.admit(rank)?;
-        let (flavor, target) = (it.flavor, it.targets.get(rank).ok_or(Error::INTERN)?);
+        let (flavor, target) = (it.flavor, it.targets.get(rank.index()).ok_or(Error::INTERN)?);
         let offset = target.displaced(place.displacement, flavor)?;
         let reached = match &target.mapped {
             Some(Mapped { beside, .. }) => Reached::Mapped { beside: beside.clone(), alone: target.alone },

@@ -41,6 +41,7 @@ pub use create::free;
 pub use locate::{Buffer, TargetBuffer};
 pub use passive::LockKind;
 
+use crate::abi::PROC_NULL;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -52,7 +53,7 @@ use beside::Beside;
 use core::cell::Cell;
 use epoch::{Epochs, Held};
 use lwk_epoch::PairLine;
-use lwk_place::WorldRank;
+use lwk_place::{CommRank, Ranks, WorldRank};
 use shared::{Control, Memory, Own};
 
 /// How a window came by its memory (`MPI_WIN_CREATE_FLAVOR`); the numbers are the binary interface's.
@@ -138,10 +139,23 @@ impl Window {
         }
     }
 
+    fn ranks(&self) -> Ranks {
+        Ranks::all(self.communicator.size())
+    }
+
+    /// A target by the number that a call gives it; `None` for the null process. Errors: `RANK`.
+    fn target_rank(&self, number: i32) -> Result<Option<CommRank>> {
+        match CommRank::of_number(number) {
+            Some(rank) if rank.index() < self.targets.len() => Ok(Some(rank)),
+            _ if number == PROC_NULL => Ok(None),
+            _ => Err(Error::RANK),
+        }
+    }
+
     /// The rank in the window of each world rank. Errors: `GROUP` if one is none of its ranks.
-    fn rank_of(&self, world_rank: WorldRank) -> Result<usize> {
-        let rank = usize::try_from(self.communicator.rank_of(world_rank)).map_err(|_| Error::GROUP)?;
-        if self.targets.get(rank).is_some_and(|target| target.world_rank == world_rank) {
+    fn rank_of(&self, world_rank: WorldRank) -> Result<CommRank> {
+        let rank = CommRank::of_number(self.communicator.rank_of(world_rank)).ok_or(Error::GROUP)?;
+        if self.targets.get(rank.index()).is_some_and(|target| target.world_rank == world_rank) {
             Ok(rank)
         } else {
             Err(Error::GROUP)

@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use lwk_epoch::{complete_at_targets, complete_here};
+use lwk_place::CommRank;
 use lwk_user::job;
 use lwk_user::syscall::sched_yield;
 
@@ -58,7 +59,7 @@ impl Engine {
         if assertions & !mode::NOCHECK != 0 {
             return Err(Error::ASSERT);
         }
-        let rank = it.passive_target(rank)?;
+        let rank = it.target_rank(rank)?;
         let locks = match it.epochs.access {
             Access::Not => 0,
             Access::Locked(locks) => locks,
@@ -73,7 +74,7 @@ impl Engine {
             it.epochs.locked_nobody = true;
             return Ok(());
         };
-        let target = it.targets.get(rank).ok_or(Error::INTERN)?;
+        let target = it.targets.get(rank.index()).ok_or(Error::INTERN)?;
         if target.held != Held::Not {
             return Err(Error::RMA_SYNC);
         }
@@ -86,14 +87,14 @@ impl Engine {
         };
         let it = self.window_mut(window)?;
         it.epochs.access = Access::Locked(locks + 1);
-        it.targets.get_mut(rank).ok_or(Error::INTERN)?.hold(held, kind == LockKind::Exclusive);
+        it.targets.get_mut(rank.index()).ok_or(Error::INTERN)?.hold(held, kind == LockKind::Exclusive);
         Ok(())
     }
 
     /// Ends access to one target. Errors: `WIN`, `RANK`; `RMA_SYNC` if this rank has not locked it.
     pub fn win_unlock(&mut self, rank: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
-        let rank = it.passive_target(rank)?;
+        let rank = it.target_rank(rank)?;
         let Access::Locked(locks) = it.epochs.access else { return Err(Error::RMA_SYNC) };
         let asked = match rank {
             Some(rank) => it.release(window, rank)?,
@@ -137,7 +138,7 @@ impl Engine {
         }
         it.epochs.access = Access::Not;
         let mut outcome = Ok(());
-        for rank in 0..it.targets.len() {
+        for rank in it.ranks() {
             let it = self.window_mut(window)?;
             if let Some(away) = it.release(window, rank)? {
                 outcome = outcome.and(self.leave_away(&away));
@@ -206,7 +207,7 @@ impl Engine {
     fn look_around(&mut self, window: Handle, at: At) -> Result<()> {
         let heard = match at {
             _ if self.unheard == 0 => Ok(()),
-            At::One(rank) => usize::try_from(rank).map_or(Ok(()), |rank| self.hear(window, rank)),
+            At::One(rank) => CommRank::of_number(rank).map_or(Ok(()), |rank| self.hear(window, rank)),
             At::All => self.hear_all(window),
             At::None => Ok(()),
         };
@@ -250,7 +251,7 @@ impl Engine {
 
     /// The same of a target out of reach.
     #[cold]
-    fn ask_for_lock(&mut self, kind: LockKind, rank: usize, window: Handle) -> Result<Held> {
+    fn ask_for_lock(&mut self, kind: LockKind, rank: CommRank, window: Handle) -> Result<Held> {
         let away = self.window(window)?.away(window, rank).ok_or(Error::INTERN)?;
         let what = if kind == LockKind::Exclusive { what::EXCLUDE } else { what::SHARE };
         self.ask(away.at, away.object, Query::new(what, 0))?;
@@ -276,7 +277,7 @@ impl Engine {
             match self
                 .window(window)?
                 .targets
-                .get(refused)
+                .get(refused.index())
                 .ok_or(Error::INTERN)?
                 .mapped
                 .as_ref()
@@ -292,8 +293,8 @@ impl Engine {
 
     /// Shares the locks of all targets but `held`, which this rank shares already; if that is not possible now, shares none, and says
     /// which is not free. Errors: `RMA_CONFLICT`, and then it shares none.
-    fn try_to_share_all(&mut self, window: Handle, held: Option<usize>) -> Result<Option<usize>> {
-        let all = 0..self.window(window)?.targets.len();
+    fn try_to_share_all(&mut self, window: Handle, held: Option<CommRank>) -> Result<Option<CommRank>> {
+        let all = self.window(window)?.ranks();
         let others = || all.clone().filter(|rank| Some(*rank) != held);
         for rank in others() {
             let outcome = self.try_to_share(window, rank);
@@ -308,12 +309,13 @@ impl Engine {
     }
 
     /// Shares the lock of a target if it is free. Errors: `RMA_CONFLICT`.
-    fn try_to_share(&mut self, window: Handle, rank: usize) -> Result<bool> {
+    fn try_to_share(&mut self, window: Handle, rank: CommRank) -> Result<bool> {
         let it = self.window(window)?;
         if let Some(Away { at, object, .. }) = it.away(window, rank) {
             return Ok(self.ask(at, object, Query::new(what::TRY_SHARE, 0))? != 0);
         }
-        let Some(Mapped { control, .. }) = it.targets.get(rank).and_then(|target| target.mapped.as_ref())
+        let Some(Mapped { control, .. }) =
+            it.targets.get(rank.index()).and_then(|target| target.mapped.as_ref())
         else {
             return Err(Error::INTERN);
         };
@@ -327,8 +329,8 @@ impl Engine {
         Ok(true)
     }
 
-    fn leave_shared(&mut self, window: Handle, rank: usize) -> Result<()> {
-        match (self.window(window)?.away(window, rank), self.window(window)?.targets.get(rank)) {
+    fn leave_shared(&mut self, window: Handle, rank: CommRank) -> Result<()> {
+        match (self.window(window)?.away(window, rank), self.window(window)?.targets.get(rank.index())) {
             (Some(away), _) => self.leave_away(&(away, Some(LockKind::Shared)))?,
             (None, Some(Target { mapped: Some(Mapped { control, .. }), .. })) => {
                 control.give_back(Held::Shared)
@@ -347,18 +349,9 @@ impl Target {
 }
 
 impl Window {
-    /// The target's index; `None` for the null process. Errors: `RANK`.
-    fn passive_target(&self, rank: i32) -> Result<Option<usize>> {
-        match usize::try_from(rank) {
-            Ok(index) if index < self.targets.len() => Ok(Some(index)),
-            _ if rank == PROC_NULL => Ok(None),
-            _ => Err(Error::RANK),
-        }
-    }
-
     /// Gives the lock of a target back, unless that has to be asked: then how. Errors: `RMA_SYNC` if this rank has none.
-    fn release(&mut self, window: Handle, rank: usize) -> Result<Option<(Away, Option<LockKind>)>> {
-        let target = self.targets.get_mut(rank).ok_or(Error::INTERN)?;
+    fn release(&mut self, window: Handle, rank: CommRank) -> Result<Option<(Away, Option<LockKind>)>> {
+        let target = self.targets.get_mut(rank.index()).ok_or(Error::INTERN)?;
         let held = target.held;
         if held == Held::Not {
             return Err(Error::RMA_SYNC);

@@ -9,6 +9,7 @@ use core::alloc::Layout;
 use core::ptr::NonNull;
 use lwk_epoch::{Attachments, ElementLock, PairLine, TargetLock};
 use lwk_path::seen_from_here;
+use lwk_place::CommRank;
 use lwk_ring::Published;
 use lwk_user::smartmap::Peer;
 
@@ -81,8 +82,8 @@ impl Own {
     }
 
     /// What a peer has told this rank. Errors: `INTERN` for a rank that the window does not have.
-    pub fn line(&self, rank: usize) -> Result<&'static PairLine> {
-        let line = self.lines.get(rank).ok_or(Error::INTERN)?;
+    pub fn line(&self, rank: CommRank) -> Result<&'static PairLine> {
+        let line = self.lines.get(rank.index()).ok_or(Error::INTERN)?;
         // SAFETY: the lines stay until the window is freed; whoever keeps the reference is part of the window, or of a call on it.
         Ok(unsafe { &*core::ptr::from_ref(line) })
     }
