@@ -23,6 +23,9 @@ pub const NODES_MAX: usize = 4096;
 pub const PEERS_MAX: usize = 1024;
 /// A peer that lets nothing through for so long is gone, in microseconds.
 pub const SILENCE_MAX_US: u64 = 6_000_000;
+/// A node that waits for a peer looks after it far more often than that, in microseconds. If it has not, it has stood still itself, as a virtual machine that is
+/// stopped: that time is not its peers' silence.
+const STOOD_STILL_US: u64 = SILENCE_MAX_US / 2;
 /// How long an acknowledgement waits for data to go with, in microseconds: well below the least time after which a sender asks again.
 pub const ANSWER_US: u64 = 500;
 /// Frames for which an acknowledgement is owed before it goes at once, if none of them has asked for it.
@@ -60,6 +63,8 @@ pub struct Link<T> {
     blocked: u32,
     job: u64,
     epoch: u64,
+    /// When it was looked after last.
+    worked_at: u64,
     counters: Counters,
     index: [PeerIndex; NODES_MAX],
     peers: [Peer; PEERS_MAX],
@@ -355,11 +360,14 @@ impl<T: Zeroable + Copy> Link<T> {
     /// been received or messages queued, and when [`Link::deadline`] has come.
     pub fn work(&mut self, now: u64, upper: &mut impl Upper<T>) {
         self.blocked = 0;
+        let since = now.saturating_sub(core::mem::replace(&mut self.worked_at, now));
+        let stood_still = if since >= STOOD_STILL_US { since } else { 0 };
         let mut at = core::mem::take(&mut self.busy);
         while at != 0 {
             let peer = self.peer(at);
             let next = core::mem::take(&mut peer.next_busy);
             peer.busy = 0;
+            peer.silent_since = peer.silent_since.saturating_add(stood_still).min(now);
             self.work_for(at, now, upper);
             let peer = self.peer(at);
             if peer.first != 0 || !peer.window.is_empty() || peer.owes != 0 || peer.held_next().is_some() {

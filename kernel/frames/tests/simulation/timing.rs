@@ -38,6 +38,23 @@ fn a_peer_that_is_away_for_a_moment_costs_some_frames_at_most() {
     }
 }
 
+/// A machine that is stopped with all its nodes, and goes on later, has lost no peer.
+#[test]
+fn time_in_which_a_node_stands_still_is_nobodys_silence() {
+    let mut it = Simulation::new(8, 2, 1514, Weather { delay_us: 20, ..Weather::default() });
+    it.send(0, 1, 100);
+    it.settle();
+    for stopped_us in [1_000_000, 7_000_000, 60_000_000] {
+        it.world.weather.lost = 1000;
+        it.send(0, 1, 10_000);
+        it.work(0);
+        it.world.weather.lost = 0;
+        it.world.now += stopped_us;
+        it.settle();
+    }
+    assert!(it.world.messages.iter().all(|sent| sent.fate == Fate::Completed));
+}
+
 /// The last frame of a message has none behind it that would tell of its loss.
 #[test]
 fn a_lost_last_frame_is_missed_for_milliseconds_only() {
