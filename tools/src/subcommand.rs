@@ -17,7 +17,7 @@ use crate::tree::{RunFolder, Tree};
 
 /// Time limit of a job that has none of its own, in seconds. It ends what hangs and is no measure of speed: nothing that passes here takes a
 /// tenth of it, so that it passes on a slow and busy machine, too.
-pub const PATIENCE: u64 = 300;
+pub const PATIENCE: u64 = 600;
 /// What a command may take beyond the time limit of its job, in seconds: the image, the node's start on a busy host, and the graces at the
 /// limit and at QEMU's end ([`crate::session`]). A command that takes longer hangs.
 const SLACK: u64 = 400;
