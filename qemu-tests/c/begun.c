@@ -33,12 +33,94 @@ static int length(int number, int rank)
 /* One operation of a rank. */
 struct operation {
     int kind, number, root, count;
+    size_t bytes;
     unsigned *in, *out;
     int *counts, *places;
     MPI_Request request;
 };
 
-enum { BCAST, REDUCE, GATHER, GATHERV, SCATTER, SCATTERV, KINDS };
+/* Those with one direction come first. */
+enum {
+    BCAST,
+    REDUCE,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    DIRECTED,
+    ALLGATHER = DIRECTED,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLREDUCE,
+    BLOCKS,
+    BLOCKSV,
+    SCAN,
+    EXSCAN,
+    NEIGHBOURS_GATHER,
+    NEIGHBOURS_ALL,
+    KINDS
+};
+
+/* A ring of all ranks; it has an end if they are an odd number. */
+static MPI_Comm ring;
+
+/* The ranks before and after this one in the ring, or none. */
+static int beside(int after)
+{
+    int rank = rank_ + (after ? 1 : -1);
+    return size_ % 2 == 0 ? (rank + size_) % size_ : rank == size_ ? -1 : rank;
+}
+
+/* Whether the receive buffer is the one that is sent from: of every second operation of those that can. */
+static int in_place(int kind, int number)
+{
+    return number % 2 && (kind == ALLGATHER || kind == ALLGATHERV || kind == ALLTOALL || kind == ALLREDUCE || kind == SCAN || kind == EXSCAN);
+}
+
+/* Integers of all parts together. */
+static int sum_of(const struct operation *it)
+{
+    int sum = 0;
+    for (int rank = 0; rank < size_; rank++)
+        sum += it->counts[rank];
+    return sum;
+}
+
+/* Fills the buffers, before it is begun. */
+static void set(struct operation *it)
+{
+    int kind = it->kind, number = it->number, equal = it->count;
+    unsigned *from = in_place(kind, number) ? it->out : it->in;
+    memset(it->out, 0xee, it->bytes);
+    switch (kind) {
+    case BCAST:
+        if (rank_ == it->root)
+            fill(it->out, number, it->root, 0, equal);
+        break;
+    case SCATTER:
+    case SCATTERV:
+    case ALLTOALL:
+        for (int rank = 0; rank < size_; rank++)
+            fill(from + (kind == SCATTERV ? it->places[rank] : rank * equal), number, kind == ALLTOALL ? rank_ : it->root, rank, it->counts[rank]);
+        break;
+    case ALLGATHER:
+    case ALLGATHERV:
+        if (from == it->out)
+            from += kind == ALLGATHER ? rank_ * equal : it->places[rank_];
+        fill(from, number, rank_, 0, it->counts[rank_]);
+        break;
+    case BLOCKS:
+    case BLOCKSV:
+        fill(from, number, rank_, 0, sum_of(it));
+        break;
+    case NEIGHBOURS_ALL:
+        fill(from, number, rank_, 0, equal);
+        fill(from + equal, number, rank_, 1, equal);
+        break;
+    default:
+        fill(from, number, rank_, 0, it->counts[rank_]);
+    }
+}
 
 static void make(struct operation *it, int kind, int number)
 {
@@ -50,27 +132,14 @@ static void make(struct operation *it, int kind, int number)
     it->places = malloc((size_t)size_ * sizeof(int));
     int end = 0;
     for (int rank = 0; rank < size_; rank++) {
-        it->counts[rank] = kind == GATHERV || kind == SCATTERV ? length(number, rank) : it->count;
+        it->counts[rank] = kind == GATHERV || kind == SCATTERV || kind == ALLGATHERV || kind == BLOCKSV ? length(number, rank) : it->count;
         it->places[rank] = end;
         end += it->counts[rank] + 1;
     }
-    it->in = malloc((size_t)(end + LONGEST) * sizeof(int));
-    it->out = malloc((size_t)(end + LONGEST) * sizeof(int));
-    memset(it->out, 0xee, (size_t)(end + LONGEST) * sizeof(int));
-    int equal = it->count;
-    switch (kind) {
-    case BCAST:
-        if (rank_ == it->root)
-            fill(it->out, number, it->root, 0, it->count);
-        break;
-    case SCATTER:
-    case SCATTERV:
-        for (int rank = 0; rank < size_; rank++)
-            fill(it->in + (kind == SCATTER ? rank * equal : it->places[rank]), number, it->root, rank, it->counts[rank]);
-        break;
-    default:
-        fill(it->in, number, rank_, 0, it->counts[rank_]);
-    }
+    it->bytes = (size_t)(end + 2 * LONGEST) * sizeof(int);
+    it->in = malloc(it->bytes);
+    it->out = malloc(it->bytes);
+    set(it);
     it->request = MPI_REQUEST_NULL;
 }
 
@@ -88,6 +157,7 @@ static void begin_it(struct operation *it, MPI_Comm c)
     MPI_Datatype t = MPI_UNSIGNED;
     MPI_Request *r = &it->request;
     int n = it->count, mine = it->counts[rank_];
+    void *from = in_place(it->kind, it->number) ? MPI_IN_PLACE : it->in;
     switch (it->kind) {
     case BCAST:
         OK(MPI_Ibcast(it->out, n, t, it->root, c, r));
@@ -104,6 +174,36 @@ static void begin_it(struct operation *it, MPI_Comm c)
     case SCATTER:
         OK(MPI_Iscatter(it->in, n, t, it->out, n, t, it->root, c, r));
         break;
+    case ALLGATHER:
+        OK(MPI_Iallgather(from, n, t, it->out, n, t, c, r));
+        break;
+    case ALLGATHERV:
+        OK(MPI_Iallgatherv(from, mine, t, it->out, it->counts, it->places, t, c, r));
+        break;
+    case ALLTOALL:
+        OK(MPI_Ialltoall(from, n, t, it->out, n, t, c, r));
+        break;
+    case ALLREDUCE:
+        OK(MPI_Iallreduce(from, it->out, n, t, MPI_SUM, c, r));
+        break;
+    case BLOCKS:
+        OK(MPI_Ireduce_scatter_block(from, it->out, n, t, MPI_SUM, c, r));
+        break;
+    case BLOCKSV:
+        OK(MPI_Ireduce_scatter(from, it->out, it->counts, t, MPI_SUM, c, r));
+        break;
+    case SCAN:
+        OK(MPI_Iscan(from, it->out, n, t, MPI_SUM, c, r));
+        break;
+    case EXSCAN:
+        OK(MPI_Iexscan(from, it->out, n, t, MPI_SUM, c, r));
+        break;
+    case NEIGHBOURS_GATHER:
+        OK(MPI_Ineighbor_allgather(from, n, t, it->out, n, t, ring, r));
+        break;
+    case NEIGHBOURS_ALL:
+        OK(MPI_Ineighbor_alltoall(from, n, t, it->out, n, t, ring, r));
+        break;
     default:
         OK(MPI_Iscatterv(it->in, it->counts, it->places, t, it->out, mine, t, it->root, c, r));
     }
@@ -115,6 +215,7 @@ static void init_it(struct operation *it, MPI_Comm c)
     MPI_Request *r = &it->request;
     MPI_Info info = MPI_INFO_NULL;
     int n = it->count, mine = it->counts[rank_];
+    void *from = in_place(it->kind, it->number) ? MPI_IN_PLACE : it->in;
     switch (it->kind) {
     case BCAST:
         OK(MPI_Bcast_init(it->out, n, t, it->root, c, info, r));
@@ -131,6 +232,36 @@ static void init_it(struct operation *it, MPI_Comm c)
     case SCATTER:
         OK(MPI_Scatter_init(it->in, n, t, it->out, n, t, it->root, c, info, r));
         break;
+    case ALLGATHER:
+        OK(MPI_Allgather_init(from, n, t, it->out, n, t, c, info, r));
+        break;
+    case ALLGATHERV:
+        OK(MPI_Allgatherv_init(from, mine, t, it->out, it->counts, it->places, t, c, info, r));
+        break;
+    case ALLTOALL:
+        OK(MPI_Alltoall_init(from, n, t, it->out, n, t, c, info, r));
+        break;
+    case ALLREDUCE:
+        OK(MPI_Allreduce_init(from, it->out, n, t, MPI_SUM, c, info, r));
+        break;
+    case BLOCKS:
+        OK(MPI_Reduce_scatter_block_init(from, it->out, n, t, MPI_SUM, c, info, r));
+        break;
+    case BLOCKSV:
+        OK(MPI_Reduce_scatter_init(from, it->out, it->counts, t, MPI_SUM, c, info, r));
+        break;
+    case SCAN:
+        OK(MPI_Scan_init(from, it->out, n, t, MPI_SUM, c, info, r));
+        break;
+    case EXSCAN:
+        OK(MPI_Exscan_init(from, it->out, n, t, MPI_SUM, c, info, r));
+        break;
+    case NEIGHBOURS_GATHER:
+        OK(MPI_Neighbor_allgather_init(from, n, t, it->out, n, t, ring, info, r));
+        break;
+    case NEIGHBOURS_ALL:
+        OK(MPI_Neighbor_alltoall_init(from, n, t, it->out, n, t, ring, info, r));
+        break;
     default:
         OK(MPI_Scatterv_init(it->in, it->counts, it->places, t, it->out, mine, t, it->root, c, info, r));
     }
@@ -140,6 +271,7 @@ static void carry_out(struct operation *it, MPI_Comm c)
 {
     MPI_Datatype t = MPI_UNSIGNED;
     int n = it->count, mine = it->counts[rank_];
+    void *from = in_place(it->kind, it->number) ? MPI_IN_PLACE : it->in;
     switch (it->kind) {
     case BCAST:
         OK(MPI_Bcast(it->out, n, t, it->root, c));
@@ -155,6 +287,36 @@ static void carry_out(struct operation *it, MPI_Comm c)
         break;
     case SCATTER:
         OK(MPI_Scatter(it->in, n, t, it->out, n, t, it->root, c));
+        break;
+    case ALLGATHER:
+        OK(MPI_Allgather(from, n, t, it->out, n, t, c));
+        break;
+    case ALLGATHERV:
+        OK(MPI_Allgatherv(from, mine, t, it->out, it->counts, it->places, t, c));
+        break;
+    case ALLTOALL:
+        OK(MPI_Alltoall(from, n, t, it->out, n, t, c));
+        break;
+    case ALLREDUCE:
+        OK(MPI_Allreduce(from, it->out, n, t, MPI_SUM, c));
+        break;
+    case BLOCKS:
+        OK(MPI_Reduce_scatter_block(from, it->out, n, t, MPI_SUM, c));
+        break;
+    case BLOCKSV:
+        OK(MPI_Reduce_scatter(from, it->out, it->counts, t, MPI_SUM, c));
+        break;
+    case SCAN:
+        OK(MPI_Scan(from, it->out, n, t, MPI_SUM, c));
+        break;
+    case EXSCAN:
+        OK(MPI_Exscan(from, it->out, n, t, MPI_SUM, c));
+        break;
+    case NEIGHBOURS_GATHER:
+        OK(MPI_Neighbor_allgather(from, n, t, it->out, n, t, ring));
+        break;
+    case NEIGHBOURS_ALL:
+        OK(MPI_Neighbor_alltoall(from, n, t, it->out, n, t, ring));
         break;
     default:
         OK(MPI_Scatterv(it->in, it->counts, it->places, t, it->out, mine, t, it->root, c));
@@ -178,9 +340,34 @@ static int right(const struct operation *it)
             good &= it->out[i] == sum;
         }
         return good;
-    default:
-        for (int rank = 0; rank_ == it->root && rank < size_; rank++)
-            good &= holds(it->out + (it->kind == GATHER ? rank * n : it->places[rank]), it->number, rank, 0, it->counts[rank]);
+    case GATHER:
+    case GATHERV:
+    case ALLGATHER:
+    case ALLGATHERV:
+        for (int rank = 0; (rank_ == it->root || it->kind >= DIRECTED) && rank < size_; rank++)
+            good &= holds(it->out + (it->kind == GATHER || it->kind == ALLGATHER ? rank * n : it->places[rank]), it->number, rank, 0, it->counts[rank]);
+        return good;
+    case ALLTOALL:
+        for (int rank = 0; rank < size_; rank++)
+            good &= holds(it->out + rank * n, it->number, rank, rank_, n);
+        return good;
+    case NEIGHBOURS_GATHER:
+    case NEIGHBOURS_ALL:
+        /* What goes one way comes from the other. */
+        for (int after = 0; after < 2; after++)
+            if (beside(after) >= 0)
+                good &= holds(it->out + after * n, it->number, beside(after), it->kind == NEIGHBOURS_ALL ? !after : 0, n);
+        return good;
+    default:;
+        int before = 0, sources = it->kind == SCAN ? rank_ + 1 : it->kind == EXSCAN ? rank_ : size_;
+        for (int rank = 0; rank < rank_ && (it->kind == BLOCKS || it->kind == BLOCKSV); rank++)
+            before += it->counts[rank];
+        for (int i = 0; sources > 0 && i < it->counts[rank_]; i++) {
+            unsigned sum = 0;
+            for (int rank = 0; rank < sources; rank++)
+                sum += value(it->number, rank, 0, before + i);
+            good &= it->out[i] == sum;
+        }
         return good;
     }
 }
@@ -235,9 +422,9 @@ static void givers(void)
     make(&it, SCATTERV, 0);
     carry_out(&it, MPI_COMM_WORLD);
     unmake(&it);
-    for (int i = 0; i < KINDS * 30; i++) {
+    for (int i = 0; i < DIRECTED * 30; i++) {
         int done = 0, longest = 0;
-        make(&it, i % KINDS, i / KINDS);
+        make(&it, i % DIRECTED, i / DIRECTED);
         for (int rank = 0; rank < size_; rank++)
             longest = it.counts[rank] > longest ? it.counts[rank] : longest;
         int from_root = it.kind == BCAST || it.kind == SCATTER || it.kind == SCATTERV;
@@ -252,6 +439,34 @@ static void givers(void)
         } else {
             OK(MPI_Recv(&go, 1, MPI_INT, first, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             begin_it(&it, MPI_COMM_WORLD);
+        }
+        OK(MPI_Wait(&it.request, MPI_STATUS_IGNORE));
+        CHECK(right(&it));
+        unmake(&it);
+    }
+}
+
+/* Where all tell all, the last to call is done at once: it has told what the others want, and they have told what it wants. */
+static void tellers(void)
+{
+    int go = 0;
+    for (int i = 0; i < (KINDS - DIRECTED) * 20; i++) {
+        struct operation it;
+        int done = 0, longest = 0, kind = DIRECTED + i % (KINDS - DIRECTED);
+        make(&it, kind, i / (KINDS - DIRECTED));
+        for (int rank = 0; rank < size_; rank++)
+            longest = it.counts[rank] > longest ? it.counts[rank] : longest;
+        longest *= kind == ALLTOALL || kind == BLOCKS || kind == BLOCKSV ? size_ : kind == NEIGHBOURS_ALL ? 2 : 1;
+        if (rank_ != it.root) {
+            begin_it(&it, MPI_COMM_WORLD);
+            OK(MPI_Send(&go, 1, MPI_INT, it.root, 78, MPI_COMM_WORLD));
+        } else {
+            for (int rank = 0; rank < size_; rank++)
+                if (rank != it.root)
+                    OK(MPI_Recv(&go, 1, MPI_INT, rank, 78, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            begin_it(&it, MPI_COMM_WORLD);
+            OK(MPI_Request_get_status(it.request, &done, MPI_STATUS_IGNORE));
+            CHECK(done || longest > 268);
         }
         OK(MPI_Wait(&it.request, MPI_STATUS_IGNORE));
         CHECK(right(&it));
@@ -276,8 +491,7 @@ static void persistent(MPI_Comm comm, int from)
             OK(MPI_Wait(&all[(i + rank_) % (KINDS * 2)].request, MPI_STATUS_IGNORE));
         for (int i = 0; i < KINDS * 2; i++) {
             CHECK(right(&all[i]));
-            if (all[i].kind != BCAST || rank_ != all[i].root)
-                memset(all[i].out, 0xee, (size_t)LONGEST * sizeof(int));
+            set(&all[i]);
         }
     }
     for (int i = 0; i < KINDS * 2; i++) {
@@ -439,16 +653,21 @@ int main(int argc, char **argv)
     begin(&argc, &argv);
     MPI_Comm comm;
     /* Only where ranks reach each other's memory. */
-    if (argc > 1 && strcmp(argv[1], "lines") == 0)
+    int is_by_lines = argc > 1 && strcmp(argv[1], "lines") == 0;
+    if (is_by_lines)
         givers();
     for (int round = 0; round < 3; round++) {
         OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+        OK(MPI_Cart_create(comm, 1, &size_, (int[]){size_ % 2 == 0}, 0, &ring));
+        if (is_by_lines)
+            tellers();
         for (int kind = 0; kind < KINDS; kind++)
             many(comm, kind, round + kind);
         for (int from = 0; from < 12; from++)
             mixed(comm, from * 11 + round);
         persistent(comm, round * 12);
         too_long(comm);
+        OK(MPI_Comm_free(&ring));
         OK(MPI_Comm_free(&comm));
     }
     for (int round = 0; round < 20; round++)

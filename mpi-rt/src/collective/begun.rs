@@ -118,11 +118,7 @@ impl Engine {
             return Ok(Run::Planned(run));
         }
         let (group, check) = (run.plan.communicator.clone(), run.plan.check);
-        let has_one_direction = matches!(
-            call,
-            Call::Broadcast { .. } | Call::Gather { .. } | Call::Scatter { .. } | Call::Reduce { .. }
-        );
-        if has_one_direction && communicator.inter.is_none() {
+        if !matches!(call, Call::Barrier) && communicator.inter.is_none() {
             // Whether it goes by lines all ranks decide together.
             let lines = self.line_run(call, communicator)?;
             let most = lines.as_ref().map_or(usize::MAX, LineRun::most);

@@ -1,16 +1,20 @@
-//! Short operations with one direction that are begun and completed later, or started again and again: steps along the lines of `oneway`, or along those that a
-//! persistent collective has of its own (`persistent`).
+//! Short operations that are begun and completed later, or started again and again: steps along the lines of `oneway`, or along those that a persistent
+//! collective has of its own (`persistent`).
 //!
 //! Who only gives stores its line and is done when the call returns. Who takes looks once, and is done as well if all is there. What is left then is
-//! pushed on by progress, in any order: an operation's line stays until it has ended in every rank, whatever has ended meanwhile.
+//! pushed on by progress, in any order: an operation's line stays until it has ended in every rank, whatever has ended meanwhile. Where all tell all, every
+//! rank must know that what each tells fits a line: parts that only two know the length of are posted instead.
 
 use super::arguments::{BufferArgument, Call, Division, Parts, Reducing};
 use super::channel::Kind;
 use super::equal_parts::equal;
+use super::line_exchange::{Edge, Exchange};
 use super::line_steps::{Cursor, Job, Lanes, Phase, Row, step};
-use super::matching_calls::{POLLS_PER_LOOK, sort};
+use super::matching_calls::{POLLS_PER_LOOK, sort, sort_of_all_begun};
+use super::neighbourhood::Neighbours;
 use super::oneway::{LONG_BYTES, Oneway};
 use super::persistent::KeptLane;
+use super::plan::PieceIndex;
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -41,6 +45,8 @@ struct Place {
     /// Bytes that all ranks know of, of a part or of all; in the v-forms the longest part that this rank knows.
     bytes: usize,
     is_varying: bool,
+    /// Where one rank has another part than the others.
+    has_root: bool,
     it: Oneway,
 }
 
@@ -52,10 +58,13 @@ impl Place {
     /// Takes the operation's number. Errors: those of `Shared::enter_oneway`.
     fn enter(&mut self, root: CommRank) -> Result<()> {
         let shared = &self.communicator.shared;
+        let common = if self.is_varying { 0 } else { self.bytes };
+        let sort =
+            if self.has_root { sort(self.kind, root, common) } else { sort_of_all_begun(self.kind, common) };
         self.it = match &self.lane {
             Some(lane) => Oneway::of_lane(lane.call()),
-            None if self.is_varying => shared.enter_long(sort(self.kind, root, 0))?,
-            None => shared.enter_oneway(sort(self.kind, root, self.bytes), self.bytes)?,
+            None if self.is_varying => shared.enter_long(sort)?,
+            None => shared.enter_oneway(sort, self.bytes)?,
         };
         Ok(())
     }
@@ -73,7 +82,7 @@ impl LineRun {
 
     /// Whether it goes by the communicator's lines: what all know the length of must fit.
     pub(super) fn fits(&self) -> bool {
-        self.place.is_varying || self.place.bytes <= LONG_BYTES
+        self.place.is_varying && self.place.has_root || self.place.bytes <= LONG_BYTES
     }
 
     /// Has it go by lines of its own.
@@ -132,8 +141,8 @@ impl LineRun {
 }
 
 impl Engine {
-    /// What this rank has to do in a short operation with one direction, by lines. `None` for others, and where there are no lines. Errors: `ROOT`, `COUNT`, `TYPE`,
-    /// `OP`, `BUFFER`, `ARG`, `NO_MEM`.
+    /// What this rank has to do in a short operation, by lines. `None` for others, and where there are no lines. Errors: `ROOT`, `COUNT`, `TYPE`, `OP`, `BUFFER`, `ARG`,
+    /// `TOPOLOGY`, `NO_MEM`, `TRUNCATE`.
     #[inline]
     pub(super) fn line_run(
         &mut self,
@@ -144,27 +153,51 @@ impl Engine {
             return Ok(None);
         }
         let mut kept = Vec::new();
-        let (job, kind, root, is_varying) = match *call {
+        let (is_directed, described) = match self.directed_job(call, communicator, &mut kept)? {
+            Some(described) => (true, Some(described)),
+            None => (false, self.exchange_job(call, communicator, &mut kept)?),
+        };
+        let Some((job, kind, root, is_varying)) = described else { return Ok(None) };
+        let place = Place {
+            communicator: communicator.clone(),
+            lane: None,
+            kind,
+            bytes: job.most(),
+            is_varying,
+            has_root: is_directed,
+            it: Oneway::of_lane(0),
+        };
+        Ok(Some(LineRun { place, job, cursor: Cursor::new(root), _kept: kept, idle: 0 }))
+    }
+
+    /// One with one direction: what to do, its kind and root, and whether parts differ.
+    fn directed_job(
+        &mut self,
+        call: &Call,
+        communicator: &Communicator,
+        kept: &mut Vec<Datatype>,
+    ) -> Result<Option<(Job, Kind, CommRank, bool)>> {
+        Ok(Some(match *call {
             Call::Broadcast { ref buffer, root } => {
                 let root = communicator.root(root)?;
-                (Job::Broadcast(self.part(buffer, &mut kept)?), Kind::Broadcast, root, false)
+                (Job::Broadcast(self.part(buffer, kept)?), Kind::Broadcast, root, false)
             }
             Call::Gather { ref send, ref receive, root } => {
                 let root = communicator.root(root)?;
-                let Some(row) = self.row_of_root(communicator, receive, root, &mut kept)? else {
+                let Some(row) = self.row_of_root(communicator, receive, root, kept)? else {
                     return Ok(None);
                 };
-                let mine = self.own_kept(communicator, send, root, &mut kept)?;
+                let mine = self.own_kept(communicator, send, root, kept)?;
                 let is_varying = receive.division.is_varying();
                 let kind = if is_varying { Kind::GatherParts } else { Kind::Gather };
                 (Job::Gather(mine, row), kind, root, is_varying)
             }
             Call::Scatter { ref send, ref receive, root } => {
                 let root = communicator.root(root)?;
-                let Some(row) = self.row_of_root(communicator, send, root, &mut kept)? else {
+                let Some(row) = self.row_of_root(communicator, send, root, kept)? else {
                     return Ok(None);
                 };
-                let mine = self.own_kept(communicator, receive, root, &mut kept)?;
+                let mine = self.own_kept(communicator, receive, root, kept)?;
                 let is_varying = send.division.is_varying();
                 let kind = if is_varying { Kind::ScatterParts } else { Kind::Scatter };
                 (Job::Scatter(mine, row), kind, root, is_varying)
@@ -177,16 +210,106 @@ impl Engine {
                 }
             }
             _ => return Ok(None),
+        }))
+    }
+
+    /// One in which all tell all: as [`Engine::directed_job`].
+    fn exchange_job(
+        &mut self,
+        call: &Call,
+        communicator: &Communicator,
+        kept: &mut Vec<Datatype>,
+    ) -> Result<Option<(Job, Kind, CommRank, bool)>> {
+        let (exchange, kind, is_varying) = match call {
+            Call::Allgather { send, receive } => {
+                let Some(row) = self.whole_row(communicator, receive, kept)? else { return Ok(None) };
+                let own = row.part(communicator.rank)?;
+                let mine = if send.is_in_place() { own } else { self.part(send, kept)? };
+                if mine.bytes() != own.bytes() {
+                    return Err(if mine.bytes() > own.bytes() { Error::TRUNCATE } else { Error::COUNT });
+                }
+                let is_varying = receive.division.is_varying();
+                let kind = if is_varying { Kind::AllgatherParts } else { Kind::Allgather };
+                (Exchange::Allgather(mine, row), kind, is_varying)
+            }
+            Call::Alltoall { send, receive } => {
+                let sent = if send.is_in_place() { receive } else { send };
+                let (Some(each), Some(count)) = (equal(&sent.division), equal(&receive.division)) else {
+                    return Ok(None);
+                };
+                let sent = self.all_parts(sent, each, communicator.size() as usize, kept)?;
+                let row = self.row(receive, count)?;
+                self.keep(receive.datatype, kept);
+                if sent.bytes() != row.each() * communicator.size() as usize {
+                    return Err(Error::COUNT);
+                }
+                (Exchange::Alltoall(sent, row), Kind::Alltoall, false)
+            }
+            Call::NeighbourAllgather { send, receive } => {
+                match self.grid_edges(communicator, receive, kept)? {
+                    Some(edges) if !send.is_in_place() => {
+                        let mine = self.part(send, kept)?;
+                        let edges = edges.into_iter().map(|edge| Edge { place: 0, parts: 1, ..edge });
+                        (Exchange::Neighbours(mine, edges.collect()), Kind::NeighbourAllgather, true)
+                    }
+                    _ => return Ok(None),
+                }
+            }
+            Call::NeighbourAlltoall { send, receive } => {
+                let edges = self.grid_edges(communicator, receive, kept)?;
+                let (Some(edges), Some(each), false) = (edges, equal(&send.division), send.is_in_place())
+                else {
+                    return Ok(None);
+                };
+                let mine =
+                    self.all_parts(send, each, Neighbours::of(communicator)?.destinations.len(), kept)?;
+                (Exchange::Neighbours(mine, edges), Kind::NeighbourAlltoall, true)
+            }
+            _ => match self.folding_of(communicator, call)? {
+                Some(folding) if folding.reduction.told_bytes().is_some() => {
+                    let kind = folding.kind;
+                    (Exchange::Fold(folding), kind, false)
+                }
+                _ => return Ok(None),
+            },
         };
-        let most = |mine: &Option<Region>, row: &Row| row.most().max(mine.as_ref().map_or(0, Region::bytes));
-        let bytes = match &job {
-            Job::Broadcast(buffer) => buffer.bytes(),
-            Job::Gather(mine, row) | Job::Scatter(mine, row) => most(mine, row),
-            Job::Reduce { reduction, .. } => reduction.dense_bytes().unwrap_or(usize::MAX),
-        };
-        let (communicator, it) = (communicator.clone(), Oneway::of_lane(0));
-        let place = Place { communicator, lane: None, kind, bytes, is_varying, it };
-        Ok(Some(LineRun { place, job, cursor: Cursor::new(root), _kept: kept, idle: 0 }))
+        Ok(Some((Job::Exchange(exchange), kind, CommRank::FIRST, is_varying)))
+    }
+
+    /// The parts for all ranks. `None` if they have datatypes of their own. Errors: those of [`Engine::parts`].
+    fn whole_row(
+        &self,
+        communicator: &Communicator,
+        parts: &Parts,
+        kept: &mut Vec<Datatype>,
+    ) -> Result<Option<Row>> {
+        self.row_of_root(communicator, parts, communicator.rank, kept)
+    }
+
+    /// So many equal parts as one region. Errors: `COUNT`, `TYPE`, `BUFFER`.
+    fn all_parts(&self, parts: &Parts, each: i64, number: usize, kept: &mut Vec<Datatype>) -> Result<Region> {
+        let count = each.checked_mul(number as i64).ok_or(Error::VALUE_TOO_LARGE)?;
+        self.part(&BufferArgument { address: parts.address, count, datatype: parts.datatype }, kept)
+    }
+
+    /// What comes to this rank along the edges of a grid, in equal parts. `None` of other topologies: there neighbours alone know how long parts are, and where.
+    /// Errors: `TOPOLOGY`, and those of [`Engine::row`].
+    fn grid_edges(
+        &self,
+        communicator: &Communicator,
+        parts: &Parts,
+        kept: &mut Vec<Datatype>,
+    ) -> Result<Option<Vec<Edge>>> {
+        let neighbours = Neighbours::of(communicator)?;
+        let Some(count) = equal(&parts.division).filter(|_| neighbours.is_grid()) else { return Ok(None) };
+        let row = self.row(parts, count)?;
+        self.keep(parts.datatype, kept);
+        let sources = &neighbours.sources;
+        let edges = (0..sources.len()).filter_map(|index| {
+            let (source, PieceIndex::At(place)) = neighbours.source(index)? else { return None };
+            Some(Edge { source, place, parts: sources.len() as u32, mine: row.part(CommRank::at(index)) })
+        });
+        Ok(Some(edges.collect()))
     }
 
     /// The parts, at the root. `None` if they have datatypes of their own. Errors: those of [`Engine::parts`].

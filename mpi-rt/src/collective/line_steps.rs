@@ -1,8 +1,9 @@
-//! The steps of short operations with one direction, each of which does what can be done now and never waits: `line_run` calls them again.
+//! The steps of short operations by lines, each of which does what can be done now and never waits: `line_run` calls them again.
 
 use super::area::{SMALL_BYTES, Shared};
 use super::equal_parts::{EqualParts, copy_whole};
 use super::fold::Reduction;
+use super::line_exchange::{self, Exchange};
 use super::oneway::{Given, LONG_BYTES, Oneway};
 use super::persistent::KeptLane;
 use super::varying_parts::{is_left, obey, take_given, take_or_leave};
@@ -17,6 +18,21 @@ pub(super) enum Job {
     Gather(Option<Region>, Row),
     Scatter(Option<Region>, Row),
     Reduce { reduction: Reduction, send: *const u8, receive: *mut u8 },
+    Exchange(Exchange),
+}
+
+impl Job {
+    /// Bytes of the longest part that this rank knows.
+    pub fn most(&self) -> usize {
+        match self {
+            Job::Broadcast(buffer) => buffer.bytes(),
+            Job::Gather(mine, row) | Job::Scatter(mine, row) => {
+                row.most().max(mine.as_ref().map_or(0, Region::bytes))
+            }
+            Job::Reduce { reduction, .. } => reduction.dense_bytes().unwrap_or(usize::MAX),
+            Job::Exchange(exchange) => exchange.most(),
+        }
+    }
 }
 
 /// What the root has for each rank.
@@ -27,7 +43,7 @@ pub(super) enum Row {
 }
 
 impl Row {
-    fn part(&self, rank: CommRank) -> Result<Region> {
+    pub fn part(&self, rank: CommRank) -> Result<Region> {
         match self {
             Row::Nothing => Err(Error::INTERN),
             Row::Equal(parts) => Ok(parts.part(rank)),
@@ -48,6 +64,8 @@ impl Row {
 pub(super) enum Phase {
     /// Lines are filled and emptied.
     Lines,
+    /// This rank has told all what it has for them, and takes what it is told.
+    Taking,
     /// Parts that are too long for a line are on their way.
     LongParts,
     Over,
@@ -59,6 +77,8 @@ pub(super) struct Cursor {
     pub phase: Phase,
     /// The ranks before this one have been seen to.
     next: CommRank,
+    /// Of those from whom this rank takes where all tell all, so many have been seen to.
+    pub taken: u32,
     has_long: bool,
     /// For whom it waits.
     pub awaited: Ranks,
@@ -71,6 +91,7 @@ impl Cursor {
             root,
             phase: Phase::Lines,
             next: CommRank::FIRST,
+            taken: 0,
             has_long: false,
             awaited: Ranks::NONE,
             outcome: Ok(()),
@@ -82,9 +103,13 @@ impl Cursor {
     }
 
     /// Not done: waits for a rank.
-    fn awaits(&mut self, rank: CommRank) -> bool {
+    pub fn awaits(&mut self, rank: CommRank) -> bool {
         self.awaited = Ranks::only(rank);
         false
+    }
+
+    pub fn goes_on_with_taking(&mut self) {
+        self.phase = Phase::Taking;
     }
 
     fn goes_on_with_long_parts(&mut self) {
@@ -121,7 +146,7 @@ impl Lanes<'_> {
         }
     }
 
-    fn given(&self, by: CommRank) -> Option<Given> {
+    pub fn given(&self, by: CommRank) -> Option<Given> {
         match self.lane {
             None => self.shared.given(self.it, by),
             Some(lane) => lane.given(self.it.number, by),
@@ -164,6 +189,7 @@ pub(super) unsafe fn step(lanes: &Lanes, job: &Job, cursor: &mut Cursor) -> bool
                 let bytes = reduction.dense_bytes().unwrap_or(0);
                 give(lanes, &Region::block(*send, bytes), cursor)
             }
+            Job::Exchange(exchange) => line_exchange::step(lanes, exchange, cursor),
         }
     }
 }
@@ -172,7 +198,7 @@ pub(super) unsafe fn step(lanes: &Lanes, job: &Job, cursor: &mut Cursor) -> bool
 ///
 /// # Safety
 /// The part is readable.
-unsafe fn give(lanes: &Lanes, part: &Region, cursor: &mut Cursor) -> bool {
+pub(super) unsafe fn give(lanes: &Lanes, part: &Region, cursor: &mut Cursor) -> bool {
     if !lanes.has_room() {
         cursor.awaited = lanes.shared.ranks();
         return false;

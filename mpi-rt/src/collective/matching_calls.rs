@@ -54,9 +54,20 @@ pub fn sort_of_all(kind: Kind, bytes: usize) -> u64 {
     (kind as u64) << KIND_SHIFT | (bytes as u64).min((1 << KIND_SHIFT) - 1)
 }
 
+/// The same of one that is begun and completed later: a blocking call does not match it.
+#[inline]
+pub fn sort_of_all_begun(kind: Kind, bytes: usize) -> u64 {
+    const BEGUN: usize = 1 << (KIND_SHIFT - 1);
+    const _: () = assert!(TOLD_LIMIT < BEGUN);
+    sort_of_all(kind, BEGUN | bytes.min(BEGUN - 1))
+}
+
 /// Whether calls of that kind have no root.
 fn has_no_root(kind: u64) -> bool {
-    const KINDS: [Kind; 8] = [
+    const KINDS: [Kind; 11] = [
+        Kind::Allgather,
+        Kind::Alltoall,
+        Kind::NeighbourAllgather,
         Kind::Allreduce,
         Kind::ReduceScatter,
         Kind::Scan,

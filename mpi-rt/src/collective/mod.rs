@@ -22,6 +22,7 @@ mod channel;
 mod equal_parts;
 mod fold;
 mod group_ranges;
+mod line_exchange;
 mod line_run;
 mod line_steps;
 mod long_lines;

@@ -32,6 +32,11 @@ impl Neighbours {
         Ok(Neighbours { sources, destinations, grid: matches!(topology, Topology::Cartesian(_)) })
     }
 
+    /// Whether they are those of a grid, which has as many sources as destinations at every rank.
+    pub fn is_grid(&self) -> bool {
+        self.grid
+    }
+
     /// The rank of source `index`, and its piece for this edge. `None` for a null process.
     pub fn source(&self, index: usize) -> Option<(CommRank, PieceIndex)> {
         let rank = self.sources[index];

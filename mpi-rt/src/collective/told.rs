@@ -75,6 +75,16 @@ impl Telling {
     }
 }
 
+/// A reduction without a root: whose contributions this rank folds, and which items of the result it gets.
+pub(super) struct Folding {
+    pub kind: Kind,
+    pub reduction: Reduction,
+    pub send: *const u8,
+    pub receive: *mut u8,
+    pub sources: Ranks,
+    pub part: Range<usize>,
+}
+
 impl Engine {
     /// Allgather of parts of at most `most` bytes, at most [`TOLD_LIMIT`]: tells this rank's part, and whether it is in place, and copies all. Errors: `TRUNCATE` or
     /// `COUNT` if it is not as long as the part for this rank; those of `part`, and of the exchange.
@@ -147,24 +157,40 @@ impl Engine {
         communicator: &Communicator,
         call: &Call,
     ) -> Result<Option<()>> {
+        let Some(Folding { kind, reduction, send, receive, sources, part }) =
+            self.folding_of(communicator, call)?
+        else {
+            return Ok(None);
+        };
+        let Some(bytes) = reduction.told_bytes().filter(|bytes| *bytes <= TOLD_LIMIT) else {
+            return Ok(None);
+        };
+        let shared = &communicator.shared;
+        // SAFETY: `send` is readable for all items, `receive` writable for the part (this function's contract).
+        unsafe {
+            self.fold_what_is_told(shared, (kind, bytes), &reduction, (send, receive), sources, part)?;
+        }
+        Ok(Some(()))
+    }
+
+    /// What this rank does in a reduction without a root. `None` for other calls. Errors: `COUNT`, `TYPE`, `OP`, `BUFFER`.
+    #[inline(always)]
+    pub(super) fn folding_of(&self, communicator: &Communicator, call: &Call) -> Result<Option<Folding>> {
         let (rank, size) = (communicator.rank, communicator.size());
         let (kind, reducing, blocks) = match *call {
+            Call::Allreduce { reducing } => (Kind::Allreduce, reducing, None),
             Call::ReduceScatter { reducing, blocks } => (Kind::ReduceScatter, reducing, Some(blocks)),
             Call::ReduceScatterBlock { reducing } => (Kind::ReduceScatter, reducing, None),
             Call::Scan { reducing } => (Kind::Scan, reducing, None),
             Call::Exscan { reducing } => (Kind::Exscan, reducing, None),
             _ => return Ok(None),
         };
-        let is_scattered = kind == Kind::ReduceScatter;
-        let (count, part) = if is_scattered {
+        let (count, part) = if kind == Kind::ReduceScatter {
             blocks_of(size, rank, |rank| blocks.map_or(Ok(reducing.count), |blocks| blocks.get(rank)))?
         } else {
             (reducing.count, 0..reducing.count.max(0) as usize)
         };
         let reduction = self.reduction(count, reducing.datatype, reducing.operation)?;
-        let Some(bytes) = reduction.told_bytes().filter(|bytes| *bytes <= TOLD_LIMIT) else {
-            return Ok(None);
-        };
         let sources = match kind {
             Kind::Scan => Ranks(0..rank.0 + 1),
             Kind::Exscan => Ranks(0..rank.0),
@@ -176,18 +202,7 @@ impl Engine {
         if sources.size() > 0 {
             self.check_buffer(reducing.receive, part.len() as i64, reducing.datatype)?;
         }
-        // SAFETY: `send` is readable for all items, `receive` writable for the part (this function's contract).
-        unsafe {
-            self.fold_what_is_told(
-                &communicator.shared,
-                (kind, bytes),
-                &reduction,
-                (send, reducing.receive),
-                sources,
-                part,
-            )?;
-        }
-        Ok(Some(()))
+        Ok(Some(Folding { kind, reduction, send, receive: reducing.receive, sources, part }))
     }
 
     /// Tells the contribution at `send`, of `bytes`, and folds items `part` of these ranks' into `receive`.
