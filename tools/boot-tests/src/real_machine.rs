@@ -134,6 +134,52 @@ pub fn ends_in_silence(lwk: &Lwk) -> Result<(), String> {
     is_off(&mut start(lwk.tree(), &image, &folder, &nothing)?)
 }
 
+/// Bytes of a file that stand for the registers of a serial port in memory, four bytes apart as the firmware's table says
+/// (`qemu-tests/tables/console-in-memory`). No machine of QEMU's has such a port.
+const PORT_BYTES: usize = 2 << 20;
+const PORT_DATA: usize = 0;
+const PORT_FORMAT: usize = 3 * 4;
+const PORT_MODEM: usize = 4 * 4;
+const PORT_STATUS: usize = 5 * 4;
+/// The port has sent all that it was given.
+const ALL_SENT: u8 = 0x60;
+/// Eight data bits, no parity; and what a terminal expects to see switched on.
+const EIGHT_BITS: u8 = 3;
+const ON: u8 = 0xb;
+
+/// A serial port whose registers lie in memory, where the firmware says so, is set up and written to: what was written last is there.
+pub fn speaks_in_memory(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let (image, port) = (folder.file("stick.img"), folder.file("port"));
+    let mut registers = vec![0; PORT_BYTES];
+    registers[PORT_STATUS] = ALL_SENT;
+    std::fs::write(&port, &registers).map_err(|error| error.to_string())?;
+    let words = ["image", "-n", "2", "--at-end", "off", "hello", "-o"].map(OsString::from).into_iter();
+    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
+        .judge(&lwk.command(&words.chain([image.clone().into()]).collect::<Vec<_>>(), PATIENCE)?)?;
+    let table = lwk.tree().root().join("qemu-tests/tables/console-in-memory");
+    let table = format!("sig=SPCR,rev=2,data={}", table.display());
+    let backend = format!("memory-backend-file,id=port,size=2M,share=on,mem-path={}", port.display());
+    let more = [
+        "-serial",
+        "none",
+        "-vga",
+        "none",
+        "-acpitable",
+        &table,
+        "-m",
+        "1024M,slots=1,maxmem=2G",
+        "-object",
+        &backend,
+        "-device",
+        "pc-dimm,memdev=port,addr=0x100000000",
+    ];
+    is_off(&mut start(lwk.tree(), &image, &folder, &more)?)?;
+    let registers = std::fs::read(&port).map_err(|error| error.to_string())?;
+    let seen = [PORT_FORMAT, PORT_MODEM, PORT_DATA].map(|place| registers[place]);
+    if seen == [EIGHT_BITS, ON, b'\n'] { Ok(()) } else { Err(format!("format, modem, data: {seen:x?}")) }
+}
+
 /// Firmware that has left five-level paging on hears so in one line, and goes on. Here a program that QEMU gives it runs before and switches it on.
 pub fn refuses_five_levels(lwk: &Lwk) -> Result<(), String> {
     const SOURCE: &str = "qemu-tests/c/arch/five-levels.S";

@@ -17,7 +17,7 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// These tests.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 18] = [
+    let checks: [(&str, Check); 19] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
@@ -31,6 +31,7 @@ pub fn all() -> Vec<Test> {
         ("image-that-checks-a-machine-without-a-screen", |lwk| real_machine::checks_itself(lwk, false)),
         ("five-levels-of-page-tables-are-refused", real_machine::refuses_five_levels),
         ("a-machine-that-says-nothing-ends", real_machine::ends_in_silence),
+        ("a-serial-port-in-memory", real_machine::speaks_in_memory),
         ("an-uncorrected-machine-check-is-decoded", |lwk| {
             real_machine::decodes_a_check(lwk, &real_machine::UNCORRECTED)
         }),
