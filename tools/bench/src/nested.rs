@@ -33,17 +33,27 @@ const CORES: u32 = 2;
 const COMMAND_LINE: &str = "console=ttyS0 loglevel=0 panic=-1 mitigations=off tsc=reliable";
 /// Begins the guest's last line, before the status of the command in it.
 const STATUS: &str = "@status ";
-/// Begins the lines of the guest that are not the command's.
+/// Begins the line by which the command in the guest hands out what it would have written to a file: it can write to no folder that stays.
+pub const RESULT: &str = "@result ";
+/// Begins the lines of the guest that are not for the user.
 const OWN: char = '@';
 /// How long the guest may be silent, in seconds: longer than any row takes there.
 const SILENCE: u64 = 1500;
 
-/// Boots Debian's kernel with so much memory, runs this program in it with these words, shows what it says, and gives its status. It finds this machine's files as
-/// they are, and `target/lwk/run` alone can be written to.
+/// How the command in the guest has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub status: i32,
+    /// What it has handed out ([`RESULT`]).
+    pub result: Option<String>,
+}
+
+/// Boots Debian's kernel with so much memory, runs this program in it with these words, shows what it says, and gives how it ended. It finds this machine's files
+/// as they are, and `target/lwk/run` alone can be written to.
 ///
 /// # Errors
 /// The guest cannot be made, falls silent, or ends without a status.
-pub fn run(tree: &Tree, words: &[String], memory_mib: u64, verbose: bool) -> Outcome<i32> {
+pub fn run(tree: &Tree, words: &[String], memory_mib: u64, verbose: bool) -> Outcome<Ended> {
     let system = System::of(&PACKAGES, tree, "kvm-guest", verbose)?;
     let qemu = lwk::emulator::find_qemu(tree, verbose)?;
     let folder = RunFolder::new(tree)?;
@@ -78,12 +88,12 @@ pub fn run(tree: &Tree, words: &[String], memory_mib: u64, verbose: bool) -> Out
     hear(&mut node)
 }
 
-/// Shows what the command in the guest says, and gives its status.
-fn hear(node: &mut Node) -> Outcome<i32> {
+/// Shows what the command in the guest says, and gives how it ended.
+fn hear(node: &mut Node) -> Outcome<Ended> {
     let what = || "listen to the Linux guest".to_owned();
     node.serial.set_read_timeout(Some(Duration::from_secs(SILENCE))).doing(what)?;
     let mut lines = BufReader::new(node.serial.try_clone().doing(what)?);
-    let mut last = String::new();
+    let (mut last, mut result) = (String::new(), None);
     loop {
         let mut line = Vec::new();
         match (&mut lines).take(1 << 20).read_until(b'\n', &mut line) {
@@ -100,9 +110,12 @@ fn hear(node: &mut Node) -> Outcome<i32> {
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end();
         if let Some(status) = text.strip_prefix(STATUS) {
-            return status
-                .parse()
-                .map_err(|_| Failure::host(format!("the Linux guest ends with {status:?}")));
+            let status =
+                status.parse().map_err(|_| Failure::host(format!("the Linux guest ends with {status:?}")))?;
+            return Ok(Ended { status, result });
+        }
+        if let Some(text) = text.strip_prefix(RESULT) {
+            result = Some(text.to_owned());
         }
         if !text.starts_with(OWN) {
             show!("{text}");

@@ -42,8 +42,8 @@ const SHOWN: usize = 16;
 pub enum Guest<'a> {
     /// Nothing but telling its memory: for its start and its size.
     Bare,
-    /// Runs the program under MPICH.
-    WithMpi { program: &'a Path, ranks: u32 },
+    /// Runs the program under MPICH, with one argument or none.
+    WithMpi { program: &'a Path, argument: &'a str, ranks: u32 },
     /// The same with a rank on each of several guests of one Ethernet, of which this is number `node`. The first starts the others' ranks.
     OfNodes { program: &'a Path, node: u32, nodes: u32 },
 }
@@ -163,11 +163,11 @@ impl Linux<'_> {
         files.add("etc/hosts", b"127.0.0.1 localhost node\n".into());
         let script = match guest {
             Guest::Bare => format!("cat /proc/meminfo\necho {DONE}\n"),
-            Guest::WithMpi { program, ranks } => {
+            Guest::WithMpi { program, argument, ranks } => {
                 self.add_mpi(&mut files, program)?;
                 format!(
                     "ip link set lo up\nhostname node\n\
-                     mpiexec.hydra -launcher fork -bind-to core -n {ranks} /guest && echo {DONE}\n"
+                     mpiexec.hydra -launcher fork -bind-to core -n {ranks} /guest {argument} && echo {DONE}\n"
                 )
             }
             Guest::OfNodes { program, node, nodes } => {

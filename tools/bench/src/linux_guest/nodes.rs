@@ -19,7 +19,7 @@ use serde_json::json;
 use super::figures::{self, OF_TWO_NODES, Row};
 use super::guest::{COMMAND_LINE, Guest, Linux};
 use super::system::System;
-use super::{CPU, Figures, Rounds, compile_for_mpich, compile_static, keep, words};
+use super::{CPU, Figures, Rounds, compile_for_mpich, compile_static, document, keep, words};
 use crate::cli::LinuxGuestOptions;
 
 /// The program that both run.
@@ -65,7 +65,8 @@ pub fn run(tree: &Tree, options: &LinuxGuestOptions) -> Outcome<i32> {
     show!(
         "# ratio: Linux by Margay. A message of many is one of 32 that are sent at once; processor time is that of one sent and one received."
     );
-    keep(tree, options, "linux-guest-nodes.json", json!({ "nodes": options.nodes }), &rows, &rounds)?;
+    let document = document(json!({ "nodes": options.nodes }), &rows, &rounds);
+    keep(tree, options, "linux-guest-nodes.json", &document)?;
     Ok(0)
 }
 

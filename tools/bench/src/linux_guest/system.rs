@@ -15,6 +15,13 @@ const PACKAGES: Packages = Packages {
     backports: false,
 };
 
+/// Its folder.
+const FOLDER: &str = "linux-guest";
+
+fn folder(tree: &Tree, name: &str) -> PathBuf {
+    tree.root().join("target/lwk").join(name)
+}
+
 /// An unpacked system.
 #[derive(Clone, Debug)]
 pub struct System {
@@ -24,12 +31,17 @@ pub struct System {
 impl System {
     /// Downloads and unpacks, below `target/`, what is not there yet. Errors: as [`Packages::fetch`].
     pub fn fetch(tree: &Tree, verbose: bool) -> Outcome<Self> {
-        Self::of(&PACKAGES, tree, "linux-guest", verbose)
+        Self::of(&PACKAGES, tree, FOLDER, verbose)
+    }
+
+    /// What [`System::fetch`] has unpacked before, for who can write nothing.
+    pub fn fetched(tree: &Tree) -> Self {
+        Self { root: Packages::root(&folder(tree, FOLDER)) }
     }
 
     /// As [`System::fetch`] for a system of other packages, in `folder` below `target/lwk`.
     pub fn of(packages: &Packages<'_>, tree: &Tree, folder: &str, verbose: bool) -> Outcome<Self> {
-        Ok(Self { root: packages.fetch(&tree.root().join("target/lwk").join(folder), verbose)? })
+        Ok(Self { root: packages.fetch(&self::folder(tree, folder), verbose)? })
     }
 
     /// The root folder.

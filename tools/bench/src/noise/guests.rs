@@ -139,7 +139,7 @@ impl<'a> Guests<'a> {
         };
         let (qemu, folder, limit) = (&*self.qemu, &self.folder, self.options.timeout);
         let linux = Linux { qemu, system, init, folder, limit };
-        let (text, _) = linux.text(&Guest::WithMpi { program, ranks: cores }, &machine)?;
+        let (text, _) = linux.text(&Guest::WithMpi { program, argument: "", ranks: cores }, &machine)?;
         read("Linux", &text).map(Some)
     }
 
