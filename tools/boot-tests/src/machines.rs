@@ -49,7 +49,7 @@ const PLAIN: Row = Row {
     kernel: &[],
 };
 
-static ROWS: [Row; 8] = [
+static ROWS: [Row; 9] = [
     // Its page tables: root, three levels for the job page and the program, directories of the first GiB, of the tenth and of the stack's end.
     Row {
         name: "ten-gibibytes-from-pages-of-one",
@@ -99,6 +99,19 @@ static ROWS: [Row; 8] = [
         options: &["-n", "2", "--mem", "16", "--timeout", "15"],
         status: 124,
         stderr: &["^margay: rank 0 .* apps/src/noise.rs:", "^margay: rank 1 .* apps/src/noise.rs:"],
+        ..PLAIN
+    },
+    Row {
+        name: "no-interrupts-by-x2apic",
+        program: "noise",
+        arguments: &["--seconds", "1"],
+        options: &SERVER,
+        stdout: &[
+            "^rank 0 core [0-9]+ interrupts 0 faults 0 ",
+            "^rank 1 core [0-9]+ interrupts 0 faults 0 ",
+            "^rank 2 core [0-9]+ interrupts 0 faults 0 ",
+            "^rank 3 core [0-9]+ interrupts 0 faults 0 ",
+        ],
         ..PLAIN
     },
     Row { name: "sapphire-rapids", options: &SERVER, stdout: &["0 wrong words"], ..PLAIN },
