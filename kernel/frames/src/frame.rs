@@ -24,8 +24,10 @@ use crate::count::Dropped;
 pub const ETHERTYPE: u16 = 0x88b5;
 /// Bytes before the payload.
 pub const HEAD_BYTES: usize = 64;
-/// Longest frame: the usual jumbo frame of 9000 bytes behind Ethernet's 14.
-pub const FRAME_BYTES_MAX: usize = 9014;
+/// The usual jumbo frame: 9000 bytes behind Ethernet's 14. No card has longer ones.
+pub const JUMBO_BYTES: usize = 9014;
+/// Longest frame, where no card limits it: between nodes that share a machine's memory. The head counts payload in 16 bits.
+pub const FRAME_BYTES_MAX: usize = HEAD_BYTES + (60 << 10);
 /// Most payload of a frame.
 pub const PAYLOAD_BYTES_MAX: usize = FRAME_BYTES_MAX - HEAD_BYTES;
 const VERSION: u8 = 1;
@@ -120,6 +122,26 @@ pub fn seal(head: &mut [u8; HEAD_BYTES], checksum: u32) {
 /// Why it is no frame of this protocol, or is damaged.
 pub fn parse(frame: &[u8], checksum: impl Fn(u32, &[u8]) -> u32) -> Result<(Head, &[u8]), Dropped> {
     let (head, payload) = frame.split_first_chunk::<HEAD_BYTES>().ok_or(Dropped::Short)?;
+    let parsed = parse_head(head, payload.len())?;
+    if !is_intact(head, checksum(head_checksum(head, &checksum), payload)) {
+        return Err(Dropped::Checksum);
+    }
+    if parsed.has(BUNDLE) && !bundle::is_sound(payload) {
+        return Err(Dropped::Form);
+    }
+    Ok((parsed, payload))
+}
+
+/// Whether a head holds this checksum, which is of head and payload.
+pub(crate) fn is_intact(head: &[u8; HEAD_BYTES], checksum: u32) -> bool {
+    word(head, AT_CHECKSUM) == checksum
+}
+
+/// What a head says before so many bytes of payload, if it makes sense. It may be damaged.
+///
+/// # Errors
+/// Why it is no head of this protocol.
+pub(crate) fn parse_head(head: &[u8; HEAD_BYTES], payload: usize) -> Result<Head, Dropped> {
     if half(head, 12).swap_bytes() != ETHERTYPE {
         return Err(Dropped::Foreign);
     }
@@ -140,19 +162,10 @@ pub fn parse(frame: &[u8], checksum: impl Fn(u32, &[u8]) -> u32) -> Result<(Head
         return Err(Dropped::Form);
     }
     let says = half(head, 22);
-    if usize::from(says) != payload.len()
-        || payload.len() > PAYLOAD_BYTES_MAX
-        || payload.is_empty() != (flags & DATA == 0)
-    {
+    if usize::from(says) != payload || payload > PAYLOAD_BYTES_MAX || (payload == 0) != (flags & DATA == 0) {
         return Err(Dropped::Length);
     }
-    if checksum(head_checksum(head, &checksum), payload) != word(head, AT_CHECKSUM) {
-        return Err(Dropped::Checksum);
-    }
-    if flags & BUNDLE != 0 && !bundle::is_sound(payload) {
-        return Err(Dropped::Form);
-    }
-    let parsed = Head {
+    Ok(Head {
         marked: head[AT_MARK] == MARK,
         flags,
         source: NodeId(half(head, 18)),
@@ -164,8 +177,7 @@ pub fn parse(frame: &[u8], checksum: impl Fn(u32, &[u8]) -> u32) -> Result<(Head
         acknowledged: word(head, 52),
         selective: word(head, 56),
         payload: says,
-    };
-    Ok((parsed, payload))
+    })
 }
 
 fn half(head: &[u8; HEAD_BYTES], at: usize) -> u16 {

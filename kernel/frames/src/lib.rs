@@ -37,7 +37,7 @@ pub mod peer;
 mod window;
 
 pub use count::{Counters, Dropped};
-pub use frame::{FRAME_BYTES_MAX, HEAD_BYTES, NodeId};
+pub use frame::{FRAME_BYTES_MAX, HEAD_BYTES, JUMBO_BYTES, NodeId};
 pub use link::{ANSWER_US, Identity, Link, NODES_MAX, PEERS_MAX, Refused};
 pub use messages::MESSAGES_MAX;
 pub use patience::Patience;
@@ -77,6 +77,16 @@ pub trait Upper<T> {
     /// The next piece of the message that `from` sends, in order; a message's first piece comes with `first`, its last with `last`. False:
     /// there is no room now, and the piece comes again.
     fn deliver(&mut self, from: Sender, payload: &[u8], first: bool, last: bool) -> bool;
+
+    /// As [`Upper::deliver`], of the next piece of a message that has been put where it belongs before it was looked at ([`Link::receive_placed`]).
+    fn deliver_placed(&mut self, _: Sender, _: usize, _: bool) -> bool {
+        unreachable!("no piece is placed before it is looked at");
+    }
+
+    /// Continues a CRC-32C over the bytes of such a piece, where they are now.
+    fn checksum_placed(&self, _: u32, _: Sender, _: usize) -> u32 {
+        unreachable!("no piece is placed before it is looked at");
+    }
 
     /// The peer has all of a message: its memory is free.
     fn completed(&mut self, to: NodeId, message: &T);

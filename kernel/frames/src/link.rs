@@ -72,6 +72,13 @@ pub struct Link<T> {
     held: HeldFrames,
 }
 
+/// The payload of a frame: in the frame, or so many bytes where they belong.
+#[derive(Clone, Copy)]
+enum Payload<'a> {
+    Come(&'a [u8]),
+    Placed(usize),
+}
+
 /// Why a message cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -185,13 +192,58 @@ impl<T: Zeroable + Copy> Link<T> {
 
     fn take(&mut self, frame: &[u8], now: u64, upper: &mut impl Upper<T>) -> Result<(), Dropped> {
         let (head, payload) = frame::parse(frame, |seed, bytes| upper.checksum_of(seed, bytes))?;
-        self.take_parsed(&head, payload, now, upper)
+        self.take_parsed(&head, Payload::Come(payload), now, upper)
+    }
+
+    /// Whether a frame with this head and so many bytes of payload is the next of its sender's, and in the middle of a message or its end. Then its payload may
+    /// be put where it belongs at once, whoever can, and the frame be taken by [`Link::receive_placed`]; nothing else may come between.
+    ///
+    /// The head is not known to be intact: if the frame is damaged, what has been put there is overwritten when it comes again.
+    pub fn continues(&self, head: &[u8; HEAD_BYTES], payload: usize) -> Option<Sender> {
+        let head = frame::parse_head(head, payload).ok()?;
+        let at = *self.index.get(usize::from(head.source.0)).filter(|at| **at != 0)?;
+        let peer = &self.peers[usize::from(at) - 1];
+        let is_ours = head.job == self.job && head.destination.0 == self.node;
+        let same_lives = peer.known != 0 && head.from == peer.theirs && head.to == peer.ours;
+        let is_next = head.sequence == peer.expected && peer.held_next().is_none();
+        let goes_on = head.is_data() && !head.has(FIRST) && !head.has(BUNDLE);
+        let from = Sender { node: head.source, place: usize::from(at) - 1 };
+        (is_ours && same_lives && is_next && goes_on).then_some(from)
+    }
+
+    /// As [`Link::receive`], of a frame that [`Link::continues`], whose payload is where it belongs.
+    pub fn receive_placed(
+        &mut self,
+        head: &[u8; HEAD_BYTES],
+        payload: usize,
+        now: u64,
+        upper: &mut impl Upper<T>,
+    ) {
+        if let Err(why) = self.take_placed(head, payload, now, upper) {
+            self.counters.drop_for(why);
+        }
+    }
+
+    fn take_placed(
+        &mut self,
+        head: &[u8; HEAD_BYTES],
+        payload: usize,
+        now: u64,
+        upper: &mut impl Upper<T>,
+    ) -> Result<(), Dropped> {
+        let from = self.continues(head, payload).ok_or(Dropped::Window)?;
+        let sum = frame::head_checksum(head, |seed, bytes| upper.checksum_of(seed, bytes));
+        if !frame::is_intact(head, upper.checksum_placed(sum, from, payload)) {
+            return Err(Dropped::Checksum);
+        }
+        let parsed = frame::parse_head(head, payload)?;
+        self.take_parsed(&parsed, Payload::Placed(payload), now, upper)
     }
 
     fn take_parsed(
         &mut self,
         head: &Head,
-        payload: &[u8],
+        payload: Payload<'_>,
         now: u64,
         upper: &mut impl Upper<T>,
     ) -> Result<(), Dropped> {
@@ -292,7 +344,7 @@ impl<T: Zeroable + Copy> Link<T> {
         &mut self,
         at: PeerIndex,
         head: &Head,
-        payload: &[u8],
+        payload: Payload<'_>,
         now: u64,
         upper: &mut impl Upper<T>,
     ) -> Result<(), Dropped> {
@@ -309,6 +361,7 @@ impl<T: Zeroable + Copy> Link<T> {
             if *place != 0 {
                 return Err(Dropped::Duplicate);
             }
+            let Payload::Come(payload) = payload else { return Err(Dropped::Window) };
             return self.keep(at, head, payload, now);
         }
         if *place != 0 {
@@ -316,7 +369,11 @@ impl<T: Zeroable + Copy> Link<T> {
             return Err(Dropped::Duplicate);
         }
         let from = Sender { node: NodeId(peer.node), place: usize::from(at) - 1 };
-        if !hand_up(peer, from, head.flags, payload, upper) {
+        let taken = match payload {
+            Payload::Come(payload) => hand_up(peer, from, head.flags, payload, upper),
+            Payload::Placed(bytes) => upper.deliver_placed(from, bytes, head.has(LAST)),
+        };
+        if !taken {
             return Err(Dropped::NoRoom);
         }
         peer.expected = peer.expected.wrapping_add(1);

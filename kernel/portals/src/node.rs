@@ -91,6 +91,9 @@ pub struct State {
     pub(crate) job: u64,
     pub(crate) frame_bytes: u32,
     pub(crate) started: u32,
+    /// 1: the last piece that came was not the last of its message.
+    pub(crate) in_the_middle: u32,
+    padding: u32,
     pub(crate) now: u64,
     pub(crate) next_probe: u64,
     /// Nothing is sent before, since the switch has asked for a pause.
@@ -201,6 +204,38 @@ impl Node {
             return self.state.take_raw(home, frame);
         }
         self.link.receive(frame, now, &mut Port { state: &mut self.state, home });
+    }
+
+    /// Whether the next frame may be in the middle of a message: then it is worth asking [`Node::place_of`].
+    pub fn is_in_the_middle(&self) -> bool {
+        self.state.in_the_middle != 0
+    }
+
+    /// Where the payload of a frame goes, by its head and its bytes of payload, if it may be put there before the frame is looked at: calls `place` with each piece
+    /// of memory, in order, at most [`crate::region::IOVECS_MAX`]. Then it is to be taken by [`Node::receive_placed`].
+    pub fn place_of(
+        &self,
+        head: &[u8; lwk_frames::HEAD_BYTES],
+        payload: usize,
+        mut place: impl FnMut(&Span),
+    ) -> bool {
+        let from = self.link.continues(head, payload);
+        let region = from.and_then(|from| self.state.place_of(from, payload));
+        let Some(region) = region else { return false };
+        self.state.pieces.each(&region, |_, span| place(span));
+        true
+    }
+
+    /// As [`Node::receive`], of a frame whose payload is where [`Node::place_of`] has said, with nothing in between.
+    pub fn receive_placed<H: Memory + Nic>(
+        &mut self,
+        head: &[u8; lwk_frames::HEAD_BYTES],
+        payload: usize,
+        now: u64,
+        home: &mut H,
+    ) {
+        self.state.now = now;
+        self.link.receive_placed(head, payload, now, &mut Port { state: &mut self.state, home });
     }
 
     /// Sends what is to be sent, and looks after what time brings.

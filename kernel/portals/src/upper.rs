@@ -280,6 +280,24 @@ impl State {
         }
     }
 
+    /// Where the next bytes of the message that a peer is in the middle of go, if all of them go anywhere.
+    pub(crate) fn place_of(&self, from: Sender, bytes: usize) -> Option<Region> {
+        let incoming = &self.incoming[from.place];
+        let place = incoming.delivery.memory.part(incoming.done, bytes as u64);
+        place.filter(|_| incoming.mode != DISCARD)
+    }
+
+    /// A piece of a message has been put where it belongs.
+    fn end_piece(&mut self, memory: &mut impl Memory, from: Sender, mut incoming: Incoming, last: bool) {
+        if last {
+            let whole = incoming.done == incoming.message.body_bytes();
+            self.take_last(memory, &incoming, whole);
+            incoming = Incoming::default();
+        }
+        self.in_the_middle = (incoming.mode != DISCARD).into();
+        self.incoming[from.place] = incoming;
+    }
+
     fn take_last(&mut self, memory: &mut impl Memory, incoming: &Incoming, whole: bool) {
         let Incoming { mode, message, delivery, operation, .. } = incoming;
         let why = if whole { failure::OK } else { failure::UNDELIVERABLE };
@@ -367,13 +385,25 @@ impl<H: Memory + Nic> Upper<Place> for Port<'_, H> {
             return false;
         }
         state.take_body(self.home, &mut incoming, body);
-        if last {
-            let whole = incoming.done == incoming.message.body_bytes();
-            state.take_last(self.home, &incoming, whole);
-            incoming = Incoming::default();
-        }
-        state.incoming[from.place] = incoming;
+        state.end_piece(self.home, from, incoming, last);
         true
+    }
+
+    fn deliver_placed(&mut self, from: Sender, bytes: usize, last: bool) -> bool {
+        let state = &mut *self.state;
+        if last && state.outgoing.room() == 0 {
+            return false;
+        }
+        let mut incoming = state.incoming[from.place];
+        incoming.done += bytes as u64;
+        state.counts.bytes += bytes as u64;
+        state.end_piece(self.home, from, incoming, last);
+        true
+    }
+
+    fn checksum_placed(&self, seed: u32, from: Sender, bytes: usize) -> u32 {
+        let place = self.state.place_of(from, bytes).unwrap_or_default();
+        self.state.pieces.checksum(self.home, seed, &place)
     }
 
     fn completed(&mut self, _: NodeId, place: &Place) {

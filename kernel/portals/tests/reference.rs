@@ -271,6 +271,7 @@ fn payload_is_copied_once_at_the_receiver_and_not_at_the_sender() {
             _ => after.told + mine.told - before.told - COUNTS - other.told,
         };
         assert_eq!(after.written - other.written - told, 2 * BYTES, "{nodes}");
+        assert_eq!(it.it.world.placeable > 2, nodes == 2, "both ways to receive are tried");
         let frames = mine.frames_sent - other.frames_sent;
         assert!(mine.copied_to_send - other.copied_to_send <= frames * HEADS, "{nodes}");
         if nodes == 2 {

@@ -176,7 +176,7 @@ impl Raw<'_> {
 
 /// The longest frame of this job's cards.
 fn frame_bytes(raw: &mut Raw<'_>) -> u64 {
-    let (mut fits, mut too_long) = (64, 10_000);
+    let (mut fits, mut too_long) = (64, 100_000);
     while too_long - fits > 1 {
         let middle = (fits + too_long) / 2;
         match raw.send(middle, 0, false) {

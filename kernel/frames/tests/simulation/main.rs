@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use fastrand::Rng;
-use lwk_frames::{Dropped, HEAD_BYTES, checksum};
+use lwk_frames::{Dropped, FRAME_BYTES_MAX, HEAD_BYTES, checksum};
 use world::{Fate, Node, Port, Simulation, Weather};
 
 fn weather(rng: &mut Rng) -> Weather {
@@ -49,11 +49,16 @@ fn every_message_arrives_once_and_in_order_whatever_the_network_does() {
         let mut rng = Rng::with_seed(seed ^ 0xfeed);
         let nodes = rng.u16(2..5);
         let frame_bytes = rng.usize(HEAD_BYTES + 8..1514);
+        // Where no card limits them frames are long, and are taken in otherwise.
+        let long = rng.u32(0..4) == 0;
+        let (frame_bytes, most) =
+            if long { (FRAME_BYTES_MAX - frame_bytes, 300_000) } else { (frame_bytes, 30_000) };
         let mut it = Simulation::new(seed, nodes, frame_bytes, weather(&mut rng));
+        it.world.places = long || rng.bool();
         for _ in 0..rng.u32(1..120) {
             let from = rng.u16(0..nodes);
             let to = (from + rng.u16(1..nodes)) % nodes;
-            let bytes = if rng.bool() { rng.u64(4..64) } else { rng.u64(4..30_000) };
+            let bytes = if rng.bool() { rng.u64(4..64) } else { rng.u64(4..most) };
             assert!(it.send(from, to, bytes));
             for _ in 0..rng.u32(0..4) {
                 it.step(u64::MAX);
@@ -61,7 +66,23 @@ fn every_message_arrives_once_and_in_order_whatever_the_network_does() {
         }
         it.settle();
         assert!(it.world.messages.iter().all(|sent| sent.fate == Fate::Completed && sent.delivered == 1));
+        assert!(it.world.places || it.world.placed_count == 0);
     });
+}
+
+/// Of long frames fewer have room to wait for their turn. Those for which there is none go again.
+#[test]
+fn long_frames_that_come_early_are_kept_as_long_as_there_is_room() {
+    let weather = Weather { lost: 100, delay_us: 200, ..Weather::default() };
+    let mut it = Simulation::new(12, 3, FRAME_BYTES_MAX, weather);
+    it.world.places = true;
+    for _ in 0..10 {
+        assert!(it.send(0, 1, 1 << 20) && it.send(2, 1, 1 << 20));
+    }
+    it.settle();
+    assert!(it.world.messages.iter().all(|sent| sent.fate == Fate::Completed && sent.delivered == 1));
+    let one = it.counters()[1];
+    assert!(one.held > 0 && one.dropped(Dropped::NoRoom) > 0 && it.world.placed_count > 0, "{one:?}");
 }
 
 #[test]
@@ -95,6 +116,7 @@ fn nodes_that_restart_and_networks_that_fall_apart_lose_messages_only_with_a_rep
         let mut rng = Rng::with_seed(seed ^ 0xbeef);
         let nodes = rng.u16(2..4);
         let mut it = Simulation::new(seed, nodes, 300, weather(&mut rng));
+        it.world.places = rng.bool();
         for _ in 0..rng.u32(20..150) {
             it.world.troubled = true;
             match rng.u32(0..40) {

@@ -68,6 +68,11 @@ pub struct World {
     pub troubled: bool,
     /// Somebody waits for the end of every message.
     pub waited_for: bool,
+    /// Payload is put where it belongs before the frame is looked at, now and then, where it can be.
+    pub places: bool,
+    /// What has been put so, and how often.
+    pub placed: Vec<u8>,
+    pub placed_count: u64,
     pub messages: Vec<Sent>,
     /// Nodes apart from all others.
     pub apart: Vec<bool>,
@@ -138,6 +143,17 @@ impl Upper<u32> for Port<'_> {
             assert!(before.is_none_or(|before| before < number), "out of order");
         }
         true
+    }
+
+    fn deliver_placed(&mut self, from: Sender, bytes: usize, last: bool) -> bool {
+        let placed = std::mem::take(&mut self.world.placed);
+        assert_eq!(placed.len(), bytes);
+        self.deliver(from, &placed, false, last)
+    }
+
+    fn checksum_placed(&self, seed: u32, _: Sender, bytes: usize) -> u32 {
+        assert_eq!(self.world.placed.len(), bytes);
+        checksum::append(seed, &self.world.placed)
     }
 
     fn completed(&mut self, to: NodeId, message: &u32) {
@@ -246,6 +262,9 @@ impl Simulation {
             count: 0,
             troubled: false,
             waited_for: false,
+            places: false,
+            placed: Vec::new(),
+            placed_count: 0,
             messages: Vec::new(),
             apart: vec![false; usize::from(nodes)],
             free_at: vec![0; usize::from(nodes)],
@@ -295,13 +314,27 @@ impl Simulation {
             && *at <= self.world.now
         {
             let Reverse((_, _, node, frame)) = self.world.wire.pop().unwrap();
-            let Node { link, incoming, .. } = &mut self.nodes[usize::from(node)];
-            link.receive(&frame, self.world.now, &mut Port { node, world: &mut self.world, incoming });
+            self.receive(node, &frame);
         }
         for node in 0..self.nodes.len() as u16 {
             self.work(node);
         }
         true
+    }
+
+    fn receive(&mut self, node: u16, frame: &[u8]) {
+        let Node { link, incoming, .. } = &mut self.nodes[usize::from(node)];
+        let world = &mut self.world;
+        if let Some((head, payload)) = frame.split_first_chunk::<HEAD_BYTES>()
+            && world.places
+            && link.continues(head, payload.len()).is_some()
+            && world.rng.bool()
+        {
+            world.placed = payload.to_vec();
+            world.placed_count += 1;
+            return link.receive_placed(head, payload.len(), world.now, &mut Port { node, world, incoming });
+        }
+        link.receive(frame, world.now, &mut Port { node, world, incoming });
     }
 
     /// Goes on until nothing is under way.

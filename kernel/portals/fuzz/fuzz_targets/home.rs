@@ -3,7 +3,7 @@
 use bytemuck::allocation::zeroed_box;
 use lwk_abi::portals::{ANY, NONE, OVERFLOW_LIST, PRIORITY_LIST, entry, interface};
 use lwk_abi::syscall::portals as call;
-use lwk_frames::{Identity, NodeId, checksum};
+use lwk_frames::{HEAD_BYTES, Identity, NodeId, checksum};
 use lwk_portals::{HomeCounts, Memory, Nic, Node, Settings, Span};
 
 pub const MEMORY: usize = 1 << 16;
@@ -107,6 +107,27 @@ impl Machine {
     fn call(&mut self, number: u64, [a, b, c, d]: [u64; 4]) -> u64 {
         let answer = self.node.call(&mut self.home, 0, number, [a, b, c, d, 0, 0], self.now);
         u64::try_from(answer).expect("the machine is set up")
+    }
+
+    /// The node takes a frame. Its payload is placed before it is looked at, where it can be and the frame's number is odd.
+    pub fn receive(&mut self, frame: &[u8]) {
+        let Machine { node, home, now } = self;
+        if let Some((head, payload)) = frame.split_first_chunk::<HEAD_BYTES>()
+            && node.is_in_the_middle()
+            && head[48] & 1 != 0
+        {
+            let mut spans = Vec::new();
+            if node.place_of(head, payload.len(), |span| spans.push(*span)) {
+                let mut rest = payload;
+                for span in spans {
+                    let (here, after) = rest.split_at(span.bytes() as usize);
+                    home.write(&span, here);
+                    rest = after;
+                }
+                return node.receive_placed(head, payload.len(), *now, home);
+            }
+        }
+        node.receive(frame, *now, home);
     }
 
     /// What has not been opened has not been written.

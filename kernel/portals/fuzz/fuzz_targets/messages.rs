@@ -93,7 +93,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
             it.now += 100;
             link.work(it.now, &mut port);
             for frame in std::mem::take(&mut port.sent) {
-                it.node.receive(&frame, it.now, &mut it.home);
+                it.receive(&frame);
             }
             it.node.work(it.now, &mut it.home);
             for frame in std::mem::take(&mut it.home.sent) {

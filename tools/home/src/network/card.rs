@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use lwk_abi::address::{SLOT_BYTES, USER_END, remote, slot_of};
-use lwk_frames::NodeId;
+use lwk_frames::{HEAD_BYTES, NodeId};
 use lwk_mm::Access;
 use lwk_portals::region::IOVECS_MAX;
 use lwk_portals::{HomeCounts, Memory, Nic, Span};
@@ -18,6 +18,54 @@ pub(super) fn receive(socket: RawFd, buffer: &mut [u8]) -> Option<usize> {
         [socket as u64, buffer.as_mut_ptr() as u64, buffer.len() as u64, libc::MSG_DONTWAIT as u64, 0, 0];
     // SAFETY: the call writes into the buffer.
     usize::try_from(unsafe { Gate::call(libc::SYS_recvfrom, arguments) }).ok()
+}
+
+/// The head of the next frame, and its bytes of payload, if there is a frame that has both. It stays where it is.
+pub(super) fn peek(socket: RawFd) -> Option<([u8; HEAD_BYTES], usize)> {
+    let mut head = [0; HEAD_BYTES];
+    let flags = (libc::MSG_DONTWAIT | libc::MSG_PEEK | libc::MSG_TRUNC) as u64;
+    let arguments = [socket as u64, head.as_mut_ptr() as u64, HEAD_BYTES as u64, flags, 0, 0];
+    // SAFETY: the call writes into the head.
+    let length = usize::try_from(unsafe { Gate::call(libc::SYS_recvfrom, arguments) }).ok()?;
+    Some((head, length.checked_sub(HEAD_BYTES).filter(|payload| *payload > 0)?))
+}
+
+/// Pieces of ranks' memory that the payload of a frame goes to, behind a place for its head.
+pub(super) struct Pieces {
+    all: [libc::iovec; 1 + IOVECS_MAX as usize],
+    count: usize,
+}
+
+impl Pieces {
+    pub fn new() -> Pieces {
+        Pieces { all: [piece(std::ptr::null(), 0); 1 + IOVECS_MAX as usize], count: 1 }
+    }
+
+    /// One more of them, which is writable.
+    pub fn add(&mut self, span: &Span) {
+        if let Some(next) = self.all.get_mut(self.count) {
+            *next = piece(pointer(span), span.bytes() as usize);
+        }
+        self.count += 1;
+    }
+}
+
+/// Receives the frame that was looked at: its payload into the pieces. Bytes of the frame, the head included; nothing if they are not all there.
+pub(super) fn receive_placed(socket: RawFd, into: &Pieces) -> Option<usize> {
+    let mut head = [0; HEAD_BYTES];
+    let mut pieces = into.all;
+    pieces[0] = piece(head.as_mut_ptr(), HEAD_BYTES);
+    // SAFETY: zeros are a message with nothing in it.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = pieces.as_mut_ptr();
+    message.msg_iovlen = into.count.min(pieces.len());
+    let arguments = [socket as u64, &raw mut message as u64, libc::MSG_DONTWAIT as u64, 0, 0, 0];
+    // SAFETY: the call writes into the head, and into memory of a rank that has been checked to be writable.
+    usize::try_from(unsafe { Gate::call(libc::SYS_recvmsg, arguments) }).ok()
+}
+
+fn piece(start: *const u8, bytes: usize) -> libc::iovec {
+    libc::iovec { iov_base: start.cast_mut().cast(), iov_len: bytes }
 }
 
 /// The machine below Portals, while the lock is held.
@@ -118,10 +166,6 @@ impl Memory for Home<'_> {
 impl Nic for Home<'_> {
     fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: &[Span]) -> bool {
         let Some(wire) = self.network.sends.get(usize::from(to.0)) else { return true };
-        let piece = |start: *const u8, bytes: usize| libc::iovec {
-            iov_base: start.cast_mut().cast(),
-            iov_len: bytes,
-        };
         let mut pieces = [piece(std::ptr::null(), 0); 2 + IOVECS_MAX as usize];
         let bodies = body.iter().map(|body| piece(pointer(body), body.bytes() as usize));
         let heads = [head, middle].map(|part| piece(part.as_ptr(), part.len()));

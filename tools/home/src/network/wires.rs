@@ -8,9 +8,10 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 
+use lwk_frames::{FRAME_BYTES_MAX, JUMBO_BYTES};
 use lwk_job::Job;
 
-/// The environment variable by which a node learns of its wires: the descriptor to receive at, then those to send to each node.
+/// The environment variable by which a node learns of its wires: bytes of the longest frame, the descriptor to receive at, then those to send to each node.
 const WIRES: &str = "MARGAY_HOST_WIRES";
 /// What a wire may hold, if Linux allows.
 const WIRE_BYTES: libc::c_int = 8 << 20;
@@ -150,7 +151,15 @@ impl Plug {
             }
             Plug::Sockets(_) => self.to_inherit().iter().map(RawFd::to_string).collect(),
         };
-        (WIRES, words.join(","))
+        (WIRES, format!("{},{}", self.frame_bytes(), words.join(",")))
+    }
+
+    /// Longest frame. A switch and a network have Ethernet's; straight wires are memory of this machine, and each frame costs two system calls.
+    fn frame_bytes(&self) -> usize {
+        match self {
+            Plug::Wire { wires, .. } if !wires.at_switch => FRAME_BYTES_MAX,
+            _ => JUMBO_BYTES,
+        }
     }
 
     /// Descriptors that are closed in every process but the one to be started.
@@ -165,14 +174,27 @@ impl Plug {
     }
 }
 
+/// Wires as a node's process has them.
+#[derive(Debug)]
+pub(super) struct Named {
+    /// Bytes of the longest frame.
+    pub frame_bytes: usize,
+    /// Where frames come in, and where they go to each node; none in a job of one node.
+    pub receives: Option<RawFd>,
+    pub sends: Vec<RawFd>,
+}
+
 /// The wires that the environment names.
-pub(super) fn named(job: &Job<'_>) -> io::Result<(Option<RawFd>, Vec<RawFd>)> {
-    let Some(network) = job.network else { return Ok((None, Vec::new())) };
+pub(super) fn named(job: &Job<'_>) -> io::Result<Named> {
+    let Some(network) = job.network else {
+        return Ok(Named { frame_bytes: FRAME_BYTES_MAX, receives: None, sends: Vec::new() });
+    };
     let text = std::env::var(WIRES).map_err(io::Error::other)?;
-    let descriptors: Vec<RawFd> = text.split(',').filter_map(|word| word.parse().ok()).collect();
-    match descriptors.split_first() {
-        Some((receives, sends)) if sends.len() == network.nodes as usize => {
-            Ok((Some(*receives), sends.to_vec()))
+    let words: Vec<RawFd> = text.split(',').filter_map(|word| word.parse().ok()).collect();
+    match *words {
+        [bytes, receives, ref sends @ ..] if sends.len() == network.nodes as usize => {
+            let frame_bytes = usize::try_from(bytes).unwrap_or(0);
+            Ok(Named { frame_bytes, receives: Some(receives), sends: sends.to_vec() })
         }
         _ => Err(io::Error::other("the wires are not those of the job")),
     }
