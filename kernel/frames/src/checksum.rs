@@ -37,14 +37,19 @@ const fn times_x(a: u32) -> u32 {
     if a & 1 != 0 { a >> 1 ^ POLYNOMIAL } else { a >> 1 }
 }
 
+/// The remainder of a power of x, lowest power in the highest bit.
+pub const fn power_of_x(of: usize) -> u32 {
+    let (mut power, mut bit) = (ONE, 0);
+    while bit < of {
+        power = times_x(power);
+        bit += 1;
+    }
+    power
+}
+
 impl Lane {
     const fn new(bytes: usize) -> Lane {
-        let mut power = ONE;
-        let mut bit = 0;
-        while bit < 8 * bytes {
-            power = times_x(power);
-            bit += 1;
-        }
+        let mut power = power_of_x(8 * bytes);
         let mut behind = [0; 32];
         let mut of = 32;
         while of > 0 {

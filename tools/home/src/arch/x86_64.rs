@@ -5,8 +5,12 @@
 //! `lwk_gate_start..lwk_gate_end`: the loader's own calls, the return from its signal handlers, which libc's would not be, and the program's
 //! yield, which is too frequent for a signal. Nothing here uses the thread's FS base, since that is the program's while it runs.
 
+mod checksum;
+
 use std::arch::{asm, global_asm};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use checksum::crc32c;
 
 global_asm!(
     r#"
@@ -274,76 +278,4 @@ pub unsafe fn enter(entry: u64, stack: u64) -> ! {
 pub fn time_stamp() -> u64 {
     // SAFETY: every x86-64 processor has the instruction; it only reads the counter.
     unsafe { core::arch::x86_64::_rdtsc() }
-}
-
-/// Continues a CRC-32C over `bytes` bytes, by the processor's instruction (SSE4.2) where it has one. They may change meanwhile.
-///
-/// # Safety
-/// The bytes must be readable.
-pub unsafe fn crc32c(seed: u32, start: *const u8, bytes: usize) -> u32 {
-    if std::arch::is_x86_feature_detected!("sse4.2") {
-        // SAFETY: the processor has the instruction, and the bytes are readable (this function's contract).
-        return unsafe { crc32c_instruction(seed, start, bytes) };
-    }
-    let mut piece = [0; 256];
-    let (mut sum, mut at) = (seed, 0);
-    while at < bytes {
-        let length = piece.len().min(bytes - at);
-        // SAFETY: within the bytes that are readable.
-        unsafe { piece.as_mut_ptr().copy_from_nonoverlapping(start.add(at), length) };
-        sum = lwk_frames::checksum::append(sum, &piece[..length]);
-        at += length;
-    }
-    sum
-}
-
-/// See [`crc32c`].
-///
-/// # Safety
-/// As there, and the processor must have SSE4.2.
-#[target_feature(enable = "sse4.2")]
-unsafe fn crc32c_instruction(seed: u32, start: *const u8, bytes: usize) -> u32 {
-    use core::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u64};
-    // SAFETY: within the bytes that are readable: all uses below keep to them.
-    let word = |at: usize| unsafe { start.add(at).cast::<u64>().read_unaligned() };
-    let (mut sum, mut at) = (!seed, 0);
-    for lane in &lwk_frames::checksum::LANES {
-        while bytes - at >= 3 * lane.bytes {
-            let mut sums = [u64::from(sum), 0, 0];
-            for end in (at..at + lane.bytes).step_by(8) {
-                sums[0] = _mm_crc32_u64(sums[0], word(end));
-                sums[1] = _mm_crc32_u64(sums[1], word(end + lane.bytes));
-                sums[2] = _mm_crc32_u64(sums[2], word(end + 2 * lane.bytes));
-            }
-            sum = lane.join(sums.map(|sum| sum as u32));
-            at += 3 * lane.bytes;
-        }
-    }
-    let mut sum = u64::from(sum);
-    while bytes - at >= 8 {
-        sum = _mm_crc32_u64(sum, word(at));
-        at += 8;
-    }
-    let mut sum = sum as u32;
-    for at in at..bytes {
-        // SAFETY: within the bytes that are readable.
-        sum = _mm_crc32_u8(sum, unsafe { start.add(at).read() });
-    }
-    !sum
-}
-
-#[cfg(test)]
-mod tests {
-    use super::crc32c;
-
-    #[test]
-    fn the_instruction_says_what_the_tables_say() {
-        let bytes: Vec<u8> = (0..20_000u32).map(|at| ((at * 37) >> 2) as u8).collect();
-        let long = [1_439, 1_440, 1_450, 2_890, 8_927, 8_928, 8_950, 20_000];
-        for length in (0..300).chain(long) {
-            // SAFETY: the bytes of a slice.
-            let sum = unsafe { crc32c(7, bytes.as_ptr(), length) };
-            assert_eq!(sum, lwk_frames::checksum::append(7, &bytes[..length]), "{length}");
-        }
-    }
 }

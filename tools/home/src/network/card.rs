@@ -20,14 +20,14 @@ pub(super) fn receive(socket: RawFd, buffer: &mut [u8]) -> Option<usize> {
     usize::try_from(unsafe { Gate::call(libc::SYS_recvfrom, arguments) }).ok()
 }
 
-/// The head of the next frame, and its bytes of payload, if there is a frame that has both. It stays where it is.
+/// The head of the next frame, and the frame's bytes, if there is one. It stays where it is.
 pub(super) fn peek(socket: RawFd) -> Option<([u8; HEAD_BYTES], usize)> {
     let mut head = [0; HEAD_BYTES];
     let flags = (libc::MSG_DONTWAIT | libc::MSG_PEEK | libc::MSG_TRUNC) as u64;
     let arguments = [socket as u64, head.as_mut_ptr() as u64, HEAD_BYTES as u64, flags, 0, 0];
     // SAFETY: the call writes into the head.
     let length = usize::try_from(unsafe { Gate::call(libc::SYS_recvfrom, arguments) }).ok()?;
-    Some((head, length.checked_sub(HEAD_BYTES).filter(|payload| *payload > 0)?))
+    Some((head, length))
 }
 
 /// Pieces of ranks' memory that the payload of a frame goes to, behind a place for its head.

@@ -9,7 +9,7 @@
 //! as long as there is one.
 
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
@@ -29,6 +29,8 @@ const ABSENT_US: u64 = 100;
 const LOOKS_PER_YIELD: u32 = 4;
 /// A rank's since it has made way.
 static IN_VAIN: AtomicU32 = AtomicU32::new(0);
+/// The last look of a rank has found a frame, and it has called nothing since.
+static IN_STREAM: AtomicBool = AtomicBool::new(false);
 /// How often an interrupt with a core of its own looks for frames before it sleeps.
 const LOOKS: u32 = 200;
 
@@ -70,7 +72,7 @@ impl Network {
                     // Relaxed: used under the lock only.
                     shared.strikes_at.store(u64::MAX, Ordering::Relaxed);
                 }
-                let taken = self.take_frames(node, home);
+                let taken = self.take_frames(node, home, BATCH);
                 home.counts.interrupts += u64::from(taken > 0 && woken.slept);
                 home.counts.timer += u64::from(woken.struck);
                 self.finish(node, home);
@@ -79,6 +81,12 @@ impl Network {
             let more = more || (own && (0..LOOKS).any(|_| poll(&mut [entry(receives)], Some(0))));
             woken = if more { Woken::default() } else { self.sleep(receives) };
         }
+    }
+
+    /// A rank calls: what comes next may be the answer.
+    pub(super) fn ends_stream() {
+        // Relaxed: of this process's one thread.
+        IN_STREAM.store(false, Ordering::Relaxed);
     }
 
     /// Sleeps until a frame comes that no rank looks for, or the timer strikes.
@@ -121,13 +129,16 @@ impl Network {
     /// What a rank of the node does while it waits, instead of making way at once: takes frames in that have come, unless somebody is at it. Makes way if there
     /// is none. From a program's call ([`crate::calls::on_call`]).
     pub fn look(&self) {
+        // A frame that answers what this rank has just sent is alone, and to see that costs as much as a third of taking it in.
+        // Relaxed: of this process's one thread.
+        let most = if IN_STREAM.load(Ordering::Relaxed) { BATCH } else { 1 };
         let taken = self.receives.and_then(|_| {
             self.try_with(|node, home| {
                 let (shared, now) = (self.shared(), self.now());
                 // Relaxed, all of them: used under the lock only.
                 let absent = now - shared.looked_at.swap(now, Ordering::Relaxed);
                 shared.absent.fetch_max(absent, Ordering::Relaxed);
-                let taken = self.take_frames(node, home);
+                let taken = self.take_frames(node, home, most);
                 if taken > 0 || shared.due.load(Ordering::Relaxed) <= now {
                     self.finish(node, home);
                 }
@@ -135,6 +146,7 @@ impl Network {
             })
         });
         // Relaxed: of this process's one thread.
+        IN_STREAM.store(taken.is_some_and(|taken| taken > 0), Ordering::Relaxed);
         let in_vain = if taken == Some(0) { IN_VAIN.load(Ordering::Relaxed) + 1 } else { 0 };
         IN_VAIN.store(in_vain % LOOKS_PER_YIELD, Ordering::Relaxed);
         if taken.is_none() || in_vain == LOOKS_PER_YIELD {

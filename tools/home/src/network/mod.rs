@@ -63,6 +63,13 @@ struct Shared {
     frame: UnsafeCell<[u8; FRAME_BYTES_MAX + 1]>,
 }
 
+/// Whether the next frame has been put where it belongs.
+enum Placed {
+    Yes,
+    No,
+    NoFrame,
+}
+
 /// The lock, held.
 type Alone<'a> = spin::mutex::SpinMutexGuard<'a, (), Yield>;
 
@@ -186,16 +193,25 @@ impl Network {
         self.set_timer(node.deadline(now), now);
     }
 
-    /// Takes frames in that have come, at most [`BATCH`]; how many. The caller has the lock.
-    fn take_frames(&self, node: &mut Node, home: &mut Home<'_>) -> usize {
+    /// Takes frames in that have come, `most` and what follows of a message in the middle, [`BATCH`] in all; how many. The caller has the lock.
+    fn take_frames(&self, node: &mut Node, home: &mut Home<'_>, most: usize) -> usize {
         let Some(receives) = self.receives else { return 0 };
         // SAFETY: the lock is held (`Network::with` has made the references given here), and this is the only use of the buffer.
         let buffer = unsafe { &mut *self.shared().frame.get() };
         let mut taken = 0;
-        while taken < BATCH {
-            if !(self.places && node.is_in_the_middle() && self.take_placed(receives, node, home)) {
-                let Some(length) = receive(receives, buffer) else { break };
-                node.receive(&buffer[..length], self.now(), home);
+        while taken < BATCH && (taken < most || node.is_in_the_middle()) {
+            let placed = if self.places && node.is_in_the_middle() {
+                self.take_placed(receives, node, home)
+            } else {
+                Placed::No
+            };
+            match placed {
+                Placed::Yes => {}
+                Placed::NoFrame => break,
+                Placed::No => {
+                    let Some(length) = receive(receives, buffer) else { break };
+                    node.receive(&buffer[..length], self.now(), home);
+                }
             }
             home.counts.frames_received += 1;
             taken += 1;
@@ -204,30 +220,30 @@ impl Network {
     }
 
     /// Takes in the next frame if its payload can be put where it belongs right away: one copy less. The caller has the lock.
-    fn take_placed(&self, receives: RawFd, node: &mut Node, home: &mut Home<'_>) -> bool {
-        let Some((head, payload)) = peek(receives).filter(|(_, payload)| *payload >= PLACED_MIN) else {
-            return false;
-        };
+    fn take_placed(&self, receives: RawFd, node: &mut Node, home: &mut Home<'_>) -> Placed {
+        let Some((head, frame)) = peek(receives) else { return Placed::NoFrame };
+        let payload = frame.saturating_sub(HEAD_BYTES);
         let mut into = Pieces::new();
-        if !node.place_of(&head, payload, |span| into.add(span)) {
-            return false;
+        if payload < PLACED_MIN || !node.place_of(&head, payload, |span| into.add(span)) {
+            return Placed::No;
         }
         // Nobody else takes frames in meanwhile, so it is the frame that was looked at.
-        if receive_placed(receives, &into) != Some(HEAD_BYTES + payload) {
-            return false;
+        if receive_placed(receives, &into) != Some(frame) {
+            return Placed::No;
         }
         home.counts.written += payload as u64;
         node.receive_placed(&head, payload, self.now(), home);
-        true
+        Placed::Yes
     }
 
     /// A system call of one of Portals' (`lwk_abi::syscall::portals`), by node rank: what it answers.
     pub fn call(&self, rank: u32, number: u64, arguments: [u64; 6]) -> i64 {
+        Network::ends_stream();
         self.with(|node, home| {
             let now = self.now();
             // Before the call takes frames for lost: their answers may be here, and the thread of the interrupt without a core.
             if node.deadline(now).is_some_and(|at| at <= now) {
-                self.take_frames(node, home);
+                self.take_frames(node, home, BATCH);
             }
             let now = self.now();
             let answer = node.call(home, rank, number, arguments, now);
