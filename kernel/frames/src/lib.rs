@@ -70,6 +70,11 @@ pub trait Upper<T> {
         unreachable!("no message is the owner's own");
     }
 
+    /// Whether the card is likely to take a frame with so many bytes of payload: asked before its checksum is computed. False: it is tried again later.
+    fn has_room(&self, _: NodeId, _: usize) -> bool {
+        true
+    }
+
     /// Hands a frame to the card: `head`, then `bytes` of the message from `offset` on if there is a message. False: the card has no
     /// room now, and the frame is tried again later.
     fn transmit(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], piece: Option<(&T, u64, usize)>) -> bool;

@@ -114,6 +114,11 @@ impl<T: Zeroable + Copy> Link<T> {
         &self.counters
     }
 
+    /// Whether the card had no room for a frame in the last [`Link::work`].
+    pub fn is_blocked(&self) -> bool {
+        self.blocked != 0
+    }
+
     /// Messages under way, and frames kept for their turn.
     pub fn used(&self) -> (usize, usize) {
         (self.messages.used(), self.held.used())
@@ -538,11 +543,15 @@ impl<T: Zeroable + Copy> Link<T> {
             flags |= if offset + bytes == message.bytes { LAST } else { 0 };
             (&message.owner, offset, bytes as usize)
         });
-        let mut head = self.head_for(at, flags, sequence, piece.map_or(0, |(_, _, bytes)| bytes));
+        let to = NodeId(self.peers[usize::from(at) - 1].node);
+        let bytes = piece.map_or(0, |(_, _, bytes)| bytes);
+        if !upper.has_room(to, bytes) {
+            return self.note_sent(at, false);
+        }
+        let mut head = self.head_for(at, flags, sequence, bytes);
         let sum = frame::head_checksum(&head, |seed, bytes| upper.checksum_of(seed, bytes));
         let sum = piece.map_or(sum, |(owner, offset, length)| upper.checksum(sum, owner, offset, length));
         frame::seal(&mut head, sum);
-        let to = NodeId(self.peers[usize::from(at) - 1].node);
         let sent = upper.transmit(to, &head, piece);
         self.note_sent(at, sent)
     }

@@ -115,6 +115,11 @@ pub struct HomeCounts {
 
 /// A network card.
 pub trait Nic {
+    /// Whether it is likely to take a frame with so many bytes of payload.
+    fn has_room(&self, _: NodeId, _: usize) -> bool {
+        true
+    }
+
     /// Sends a frame: `head`, `middle`, then the spans, at most [`crate::region::IOVECS_MAX`]. False: there is no room now.
     fn send(&mut self, to: NodeId, head: &[u8], middle: &[u8], body: &[Span]) -> bool;
 

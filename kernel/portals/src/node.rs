@@ -206,6 +206,11 @@ impl Node {
         self.link.receive(frame, now, &mut Port { state: &mut self.state, home });
     }
 
+    /// Whether the card had no room for a frame in the last [`Node::work`].
+    pub fn is_blocked(&self) -> bool {
+        self.link.is_blocked()
+    }
+
     /// Whether the next frame may be in the middle of a message: then it is worth asking [`Node::place_of`].
     pub fn is_in_the_middle(&self) -> bool {
         self.state.in_the_middle != 0

@@ -347,6 +347,10 @@ impl<H: Memory + Nic> Upper<Place> for Port<'_, H> {
         }
     }
 
+    fn has_room(&self, to: NodeId, bytes: usize) -> bool {
+        self.home.has_room(to, bytes)
+    }
+
     fn transmit_bytes(&mut self, to: NodeId, head: &[u8; HEAD_BYTES], bytes: &[u8]) -> bool {
         !self.state.is_paused() && self.home.send(to, head, bytes, &[])
     }

@@ -139,7 +139,7 @@ impl Network {
                 let absent = now - shared.looked_at.swap(now, Ordering::Relaxed);
                 shared.absent.fetch_max(absent, Ordering::Relaxed);
                 let taken = self.take_frames(node, home, most);
-                if taken > 0 || shared.due.load(Ordering::Relaxed) <= now {
+                if taken > 0 || node.is_blocked() || shared.due.load(Ordering::Relaxed) <= now {
                     self.finish(node, home);
                 }
                 taken
