@@ -84,7 +84,7 @@ fn run() -> Result<()> {
     // SAFETY: as above.
     let whole = unsafe { it.bind(&whole)? }.0;
     let active = job().rank().0 == 0;
-    let before = it.node_counts()?;
+    let mut before = it.node_counts()?;
     // The peer begins when it finds this.
     // SAFETY: as above.
     unsafe { it.append(0, &open(READY, 0, NONE), PRIORITY_LIST)? };
@@ -101,6 +101,8 @@ fn run() -> Result<()> {
         let mut operate = |asked: Operation| end_of(&it, &mut queue, &asked);
         // Until the peer has come so far.
         while operate(Operation { bits: READY, ..put })? != (event::ACK, failure::OK) {}
+        // However often that was.
+        before = it.node_counts()?;
         for _ in 0..PUTS {
             expect(operate(Operation { bits: DATA, bytes: BYTES as u64, ..put })?, event::ACK);
         }
