@@ -38,15 +38,7 @@ fn main() -> ExitCode {
 fn dispatch(tree: &Tree, command: Command, words: &[OsString]) -> Outcome<i32> {
     match command {
         Command::Run(options) if !options.host => run::run(tree, &options),
-        Command::Run(_)
-        | Command::Up(_)
-        | Command::Launch(_)
-        | Command::Ps(_)
-        | Command::Nodes(_)
-        | Command::Kill { .. }
-        | Command::Down(_)
-        | Command::Node(_)
-        | Command::Stay(_) => match become_program(tree, HOST, None, words)? {},
+        Command::Run(_) | Command::Stays(_) => match become_program(tree, HOST, None, words)? {},
         Command::Cc(options) => cc::run(tree, cc::Language::C, &options.words),
         Command::Cxx(options) => cc::run(tree, cc::Language::Cxx, &options.words),
         Command::Fc(options) => cc::run(tree, cc::Language::Fortran, &options.words),

@@ -19,7 +19,7 @@ mod up;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use lwk::cli::Command;
+use lwk::cli::{Command, StaysCommand};
 use lwk::delegate::CALLED;
 use lwk::failure::{Failure, Outcome};
 use lwk::program::{conclude, own};
@@ -47,14 +47,20 @@ fn main() -> ExitCode {
 fn dispatch(tree: &Tree, command: Command) -> Outcome<i32> {
     match command {
         Command::Run(options) if options.host => node::run(tree, &options),
-        Command::Up(options) => up::up(tree, &options),
-        Command::Launch(options) => up::launch(tree, &options),
-        Command::Ps(options) => up::jobs(tree, &options),
-        Command::Nodes(options) => up::nodes(tree, &options),
-        Command::Kill { at, job } => up::kill(tree, &at, job),
-        Command::Down(options) => up::down(tree, &options),
-        Command::Node(options) => up::node(tree, &options),
-        Command::Stay(options) => up::stay(&options),
+        Command::Stays(command) => dispatch_stays(tree, command),
         _ => Err(Failure::usage(format!("this is for jobs on this machine; use {}", tree.command()))),
+    }
+}
+
+fn dispatch_stays(tree: &Tree, command: StaysCommand) -> Outcome<i32> {
+    match command {
+        StaysCommand::Up(options) => up::up(tree, &options),
+        StaysCommand::Launch(options) => up::launch(tree, &options),
+        StaysCommand::Ps(options) => up::jobs(tree, &options),
+        StaysCommand::Nodes(options) => up::nodes(tree, &options),
+        StaysCommand::Kill { at, job } => up::kill(tree, &at, job),
+        StaysCommand::Down(options) => up::down(tree, &options),
+        StaysCommand::Node(options) => up::node(tree, &options),
+        StaysCommand::Stay(options) => up::stay(&options),
     }
 }

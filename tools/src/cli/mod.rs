@@ -41,36 +41,8 @@ pub enum Command {
     /// error.
     #[command(after_help = STATUSES)]
     Run(Box<RunOptions>),
-    /// Start nodes that stay up, for one job after another by `launch`
-    Up(UpOptions),
-    /// Run a parallel job on nodes that are up, and end with its status
-    ///
-    /// Program, arguments, environment and files go to the nodes, and what the ranks print comes back. When this command ends, so does the job;
-    /// --detach leaves it.
-    #[command(after_help = STATUSES)]
-    Launch(Box<LaunchOptions>),
-    /// List the jobs on nodes that are up
-    Ps(AtOptions),
-    /// List nodes that are up
-    Nodes(AtOptions),
-    /// End a job on nodes that are up
-    Kill {
-        #[command(flatten)]
-        at: AtOptions,
-        /// Its number, as `ps` has it
-        #[arg(value_name = "JOB")]
-        job: u32,
-    },
-    /// End all jobs and all nodes that are up
-    Down(AtOptions),
-    /// In a step of Slurm: be the node of this machine, run a job on all of them, and end with its status
-    ///
-    /// As in `srun -N 2 -n 4 cargo lwk node hello`: the ranks are Slurm's tasks, unless -n says otherwise. One task of each machine is its node; the others
-    /// end at once. The folder of the key (--at) is one that the machines share.
-    Node(Box<LaunchOptions>),
-    /// A node that stays up, as `up` starts it
-    #[command(hide = true)]
-    Stay(StayOptions),
+    #[command(flatten)]
+    Stays(StaysCommand),
     /// List the bundled programs
     List,
     /// Compile a C program against mpi.h into a static program: takes what an mpicc takes
@@ -115,24 +87,9 @@ pub enum Command {
     Doc(Words),
 }
 
-/// `margay`: what an installation has of `cargo lwk`.
-#[derive(Debug, Parser)]
-#[command(name = "margay", version, after_help = STATUSES, subcommand_required = true)]
-#[command(disable_help_subcommand = true, arg_required_else_help = true)]
-pub struct Margay {
-    #[command(subcommand)]
-    pub command: MargayCommand,
-}
-
-/// The commands of [`Margay`], each as in [`Command`].
+/// Commands about nodes that stay up.
 #[derive(Debug, Subcommand)]
-pub enum MargayCommand {
-    /// Run a parallel job on a node in QEMU, or on this machine, and end with its status
-    ///
-    /// Makes a disk image, boots it and shows what the ranks print. Standard output and standard error of the ranks are those of this
-    /// command; messages of the kernel and failure reports go to standard error. `mpiexec` is for programs that are used as with other MPIs.
-    #[command(after_help = STATUSES)]
-    Run(Box<RunOptions>),
+pub enum StaysCommand {
     /// Start nodes that stay up, for one job after another by `launch`
     Up(UpOptions),
     /// Run a parallel job on nodes that are up, and end with its status
@@ -163,6 +120,28 @@ pub enum MargayCommand {
     /// A node that stays up, as `up` starts it
     #[command(hide = true)]
     Stay(StayOptions),
+}
+
+/// `margay`: what an installation has of `cargo lwk`.
+#[derive(Debug, Parser)]
+#[command(name = "margay", version, after_help = STATUSES, subcommand_required = true)]
+#[command(disable_help_subcommand = true, arg_required_else_help = true)]
+pub struct Margay {
+    #[command(subcommand)]
+    pub command: MargayCommand,
+}
+
+/// The commands of [`Margay`], each as in [`Command`].
+#[derive(Debug, Subcommand)]
+pub enum MargayCommand {
+    /// Run a parallel job on a node in QEMU, or on this machine, and end with its status
+    ///
+    /// Makes a disk image, boots it and shows what the ranks print. Standard output and standard error of the ranks are those of this
+    /// command; messages of the kernel and failure reports go to standard error. `mpiexec` is for programs that are used as with other MPIs.
+    #[command(after_help = STATUSES)]
+    Run(Box<RunOptions>),
+    #[command(flatten)]
+    Stays(StaysCommand),
     /// List the bundled programs
     List,
     /// Compile a C program against mpi.h, as mpicc does
@@ -182,14 +161,7 @@ impl From<MargayCommand> for Command {
     fn from(command: MargayCommand) -> Command {
         match command {
             MargayCommand::Run(options) => Command::Run(options),
-            MargayCommand::Up(options) => Command::Up(options),
-            MargayCommand::Launch(options) => Command::Launch(options),
-            MargayCommand::Ps(options) => Command::Ps(options),
-            MargayCommand::Nodes(options) => Command::Nodes(options),
-            MargayCommand::Kill { at, job } => Command::Kill { at, job },
-            MargayCommand::Down(options) => Command::Down(options),
-            MargayCommand::Node(options) => Command::Node(options),
-            MargayCommand::Stay(options) => Command::Stay(options),
+            MargayCommand::Stays(command) => Command::Stays(command),
             MargayCommand::List => Command::List,
             MargayCommand::Cc(options) => Command::Cc(options),
             MargayCommand::Cxx(options) => Command::Cxx(options),
