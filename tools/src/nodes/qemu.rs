@@ -5,23 +5,25 @@
 
 use std::io::Write;
 use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use lwk_abi::exit::{DEBUG_EXIT_ENDED, KERNEL_PANIC};
 use lwk_abi::portals::KERNEL_BYTES;
+use lwk_files::Page;
 use serde_json::json;
 
 use super::supervise::{Member, Plan, listen, supervise};
 use super::{Noise, addresses, first_rank, job_number, peer, ranks_of, refuse};
-use crate::build::Builder;
+use crate::build::{Builder, Kernel};
 use crate::catalog::Named;
 use crate::cli::{RunOptions, Trouble};
 use crate::console::printer::Printer;
 use crate::emulator::{find_ovmf, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
-use crate::job::AtEnd;
+use crate::job::{AtEnd, Job};
 use crate::progress::Step;
 use crate::qemu::{Boot, CARD, Card, CardKind, Firmware, Machine, Node};
 use crate::report::Report;
@@ -51,31 +53,12 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let uplinks: Vec<_> =
         options.uplink.iter().map(|text| command::address("--uplink", text)).collect::<Outcome<_>>()?;
     let cores = check_cores(options)?;
-    let mut job = job_of_nodes(&options.job)?;
-    job.log = options.log.map(|level| level.of_job());
-    job.report = options.report;
-    job.irq_core = options.irq_core;
-    job.inject = options.inject.as_deref().map(injection).transpose()?;
-    job.at_end = AtEnd::Wait;
-    ask_runtime(&mut job, options);
+    let mut job = job_of_each(options)?;
     let given = files::image(&options.job, None)?;
-    let named = Named::find(tree, &options.job.app)?;
-    let builder = Builder::new(tree, options.built, options.verbose)?;
-    let qemu = find_qemu(tree, options.verbose)?;
-    let uefi_code = match options.firmware {
-        Firmware::Bios => None,
-        Firmware::Uefi => Some(find_ovmf(options.verbose)?),
-    };
-    let (image_builder, (file, program, kernel)) = builder.with_image_builder(options.firmware, || {
-        let file = named.build(tree, &builder)?;
-        let program = image::read_program(&file)?;
-        check_program(&file, &program)?;
-        Ok((file, program, builder.kernel()?))
-    })?;
+    let built = build(tree, options)?;
     let folder = RunFolder::new(tree)?;
     let given = (!options.job.file.is_empty()).then_some(&given[..]);
     let number = job_number();
-    let accelerator = options.accel.settle();
     let pause = match options.trouble {
         Some(Trouble::Flood) => Some(FLOOD_PAUSE),
         Some(Trouble::Storm) => Some(Duration::ZERO),
@@ -91,46 +74,12 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let more = if with_more { stations.pop() } else { None };
     let (say, hear) = channel();
     let (mut members, mut readers) = (Vec::new(), Vec::new());
-    // Nodes may have different numbers of ranks, and all ranks have as much memory.
-    job.memory = job.memory.or(Some(memory::DEFAULT_MIB << 20));
+    let ground = Ground { options, built: &built, given, cores, folder: &folder };
     for (node, station) in (0..nodes).zip(stations) {
         job.ranks = ranks_of(node, nodes, size);
         let (nodes, size) = (nodes + beyond, size + beyond);
         job.network = Some(lwk_job::Network { node, nodes, size, job: number });
-        let ram_disk = image::ram_disk(&job, &program, given)?;
-        let disk = folder.file(&format!("disk{node}.img"));
-        {
-            let _step = Step::begin("making a disk image", options.verbose);
-            let ram_disk_file = folder.file("ramdisk.tar");
-            image::write_file(&ram_disk_file, &ram_disk)?;
-            image::write(&image_builder, &kernel.stripped, &ram_disk_file, &disk, &folder.file(""))?;
-        }
-        let given_bytes = given.map_or(0, |given| given.as_flattened().len() as u64);
-        let of_rank = options.job.mem.unwrap_or(memory::DEFAULT_MIB);
-        let files = options.job.file_space.unwrap_or_else(|| memory::default_file_mib(job.ranks, of_rank));
-        let beside = ram_disk.len() as u64 + given_bytes + (files << 20) + KERNEL_BYTES;
-        let memory_mib = memory::node_mib(job.ranks, of_rank, cores, beside)
-            .ok_or_else(|| Failure::usage(format!("--mem {of_rank} is more than any machine has")))?;
-        if node == 0 {
-            memory::check_host(memory_mib * u64::from(nodes))?;
-        }
-        let machine = Machine {
-            boot: Boot::Disk(disk),
-            uefi_code: uefi_code.clone(),
-            cores,
-            memory_mib,
-            accelerator,
-            cpu: options.cpu.clone(),
-            more: options.qemu.split_ascii_whitespace().map(str::to_owned).collect(),
-            gdb: false,
-            // All nodes share them.
-            host_cores: host_cores() / nodes,
-            card: Some(Card::new(options.nic.unwrap_or(CardKind::Virtio), node as u16, &station)?),
-        };
-        let process = Node::start(&qemu, &machine, folder.file(&format!("qemu{node}.log")))?;
-        if options.verbose {
-            tell!("lwk: node {node} is process {}", process.process());
-        }
+        let process = ground.boot(node, &job, &station)?;
         let console = process.serial.try_clone().doing(|| "listen to a node".into())?;
         let say = say.clone();
         readers.push(std::thread::spawn(move || listen(node as usize, console, &say)));
@@ -138,8 +87,8 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     }
     drop(say);
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
-    let of_program = Symbols::of_program(&file, tree.root());
-    let of_kernel = Symbols::of(&kernel.elf, tree.root());
+    let of_program = Symbols::of_program(&built.file, tree.root());
+    let of_kernel = Symbols::of(&built.kernel.elf, tree.root());
     let mut printer = Printer::new(&mut out, &mut err, options.tag, of_program, of_kernel);
     let plan = Plan {
         limit: Duration::from_secs(options.timeout.unwrap_or(RunOptions::TIMEOUT)),
@@ -178,6 +127,99 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let status = ended?;
     command::check_capture(&seen)?;
     Ok(status)
+}
+
+/// The job as each node has it, but for its part of the ranks.
+fn job_of_each(options: &RunOptions) -> Outcome<Job> {
+    let mut job = job_of_nodes(&options.job)?;
+    job.log = options.log.map(|level| level.of_job());
+    job.report = options.report;
+    job.irq_core = options.irq_core;
+    job.inject = options.inject.as_deref().map(injection).transpose()?;
+    job.at_end = AtEnd::Wait;
+    // Nodes may have different numbers of ranks, and all ranks have as much memory.
+    job.memory = job.memory.or(Some(memory::DEFAULT_MIB << 20));
+    ask_runtime(&mut job, options);
+    Ok(job)
+}
+
+/// What all nodes boot, and what boots them.
+struct Built {
+    file: PathBuf,
+    program: Vec<u8>,
+    kernel: Kernel,
+    image_builder: PathBuf,
+    qemu: PathBuf,
+    uefi_code: Option<PathBuf>,
+}
+
+fn build(tree: &Tree, options: &RunOptions) -> Outcome<Built> {
+    let named = Named::find(tree, &options.job.app)?;
+    let builder = Builder::new(tree, options.built, options.verbose)?;
+    let qemu = find_qemu(tree, options.verbose)?;
+    let uefi_code = match options.firmware {
+        Firmware::Bios => None,
+        Firmware::Uefi => Some(find_ovmf(options.verbose)?),
+    };
+    let (image_builder, (file, program, kernel)) = builder.with_image_builder(options.firmware, || {
+        let file = named.build(tree, &builder)?;
+        let program = image::read_program(&file)?;
+        check_program(&file, &program)?;
+        Ok((file, program, builder.kernel()?))
+    })?;
+    Ok(Built { file, program, kernel, image_builder, qemu, uefi_code })
+}
+
+/// What the nodes of one job have alike.
+struct Ground<'a> {
+    options: &'a RunOptions,
+    built: &'a Built,
+    given: Option<&'a [Page]>,
+    cores: u32,
+    folder: &'a RunFolder,
+}
+
+impl Ground<'_> {
+    /// Makes a node's disk image with its part of the job, and starts its QEMU with the network card at that station.
+    fn boot(&self, node: u32, job: &Job, station: &UnixDatagram) -> Outcome<Node> {
+        let Ground { options, built, given, cores, folder } = *self;
+        let ram_disk = image::ram_disk(job, &built.program, given)?;
+        let disk = folder.file(&format!("disk{node}.img"));
+        {
+            let _step = Step::begin("making a disk image", options.verbose);
+            let ram_disk_file = folder.file("ramdisk.tar");
+            image::write_file(&ram_disk_file, &ram_disk)?;
+            let (builder, kernel) = (&built.image_builder, &built.kernel.stripped);
+            image::write(builder, kernel, &ram_disk_file, &disk, &folder.file(""))?;
+        }
+        let given_bytes = given.map_or(0, |given| given.as_flattened().len() as u64);
+        let of_rank = options.job.mem.unwrap_or(memory::DEFAULT_MIB);
+        let files = options.job.file_space.unwrap_or_else(|| memory::default_file_mib(job.ranks, of_rank));
+        let beside = ram_disk.len() as u64 + given_bytes + (files << 20) + KERNEL_BYTES;
+        let memory_mib = memory::node_mib(job.ranks, of_rank, cores, beside)
+            .ok_or_else(|| Failure::usage(format!("--mem {of_rank} is more than any machine has")))?;
+        if node == 0 {
+            memory::check_host(memory_mib * u64::from(options.nodes))?;
+        }
+        let machine = Machine {
+            boot: Boot::Disk(disk),
+            uefi_code: built.uefi_code.clone(),
+            cores,
+            memory_mib,
+            accelerator: options.accel.settle(),
+            cpu: options.cpu.clone(),
+            more: options.qemu.split_ascii_whitespace().map(str::to_owned).collect(),
+            gdb: false,
+            // All nodes share them.
+            host_cores: host_cores() / options.nodes,
+            card: Some(Card::new(options.nic.unwrap_or(CardKind::Virtio), node as u16, station)?),
+        };
+        let process = Node::start(&built.qemu, &machine, folder.file(&format!("qemu{node}.log")))?;
+        if options.verbose {
+            tell!("lwk: node {node} is process {}", process.process());
+        }
+        Ok(process)
+    }
 }
 
 /// Cores of each node: as asked for, else one for each rank of the node that has most.
