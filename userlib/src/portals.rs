@@ -6,22 +6,26 @@
 //!
 //! What is given to an interface as memory is reached by others at any time, as with [`crate::smartmap`]: so those calls are unsafe.
 
-use alloc::alloc::{alloc_zeroed, dealloc};
-use core::alloc::Layout;
+mod counter;
+mod memory;
+mod queue;
+
+pub use counter::Counter;
+pub use queue::Queue;
+
 use core::fmt;
-use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
 
 pub use lwk_abi::portals as abi;
 use lwk_abi::portals::{
-    COUNTER_BYTES, Descriptor, ERROR_BASE, Entry, Event, Limits, NONE, NodeCounts, Operation, QUEUE_DROPPED,
-    QUEUE_EVENTS, QUEUE_TAKEN, RawFrames, first_rank_of, node_of, status,
+    COUNTER_BYTES, Descriptor, ERROR_BASE, Entry, Event, Limits, NONE, NodeCounts, Operation, QUEUE_EVENTS,
+    RawFrames, first_rank_of, node_of, status,
 };
 use lwk_abi::syscall::portals as call;
 
 use crate::job;
 use crate::syscall::raw_of_home;
 use crate::wait::spin_until;
+use memory::Memory;
 
 /// Why a call failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -274,159 +278,5 @@ impl Drop for Interface {
         // SAFETY: no memory is involved: others reach less.
         // An operation still under way keeps it open, and then the job's end closes it.
         let _ = unsafe { system_call(call::INTERFACE_CLOSE, [self.handle.into(), 0, 0, 0]) };
-    }
-}
-
-/// Zeroed memory that the kernel writes to, on cache lines of its own.
-#[derive(Debug)]
-struct Memory {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-impl Memory {
-    fn new(bytes: usize) -> Result<Memory> {
-        let layout = Layout::from_size_align(bytes, 64).map_err(|_| Error::NoMemory)?;
-        // SAFETY: the layout has bytes.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(Error::NoMemory)?;
-        Ok(Memory { start, layout })
-    }
-
-    fn address(&self) -> u64 {
-        self.start.as_ptr().expose_provenance() as u64
-    }
-
-    /// The word at `offset`, which is within the memory and aligned.
-    fn word(&self, offset: u64) -> &AtomicU64 {
-        debug_assert!(offset as usize + 8 <= self.layout.size() && offset.is_multiple_of(8));
-        // SAFETY: within the memory, aligned, and used by atomics on this side; the kernel writes aligned words.
-        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset as usize).cast()) }
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout; the kernel has given it back.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
-    }
-}
-
-/// An event queue.
-#[derive(Debug)]
-pub struct Queue {
-    handle: u32,
-    /// Gone only while it is dropped.
-    memory: Option<Memory>,
-    size: u64,
-    taken: u64,
-}
-
-impl Queue {
-    /// Its handle, for descriptors.
-    pub fn handle(&self) -> u32 {
-        self.handle
-    }
-
-    /// The next event, if it is there (`PtlEQGet`). No system call.
-    pub fn get(&mut self) -> Option<Event> {
-        let memory = self.memory.as_ref()?;
-        let at = QUEUE_EVENTS + self.taken % self.size * size_of::<Event>() as u64;
-        // Acquire: pairs with the kernel's release, which follows the rest of the event.
-        if memory.word(at).load(Ordering::Acquire) != self.taken + 1 {
-            return None;
-        }
-        // SAFETY: the event is within the memory, any bytes are one, and the kernel does not write there before it is taken.
-        let event = unsafe { memory.start.as_ptr().add(at as usize).cast::<Event>().read_volatile() };
-        self.taken += 1;
-        // Release: the kernel must not write here before the event has been read.
-        memory.word(QUEUE_TAKEN).store(self.taken, Ordering::Release);
-        Some(event)
-    }
-
-    /// Waits for the next event (`PtlEQWait`).
-    pub fn wait(&mut self) -> Event {
-        let mut event = None;
-        spin_until(|| {
-            event = self.get();
-            event.is_some()
-        });
-        event.unwrap_or_default()
-    }
-
-    /// Events that were dropped because the queue was full.
-    pub fn dropped(&self) -> u64 {
-        // Relaxed: a count.
-        self.memory.as_ref().map_or(0, |memory| memory.word(QUEUE_DROPPED).load(Ordering::Relaxed))
-    }
-}
-
-impl Drop for Queue {
-    fn drop(&mut self) {
-        give_back(call::QUEUE_FREE, self.handle, &mut self.memory);
-    }
-}
-
-/// A counting event.
-#[derive(Debug)]
-pub struct Counter {
-    handle: u32,
-    /// Gone only while it is dropped.
-    memory: Option<Memory>,
-}
-
-impl Counter {
-    /// Its handle, for descriptors and entries.
-    pub fn handle(&self) -> u32 {
-        self.handle
-    }
-
-    /// Successes and failures (`PtlCTGet`). No system call.
-    pub fn get(&self) -> (u64, u64) {
-        // Acquire: pairs with the kernel's release, which follows what is counted.
-        let word = |at| self.memory.as_ref().map_or(0, |memory| memory.word(at).load(Ordering::Acquire));
-        (word(0), word(8))
-    }
-
-    /// Waits for so many successes, or for a failure (`PtlCTWait`).
-    pub fn wait(&self, successes: u64) -> (u64, u64) {
-        spin_until(|| {
-            let (now, failures) = self.get();
-            now >= successes || failures > 0
-        });
-        self.get()
-    }
-
-    /// Adds to the counts. Errors: none while the interface is open.
-    pub fn add(&self, successes: u64, failures: u64) -> Result<()> {
-        // SAFETY: the call writes to the counter's own memory.
-        unsafe { system_call(call::COUNTER_CHANGE, [self.handle.into(), successes, failures, 0]) }.map(drop)
-    }
-
-    /// Sets the counts. Errors: none while the interface is open.
-    pub fn set(&self, successes: u64, failures: u64) -> Result<()> {
-        // SAFETY: the call writes to the counter's own memory.
-        unsafe { system_call(call::COUNTER_CHANGE, [self.handle.into(), successes, failures, 1]) }.map(drop)
-    }
-
-    /// Forgets what it was to trigger. Errors: none while the interface is open.
-    pub fn cancel_triggered(&self) -> Result<()> {
-        // SAFETY: no memory is involved.
-        unsafe { system_call(call::COUNTER_CANCEL, [self.handle.into(), 0, 0, 0]) }.map(drop)
-    }
-}
-
-impl Drop for Counter {
-    fn drop(&mut self) {
-        give_back(call::COUNTER_FREE, self.handle, &mut self.memory);
-    }
-}
-
-/// Has the kernel give memory back. If something still uses it the memory stays the kernel's.
-fn give_back(number: u64, handle: u32, memory: &mut Option<Memory>) {
-    // SAFETY: no memory is involved: the kernel writes less.
-    let answer = unsafe { system_call(number, [handle.into(), 0, 0, 0]) };
-    // With its interface closed the kernel knows nothing of it any more.
-    if !matches!(answer, Ok(_) | Err(Error::Status(status::ARG_INVALID))) {
-        core::mem::forget(memory.take());
     }
 }
