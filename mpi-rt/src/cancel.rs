@@ -52,6 +52,9 @@ impl Engine {
 
     /// Withdraws a receive that no message has been matched with; false if the request is anything else.
     pub(crate) fn cancel_receive(&mut self, request: Handle) -> bool {
+        if !self.handed.is_empty() {
+            self.recall_request(request);
+        }
         let token = match (self.compact.get(request), self.requests.get(request)) {
             (Some(compact), _) => compact.token(),
             (None, Some(Request { state: State::Posted(token), .. })) => Some(*token),

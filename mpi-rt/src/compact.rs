@@ -14,7 +14,7 @@ use crate::wait::NULL;
 use alloc::rc::Rc;
 use lwk_matching::Token;
 use lwk_path::region::Region;
-use lwk_path::{Arrival, Delivery, Ticket};
+use lwk_path::{Arrival, Delivery, Received, Ticket};
 use lwk_place::WorldRank;
 
 /// A receive or send of one block.
@@ -188,6 +188,16 @@ impl Engine {
             self.compact.discard(request);
         }
         true
+    }
+
+    /// A compact receive's message has been received by a path that matches; false if the handle is not of one.
+    #[cold]
+    pub(crate) fn complete_compact_received(&mut self, request: Handle, received: &Received) -> bool {
+        let Some(it) = self.compact.get_mut(request) else { return false };
+        let truncated = (received.bytes > it.bytes).then_some(Error::TRUNCATE);
+        it.bytes = received.bytes.min(it.bytes);
+        let outcome = received.outcome.map_err(Error::from).and(truncated.map_or(Ok(()), Err));
+        self.complete_compact(request, outcome)
     }
 
     /// Gives a compact request up; false if the handle is not of one.

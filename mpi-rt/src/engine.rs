@@ -16,6 +16,7 @@ use crate::error_handler;
 use crate::file::File;
 use crate::generalized::Pending;
 use crate::group::Group;
+use crate::handed::Handed;
 use crate::handle::{self, Handle, Kind};
 use crate::joining::Announcements;
 use crate::local::{Lent, RankLocal};
@@ -59,6 +60,8 @@ pub struct Engine {
     pub(crate) underway: VecDeque<Handle>,
     /// Receives whose message is on its way, piece by piece.
     pub(crate) arriving: Vec<Handle>,
+    /// Posted receives that a path matches.
+    pub(crate) handed: Handed,
     /// Collectives under way, in the order in which they were begun.
     pub(crate) collectives: Vec<(Handle, Box<Run>)>,
     /// Partitioned requests that have been started.
@@ -322,6 +325,7 @@ impl Engine {
             ahead: Ahead::new(size),
             scans: 0,
             arriving: Vec::new(),
+            handed: Handed::new(size),
             attached: Vec::new(),
             partitioned: Vec::new(),
             channels: Channels::default(),

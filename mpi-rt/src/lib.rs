@@ -36,6 +36,7 @@ pub mod file;
 pub mod generalized;
 pub mod group;
 mod groups;
+mod handed;
 pub mod handle;
 pub mod hardware;
 pub mod info;

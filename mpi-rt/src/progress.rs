@@ -34,6 +34,9 @@ impl Engine {
         if !self.arriving.is_empty() {
             self.advance_receives();
         }
+        if !self.handed.is_empty() {
+            self.complete_handed();
+        }
         if self.deferred_count > 0 {
             self.start_deferred();
         }

@@ -22,7 +22,7 @@ use alloc::rc::Rc;
 use lwk_copy::threshold::{AT_ONCE, HELP_FROM};
 use lwk_matching::{Key, Pattern};
 use lwk_path::region::Region;
-use lwk_path::{Arrival, CHANGE, Delivery, Label, Ticket};
+use lwk_path::{Arrival, CHANGE, Delivery, Label, Received, Ticket};
 use lwk_place::WorldRank;
 use lwk_user::wait::Poll;
 
@@ -77,6 +77,14 @@ fn received(
     let error = copied.err().map(Error::from).or(truncated);
     let bytes = bytes.min(target.bytes()) as u64;
     Status { error, ..Status::received(source, tag, bytes) }
+}
+
+impl ReceiveOperation {
+    /// The outcome, if a path has matched it with a message of that peer.
+    pub(crate) fn status(&self, peer: WorldRank, it: &Received) -> Status {
+        let (source, copied) = (self.communicator.rank_of(peer), it.outcome.map(|()| Delivery::Done));
+        received(source, it.label.tag(), it.bytes, &self.target, copied)
+    }
 }
 
 impl Engine {
@@ -152,7 +160,7 @@ impl Engine {
     }
 
     /// Waits for the next message of a rank and receives it. While nothing of it waits in the queues, the message is the wanted one or another is in the
-    /// way; then nothing has happened, and the outcome is `None`. What is copied stays in few lines of the stack and of the engine: with long messages
+    /// way, or a path may match the receive; then nothing has happened, and the outcome is `None`. What is copied stays in few lines of the stack and of the engine: with long messages
     /// each of those is one that the content has displaced.
     ///
     /// # Safety
@@ -187,6 +195,10 @@ impl Engine {
             }
             round = round.wrapping_add(1);
             if round.is_multiple_of(POLLS_PER_PROGRESS) {
+                if self.paths.takes(target.bytes()) {
+                    // The message has not come: the path may wait for it.
+                    return None;
+                }
                 self.progress_except(Some(peer));
             }
             poll.pause();
@@ -316,6 +328,9 @@ impl Engine {
         if let Some(it) = self.compact.get_mut(request) {
             it.post(token);
         }
+        if self.paths.takes(bytes) {
+            self.hand_over(request, token, &pattern, &Region::block(address, bytes));
+        }
         Ok(request)
     }
 
@@ -328,10 +343,10 @@ impl Engine {
         };
         let keeps = self.layout_of(arguments.datatype, &receive.target);
         if self.waiting.unexpected.is_empty() {
-            let pattern = receive.pattern;
+            let (pattern, target) = (receive.pattern, receive.target);
             let request = Request { keeps, ..Request::new(Operation::Receive(receive)) };
             let request = self.requests.insert(request);
-            self.post(request, pattern);
+            self.post(request, pattern, &target);
             return Ok(request);
         }
         let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
@@ -359,14 +374,17 @@ impl Engine {
                 return;
             }
         }
-        self.post(request, receive.pattern);
+        self.post(request, receive.pattern, &receive.target);
     }
 
     #[inline(always)]
-    fn post(&mut self, request: Handle, pattern: Pattern) {
+    fn post(&mut self, request: Handle, pattern: Pattern, target: &Region) {
         let token = self.waiting.posted.post(pattern, request);
         self.waiting.count(pattern.source, true);
         self.set_state(request, State::Posted(token));
+        if self.paths.takes(target.bytes()) {
+            self.hand_over(request, token, &pattern, target);
+        }
     }
 
     /// Completes a receive with a message that was held. False, and the receive still wants one, if the sender has cancelled it.
@@ -400,6 +418,9 @@ impl Engine {
             if !is_taken_at_once(&arrival) {
                 return;
             }
+            if !self.handed.is_empty() {
+                self.recall_from(peer);
+            }
             let key = Key { context: arrival.label.context(), source: peer, tag: arrival.label.tag() };
             let Some(request) = self.waiting.match_posted(&key) else { return };
             self.deliver_posted(request, &key, &arrival);
@@ -408,6 +429,9 @@ impl Engine {
 
     /// Takes the front message of a peer: into a posted receive, or into the queue. False if it must stay where it is.
     pub(crate) fn accept(&mut self, peer: WorldRank, arrival: &Arrival) -> bool {
+        if !self.handed.is_empty() {
+            self.recall_from(peer);
+        }
         let key = Key { context: arrival.label.context(), source: peer, tag: arrival.label.tag() };
         if let Some(request) = self.waiting.match_posted(&key) {
             self.deliver_posted(request, &key, arrival);

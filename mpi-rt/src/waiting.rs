@@ -66,6 +66,11 @@ impl Waiting {
         self.peers.get(peer.index()).is_some_and(|counts| counts.held > 0)
     }
 
+    /// Whether so many posted receives could be for a message of that peer, all of which name it.
+    pub fn are_of(&self, peer: WorldRank, count: usize) -> bool {
+        self.from_any == 0 && self.peers.get(peer.index()).is_some_and(|counts| counts.wanted == count)
+    }
+
     /// Takes back a posted receive; the source that it named, unless it has been matched.
     pub fn withdraw(&mut self, token: Token) -> Option<Option<WorldRank>> {
         self.posted.withdraw(token).map(|(pattern, _)| pattern.source)

@@ -12,7 +12,8 @@ use crate::syscall::raw_of_home;
 use crate::{Errno, NodeRank};
 use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_abi::limic::{
-    DONE, IPROBE, IRECV, ISEND, RECEIVES, RELOCATE, RX_COMP, SENDS, TX_COMP, TX_INIT, WAIT, WAITS, WITHDRAW,
+    DONE, FAILED, IF_AWAITED, IPROBE, IRECV, ISEND, RECEIVES, RELOCATE, RX_COMP, SENDS, TX_COMP, TX_INIT,
+    WAIT, WAITS, WITHDRAW,
 };
 
 /// Describes `bytes` bytes of memory at `buffer`, this rank's or a peer's. Errors: `EFAULT` if not all can be read.
@@ -122,6 +123,20 @@ impl Request {
         (self.state.load(Ordering::Acquire) == DONE).then(|| self.envelope())
     }
 
+    /// The same, with the error of one that has failed: what has kept the system from copying.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Result<Envelope, Errno>> {
+        // Acquire: as in `message`.
+        match self.state.load(Ordering::Acquire) {
+            DONE => Some(Ok(self.envelope())),
+            FAILED => {
+                let number = self.bytes.load(Ordering::Relaxed) as i64;
+                Some(Err(Errno::check(number.wrapping_neg()).err().unwrap_or(Errno::EINVAL)))
+            }
+            _ => None,
+        }
+    }
+
     fn envelope(&self) -> Envelope {
         // Relaxed: ordered by the state, or by the system call of this rank that wrote them.
         Envelope::of(self.label.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
@@ -177,6 +192,22 @@ pub unsafe fn isend(
 ) -> Result<bool, Errno> {
     request.set(to, context, Some(tag), buffer, bytes);
     request.call(ISEND, 0)
+}
+
+/// The same if a receive waits for the message; false if none does, and nothing has happened. Errors: as for [`isend`].
+///
+/// # Safety
+/// The buffer is readable for so many bytes, and nobody writes it, until this returns.
+pub unsafe fn isend_if_awaited(
+    request: &Request,
+    to: NodeRank,
+    context: u32,
+    tag: i32,
+    buffer: *const u8,
+    bytes: usize,
+) -> Result<bool, Errno> {
+    request.set(to, context, Some(tag), buffer, bytes);
+    request.call(ISEND, IF_AWAITED)
 }
 
 /// `LiMIC_Irecv`: receives a message of a rank of the node, with that tag, or any. True if it was there, and has been copied. Errors: as for [`isend`].

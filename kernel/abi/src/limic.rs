@@ -77,11 +77,14 @@ impl Envelope {
     }
 }
 
-/// `limic_isend(request: *mut Request) -> 1 if it is done, 0 if it waits`: sends to the rank that the request names. `-EFAULT`; `-EINVAL` for a rank that there is not, or a
+/// `limic_isend(request: *mut Request, mode) -> 1 if it is done, 0 if it waits`: sends to the rank that the request names. With mode [`IF_AWAITED`] instead of 0 it never waits:
+/// 0 is that no receive waited for it, and nothing has happened. `-EFAULT`; `-EINVAL` for a rank that there is not, or a
 /// request that is not aligned to 8 bytes; `-EAGAIN` if the queues are full, and nothing has happened; `-ENOMEM` if the node has no memory for them.
 pub const ISEND: u64 = 0x1203;
-/// `limic_irecv(request: *mut Request) -> the same`: receives from the rank that the request names.
+/// `limic_irecv(request: *mut Request, mode) -> the same`: receives from the rank that the request names.
 pub const IRECV: u64 = 0x1204;
+/// Mode of a post that does not wait for its other side.
+pub const IF_AWAITED: u64 = 1;
 /// `limic_wait(request: *const Request) -> the same`: looks once. The error of one that has failed.
 pub const WAIT: u64 = 0x1205;
 /// `limic_iprobe(request: *mut Request) -> 1 if a message waits, else 0`: looks for the oldest message that waits from the rank that the request names, with its

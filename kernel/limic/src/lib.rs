@@ -187,11 +187,10 @@ impl Queues<'_> {
     /// If a rank is not below `ranks`: the home numbers them.
     #[inline(never)]
     pub fn post(&mut self, from: u32, to: u32, side: Side, posted: &Posted) -> Result<Option<Posted>, Full> {
-        let pair = self.pair(from, to);
-        let fits = |other: &Posted| if side.is_outward() { other.takes(posted) } else { posted.takes(other) };
-        if let Some(found) = self.take(pair, side.other(), fits) {
+        if let Some(found) = self.meet(from, to, side, posted) {
             return Ok(Some(found));
         }
+        let pair = self.pair(from, to);
         let place = self.allocate().ok_or(Full)?;
         self.places[place as usize - 1] = Place { posted: *posted, next: 0, unused: 0 };
         let queue = &mut self.pairs[pair].queues[side as usize];
@@ -200,6 +199,17 @@ impl Queues<'_> {
             last => self.places[last as usize - 1].next = place,
         }
         Ok(None)
+    }
+
+    /// Takes out the oldest counterpart that matches, if one waits; otherwise nothing happens.
+    ///
+    /// # Panics
+    /// As [`Queues::post`].
+    #[inline(never)]
+    pub fn meet(&mut self, from: u32, to: u32, side: Side, posted: &Posted) -> Option<Posted> {
+        let pair = self.pair(from, to);
+        let fits = |other: &Posted| if side.is_outward() { other.takes(posted) } else { posted.takes(other) };
+        self.take(pair, side.other(), fits)
     }
 
     /// The oldest message from one rank to another, which waits, that a pattern accepts.
@@ -372,6 +382,19 @@ mod tests {
         // Receives wait in their order, too.
         assert_eq!((take(of_any_tag(1, 20)), take(posted(1, 5, 21))), (None, None));
         assert_eq!(queues.post(0, 1, Side::Sends, &sends[0]), Ok(Some(of_any_tag(1, 20))));
+    }
+
+    #[test]
+    fn a_send_that_only_meets_leaves_nothing_behind() {
+        let mut memory = memory();
+        let mut queues = Queues::of(&mut memory, RANKS).unwrap();
+        let (send, receive) = (posted(1, 5, 10), posted(1, 5, 20));
+        assert_eq!(queues.meet(0, 1, Side::Sends, &send), None);
+        assert_eq!(queues.post(0, 1, Side::Receives, &receive), Ok(None));
+        assert_eq!(queues.meet(0, 1, Side::Sends, &posted(1, 6, 10)), None);
+        assert_eq!(queues.meet(0, 1, Side::Sends, &send), Some(receive));
+        assert!(!queues.withdraw(0, 1, Side::Receives, 20), "it has been matched");
+        assert_eq!(queues.post(0, 1, Side::Receives, &receive), Ok(None));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn call<H: Home>(home: &H, number: u64, [at, way]: [u64; 2]) -> Answer {
 }
 
 fn post<H: Home>(home: &H, at: u64, way: u64, side: Side) -> Answer {
-    let Some(met) = meet(home, at, side)? else { return Ok(0) };
+    let Some(met) = meet(home, at, side, 0)? else { return Ok(0) };
     let Met { send, receive, other } = met;
     let bytes = send.bytes.min(receive.bytes);
     let (from, to) = (for_all(home, send.address), for_all(home, receive.address));

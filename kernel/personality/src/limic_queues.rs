@@ -5,8 +5,8 @@
 
 use lwk_abi::address::{remote, slot_of};
 use lwk_abi::limic::{
-    BYTES, DONE, Envelope, FAILED, IPROBE, IRECV, ISEND, LABEL, RELOCATE, Request, STATE, WAIT, WAITS,
-    WITHDRAW,
+    BYTES, DONE, Envelope, FAILED, IF_AWAITED, IPROBE, IRECV, ISEND, LABEL, RELOCATE, Request, STATE, WAIT,
+    WAITS, WITHDRAW,
 };
 use lwk_abi::syscall::errno::{EAGAIN, EINVAL, EIO};
 use lwk_limic::{Full, Pattern, Posted, Queues, Side};
@@ -17,8 +17,8 @@ use crate::{Answer, Errno};
 /// Answers one of the calls. Errors: as [`lwk_abi::limic`] says; `ENOSYS` for any other number.
 pub fn call<H: Home>(home: &H, number: u64, [request, second, third]: [u64; 3]) -> Answer {
     match number {
-        ISEND => post(home, request, Side::Sends),
-        IRECV => post(home, request, Side::Receives),
+        ISEND => post(home, request, Side::Sends, second),
+        IRECV => post(home, request, Side::Receives, second),
         WAIT => wait(home, request),
         IPROBE => probe(home, request),
         WITHDRAW => withdraw(home, request, second),
@@ -66,8 +66,8 @@ fn ends<H: Home>(home: &H, request: &Request, side: Side, ranks: u32) -> Result<
     Ok(if side.is_outward() { (home.node_rank(), peer) } else { (peer, home.node_rank()) })
 }
 
-fn post<H: Home>(home: &H, at: u64, side: Side) -> Answer {
-    match meet(home, at, side)? {
+fn post<H: Home>(home: &H, at: u64, side: Side, mode: u64) -> Answer {
+    match meet(home, at, side, mode)? {
         None => Ok(0),
         Some(met) => copy_and_tell(home, at, &met),
     }
@@ -81,9 +81,9 @@ pub(crate) struct Met {
     pub other: u64,
 }
 
-/// Posts the request at an address, if its counterpart is not there.
+/// Posts the request at an address, if its counterpart is not there and it may wait for that.
 #[inline(never)]
-pub(crate) fn meet<H: Home>(home: &H, at: u64, side: Side) -> Result<Option<Met>, Errno> {
+pub(crate) fn meet<H: Home>(home: &H, at: u64, side: Side, mode: u64) -> Result<Option<Met>, Errno> {
     let request = read(home, at)?;
     if side.is_outward() {
         home.check_readable(request.address, request.bytes)?;
@@ -97,7 +97,10 @@ pub(crate) fn meet<H: Home>(home: &H, at: u64, side: Side) -> Result<Option<Met>
     home.write(at + STATE, &WAITS.to_le_bytes())?;
     let found = with(home, |queues| {
         let (from, to) = ends(home, &request, side, queues.ranks())?;
-        queues.post(from, to, side, &own).map_err(|Full| Errno(EAGAIN))
+        match mode {
+            IF_AWAITED => Ok(queues.meet(from, to, side, &own)),
+            _ => queues.post(from, to, side, &own).map_err(|Full| Errno(EAGAIN)),
+        }
     })?;
     // This rank's own buffer at its own address: which of both is the peer's, decides how a home reaches it.
     let own = Posted { address: request.address, ..own };

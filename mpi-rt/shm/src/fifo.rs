@@ -74,6 +74,11 @@ impl<'a> Producer<'a> {
         rounded(bytes) <= self.known_room() || rounded(bytes) <= self.look_for_room()
     }
 
+    /// Whether the consumer has read and freed everything.
+    pub fn is_empty(&mut self) -> bool {
+        self.read == self.written || self.room() == self.capacity()
+    }
+
     /// Free bytes.
     pub fn room(&mut self) -> usize {
         self.look_for_room() as usize

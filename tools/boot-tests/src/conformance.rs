@@ -20,7 +20,7 @@ const FOLDER: &str = "conformance";
 /// Ranks in the host home.
 const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
 /// Paths that carry each program's messages as well, in the host home: those for tests, and what copies by the system.
-const PATHS: [&str; 8] = ["late", "by-size", "halves", "limic2", "hybrid", "mcni", "mci", "sci"];
+const PATHS: [&str; 9] = ["late", "by-size", "halves", "limic", "limic2", "hybrid", "mcni", "mci", "sci"];
 /// The one that carries each program's messages on a node as well: through shared memory, and by the kernel.
 const NODE_PATH: &str = "hybrid";
 /// Nodes of a job on several.

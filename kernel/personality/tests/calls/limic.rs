@@ -2,8 +2,8 @@
 
 use lwk_abi::address::{JOB_PAGE, SEGMENT_START, SLOT_BYTES};
 use lwk_abi::limic::{
-    DONE, Envelope, FAILED, IPROBE, IRECV, ISEND, RANGE, RELOCATE, RX_COMP, TX_COMP, TX_INIT, WAIT, WAITS,
-    WITHDRAW,
+    DONE, Envelope, FAILED, IF_AWAITED, IPROBE, IRECV, ISEND, RANGE, RELOCATE, RX_COMP, TX_COMP, TX_INIT,
+    WAIT, WAITS, WITHDRAW,
 };
 use lwk_abi::syscall::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS};
 
@@ -104,6 +104,20 @@ fn the_one_that_comes_later_copies_and_tells_both() {
             assert_eq!(program.call(WAIT, &[told]), Ok(1));
         }
     }
+}
+
+#[test]
+fn a_send_that_waits_for_nobody_finds_the_receive_or_leaves_nothing() {
+    let mut program = Program::new();
+    let (text, buffer) = (program.put(b"0123456789"), program.put(&[b'.'; 12]));
+    let send = request(&mut program, RANK.into(), Some(1), text, 10);
+    let receive = request(&mut program, RANK.into(), Some(1), buffer, 12);
+    assert_eq!(program.call(ISEND, &[send, IF_AWAITED]), Ok(0));
+    assert_eq!(program.word(send), WAITS);
+    assert_eq!(program.call(IRECV, &[receive]), Ok(0), "nothing was left");
+    assert_eq!(program.call(ISEND, &[send, IF_AWAITED]), Ok(1));
+    assert_eq!((program.word(send), program.word(receive)), (DONE, DONE));
+    assert_eq!(program.get(buffer, 12), b"0123456789..");
 }
 
 #[test]

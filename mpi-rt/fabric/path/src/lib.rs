@@ -1,4 +1,4 @@
-//! Paths: how a message gets from one rank's memory into another's. Matching is not theirs.
+//! Paths: how a message gets from one rank's memory into another's. Matching is not theirs, but for receives that they are handed ([`Path::post`]).
 //!
 //! A path carries envelopes in order from each rank to each other, and content by whatever protocol it has. Its user asks for the next message
 //! of a peer ([`Path::arrival`]), decides where the content goes, and has it delivered there ([`Path::deliver`]) or kept until a receive comes
@@ -102,6 +102,15 @@ pub struct Arrival {
     pub bytes: usize,
     /// Whether the content is in the transport's own memory (and must be copied out) or still at the sender.
     pub eager: bool,
+}
+
+/// What has come of a receive that was handed to a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Received {
+    /// The message's, and its length, which may be more than the receive has room for; nothing if the outcome is an error.
+    pub label: Label,
+    pub bytes: usize,
+    pub outcome: Result<()>,
 }
 
 /// The content of a message that waits for its receive.
@@ -210,6 +219,36 @@ pub trait Path {
     /// # Safety
     /// `held` came from [`Path::hold`] for that peer and has not been delivered.
     unsafe fn is_there(&mut self, peer: WorldRank, held: &Held, reserve: bool) -> bool;
+
+    /// Receives with room for more bytes may be handed to it: it matches them.
+    fn takes_above(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Hands it a receive, which it may complete by a message that nothing is seen of otherwise; `None` if it does not want it. Receives of one peer are handed over in
+    /// order, and only if no other receive that has been posted and not handed over may be for a message of that peer. They are recalled before an arrival of that peer is delivered or held.
+    ///
+    /// # Safety
+    /// `target` must be writable, its layout's datatype live, and nobody else may use it, until [`Path::posted`] or [`Path::recall`] has said what has come of it.
+    unsafe fn post(
+        &mut self,
+        _: WorldRank,
+        _context: u32,
+        _tag: Option<i32>,
+        _target: &Region,
+    ) -> Option<Ticket> {
+        None
+    }
+
+    /// What has come of a receive that it has been handed, if it is done; its ticket is void then.
+    fn posted(&mut self, _: Ticket) -> Option<Received> {
+        None
+    }
+
+    /// Takes such a receive back; its ticket is void. What has come of it, if it has been matched.
+    fn recall(&mut self, _: Ticket) -> Option<Received> {
+        None
+    }
 
     /// Whether what this rank waits for may lie behind a peer's messages that no receive wants, so that they must be taken in.
     #[inline(always)]

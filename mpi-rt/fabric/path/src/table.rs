@@ -12,11 +12,13 @@ use crate::portals::Portals;
 use crate::profile::Profile;
 use crate::region::Region;
 use crate::setting::{self, Distance, Setting};
-use crate::shm::{Advanced, Basic, Hybrid, Limic2, Mci, Mcni, Sci, Shm, Tunables, limic2, ordered, tunables};
+use crate::shm::{
+    Advanced, Basic, Hybrid, Limic, Limic2, Mci, Mcni, Sci, Shm, Tunables, limic2, ordered, tunables,
+};
 use crate::smartmap::Smartmap;
 use crate::{
-    Arrival, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Result, Started, Ticket, UnderWay,
-    WorldRank,
+    Arrival, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Received, Result, Started, Ticket,
+    UnderWay, WorldRank,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -47,9 +49,10 @@ pub enum PathId {
     Mcni = 7,
     Mci = 8,
     Sci = 9,
+    Limic = 10,
 }
 
-const PATHS: [PathId; 10] = [
+const PATHS: [PathId; 11] = [
     PathId::Smartmap,
     PathId::ShmBasic,
     PathId::ShmAdvanced,
@@ -60,6 +63,7 @@ const PATHS: [PathId; 10] = [
     PathId::Mcni,
     PathId::Mci,
     PathId::Sci,
+    PathId::Limic,
 ];
 
 /// Which path carries a peer's messages.
@@ -99,6 +103,8 @@ pub struct Table {
     markers: Vec<Ticket>,
     setting: Setting,
     profile: Option<Box<Profile>>,
+    /// As [`Path::takes_above`], of all.
+    takes_above: usize,
 }
 
 /// Tickets name their path in the bits from here on.
@@ -139,6 +145,7 @@ impl Table {
             markers: Vec::new(),
             setting: chosen,
             profile: start::variable(PROFILE).map(|_| Box::new(Profile::new())),
+            takes_above: usize::MAX,
         };
         let ranks = || (0..job().size()).map(WorldRank);
         for peer in ranks() {
@@ -151,6 +158,8 @@ impl Table {
         for peer in ranks() {
             table.tell_smartmap(peer);
         }
+        let above = table.others.iter().flatten().map(|path| path.takes_above());
+        table.takes_above = above.fold(usize::MAX, usize::min);
         Ok(table)
     }
 
@@ -159,6 +168,10 @@ impl Table {
         if self.others[place].is_none() {
             self.others[place] = Some(match path {
                 PathId::ShmAdvanced => Box::new(Shm::<Advanced>::start_up(sizes)?),
+                PathId::Limic => {
+                    limic2::require("limic");
+                    Box::new(Shm::<Limic>::start_up(sizes)?)
+                }
                 PathId::Limic2 => {
                     limic2::require("limic2");
                     Box::new(Shm::<Limic2>::start_up(sizes)?)
@@ -502,6 +515,42 @@ impl Table {
         // SAFETY: `held` came from the `hold` of `parked.path` for `peer` and has not been delivered (this
         // function's contract).
         unsafe { self.path(parked.path).is_there(peer, &parked.held, reserve) }
+    }
+
+    /// Whether a receive with room for so many bytes may be worth handing over.
+    #[inline(always)]
+    pub fn takes(&self, bytes: usize) -> bool {
+        bytes > self.takes_above
+    }
+
+    /// As [`Path::post`], of the path by which the peer's next message comes. If one has come, it is not handed over: that may be its message.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn post(
+        &mut self,
+        peer: WorldRank,
+        context: u32,
+        tag: Option<i32>,
+        target: &Region,
+    ) -> Option<Ticket> {
+        if self.arrival(peer).is_some() {
+            return None;
+        }
+        let path = self.routes[peer.index()].incoming;
+        // SAFETY: the target is writable until the receive is done or recalled (this function's contract).
+        unsafe { self.path(path).post(peer, context, tag, target) }.map(|ticket| ticket.of(path))
+    }
+
+    /// As [`Path::posted`].
+    pub fn posted(&mut self, ticket: Ticket) -> Option<Received> {
+        self.path(ticket.path().unwrap_or(PathId::Smartmap)).posted(ticket.bare())
+    }
+
+    /// As [`Path::recall`].
+    #[cold]
+    pub fn recall(&mut self, ticket: Ticket) -> Option<Received> {
+        self.path(ticket.path().unwrap_or(PathId::Smartmap)).recall(ticket.bare())
     }
 
     /// As [`Path::must_take`], of any path: markers lie among messages.

@@ -5,7 +5,7 @@ use super::packet::{CellList, Header};
 use super::skew::Watch;
 use super::{Sending, Tunables};
 use crate::region::Region;
-use crate::{Outgoing, Result, WorldRank};
+use crate::{Outgoing, Received, Result, WorldRank};
 use lwk_place::Peer;
 
 /// How messages enter and leave the shared memory: one of the dissertation's two designs, or one in which the system copies the longer ones.
@@ -72,14 +72,14 @@ pub trait Design: Sized {
     /// if it must come another way.
     ///
     /// # Safety
-    /// The target is writable, and nobody else uses it, until [`Design::is_done`].
+    /// The target is writable, and nobody else uses it, until [`Design::outcome`].
     unsafe fn read(&mut self, _peer: Peer, _header: &Header, _target: &Region) -> Option<usize> {
         None
     }
 
-    /// Whether what has been posted is done; its number is void then.
-    fn is_done(&mut self, _post: usize) -> bool {
-        true
+    /// What has come of what has been posted, if it is done; its number is void then.
+    fn outcome(&mut self, _post: usize) -> Option<Result<()>> {
+        Some(Ok(()))
     }
 
     /// Takes an offer back that nobody reads; its number is void.
@@ -88,9 +88,38 @@ pub trait Design: Sized {
     /// Offers a copy of the same bytes from now on; false if the offer is being read.
     ///
     /// # Safety
-    /// The copy stays until [`Design::is_done`].
+    /// The copy stays until [`Design::outcome`].
     unsafe fn relocate(&mut self, _post: usize, _copy: *const u8) -> bool {
         false
+    }
+
+    /// As [`crate::Path::takes_above`].
+    fn takes_above(&self) -> usize {
+        usize::MAX
+    }
+
+    /// As [`crate::Path::post`], with the number of what is posted.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn post(
+        &mut self,
+        _peer: Peer,
+        _context: u32,
+        _tag: Option<i32>,
+        _target: &Region,
+    ) -> Option<usize> {
+        None
+    }
+
+    /// As [`crate::Path::posted`].
+    fn posted(&mut self, _post: usize) -> Option<Received> {
+        None
+    }
+
+    /// As [`crate::Path::recall`].
+    fn recall(&mut self, _post: usize) -> Option<Received> {
+        None
     }
 
     /// The longest message that is sent at once, if there is room.

@@ -6,22 +6,19 @@
 //! sender takes its offer back.
 
 use super::link::{Link, Plan};
-use super::packet::{CellList, HEADER, Header, Kind};
-use super::{Basic, Design, Entered, Sending, Tunables};
+use super::packet::{CellList, Header};
+use super::{Basic, Design, Entered, Sending, Tunables, offer};
 use crate::region::Region;
 use crate::setting::{Bad, refuse};
 use crate::{Outgoing, Result, WorldRank};
 use alloc::boxed::Box;
 use alloc::format;
 use lwk_place::{Peer, peer_of};
-use lwk_shm::{CellNumber, Cells};
+use lwk_shm::Cells;
 use lwk_user::abi::engine::{BY_ENGINE, BY_WORKER, BY_WORKER_AND_ENGINE};
 use lwk_user::engine::{self, Way};
 use lwk_user::limic::Request;
 use slab::Slab;
-
-/// Cells that an offer names, of which there is none: that is what marks it.
-const OFFERED: usize = 1;
 
 /// A worker copies.
 pub type Mcni = Ordered<BY_WORKER>;
@@ -82,7 +79,7 @@ impl<const WAY: u64> Design for Ordered<WAY> {
     ) -> Option<Entered> {
         let bytes = message.source.bytes();
         let block = message.source.contiguous().filter(|_| bytes > self.above).zip(peer_of(peer));
-        if block.is_some() && !link.producer.has_room(HEADER + OFFERED * size_of::<CellNumber>()) {
+        if block.is_some() && !offer::has_room(link) {
             return None;
         }
         let offered = block.and_then(|(buffer, to)| {
@@ -97,13 +94,8 @@ impl<const WAY: u64> Design for Ordered<WAY> {
             // SAFETY: this function's contract.
             return unsafe { self.basic.begin(link, peer, message, number, name) };
         };
-        let (kind, label, name) = (Kind::Request, message.label, name());
-        let request = Header { kind, label, bytes, cells: OFFERED, own_id: number, peer_id: 0, name };
-        // SAFETY: `has_room` said yes to header and cells.
-        unsafe {
-            request.write(&mut link.producer, &CellList::default());
-            link.producer.publish(request.packet_bytes(0));
-        }
+        // SAFETY: there is room.
+        unsafe { offer::write(link, message, number, name()) };
         Some(Entered::Ordered(post))
     }
 
@@ -126,7 +118,7 @@ impl<const WAY: u64> Design for Ordered<WAY> {
 
     unsafe fn read(&mut self, peer: Peer, header: &Header, target: &Region) -> Option<usize> {
         let bytes = header.bytes.min(target.bytes());
-        let buffer = target.contiguous().filter(|_| header.cells == OFFERED && bytes > 0)?;
+        let buffer = target.contiguous().filter(|_| offer::is(header) && bytes > 0)?;
         // SAFETY: the target stays and is nobody else's until the receive is done (this function's contract); the box stays until it is done.
         let read = |request: &Request| unsafe {
             engine::iread(request, Self::BY, peer.node_rank(), header.own_id.into(), buffer, bytes).is_ok()
@@ -134,14 +126,14 @@ impl<const WAY: u64> Design for Ordered<WAY> {
         self.post(read)
     }
 
-    fn is_done(&mut self, post: usize) -> bool {
+    fn outcome(&mut self, post: usize) -> Option<Result<()>> {
         let look = || self.posts.get(post).is_none_or(|request| engine::check(request).is_some());
         // Where no worker looks what the engine has done, the ranks do.
         let is_done = look() || (WAY == BY_ENGINE && engine::look() > 0 && look());
         if is_done {
             self.posts.try_remove(post);
         }
-        is_done
+        is_done.then_some(Ok(()))
     }
 
     fn take_back(&mut self, post: usize) {

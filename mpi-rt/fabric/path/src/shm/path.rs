@@ -9,10 +9,11 @@ use super::{Design, Entered, Receiving, Sending, Shm, node_peer};
 use crate::descriptors::named;
 use crate::region::Region;
 use crate::{
-    Arrival, Delivery, Fault, Held, Limits, Memory, Outgoing, Path, Result, Started, Ticket, UnderWay,
-    WorldRank,
+    Arrival, Delivery, Fault, Held, Limits, Memory, Outgoing, Path, Received, Result, Started, Ticket,
+    UnderWay, WorldRank,
 };
 use alloc::vec::Vec;
+use lwk_place::peer_of;
 
 impl<D: Design> Path for Shm<D> {
     unsafe fn begin(&mut self, peer: WorldRank, message: &Outgoing) -> Started {
@@ -206,6 +207,31 @@ impl<D: Design> Path for Shm<D> {
                 true
             }
         }
+    }
+
+    fn takes_above(&self) -> usize {
+        self.design.takes_above()
+    }
+
+    unsafe fn post(
+        &mut self,
+        peer: WorldRank,
+        context: u32,
+        tag: Option<i32>,
+        target: &Region,
+    ) -> Option<Ticket> {
+        let is_linked = self.links.get(peer.index()).is_some_and(Option::is_some);
+        let peer = peer_of(peer).filter(|_| is_linked)?;
+        // SAFETY: the target is writable until the receive is done or recalled (this function's contract).
+        unsafe { self.design.post(peer, context, tag, target) }.map(Ticket)
+    }
+
+    fn posted(&mut self, ticket: Ticket) -> Option<Received> {
+        self.design.posted(ticket.0)
+    }
+
+    fn recall(&mut self, ticket: Ticket) -> Option<Received> {
+        self.design.recall(ticket.0)
     }
 
     fn must_take(&self, peer: WorldRank) -> bool {

@@ -91,7 +91,8 @@ impl<D: Design> Shm<D> {
         }
         let mut done = send.is_done();
         if let (true, Some(post)) = (D::ORDERS, send.post) {
-            done = self.design.is_done(post);
+            // The receiver is told of what could not be copied.
+            done = self.design.outcome(post).is_some();
             if let (true, Some(link)) = (done, self.links.get_mut(peer.index()).and_then(Option::as_mut)) {
                 link.transfers -= 1;
             }
@@ -112,14 +113,11 @@ impl<D: Design> Shm<D> {
         };
         self.look(peer);
         let receive = self.receives.get(number)?;
-        let is_done = match receive.post {
-            Some(post) if D::ORDERS => self.design.is_done(post),
-            _ => receive.position >= receive.wanted,
+        let outcome = match receive.post {
+            Some(post) if D::ORDERS => self.design.outcome(post)?,
+            _ if receive.position < receive.wanted => return None,
+            _ => receive.outcome,
         };
-        if !is_done {
-            return None;
-        }
-        let outcome = receive.outcome;
         self.receives.remove(number);
         if let Some(link) = self.links.get_mut(peer.index()).and_then(Option::as_mut) {
             link.transfers -= 1;
