@@ -180,15 +180,23 @@ fn mismatches(rank: i32, size: i32) -> Result<()> {
         engine.wait(request)
     });
     assert_eq!(told.err(), (rank != 0).then_some(Error::TRUNCATE));
-    // SAFETY: as above.
-    let told = with(|engine| unsafe {
+    let mut gathered = vec![0i32; size as usize * 500];
+    let mut other_call = |count: usize, communicator| {
         let call = Call::Allgather {
-            send: part(&mut send[..10]),
-            receive: parts(&mut receive, Division::Equal(10)),
+            send: part(&mut send[..count]),
+            receive: parts(&mut gathered, Division::Equal(count as i64)),
         };
-        let request = engine.begin_collective(if rank == 0 { &call } else { &Call::Barrier }, WORLD)?;
-        engine.wait(request)
-    });
-    assert_eq!(told.err(), (rank == 0).then_some(Error::NOT_SAME));
+        // SAFETY: as above.
+        with(|engine| unsafe {
+            let call = if rank == 0 { &call } else { &Call::Barrier };
+            let request = engine.begin_collective(call, communicator)?;
+            engine.wait(request)
+        })
+    };
+    // What has posted its buffer is told by the posts of the others.
+    assert_eq!(other_call(500, WORLD).err(), (rank == 0).then_some(Error::NOT_SAME));
+    // What goes by lines looks what the others are in, and tells them.
+    let spoilt = communicators::duplicate(WORLD)?;
+    assert_eq!(other_call(10, spoilt).err(), Some(Error::NOT_SAME));
     Ok(())
 }
