@@ -59,17 +59,17 @@ pub unsafe fn copy(target: *mut u8, source: *const u8, bytes: usize) {
     }
 }
 
-/// From this size on [`copy_long`] takes the string instruction where there is a processor: below it, its start costs more than it saves (measured with
+/// From this size on [`copy_long`] takes the string instruction where it is quick: below it, its start costs more than it saves (measured with
 /// `lwk_user::copy`, which has the same bound).
 const STRING_FROM: usize = 4096;
 
-/// As [`copy`], for memory of a message's size: cache lines go at a time, in emulation by words, on a processor by its string instruction. No access is
+/// As [`copy`], for memory of a message's size: cache lines go at a time, by words or by a string instruction that is quick. No access is
 /// promised to be one.
 ///
 /// # Safety
 /// As for [`copy`].
 pub unsafe fn copy_long(target: *mut u8, source: *const u8, bytes: usize) {
-    if bytes >= STRING_FROM && !features().emulated {
+    if bytes >= STRING_FROM && features().fast_string {
         // SAFETY: both ranges are mapped, the target writable (this function's contract). The direction flag is clear in the kernel.
         unsafe {
             asm!(

@@ -32,6 +32,8 @@ pub struct Features {
     pub mwait: bool,
     /// SSE4.2, for its checksum.
     pub crc32: bool,
+    /// The string instruction copies by lines ("enhanced REP MOVSB/STOSB", Intel SDM volume 1, section 7.3.9.3). Not in emulation.
+    pub fast_string: bool,
     /// The processor is emulated in software rather than run.
     pub emulated: bool,
     /// CPUID leaf 1, `edx`: what the auxiliary vector tells programs.
@@ -110,6 +112,7 @@ fn detect() -> Features {
         random: has_basic(|f| f.has_rdrand()),
         crc32: has_basic(|f| f.has_sse42()),
         gigabyte_pages: extended.as_ref().is_some_and(|f| f.has_1gib_pages()),
+        fast_string: has_structured(|f| f.has_rep_movsb_stosb()) && !is_emulated(&cpu),
         emulated: is_emulated(&cpu),
         basic_word: raw_cpuid::native_cpuid::cpuid_count(1, 0).edx,
         state_components: 0,

@@ -9,6 +9,8 @@ use lwk_primitive::own::Own;
 
 /// The vectors to use, as [`Loop`]; found at the first use.
 static LOOP: Own<u8> = Own::<u8>::new(Loop::Unknown as u8);
+/// Whether the string instruction is quick; found with [`LOOP`].
+static HAS_STRING: Own<bool> = Own::<bool>::new(false);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -31,6 +33,7 @@ fn find_loop() -> u8 {
             Vectors::Avx512 => Loop::Avx512,
         }
     };
+    HAS_STRING.set(arch::has_fast_string());
     LOOP.set(found as u8);
     found as u8
 }
@@ -87,7 +90,7 @@ unsafe fn many(source: *const u8, target: *mut u8, bytes: usize) {
                 arch::copy_64_bytes(source, target);
                 arch::copy_64_bytes(source.add(last), target.add(last));
             }
-            _ if bytes >= STRING_FROM => arch::copy_string(source, target, bytes),
+            _ if bytes >= STRING_FROM && HAS_STRING.get() => arch::copy_string(source, target, bytes),
             AVX512 => arch::copy_avx512(source, target, bytes),
             AVX => arch::copy_avx(source, target, bytes),
             _ => arch::copy_sse2(source, target, bytes),

@@ -12,7 +12,7 @@ use core::ops::RangeInclusive;
 pub const FEW: usize = 64;
 /// Up to this many by two stretches of 64 that overlap. Measured with `shmem-bench put_latency` of 16 to 128 bytes: 12 ns through a loop, 7 ns so.
 pub const TWO_STRETCHES: usize = 128;
-/// From this size on the string instruction copies. Measured with `shmem-bench put_bw` on a server processor of 2.7 GHz: 16 KiB move at 219 GB/s
+/// From this size on the string instruction copies where the processor says that it is quick. Measured with `shmem-bench put_bw` on a server processor of 2.7 GHz: 16 KiB move at 219 GB/s
 /// by vectors of 64 bytes and at 214 by the string instruction, 32 KiB at 45 and 49. Measured by MPI's alltoall of two ranks: 64 to 256 KiB for each
 /// take 0.93 of the loop's time, 0.75 at 64 KiB if the owners have just used their buffers; below, no difference.
 pub const STRING_FROM: usize = 32 << 10;
