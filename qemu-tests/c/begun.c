@@ -51,6 +51,7 @@ enum {
     ALLGATHER = DIRECTED,
     ALLGATHERV,
     ALLTOALL,
+    ALLTOALLV,
     ALLREDUCE,
     BLOCKS,
     BLOCKSV,
@@ -74,7 +75,7 @@ static int beside(int after)
 /* Whether the receive buffer is the one that is sent from: of every second operation of those that can. */
 static int in_place(int kind, int number)
 {
-    return number % 2 && (kind == ALLGATHER || kind == ALLGATHERV || kind == ALLTOALL || kind == ALLREDUCE || kind == SCAN || kind == EXSCAN);
+    return number % 2 && (kind == ALLGATHER || kind == ALLGATHERV || kind == ALLTOALL || kind == ALLTOALLV || kind == ALLREDUCE || kind == SCAN || kind == EXSCAN);
 }
 
 /* Integers of all parts together. */
@@ -100,8 +101,9 @@ static void set(struct operation *it)
     case SCATTER:
     case SCATTERV:
     case ALLTOALL:
+    case ALLTOALLV:
         for (int rank = 0; rank < size_; rank++)
-            fill(from + (kind == SCATTERV ? it->places[rank] : rank * equal), number, kind == ALLTOALL ? rank_ : it->root, rank, it->counts[rank]);
+            fill(from + (kind == SCATTERV || kind == ALLTOALLV ? it->places[rank] : rank * equal), number, kind >= DIRECTED ? rank_ : it->root, rank, it->counts[rank]);
         break;
     case ALLGATHER:
     case ALLGATHERV:
@@ -132,7 +134,7 @@ static void make(struct operation *it, int kind, int number)
     it->places = malloc((size_t)size_ * sizeof(int));
     int end = 0;
     for (int rank = 0; rank < size_; rank++) {
-        it->counts[rank] = kind == GATHERV || kind == SCATTERV || kind == ALLGATHERV || kind == BLOCKSV ? length(number, rank) : it->count;
+        it->counts[rank] = kind == ALLTOALLV ? length(number, rank + rank_) : kind == GATHERV || kind == SCATTERV || kind == ALLGATHERV || kind == BLOCKSV ? length(number, rank) : it->count;
         it->places[rank] = end;
         end += it->counts[rank] + 1;
     }
@@ -182,6 +184,9 @@ static void begin_it(struct operation *it, MPI_Comm c)
         break;
     case ALLTOALL:
         OK(MPI_Ialltoall(from, n, t, it->out, n, t, c, r));
+        break;
+    case ALLTOALLV:
+        OK(MPI_Ialltoallv(from, it->counts, it->places, t, it->out, it->counts, it->places, t, c, r));
         break;
     case ALLREDUCE:
         OK(MPI_Iallreduce(from, it->out, n, t, MPI_SUM, c, r));
@@ -241,6 +246,9 @@ static void init_it(struct operation *it, MPI_Comm c)
     case ALLTOALL:
         OK(MPI_Alltoall_init(from, n, t, it->out, n, t, c, info, r));
         break;
+    case ALLTOALLV:
+        OK(MPI_Alltoallv_init(from, it->counts, it->places, t, it->out, it->counts, it->places, t, c, info, r));
+        break;
     case ALLREDUCE:
         OK(MPI_Allreduce_init(from, it->out, n, t, MPI_SUM, c, info, r));
         break;
@@ -297,6 +305,9 @@ static void carry_out(struct operation *it, MPI_Comm c)
     case ALLTOALL:
         OK(MPI_Alltoall(from, n, t, it->out, n, t, c));
         break;
+    case ALLTOALLV:
+        OK(MPI_Alltoallv(from, it->counts, it->places, t, it->out, it->counts, it->places, t, c));
+        break;
     case ALLREDUCE:
         OK(MPI_Allreduce(from, it->out, n, t, MPI_SUM, c));
         break;
@@ -348,8 +359,9 @@ static int right(const struct operation *it)
             good &= holds(it->out + (it->kind == GATHER || it->kind == ALLGATHER ? rank * n : it->places[rank]), it->number, rank, 0, it->counts[rank]);
         return good;
     case ALLTOALL:
+    case ALLTOALLV:
         for (int rank = 0; rank < size_; rank++)
-            good &= holds(it->out + rank * n, it->number, rank, rank_, n);
+            good &= holds(it->out + (it->kind == ALLTOALL ? rank * n : it->places[rank]), it->number, rank, rank_, it->counts[rank]);
         return good;
     case NEIGHBOURS_GATHER:
     case NEIGHBOURS_ALL:
@@ -456,6 +468,9 @@ static void tellers(void)
         make(&it, kind, i / (KINDS - DIRECTED));
         for (int rank = 0; rank < size_; rank++)
             longest = it.counts[rank] > longest ? it.counts[rank] : longest;
+        if (kind == ALLTOALLV)
+            /* The parts of all with their lengths; in place they are posted. */
+            longest = in_place(kind, it.number) ? LONGEST : sum_of(&it) + size_ + 3;
         longest *= kind == ALLTOALL || kind == BLOCKS || kind == BLOCKSV ? size_ : kind == NEIGHBOURS_ALL ? 2 : 1;
         if (rank_ != it.root) {
             begin_it(&it, MPI_COMM_WORLD);
@@ -561,6 +576,18 @@ static void too_long(MPI_Comm comm)
             FAILS(MPI_ERR_TRUNCATE, MPI_Wait(&request, MPI_STATUS_IGNORE));
         else
             OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        for (int rank = 0; rank < size_; rank++)
+            counts[rank] = rank_ == 0 && rank == 1 ? taken[i] : given[i];
+        int *givens = malloc((size_t)size_ * sizeof(int)), *starts = calloc((size_t)size_, sizeof(int));
+        for (int rank = 0; rank < size_; rank++)
+            givens[rank] = given[i];
+        OK(MPI_Ialltoallv(in, givens, starts, MPI_UNSIGNED, out, counts, places, MPI_UNSIGNED, comm, &request));
+        if (rank_ == 0 && size_ > 1)
+            FAILS(MPI_ERR_TRUNCATE, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        else
+            OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        free(givens);
+        free(starts);
         OK(MPI_Barrier(comm));
     }
     free(in);
@@ -629,10 +656,15 @@ static void typed(int shape, int number)
                                   : length(number + ranks[i], shape == ALL ? rank_ % 2 : edge);
         fill(out.at + out.places[i] / (int)sizeof(int), number, rank_, shape == ALL ? i : i % 2, out.counts[i]);
     }
-    if (shape == ALL)
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (shape == ALL && number % 2)
+        OK(MPI_Ialltoallw(out.at, out.counts, out.places, out.types, in.at, in.counts, in.places, in.types, comm, &request));
+    else if (shape == ALL)
         OK(MPI_Alltoallw(out.at, out.counts, out.places, out.types, in.at, in.counts, in.places, in.types, comm));
     else
         OK(MPI_Neighbor_alltoallw(out.at, out.counts, out.addresses, out.types, in.at, in.counts, in.addresses, in.types, comm));
+    OK(MPI_Type_free(&spread));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     int good = 1;
     for (int i = 0; i < n; i++)
         for (int k = 0; k < in.counts[i]; k++) {
@@ -642,7 +674,6 @@ static void typed(int shape, int number)
     CHECK(good);
     if (shape != ALL)
         OK(MPI_Comm_free(&comm));
-    OK(MPI_Type_free(&spread));
     free_parts(&out);
     free_parts(&in);
     free(ranks);

@@ -1,5 +1,6 @@
 //! The steps of short operations in which every rank tells what others want of it, as those of `line_steps`: by its own line, once; then each takes what concerns it.
 
+use super::alltoall_parts::PartsOfAll;
 use super::area::SMALL_BYTES;
 use super::equal_parts::{EqualParts, copy_whole};
 use super::line_steps::{Cursor, Lanes, Phase, Row, give};
@@ -16,6 +17,8 @@ pub(super) enum Exchange {
     Allgather(Region, Row),
     /// Tells the parts for all, one after another; takes its own of each.
     Alltoall(Region, EqualParts),
+    /// The same with parts that differ.
+    AlltoallParts(PartsOfAll),
     /// Tells its contribution; folds those that concern it.
     Fold(Folding),
     /// Tells its part, or the parts for its destinations one after another; takes those of its sources.
@@ -23,11 +26,17 @@ pub(super) enum Exchange {
 }
 
 impl Exchange {
+    /// Whether what is too long for a line is described there.
+    pub fn describes_long_parts(&self) -> bool {
+        matches!(self, Exchange::AlltoallParts(_))
+    }
+
     /// Bytes of the longest part that a rank tells, as far as this one knows.
     pub fn most(&self) -> usize {
         match self {
             Exchange::Allgather(_, row) => row.most(),
             Exchange::Alltoall(send, _) => send.bytes(),
+            Exchange::AlltoallParts(_) => usize::MAX,
             Exchange::Fold(folding) => folding.reduction.dense_bytes().unwrap_or(usize::MAX),
             Exchange::Neighbours(mine, edges) => {
                 let theirs = edges.iter().map(|edge| edge.parts as usize * edge.mine.bytes());
@@ -74,6 +83,7 @@ pub(super) unsafe fn step(lanes: &Lanes, exchange: &Exchange, cursor: &mut Curso
                         copy_whole(&part(given).ok_or(Error::COUNT)?, &row.part(CommRank(peer)))
                     })
             }
+            Exchange::AlltoallParts(parts) => parts.step(lanes, cursor),
             Exchange::Fold(folding) => {
                 let bytes = folding.reduction.dense_bytes().unwrap_or(0);
                 let first = folding.sources.0.start;
@@ -122,7 +132,7 @@ unsafe fn tell(lanes: &Lanes, part: &Region, cursor: &mut Cursor) -> bool {
 ///
 /// # Safety
 /// What `take` does with what is in the line of rank `source(index)`, for the index that it gets, until the operation is ended.
-unsafe fn take_of(
+pub(super) unsafe fn take_of(
     lanes: &Lanes,
     cursor: &mut Cursor,
     number: u32,

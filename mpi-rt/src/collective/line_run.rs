@@ -3,8 +3,9 @@
 //!
 //! Who only gives stores its line and is done when the call returns. Who takes looks once, and is done as well if all is there. What is left then is
 //! pushed on by progress, in any order: an operation's line stays until it has ended in every rank, whatever has ended meanwhile. Where all tell all, every
-//! rank must know that what each tells fits a line: parts that only two know the length of are posted instead.
+//! rank must know that what each tells fits a line, or tell how long its parts are: what does neither is posted instead.
 
+use super::alltoall_parts::PartsOfAll;
 use super::arguments::{BufferArgument, Call, Division, Parts, Reducing};
 use super::channel::Kind;
 use super::equal_parts::equal;
@@ -82,7 +83,7 @@ impl LineRun {
 
     /// Whether it goes by the communicator's lines: what all know the length of must fit.
     pub(super) fn fits(&self) -> bool {
-        self.place.is_varying && self.place.has_root || self.place.bytes <= LONG_BYTES
+        self.place.is_varying && self.job.describes_long_parts() || self.place.bytes <= LONG_BYTES
     }
 
     /// Has it go by lines of its own.
@@ -235,7 +236,11 @@ impl Engine {
             Call::Alltoall { send, receive } => {
                 let sent = if send.is_in_place() { receive } else { send };
                 let (Some(each), Some(count)) = (equal(&sent.division), equal(&receive.division)) else {
-                    return Ok(None);
+                    let Some(parts) = self.parts_of_all(communicator, send, receive, kept)? else {
+                        return Ok(None);
+                    };
+                    let exchange = Exchange::AlltoallParts(parts);
+                    return Ok(Some((Job::Exchange(exchange), Kind::AlltoallParts, CommRank::FIRST, true)));
                 };
                 let sent = self.all_parts(sent, each, communicator.size() as usize, kept)?;
                 let row = self.row(receive, count)?;
@@ -284,6 +289,22 @@ impl Engine {
         kept: &mut Vec<Datatype>,
     ) -> Result<Option<Row>> {
         self.row_of_root(communicator, parts, communicator.rank, kept)
+    }
+
+    /// Parts of an alltoall that differ. `None` in place. Errors: those of [`Engine::parts`].
+    fn parts_of_all(
+        &self,
+        communicator: &Communicator,
+        send: &Parts,
+        receive: &Parts,
+        kept: &mut Vec<Datatype>,
+    ) -> Result<Option<PartsOfAll>> {
+        if send.is_in_place() {
+            return Ok(None);
+        }
+        let size = communicator.size() as usize;
+        let (send, receive) = (self.parts(send, size, kept)?, self.parts(receive, size, kept)?);
+        PartsOfAll::new(&communicator.shared, send, receive).map(Some)
     }
 
     /// So many equal parts as one region. Errors: `COUNT`, `TYPE`, `BUFFER`.

@@ -33,6 +33,11 @@ impl Job {
             Job::Exchange(exchange) => exchange.most(),
         }
     }
+
+    /// Whether what is too long for a line is described there, if only giver and taker know how long parts are.
+    pub fn describes_long_parts(&self) -> bool {
+        !matches!(self, Job::Exchange(exchange) if !exchange.describes_long_parts())
+    }
 }
 
 /// What the root has for each rank.
@@ -79,7 +84,8 @@ pub(super) struct Cursor {
     next: CommRank,
     /// Of those from whom this rank takes where all tell all, so many have been seen to.
     pub taken: u32,
-    has_long: bool,
+    /// There are parts that are too long for a line.
+    pub has_long: bool,
     /// For whom it waits.
     pub awaited: Ranks,
     pub outcome: Result<()>,
@@ -112,7 +118,7 @@ impl Cursor {
         self.phase = Phase::Taking;
     }
 
-    fn goes_on_with_long_parts(&mut self) {
+    pub fn goes_on_with_long_parts(&mut self) {
         (self.phase, self.next) = (Phase::LongParts, CommRank::FIRST);
     }
 }
@@ -320,11 +326,11 @@ unsafe fn deal(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &mut Cur
     await_leaves(lanes, |rank| row.part(rank).is_ok_and(|part| part.bytes() > LONG_BYTES), cursor)
 }
 
-/// True when all leaves that `copy` have ended their part.
-fn await_leaves(lanes: &Lanes, copies: impl Fn(CommRank) -> bool, cursor: &mut Cursor) -> bool {
+/// True when all other ranks that `copy` have ended their part.
+pub(super) fn await_leaves(lanes: &Lanes, copies: impl Fn(CommRank) -> bool, cursor: &mut Cursor) -> bool {
     while cursor.next.0 < lanes.shared.size() {
         let rank = cursor.next;
-        if rank != cursor.root && copies(rank) {
+        if rank != lanes.shared.rank && copies(rank) {
             match lanes.has_ended(rank) {
                 Ok(false) => return cursor.awaits(rank),
                 ended => cursor.note(ended.map(drop)),

@@ -12,6 +12,7 @@
 
 pub mod algorithm;
 mod allreduce;
+mod alltoall_parts;
 mod area;
 pub mod arguments;
 mod barrier;

@@ -1,19 +1,17 @@
 //! Small operations in which every rank tells every rank up to [`TOLD_LIMIT`] bytes, by lines of each (`lwk_ring::ExchangeLines`), and takes what concerns it:
-//! allgather, reductions whose result is scattered or of the ranks below, and alltoall with parts that differ.
+//! allgather, and reductions whose result is scattered or of the ranks below. Alltoall with parts that differ, by the same lines: `alltoall_parts`.
 
 use super::Reduction;
 use super::Shared;
 use super::area::SMALL_BYTES;
-use super::arguments::{BufferArgument, Call, Parts, VaryingParts};
+use super::arguments::{BufferArgument, Call, Parts};
 use super::channel::Kind;
 use super::equal_parts::copy_whole;
 use super::matching_calls::sort_of_all;
-use super::plan::Piece;
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::{null, null_mut};
@@ -289,118 +287,4 @@ fn blocks_of(size: u32, rank: CommRank, block: impl Fn(usize) -> Result<i64>) ->
         count = end;
     }
     Ok((count, part))
-}
-
-/// What a rank tells in an alltoall: a word, which is 0 or leads to a list of pieces, one for each rank; if it is 0, the bytes of each part, 4 bytes each, and the
-/// parts one after another, from a multiple of 8 on.
-fn parts_from(size: u32) -> usize {
-    (8 + 4 * size as usize).next_multiple_of(8)
-}
-
-impl Engine {
-    /// Alltoall with parts that differ, or have datatypes of their own: told where all of a rank's parts fit, else described. Errors: `COUNT`, `TYPE`, `BUFFER`, `ARG`, `NO_MEM`, and `TRUNCATE`; those of the
-    /// exchange.
-    ///
-    /// # Safety
-    /// As for [`Engine::collective`]; not in place.
-    pub(super) unsafe fn alltoall_parts(
-        &mut self,
-        communicator: &Communicator,
-        send: &Parts,
-        receive: &Parts,
-    ) -> Result<()> {
-        let shared = &communicator.shared;
-        let (rank, size) = (shared.rank, shared.size());
-        let parts = size as usize;
-        let (send, receive) = (self.varying(send, parts)?, self.varying(receive, parts)?);
-        let (mut bytes, mut pieces) = (parts_from(size), Vec::new());
-        for peer in 0..size as usize {
-            let part = send.part(peer)?;
-            bytes = bytes.saturating_add(if peer == rank.index() { 0 } else { part.bytes() });
-        }
-        if bytes > TOLD_LIMIT {
-            pieces.try_reserve_exact(size as usize).map_err(|_| Error::NO_MEM)?;
-            for peer in 0..size as usize {
-                pieces.push(Piece::of(&send.part(peer)?));
-            }
-        }
-        let sort = sort_of_all(Kind::AlltoallParts, 0);
-        // SAFETY: the lines take `TOLD_LIMIT`, no fewer than what is written; the parts are readable (this function's contract).
-        let telling = unsafe {
-            Telling::begin(shared, sort, TOLD_LIMIT, |to| {
-                if !pieces.is_empty() {
-                    to.cast::<u64>().write(pieces.as_ptr().expose_provenance() as u64);
-                    return Ok(());
-                }
-                write_parts(shared, &send, to)
-            })?
-        };
-        let (mut outcome, mut is_described) = (Ok(()), false);
-        for peer in rank.and_on(size) {
-            let content = telling.content(self, shared, peer)?;
-            let part = receive.part(peer.index())?;
-            // SAFETY: the peer has told what `write_parts` or the pieces say; what is described stays until all have told that they have ended; the part is writable, and
-            // overlaps nothing that is sent (this function's contract).
-            let copied = unsafe {
-                is_described |= content.cast::<u64>().read() != 0;
-                if peer == rank {
-                    let own = send.part(rank.index())?;
-                    copy_whole(&own, &part)
-                } else {
-                    told_part(shared, peer, content).and_then(|told| copy_whole(&told, &part))
-                }
-            };
-            outcome = outcome.and(copied);
-        }
-        if is_described {
-            // All have seen it. Nobody leaves before all have what they fetch.
-            // SAFETY: nothing is written.
-            let ended = unsafe { Telling::begin(shared, sort, 0, |_| Ok(()))? };
-            shared.ranks().try_for_each(|peer| ended.content(self, shared, peer).map(drop))?;
-        }
-        outcome
-    }
-}
-
-/// Writes all parts but this rank's own, as they are told.
-///
-/// # Safety
-/// The parts are readable, and fit `TOLD_LIMIT` bytes at `to`, with what stands before them.
-unsafe fn write_parts(shared: &Shared, send: &VaryingParts, to: *mut u8) -> Result<()> {
-    let mut end = parts_from(shared.size());
-    // SAFETY: all of it fits, and the parts are readable (this function's contract).
-    unsafe {
-        for peer in shared.ranks() {
-            let part = send.part(peer.index())?;
-            let bytes = if peer == shared.rank { 0 } else { part.bytes() };
-            to.add(8).cast::<u32>().add(peer.index()).write(bytes as u32);
-            if bytes > 0 {
-                copy_whole(&part, &Region::block(to.add(end), bytes))?;
-                end += bytes;
-            }
-        }
-        to.cast::<u64>().write(0);
-    }
-    Ok(())
-}
-
-/// The part for this rank of what `peer`, another one, tells. Errors: `INTERN`.
-///
-/// # Safety
-/// `content` is what that rank has told, and tells still.
-unsafe fn told_part(shared: &Shared, peer: CommRank, content: *const u8) -> Result<Region> {
-    let rank = shared.rank.index();
-    // SAFETY: the peer has told a list of pieces, one for each rank, or sizes and parts (this function's contract).
-    unsafe {
-        let list = content.cast::<u64>().read();
-        if list != 0 {
-            let piece = shared.seen(peer, list).cast::<Piece>().add(rank).read();
-            let owner = shared.peer(peer).ok_or(Error::INTERN)?;
-            return Ok(Region::of_peer(owner, piece.words, piece.bytes as usize));
-        }
-        let sizes = core::slice::from_raw_parts(content.add(8).cast::<u32>(), rank + 1);
-        let before: usize = sizes[..rank].iter().map(|bytes| *bytes as usize).sum();
-        let start = content.add(parts_from(shared.size()) + before);
-        Ok(Region::block(start, sizes[rank] as usize))
-    }
 }
