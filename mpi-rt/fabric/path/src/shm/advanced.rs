@@ -35,6 +35,7 @@ impl Design for Advanced {
             blocks: tunables.receive_buffer / BLOCK,
             cells: tunables.cells,
             blocks_per_cell: tunables.cell / BLOCK,
+            chunk: tunables.cell,
         }
     }
 
@@ -82,7 +83,7 @@ impl Design for Advanced {
         Some(if whole { Entered::Whole } else { Entered::Asked(loaded) })
     }
 
-    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending) {
+    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending, _: &Plan) {
         let Some(wanted) = send.wanted else { return };
         while send.position < wanted && link.producer.has_room(CONTROL) {
             let most = self.pool.available(self.packets).min(self.packets);

@@ -13,19 +13,12 @@ use crate::region::Region;
 use crate::{Label, Outgoing, WorldRank};
 use lwk_shm::{BLOCK, Cells};
 
-/// The state of the basic design: none but its sizes.
-pub struct Basic {
-    chunk: usize,
-}
+/// The basic design, which has no state of its own. Others, by which the system copies the longer messages, stand on its functions.
+pub struct Basic;
 
 impl Design for Basic {
-    fn plan(tunables: &Tunables) -> Plan {
-        let blocks = tunables.basic_buffer / BLOCK;
-        Plan { placing: Placing::AtSender, blocks, cells: 0, blocks_per_cell: 0 }
-    }
-
-    fn new(tunables: &Tunables, _: Option<Cells<'static>>, _: usize) -> Result<Basic> {
-        Ok(Basic { chunk: tunables.basic_chunk })
+    fn new(_: &Tunables, _: Option<Cells<'static>>, _: usize) -> Result<Basic> {
+        Ok(Basic)
     }
 
     unsafe fn begin(
@@ -36,87 +29,110 @@ impl Design for Basic {
         number: u32,
         name: impl FnOnce() -> u64,
     ) -> Option<Entered> {
-        let bytes = message.source.bytes();
-        if bytes <= link.producer.capacity() - HEADER && !message.synchronous {
-            if !link.producer.has_room(HEADER + bytes) {
-                return None;
-            }
-            // SAFETY: `has_room` above said yes to header and `bytes`; the message's bytes are readable
-            // (`Path::begin`'s contract).
-            unsafe { write_eager(link, message) };
-            return Some(Entered::Whole);
-        }
-        if !link.producer.has_room(HEADER) {
+        // SAFETY: this function's contract.
+        unsafe { begin(link, message, number, name) }
+    }
+}
+
+/// As [`Design::plan`].
+pub fn plan(tunables: &Tunables) -> Plan {
+    let blocks = tunables.basic_buffer / BLOCK;
+    Plan { placing: Placing::AtSender, blocks, cells: 0, blocks_per_cell: 0, chunk: tunables.basic_chunk }
+}
+
+/// As [`Design::begin`].
+///
+/// # Safety
+/// As there.
+pub unsafe fn begin(
+    link: &mut Link,
+    message: &Outgoing,
+    number: u32,
+    name: impl FnOnce() -> u64,
+) -> Option<Entered> {
+    let bytes = message.source.bytes();
+    if bytes <= link.producer.capacity() - HEADER && !message.synchronous {
+        if !link.producer.has_room(HEADER + bytes) {
             return None;
         }
-        let (kind, label, name) = (Kind::Request, message.label, name());
-        let request = Header { kind, label, bytes, cells: 0, own_id: number, peer_id: 0, name };
-        link.control(&request).then_some(Entered::Asked(0))
+        // SAFETY: `has_room` above said yes to header and `bytes`; the message's bytes are readable
+        // (`Path::begin`'s contract).
+        unsafe { write_eager(link, message) };
+        return Some(Entered::Whole);
     }
+    if !link.producer.has_room(HEADER) {
+        return None;
+    }
+    let (kind, label, name) = (Kind::Request, message.label, name());
+    let request = Header { kind, label, bytes, cells: 0, own_id: number, peer_id: 0, name };
+    link.control(&request).then_some(Entered::Asked(0))
+}
 
-    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending) {
-        let Some(wanted) = send.wanted else { return };
-        while send.position < wanted {
-            // A line is left for the request that says that there is more.
-            let room = link.producer.room().saturating_sub(BLOCK);
-            let part = self.chunk.min(wanted - send.position);
-            if room < HEADER + part {
-                let more = Header {
-                    kind: Kind::More,
-                    label: Label(0),
-                    bytes: 0,
-                    cells: 0,
-                    own_id: send.number,
-                    peer_id: send.receive,
-                    name: 0,
-                };
-                send.paused = link.control(&more);
-                return;
-            }
-            let data = Header {
-                kind: Kind::Data,
+/// As [`Design::push`], `chunk` bytes at a time.
+///
+/// # Safety
+/// As there.
+pub unsafe fn push(link: &mut Link, send: &mut Sending, chunk: usize) {
+    let Some(wanted) = send.wanted else { return };
+    while send.position < wanted {
+        // A line is left for the request that says that there is more.
+        let room = link.producer.room().saturating_sub(BLOCK);
+        let part = chunk.min(wanted - send.position);
+        if room < HEADER + part {
+            let more = Header {
+                kind: Kind::More,
                 label: Label(0),
-                bytes: part,
+                bytes: 0,
                 cells: 0,
-                own_id: 0,
+                own_id: send.number,
                 peer_id: send.receive,
                 name: 0,
             };
-            // SAFETY: `room` covers header and `part` (checked above); the send's source is readable to
-            // `wanted` (this function's contract). Its layout is this rank's own and sound, so copying in
-            // cannot fail.
-            unsafe {
-                data.write(&mut link.producer, &CellList::default());
-                link.producer.write(HEADER, part, |to, offset, length| {
-                    let _ = copy_in(&send.message.source, send.position + offset, to, length);
-                });
-                link.producer.publish(data.packet_bytes(part));
-            }
-            send.position += part;
+            send.paused = link.control(&more);
+            return;
         }
-    }
-
-    unsafe fn copy_out(
-        &mut self,
-        link: &Link,
-        header: &Header,
-        _: &CellList,
-        position: usize,
-        target: &Region,
-    ) -> (usize, Result<()>) {
-        if header.kind == Kind::Request {
-            return (0, Ok(()));
+        let data = Header {
+            kind: Kind::Data,
+            label: Label(0),
+            bytes: part,
+            cells: 0,
+            own_id: 0,
+            peer_id: send.receive,
+            name: 0,
+        };
+        // SAFETY: `room` covers header and `part` (checked above); the send's source is readable to
+        // `wanted` (this function's contract). Its layout is this rank's own and sound, so copying in
+        // cannot fail.
+        unsafe {
+            data.write(&mut link.producer, &CellList::default());
+            link.producer.write(HEADER, part, |to, offset, length| {
+                let _ = copy_in(&send.message.source, send.position + offset, to, length);
+            });
+            link.producer.publish(data.packet_bytes(part));
         }
-        // SAFETY: an eager or data packet is at the front, with `header.bytes` behind its header; `target` is
-        // writable (this function's contract).
-        (header.bytes, unsafe { read_payload(link, header.bytes, position, target) })
+        send.position += part;
     }
+}
 
-    fn eager(&self, plan: &Plan) -> usize {
-        plan.blocks * BLOCK - HEADER
+/// As [`Design::copy_out`].
+///
+/// # Safety
+/// As there.
+pub unsafe fn copy_out(
+    link: &Link,
+    header: &Header,
+    position: usize,
+    target: &Region,
+) -> (usize, Result<()>) {
+    if header.kind == Kind::Request {
+        return (0, Ok(()));
     }
+    // SAFETY: an eager or data packet is at the front, with `header.bytes` behind its header; `target` is
+    // writable (this function's contract).
+    (header.bytes, unsafe { read_payload(link, header.bytes, position, target) })
+}
 
-    fn payload(header: &Header) -> usize {
-        if matches!(header.kind, Kind::Eager | Kind::Data) { header.bytes } else { 0 }
-    }
+/// As [`Design::eager`].
+pub fn eager(plan: &Plan) -> usize {
+    plan.blocks * BLOCK - HEADER
 }

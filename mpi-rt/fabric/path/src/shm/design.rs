@@ -1,20 +1,23 @@
 //! What the designs of paths through shared memory do differently: how messages enter it and leave it.
 
 use super::link::{Link, Plan};
-use super::packet::{CellList, Header};
+use super::packet::{CellList, Header, Kind};
 use super::skew::Watch;
-use super::{Sending, Tunables};
+use super::{Sending, Tunables, basic};
 use crate::region::Region;
 use crate::{Outgoing, Received, Result, WorldRank};
 use lwk_place::Peer;
 
-/// How messages enter and leave the shared memory: one of the dissertation's two designs, or one in which the system copies the longer ones.
+/// How messages enter and leave the shared memory: one of the dissertation's two designs, or one in which the system copies the longer ones. What a design does
+/// not say is as in the basic one ([`super::basic`]).
 pub trait Design: Sized {
     /// Whether the system copies some messages while both ranks go on, and tells them when it is done.
     const ORDERS: bool = false;
 
     /// How much memory, and where.
-    fn plan(tunables: &Tunables) -> Plan;
+    fn plan(tunables: &Tunables) -> Plan {
+        basic::plan(tunables)
+    }
 
     /// The design's own state, after all ranks are connected.
     fn new(tunables: &Tunables, cells: Option<lwk_shm::Cells<'static>>, peers: usize) -> Result<Self>;
@@ -36,7 +39,10 @@ pub trait Design: Sized {
     ///
     /// # Safety
     /// The send's source is readable.
-    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending);
+    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending, plan: &Plan) {
+        // SAFETY: this function's contract.
+        unsafe { basic::push(link, send, plan.chunk) }
+    }
 
     /// Copies out, up to the end of `target`, what a packet brings, of which `position` is the first byte's place in the message, and how many
     /// bytes these were. `cells` are those it names. The caller removes the packet.
@@ -47,10 +53,13 @@ pub trait Design: Sized {
         &mut self,
         link: &Link,
         header: &Header,
-        cells: &CellList,
+        _cells: &CellList,
         position: usize,
         target: &Region,
-    ) -> (usize, Result<()>);
+    ) -> (usize, Result<()>) {
+        // SAFETY: this function's contract.
+        unsafe { basic::copy_out(link, header, position, target) }
+    }
 
     /// What a request names has moved at the sender: its content is one block there, at an address as the sender calls it.
     fn moved(_: &mut CellList, _: u64) {}
@@ -123,10 +132,14 @@ pub trait Design: Sized {
     }
 
     /// The longest message that is sent at once, if there is room.
-    fn eager(&self, plan: &Plan) -> usize;
+    fn eager(&self, plan: &Plan) -> usize {
+        basic::eager(plan)
+    }
 
     /// Bytes behind header and cells in a packet of that kind.
-    fn payload(header: &Header) -> usize;
+    fn payload(header: &Header) -> usize {
+        if matches!(header.kind, Kind::Eager | Kind::Data) { header.bytes } else { 0 }
+    }
 }
 
 /// How a message has entered the shared memory.

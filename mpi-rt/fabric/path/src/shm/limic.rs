@@ -12,8 +12,8 @@
 //! Threshold: section 4.3.1, 4 KiB. A message that is not one block on both sides goes through shared memory.
 
 use super::link::{Link, Plan};
-use super::packet::{CellList, Header};
-use super::{Basic, Design, Entered, Sending, Tunables, offer};
+use super::packet::Header;
+use super::{Design, Entered, Tunables, basic, offer};
 use crate::region::Region;
 use crate::{Fault, Label, Outgoing, Received, Result, WorldRank};
 use alloc::boxed::Box;
@@ -26,9 +26,8 @@ use slab::Slab;
 /// The context of sends that are announced, which no communicator has. Their tag is the number of the send.
 const ANNOUNCED: u32 = crate::CHANGE - 1;
 
-/// The state of the design: that of the shared-memory part, and what this rank has posted.
+/// The state of the design: what this rank has posted.
 pub struct Limic {
-    basic: Basic,
     /// Messages of more bytes are the system's.
     above: usize,
     /// Sends that have been announced and receives that have been handed over. Boxes: the system knows where they are.
@@ -71,13 +70,8 @@ fn received(request: &Request) -> Option<Received> {
 impl Design for Limic {
     const ORDERS: bool = true;
 
-    fn plan(tunables: &Tunables) -> Plan {
-        Basic::plan(tunables)
-    }
-
-    fn new(tunables: &Tunables, cells: Option<Cells<'static>>, peers: usize) -> Result<Limic> {
-        let basic = Basic::new(tunables, cells, peers)?;
-        Ok(Limic { basic, above: tunables.kernel_above, posts: Slab::new() })
+    fn new(tunables: &Tunables, _: Option<Cells<'static>>, _: usize) -> Result<Limic> {
+        Ok(Limic { above: tunables.kernel_above, posts: Slab::new() })
     }
 
     unsafe fn begin(
@@ -92,7 +86,7 @@ impl Design for Limic {
         let block = message.source.contiguous().filter(|_| bytes > self.above).zip(peer_of(peer));
         let Some((buffer, to)) = block else {
             // SAFETY: this function's contract.
-            return unsafe { self.basic.begin(link, peer, message, number, name) };
+            return unsafe { basic::begin(link, message, number, name) };
         };
         // SAFETY: the buffer is readable (this function's contract).
         if link.producer.is_empty() && unsafe { Limic::send_if_awaited(to, message.label, buffer, bytes) } {
@@ -109,28 +103,11 @@ impl Design for Limic {
         let Some(post) = self.enter(send) else {
             // What the system does not take goes the other way.
             // SAFETY: this function's contract.
-            return unsafe { self.basic.begin(link, peer, message, number, name) };
+            return unsafe { basic::begin(link, message, number, name) };
         };
         // SAFETY: there is room.
         unsafe { offer::write(link, message, number, name()) };
         Some(Entered::Ordered(post))
-    }
-
-    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending) {
-        // SAFETY: this function's contract.
-        unsafe { self.basic.push(link, send) }
-    }
-
-    unsafe fn copy_out(
-        &mut self,
-        link: &Link,
-        header: &Header,
-        cells: &CellList,
-        position: usize,
-        target: &Region,
-    ) -> (usize, Result<()>) {
-        // SAFETY: this function's contract.
-        unsafe { self.basic.copy_out(link, header, cells, position, target) }
     }
 
     unsafe fn read(&mut self, peer: Peer, header: &Header, target: &Region) -> Option<usize> {
@@ -197,10 +174,6 @@ impl Design for Limic {
     }
 
     fn eager(&self, plan: &Plan) -> usize {
-        self.basic.eager(plan).min(self.above)
-    }
-
-    fn payload(header: &Header) -> usize {
-        Basic::payload(header)
+        basic::eager(plan).min(self.above)
     }
 }

@@ -11,7 +11,7 @@
 use super::link::{Link, Plan};
 use super::packet::{CELLS_MAX, CellList, HEADER, Header, Kind};
 use super::skew::Watch;
-use super::{Basic, Design, Entered, Sending, Tunables};
+use super::{Design, Entered, Tunables, basic};
 use crate::region::{Region, copy_part};
 use crate::setting::{Bad, refuse};
 use crate::{Fault, Result};
@@ -35,9 +35,8 @@ pub type Limic2 = KernelCopy<false>;
 /// `hybrid`: thresholds by topology (section 6.3.1).
 pub type Hybrid = KernelCopy<true>;
 
-/// The state of the design: that of the shared-memory part, and where content is unpacked from.
+/// The state of the design: its thresholds, and where content is unpacked from.
 pub struct KernelCopy<const BY_TOPOLOGY: bool> {
-    basic: Basic,
     /// By rank of the job: messages of more bytes are described.
     short: Vec<usize>,
     /// The same where the receiver keeps up, and the least where it is late: see [`super::skew`].
@@ -96,19 +95,11 @@ pub fn require(name: &str) {
 }
 
 impl<const BY_TOPOLOGY: bool> Design for KernelCopy<BY_TOPOLOGY> {
-    fn plan(tunables: &Tunables) -> Plan {
-        Basic::plan(tunables)
-    }
-
-    fn new(
-        tunables: &Tunables,
-        cells: Option<Cells<'static>>,
-        peers: usize,
-    ) -> Result<KernelCopy<BY_TOPOLOGY>> {
+    fn new(tunables: &Tunables, _: Option<Cells<'static>>, _: usize) -> Result<KernelCopy<BY_TOPOLOGY>> {
         let mut stage = Vec::new();
         stage.try_reserve_exact(STAGE).map_err(|_| Fault::NoMemory)?;
         stage.resize(STAGE, 0);
-        let (basic, stage) = (Basic::new(tunables, cells, peers)?, stage.into_boxed_slice());
+        let stage = stage.into_boxed_slice();
         let me = job().rank();
         let ranks = (0..job().size()).map(WorldRank);
         let usual: Vec<usize> = ranks
@@ -120,7 +111,7 @@ impl<const BY_TOPOLOGY: bool> Design for KernelCopy<BY_TOPOLOGY> {
             .collect();
         let raised = if BY_TOPOLOGY { tunables.skew_above } else { 0 };
         let watch = Watch::new(usual.len(), ns_to_ticks);
-        Ok(KernelCopy { basic, short: usual.clone(), usual, raised, watch, stage })
+        Ok(KernelCopy { short: usual.clone(), usual, raised, watch, stage })
     }
 
     unsafe fn begin(
@@ -139,7 +130,7 @@ impl<const BY_TOPOLOGY: bool> Design for KernelCopy<BY_TOPOLOGY> {
         };
         let Some(descriptor) = described else {
             // SAFETY: this function's contract.
-            return unsafe { self.basic.begin(link, peer, message, number, name) };
+            return unsafe { basic::begin(link, message, number, name) };
         };
         if !link.producer.has_room(HEADER + WORDS * size_of::<CellNumber>()) {
             return None;
@@ -154,11 +145,6 @@ impl<const BY_TOPOLOGY: bool> Design for KernelCopy<BY_TOPOLOGY> {
         Some(Entered::Described)
     }
 
-    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending) {
-        // SAFETY: this function's contract.
-        unsafe { self.basic.push(link, send) }
-    }
-
     unsafe fn copy_out(
         &mut self,
         link: &Link,
@@ -169,7 +155,7 @@ impl<const BY_TOPOLOGY: bool> Design for KernelCopy<BY_TOPOLOGY> {
     ) -> (usize, Result<()>) {
         if header.kind != Kind::Request || header.cells != WORDS {
             // SAFETY: this function's contract.
-            return unsafe { self.basic.copy_out(link, header, cells, position, target) };
+            return unsafe { basic::copy_out(link, header, position, target) };
         }
         let wanted = header.bytes.min(target.bytes());
         let mut descriptor = from_cells(cells);
@@ -206,11 +192,7 @@ impl<const BY_TOPOLOGY: bool> Design for KernelCopy<BY_TOPOLOGY> {
     }
 
     fn eager(&self, plan: &Plan) -> usize {
-        self.short.iter().copied().fold(self.basic.eager(plan), usize::min)
-    }
-
-    fn payload(header: &Header) -> usize {
-        Basic::payload(header)
+        self.short.iter().copied().fold(basic::eager(plan), usize::min)
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Plan {
     pub cells: usize,
     /// Blocks of one cell.
     pub blocks_per_cell: usize,
+    /// Bytes of a message that are handed over at a time.
+    pub chunk: usize,
 }
 
 /// Both FIFOs between this rank and a peer.

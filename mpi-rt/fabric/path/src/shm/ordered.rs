@@ -6,8 +6,8 @@
 //! sender takes its offer back.
 
 use super::link::{Link, Plan};
-use super::packet::{CellList, Header};
-use super::{Basic, Design, Entered, Sending, Tunables, offer};
+use super::packet::Header;
+use super::{Design, Entered, Tunables, basic, offer};
 use crate::region::Region;
 use crate::setting::{Bad, refuse};
 use crate::{Outgoing, Result, WorldRank};
@@ -27,9 +27,8 @@ pub type Mci = Ordered<BY_WORKER_AND_ENGINE>;
 /// The rank has the copy engine copy.
 pub type Sci = Ordered<BY_ENGINE>;
 
-/// The state of the design: that of the shared-memory part, and what this rank has posted.
+/// The state of the design: what this rank has posted.
 pub struct Ordered<const WAY: u64> {
-    basic: Basic,
     /// Messages of more bytes are ordered.
     above: usize,
     /// Writes and reads that are not done. Boxes: the system knows where they are.
@@ -60,13 +59,8 @@ impl<const WAY: u64> Ordered<WAY> {
 impl<const WAY: u64> Design for Ordered<WAY> {
     const ORDERS: bool = true;
 
-    fn plan(tunables: &Tunables) -> Plan {
-        Basic::plan(tunables)
-    }
-
-    fn new(tunables: &Tunables, cells: Option<Cells<'static>>, peers: usize) -> Result<Ordered<WAY>> {
-        let basic = Basic::new(tunables, cells, peers)?;
-        Ok(Ordered { basic, above: tunables.engine_above, posts: Slab::new() })
+    fn new(tunables: &Tunables, _: Option<Cells<'static>>, _: usize) -> Result<Ordered<WAY>> {
+        Ok(Ordered { above: tunables.engine_above, posts: Slab::new() })
     }
 
     unsafe fn begin(
@@ -92,28 +86,11 @@ impl<const WAY: u64> Design for Ordered<WAY> {
         let Some(post) = offered else {
             // What the system does not take goes the other way.
             // SAFETY: this function's contract.
-            return unsafe { self.basic.begin(link, peer, message, number, name) };
+            return unsafe { basic::begin(link, message, number, name) };
         };
         // SAFETY: there is room.
         unsafe { offer::write(link, message, number, name()) };
         Some(Entered::Ordered(post))
-    }
-
-    unsafe fn push(&mut self, link: &mut Link, send: &mut Sending) {
-        // SAFETY: this function's contract.
-        unsafe { self.basic.push(link, send) }
-    }
-
-    unsafe fn copy_out(
-        &mut self,
-        link: &Link,
-        header: &Header,
-        cells: &CellList,
-        position: usize,
-        target: &Region,
-    ) -> (usize, Result<()>) {
-        // SAFETY: this function's contract.
-        unsafe { self.basic.copy_out(link, header, cells, position, target) }
     }
 
     unsafe fn read(&mut self, peer: Peer, header: &Header, target: &Region) -> Option<usize> {
@@ -149,10 +126,6 @@ impl<const WAY: u64> Design for Ordered<WAY> {
     }
 
     fn eager(&self, plan: &Plan) -> usize {
-        self.basic.eager(plan).min(self.above)
-    }
-
-    fn payload(header: &Header) -> usize {
-        Basic::payload(header)
+        basic::eager(plan).min(self.above)
     }
 }

@@ -84,7 +84,7 @@ impl<D: Design> Shm<D> {
         let link = self.links.get_mut(peer.index()).and_then(Option::as_mut);
         if let (Some(link), Some(_), false) = (link, send.wanted, send.paused) {
             // SAFETY: the send's source is readable until this says done (`Path::begin`'s contract).
-            unsafe { self.design.push(link, send) };
+            unsafe { self.design.push(link, send, &self.plan) };
             if send.is_done() {
                 link.transfers -= 1;
             }
