@@ -4,12 +4,13 @@ use core::fmt;
 
 use lwk_abi::console::REPORT;
 use lwk_abi::syscall::CoreCounters;
+use lwk_engine::Counts;
 
 use crate::arch::clock;
 use crate::console;
 use crate::core_local::{self, Core};
 use crate::job::Job;
-use crate::{memory, network, syscall};
+use crate::{engine, memory, network, syscall};
 
 /// Prints the report, one record a line. All ranks have ended, so the counters stand still. The ticks are those from the kernel's first
 /// instruction to the last core's first program, the bytes those of the kernel's file in the boot image.
@@ -50,6 +51,7 @@ pub fn print(job: &Job, ticks_to_first_entry: u64, kernel_bytes: u64) {
         ));
     }
     network::report(say);
+    Some(engine::counts()).filter(Counts::is_used).iter().for_each(|counts| say(format_args!("{counts}")));
     syscall::unsupported::for_each(|number, count| {
         say(format_args!("unsupported number={number} count={count}"))
     });

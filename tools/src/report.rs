@@ -14,16 +14,19 @@ pub struct Report {
 }
 
 /// Record names and the lists they form in JSON; `node` stands alone.
-const LISTS: [(&str, &str); 6] = [
+const LISTS: [(&str, &str); 7] = [
     ("rank", "ranks"),
     ("core", "cores"),
     (NETWORK, "network"),
+    (ENGINE, "engine"),
     ("unsupported", "unsupported"),
     ("runtime-transport", "transports"),
     (PROFILE, "profile"),
 ];
 /// What the network has done: one record, shown as the node's own is.
 const NETWORK: &str = "network";
+/// What has become of copies for a copy engine, shown in the same way.
+const ENGINE: &str = "engine";
 /// Counts of messages, which have a table of their own ([`crate::profile`]).
 pub const PROFILE: &str = "runtime-profile";
 
@@ -71,7 +74,10 @@ impl Report {
         for (key, value) in self.of("node").chain(self.of(NETWORK)).flatten() {
             let _ = writeln!(text, "{:<28}{value:>16}", key.replace('_', " "));
         }
-        for (name, _) in LISTS.iter().filter(|(name, _)| ![PROFILE, NETWORK].contains(name)) {
+        for (key, value) in self.of(ENGINE).flatten() {
+            let _ = writeln!(text, "{:<28}{value:>16}", format!("engine {key}"));
+        }
+        for (name, _) in LISTS.iter().filter(|(name, _)| ![PROFILE, NETWORK, ENGINE].contains(name)) {
             let rows: Vec<_> = self.of(name).collect();
             let Some(first) = rows.first() else { continue };
             text.push('\n');
@@ -166,6 +172,7 @@ mod tests {
             ],
             "transports": [],
             "network": [],
+            "engine": [],
             "profile": [],
         });
         assert_eq!(sample().json(3), expected);

@@ -56,6 +56,9 @@ pub struct Counts {
     /// How often the engine has halted, and how often it did not come back.
     pub halts: u64,
     pub lost: u64,
+    /// Descriptors and bytes of the copies that the engine has made.
+    pub descriptors: u64,
+    pub bytes: u64,
 }
 
 /// The most workers of a job.

@@ -1,5 +1,7 @@
 //! Orders that a copy engine makes. Whatever the engine does, each is made once and told: what it has not made when it halts the processor makes, and that is counted.
 
+use core::fmt;
+
 use bytemuck::{Pod, Zeroable};
 
 use crate::{Completion, Cookie, CopyEngine, Order, Refused};
@@ -59,13 +61,35 @@ pub struct Counts {
     /// How often a channel has halted, and how often it did not come back.
     pub halts: u64,
     pub lost: u64,
+    /// Descriptors and bytes of what the engine has made.
+    pub descriptors: u64,
+    pub bytes: u64,
 }
 
 impl Counts {
     /// None.
     #[must_use]
     pub const fn new() -> Counts {
-        Counts { copied: 0, declined: 0, rescued: 0, halts: 0, lost: 0 }
+        Counts { copied: 0, declined: 0, rescued: 0, halts: 0, lost: 0, descriptors: 0, bytes: 0 }
+    }
+}
+
+impl fmt::Display for Counts {
+    /// As a record of the exit report.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { copied, declined, rescued, halts, lost, descriptors, bytes } = self;
+        write!(
+            out,
+            "engine copied={copied} declined={declined} rescued={rescued} halts={halts} lost={lost} descriptors={descriptors} bytes={bytes}"
+        )
+    }
+}
+
+impl Counts {
+    /// Whether anything was to be copied.
+    #[must_use]
+    pub fn is_used(&self) -> bool {
+        self.copied + self.declined + self.rescued > 0
     }
 }
 
@@ -137,6 +161,8 @@ impl<'m, E: CopyEngine> Offload<'m, E> {
             while let Some(order) = flight.take(done) {
                 floor.tell(&order);
                 self.counts.copied += 1;
+                self.counts.descriptors += order.bytes.div_ceil(self.engine.limits().bytes.max(1));
+                self.counts.bytes += order.bytes;
             }
             if !has_halted {
                 continue;

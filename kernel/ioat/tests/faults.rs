@@ -292,5 +292,7 @@ proptest! {
         }
         prop_assert_eq!(counts.copied + counts.declined + counts.rescued, ordered);
         prop_assert_eq!(counts.lost, 0);
+        prop_assert!(counts.descriptors >= counts.copied && counts.bytes <= ordered * BYTES as u64);
+        prop_assert!(counts.copied == 0 || counts.bytes > 0);
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Writes and reads find each other in LiMIC's queues ([`crate::limic_queues`]). Who finds the other hands the copy to the home's workers.
 
-use lwk_abi::engine::{BY_ENGINE, CHECK, COUNTS, Copy, Counts, FAULT, ICOPY, IREAD, IWRITE, WORKERS};
+use lwk_abi::engine::{BY_ENGINE, CHECK, COUNTS, Copy, FAULT, ICOPY, IREAD, IWRITE, WORKERS};
 use lwk_abi::limic::{DONE, STATE, WAITS};
 use lwk_abi::syscall::errno::{EINVAL, ENODEV, ENOSYS};
-use lwk_engine::Order;
+use lwk_engine::{Counts, Order};
 use lwk_limic::Side;
 
 use crate::limic_queues::{Met, copy_and_tell, describe, for_all, meet};
@@ -18,9 +18,9 @@ pub fn call<H: Home>(home: &H, number: u64, [at, way]: [u64; 2]) -> Answer {
         WORKERS => Ok(home.workers().into()),
         CHECK => Ok(home.look_after_engine()),
         COUNTS => {
-            // As the fields of a `Counts`.
-            let Counts { copied, declined, rescued, halts, lost } = home.engine_counts();
-            write_words(home, at, [copied, declined, rescued, halts, lost]).map(|()| 0)
+            // As the fields of a program's `Counts`.
+            let Counts { copied, declined, rescued, halts, lost, descriptors, bytes } = home.engine_counts();
+            write_words(home, at, [copied, declined, rescued, halts, lost, descriptors, bytes]).map(|()| 0)
         }
         // `at` is a number here, and `way` that of the fault.
         FAULT => home.engine_fault(at, way),

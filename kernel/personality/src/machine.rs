@@ -135,7 +135,7 @@ pub trait Home: Machine {
     /// Looks what the copy engine has done, and tells of it; how many copies are under way there.
     fn look_after_engine(&self) -> u64;
     /// What has become of copies for the engine.
-    fn engine_counts(&self) -> lwk_abi::engine::Counts;
+    fn engine_counts(&self) -> lwk_engine::Counts;
     /// Has the modelled engine fail: [`lwk_abi::engine::FAULT`]. Errors: as it says.
     fn engine_fault(&self, after: u64, fault: u64) -> Answer;
     /// What has disturbed the rank's core; none where nobody counts.

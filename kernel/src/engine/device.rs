@@ -3,8 +3,7 @@
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use lwk_abi::engine::Counts;
-use lwk_engine::{Completion, Flight, Floor, Offload, Order};
+use lwk_engine::{Completion, Counts, Flight, Floor, Offload, Order};
 use lwk_ioat::registers::{Descriptor, REGISTER_BYTES, Window};
 use lwk_ioat::{ChannelState, Fault, Ioat, Memory, Model, Ring, Wrong};
 
@@ -23,7 +22,7 @@ static RINGS: [Ring; CHANNELS] = [const { Ring::new() }; CHANNELS];
 static DEVICE: spin::Mutex<Device> = spin::Mutex::new(Device {
     states: [ChannelState::new(); CHANNELS],
     flights: [Flight::new(); CHANNELS],
-    counts: lwk_engine::Counts::new(),
+    counts: Counts::new(),
     has_started: false,
 });
 /// The model, from its first use on. Whoever needs a turn of it may make one.
@@ -37,7 +36,7 @@ static IS_WORKERS: AtomicBool = AtomicBool::new(false);
 struct Device {
     states: [ChannelState; CHANNELS],
     flights: [Flight; CHANNELS],
-    counts: lwk_engine::Counts,
+    counts: Counts,
     has_started: bool,
 }
 
@@ -143,8 +142,7 @@ pub fn advance_workers(job: &'static Job) -> u64 {
 
 /// What has become of orders.
 pub fn counts() -> Counts {
-    let lwk_engine::Counts { copied, declined, rescued, halts, lost } = DEVICE.lock().counts;
-    Counts { copied, declined, rescued, halts, lost }
+    DEVICE.lock().counts
 }
 
 /// Has the model fail; false for a fault that there is not.

@@ -8,10 +8,10 @@ mod device;
 use core::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use arrayvec::ArrayVec;
-use lwk_abi::engine::{BY_ENGINE, BY_WORKER_AND_ENGINE, Counts, WORKERS_MOST};
+use lwk_abi::engine::{BY_ENGINE, BY_WORKER_AND_ENGINE, WORKERS_MOST};
 use lwk_abi::limic::DONE;
 use lwk_abi::syscall::errno::{EINVAL, ENODEV};
-use lwk_engine::{Full, Order, Orders};
+use lwk_engine::{Counts, Full, Order, Orders};
 use lwk_ioat::Wrong;
 use lwk_personality::{Answer, Errno};
 

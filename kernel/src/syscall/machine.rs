@@ -1,9 +1,8 @@
 //! What this node gives to the calls of `lwk-personality`: a rank's memory through the kernel's linear map, clocks, the console, files.
 
 use lwk_abi::console::REPORT;
-use lwk_abi::engine::Counts;
 use lwk_abi::syscall::CoreCounters;
-use lwk_engine::Order;
+use lwk_engine::{Counts, Order};
 use lwk_files::Files;
 use lwk_limic::Queues;
 use lwk_mm::address::VirtAddr;

@@ -80,8 +80,9 @@ fn with_faults(ranks: &[NodeRank], random: &mut Random) {
     }
     if job().rank().0 == 0 {
         let counts = counts();
-        let Counts { copied, declined, rescued, halts, lost } = counts;
+        let Counts { copied, declined, rescued, halts, lost, descriptors, bytes } = counts;
         assert!(copied > 0 && halts > 0 && rescued > 0 && lost == 0, "{counts:?}");
+        assert!(descriptors >= copied && bytes >= copied, "{counts:?}");
         println!(
             "faults of the engine: {halts}; it made {copied} copies, the processor {rescued} after faults and {declined} others, and no copy was lost"
         );

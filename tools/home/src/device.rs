@@ -4,8 +4,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use lwk_abi::engine::Counts;
-use lwk_engine::{Completion, Flight, Floor, Offload, Order};
+use lwk_engine::{Completion, Counts, Flight, Floor, Offload, Order};
 use lwk_ioat::registers::{Descriptor, REGISTER_BYTES, Window};
 use lwk_ioat::{ChannelState, Fault, Ioat, Memory, Model, Ring, Wrong};
 use spin::mutex::SpinMutex;
@@ -39,7 +38,7 @@ pub struct Device {
 struct Driver {
     states: [ChannelState; CHANNELS],
     flights: [Flight; CHANNELS],
-    counts: lwk_engine::Counts,
+    counts: Counts,
     has_started: bool,
 }
 
@@ -175,8 +174,7 @@ impl Device {
 
     /// What has become of orders.
     pub fn counts(&self) -> Counts {
-        let lwk_engine::Counts { copied, declined, rescued, halts, lost } = self.driver.lock().counts;
-        Counts { copied, declined, rescued, halts, lost }
+        self.driver.lock().counts
     }
 }
 

@@ -7,12 +7,11 @@ use std::sync::atomic::Ordering;
 
 use lwk_abi::address::{JOB_PAGE, SLOT_BYTES, USER_END, slot_of};
 use lwk_abi::console::REPORT;
-use lwk_abi::engine::Counts;
 use lwk_abi::job_page::JobPage;
 use lwk_abi::syscall::errno::{EFAULT, EINVAL, ENODEV, ENOMEM};
 use lwk_abi::syscall::membarrier::{GLOBAL_EXPEDITED, REGISTER_GLOBAL_EXPEDITED};
 use lwk_abi::syscall::{CoreCounters, arch_prctl};
-use lwk_engine::Order;
+use lwk_engine::{Counts, Order};
 use lwk_files::Files;
 use lwk_limic::Queues;
 use lwk_mm::Access;

@@ -319,6 +319,8 @@ impl<'a> Supervisor<'a> {
                 entry.syscalls.load(Ordering::Relaxed),
             ));
         }
+        let engine = self.board.engine.device.counts();
+        texts.extend(engine.is_used().then(|| engine.to_string()));
         texts.extend(
             self.board
                 .unsupported()

@@ -116,9 +116,9 @@ fn without_a_worker_nothing_is_ordered() {
     for (call, at) in [(IWRITE, write), (IREAD, write), (ICOPY, copy)] {
         assert_eq!(program.call(call, &[at, 99]), error(EINVAL), "no way");
     }
-    let counts = program.put_words(&[0; 5]);
+    let counts = program.put_words(&[0; 7]);
     assert_eq!(program.call(COUNTS, &[counts]), Ok(0));
-    assert_eq!([0, 8, 16, 24, 32].map(|at| program.word(counts + at)), [1, 2, 3, 4, 5]);
+    assert_eq!([0, 8, 16, 24, 32, 40, 48].map(|at| program.word(counts + at)), [1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(program.call(COUNTS, &[NOWHERE]), error(EFAULT));
     assert_eq!((program.call(FAULT, &[7, 2]), program.call(FAULT, &[2, 7])), (Ok(0), error(EFAULT)));
 }

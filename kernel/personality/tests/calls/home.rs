@@ -289,8 +289,8 @@ impl Home for Node {
         self.orders.borrow().len() as u64
     }
 
-    fn engine_counts(&self) -> lwk_abi::engine::Counts {
-        lwk_abi::engine::Counts { copied: 1, declined: 2, rescued: 3, halts: 4, lost: 5 }
+    fn engine_counts(&self) -> lwk_engine::Counts {
+        lwk_engine::Counts { copied: 1, declined: 2, rescued: 3, halts: 4, lost: 5, descriptors: 6, bytes: 7 }
     }
 
     fn engine_fault(&self, after: u64, fault: u64) -> Answer {
