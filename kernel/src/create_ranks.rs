@@ -4,8 +4,8 @@
 use arrayvec::ArrayVec;
 use lwk_abi::address::{JOB_PAGE, MAX_RANKS, PAGE_BYTES, SEGMENT_LIMIT};
 use lwk_abi::job_page::{
-    FLAG_EMULATED, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE, JOB_PAGE_MAGIC,
-    JOB_PAGE_VERSION, JobPage, RankPlace,
+    FLAG_EMULATED, FLAG_LOOPBACK, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE,
+    JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
 };
 use lwk_elf::Program;
 use lwk_job::Wait;
@@ -250,6 +250,9 @@ fn job_page_of(
     let mut flags = wait_flag(job)?;
     if job.is_oversubscribed() {
         flags |= FLAG_OVERSUBSCRIBED;
+    }
+    if job.place().is_some_and(lwk_job::Network::is_loop) {
+        flags |= FLAG_LOOPBACK;
     }
     if features().emulated {
         flags |= FLAG_EMULATED;

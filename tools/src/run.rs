@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use lwk_abi::address::{MAX_RANKS, SEGMENT_BYTES_MIN};
+use lwk_abi::portals::KERNEL_BYTES;
 use lwk_abi::runtime::{PROFILE, REPORT, TRANSPORT};
 use lwk_job::{INJECTIONS, Inject};
 
@@ -16,6 +17,7 @@ use crate::console::printer::Printer;
 use crate::emulator::{find_ovmf, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::{AtEnd, ConsoleForm, Job};
+use crate::nodes::loopback::{self, Loop};
 use crate::profile;
 use crate::progress::Step;
 use crate::qemu::{Boot, Firmware, GDB_PORT, Machine, Node};
@@ -56,6 +58,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     job.log = options.log.map(|level| level.of_job());
     job.report = options.report || options.report_json.is_some();
     ask_runtime(&mut job, options);
+    loopback::place(&mut job, options);
     let current = options.cwd.as_deref().map(files::Back::current).transpose()?;
     job.folder = current.as_ref().map(|back| back.path().to_vec());
     job.out = options.out.is_some() || current.is_some();
@@ -97,6 +100,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let given_bytes = given.as_flattened().len() as u64;
     let memory_mib = memory_needed(options, cores, ram_disk.len() as u64 + given_bytes)?;
     let accelerator = options.accel.settle();
+    let wire = Loop::start(options)?;
     let machine = Machine {
         boot: Boot::Disk(disk),
         uefi_code,
@@ -107,10 +111,12 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         more: options.qemu.split_ascii_whitespace().map(str::to_owned).collect(),
         gdb: options.gdb,
         host_cores: host_cores(),
-        card: None,
+        card: wire.as_ref().map(Loop::card).transpose()?,
     };
     let back = options.out.as_deref().map(files::Back::out).into_iter().chain(current).collect();
-    boot(tree, options, &qemu, &machine, &folder, (&kernel, &file), back)
+    let status = boot(tree, options, &qemu, &machine, &folder, (&kernel, &file), back)?;
+    wire.map_or(Ok(()), |wire| wire.end(options.report))?;
+    Ok(status)
 }
 
 /// Boots the image and listens to the node until its end.
@@ -341,7 +347,8 @@ fn memory_needed(options: &RunOptions, cores: u32, ram_disk: u64) -> Outcome<u64
     let job = &options.job;
     let of_rank = job.mem.unwrap_or(memory::DEFAULT_MIB);
     let files = job.file_space.unwrap_or_else(|| memory::default_file_mib(job.ranks, of_rank));
-    let beside = ram_disk.saturating_add(files << 20);
+    let of_network = if job.is_loop() { KERNEL_BYTES } else { 0 };
+    let beside = ram_disk.saturating_add(files << 20).saturating_add(of_network);
     let mib = match options.node_mem {
         Some(mib) => mib,
         None => memory::node_mib(job.ranks, of_rank, cores, beside)

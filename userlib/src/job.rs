@@ -6,8 +6,8 @@
 use core::fmt;
 use lwk_abi::address::{JOB_PAGE, SLOT_SHIFT, slot_of};
 use lwk_abi::job_page::{
-    FLAG_EMULATED, FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE, JobPage,
-    RankPlace,
+    FLAG_EMULATED, FLAG_HOST_HOME, FLAG_LOOPBACK, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX,
+    FLAG_WAIT_BY_TPAUSE, JobPage, RankPlace,
 };
 
 /// A rank of the job, from 0 ("world rank").
@@ -136,6 +136,11 @@ impl Job {
     /// The home is a Linux host, not the kernel.
     pub fn is_host_home(self) -> bool {
         self.0.flags & FLAG_HOST_HOME != 0
+    }
+
+    /// What ranks of this node send each other by Portals leaves it and comes back.
+    pub fn is_loop(self) -> bool {
+        self.0.flags & FLAG_LOOPBACK != 0
     }
 
     /// Whether `bytes` bytes from a slot-0 address on are in the program image (code, data, bss), which lies at the same address in every rank.

@@ -21,6 +21,9 @@ pub const FLAG_WAIT_BY_TPAUSE: u32 = 1 << 3;
 /// Waits sleep by `monitorx` and `mwaitx` (the feature MONITORX).
 pub const FLAG_WAIT_BY_MWAITX: u32 = 1 << 4;
 
+/// What ranks of this node send each other by Portals leaves it by its network card, or its socket, and comes back: the node is its own peer.
+pub const FLAG_LOOPBACK: u32 = 1 << 5;
+
 /// Where one rank of this node runs. All identifiers are the kernel's own dense numbers, not APIC ids; equal numbers
 /// mean shared hardware.
 #[repr(C)]

@@ -4,8 +4,10 @@
 /// Environment variable: the transport of messages on the node, one of [`TRANSPORTS`].
 pub const TRANSPORT: &str = "MARGAY_TRANSPORT";
 /// The transports, the default first.
-pub const TRANSPORTS: [&str; 9] =
-    ["smartmap", "shm-basic", "shm-advanced", "limic", "limic2", "hybrid", "mcni", "mci", "sci"];
+pub const TRANSPORTS: [&str; 10] =
+    ["smartmap", "shm-basic", "shm-advanced", "limic", "limic2", "hybrid", "mcni", "mci", "sci", LOOPBACK];
+/// That of them by which messages leave the node and come back ([`crate::job_page::FLAG_LOOPBACK`]).
+pub const LOOPBACK: &str = "loopback";
 /// Those of them that need a core without ranks, which copies or is the model of a copy engine ([`crate::engine`]).
 pub const NEED_WORKERS: [&str; 3] = ["mcni", "mci", "sci"];
 /// Environment variables: the most bytes of a message that `hybrid` copies through shared memory, for peers at each distance from the second of [`DISTANCES`] on.

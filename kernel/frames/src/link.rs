@@ -82,7 +82,7 @@ enum Payload<'a> {
 /// Why a message cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The job has no such node, or it is this one.
+    /// The job has no such node, or it is this one and not the only one.
     NoNode,
     /// A message has one byte at least.
     Empty,
@@ -139,7 +139,7 @@ impl<T: Zeroable + Copy> Link<T> {
     /// # Errors
     /// See [`Refused`].
     pub fn send(&mut self, to: NodeId, bytes: u64, owner: T, now: u64) -> Result<(), Refused> {
-        if to.0 == self.node || to.0 >= self.nodes {
+        if !self.is_peer(to.0) {
             return Err(Refused::NoNode);
         }
         if bytes == 0 || bytes.div_ceil(self.piece_bytes.into()) > u32::MAX.into() {
@@ -159,6 +159,11 @@ impl<T: Zeroable + Copy> Link<T> {
         }
         self.make_busy(at);
         Ok(())
+    }
+
+    /// Whether frames go from this node to that one. A node alone in its job is its own peer, if its wire leads back: the two streams are one then.
+    fn is_peer(&self, node: u16) -> bool {
+        node < self.nodes && (node != self.node || self.nodes == 1)
     }
 
     fn peer(&mut self, at: PeerIndex) -> &mut Peer {
@@ -258,7 +263,7 @@ impl<T: Zeroable + Copy> Link<T> {
         if head.destination.0 != self.node {
             return Err(Dropped::Destination);
         }
-        if head.source.0 == self.node || head.source.0 >= self.nodes || head.from == 0 {
+        if !self.is_peer(head.source.0) || head.from == 0 {
             return Err(Dropped::Source);
         }
         let at = self.index[usize::from(head.source.0)];

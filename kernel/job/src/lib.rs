@@ -22,17 +22,24 @@ pub use error::JobError;
 pub use option::{Console, End, INJECTIONS, Inject, LogLevel, Wait};
 pub use write::Writer;
 
-/// A node's place in a job of several.
+/// A node's place in a job of several, or of one that is its own peer: its ranks' messages leave it and come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     /// This node, below `nodes`.
     pub node: u32,
-    /// Nodes of the job, at least 2 and at most as many as ranks.
+    /// Nodes of the job, at most as many as ranks.
     pub nodes: u32,
     /// Ranks of the job on all nodes.
     pub size: u32,
     /// The job's number, not 0.
     pub job: u64,
+}
+
+impl Network {
+    /// Whether the node is its own peer.
+    pub fn is_loop(&self) -> bool {
+        self.nodes == 1
+    }
 }
 
 /// A job, borrowed from the file's bytes.

@@ -214,7 +214,7 @@ fn network(value: &[u8]) -> Option<Network> {
         _ => next(u64::from(u16::MAX))?,
     };
     let (nodes, size, job) = (next(u64::from(u16::MAX))?, next(u64::from(u32::MAX))?, next(u64::MAX)?);
-    let sound = words.next().is_none() && node < nodes && 2 <= nodes && nodes <= size;
+    let sound = words.next().is_none() && node < nodes && nodes <= size;
     // All fit: `number_to` was told the most.
     sound.then_some(Network { node: node as u32, nodes: nodes as u32, size: size as u32, job })
 }

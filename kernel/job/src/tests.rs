@@ -53,6 +53,8 @@ fn a_node_of_several_knows_its_place() {
         assert_eq!(Job::parse(&file).expect("a job").network, Some(expected));
     }
     assert_eq!(Job::parse(LEAST).expect("a job").network, None);
+    let alone = [LEAST, b"network=0,1,4,9\0"].concat();
+    assert!(Job::parse(&alone).expect("a job").network.is_some_and(|it| it.is_loop()));
 }
 
 #[test]
@@ -96,7 +98,7 @@ fn wrong_files_are_refused_with_their_reason() {
         "0",
         "0,2,4",
         "2,2,4,9",
-        "0,1,4,9",
+        "1,1,4,9",
         "0,5,4,9",
         "0,2,4,0",
         "0,2,4,9,9",

@@ -6,7 +6,7 @@
 //!
 //! A call of a program comes in by [`Node::call`], a frame by [`Node::receive`], and time by [`Node::work`]. A message is matched when its first frame
 //! is there; its payload goes from the frames straight into the target's memory, and the event into a queue there. Messages between ranks of
-//! one node take the same way without frames, with one copy.
+//! one node take the same way without frames, with one copy; by frames, too, where the node is its own peer ([`Settings::loops`]).
 //!
 //! Meanings are those of the Portals 4.3 reference, chapter 3; where it leaves a choice:
 //! * A counting event triggers when successes and failures together reach the threshold.

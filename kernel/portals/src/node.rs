@@ -60,6 +60,8 @@ pub struct Settings {
     pub identity: Identity,
     /// Ranks of the job.
     pub size: u32,
+    /// The node is its own peer: messages between its ranks go by the link. Of a job of one node.
+    pub loops: bool,
 }
 
 /// What Portals has done.
@@ -93,7 +95,8 @@ pub struct State {
     pub(crate) started: u32,
     /// 1: the last piece that came was not the last of its message.
     pub(crate) in_the_middle: u32,
-    padding: u32,
+    /// 1: messages between ranks of this node go by the link.
+    loops: u32,
     pub(crate) now: u64,
     pub(crate) next_probe: u64,
     /// Nothing is sent before, since the switch has asked for a pause.
@@ -146,13 +149,14 @@ impl Node {
         let least = lwk_frames::HEAD_BYTES + MESSAGE_BYTES + lwk_abi::portals::ATOMIC_BYTES as usize;
         assert!(identity.frame_bytes >= least, "an atomic operation fits into a frame");
         assert!(settings.size >= u32::from(identity.nodes), "every node has a rank");
+        assert!(!settings.loops || identity.nodes == 1, "a node that is its own peer is alone");
         self.link.start(identity);
         let state = &mut self.state;
         state.node = identity.node.0.into();
         state.ranks = Ranks { size: settings.size, nodes: identity.nodes.into() };
         assert!(state.ranks.of(state.node) as usize <= MAX_RANKS, "the ranks of a node");
         (state.job, state.frame_bytes) = (identity.job, identity.frame_bytes as u32);
-        state.started = 1;
+        (state.started, state.loops) = (1, settings.loops.into());
     }
 
     /// Whether [`Node::start`] has been called.
@@ -272,7 +276,7 @@ impl Node {
             let Some(place) = self.state.next_outgoing() else { return };
             let outgoing = *self.state.outgoing.get(place);
             let node = self.state.ranks.node_of(outgoing.message.target);
-            if node == self.state.node {
+            if node == self.state.node && self.state.loops == 0 {
                 self.state.take_outgoing();
                 self.state.deliver_here(home, place);
                 continue;

@@ -1,4 +1,4 @@
-//! What each part of Portals promises, between ranks of one node and of two: the same tests for both.
+//! What each part of Portals promises, between ranks of one node, of one that is its own peer, and of two: the same tests for all.
 
 mod common;
 
@@ -12,7 +12,16 @@ use lwk_abi::syscall::portals as call;
 const MATCHING: u32 = interface::MATCHING | interface::LOGICAL;
 const PLAIN: u32 = interface::NO_MATCHING | interface::LOGICAL;
 
-/// Rank 0 sends, `target` receives: on the same node or on another.
+/// Where two ranks are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    OneNode,
+    /// The node is its own peer.
+    Loop,
+    TwoNodes,
+}
+
+/// Rank 0 sends, `target` receives.
 struct Pair {
     it: Cluster,
     target: u32,
@@ -31,8 +40,11 @@ struct Pair {
 const BYTES: u64 = 64 << 10;
 
 impl Pair {
-    fn new(nodes: u16, options: u32, flags: u32) -> Pair {
-        let mut it = Cluster::new(nodes, if nodes == 1 { 2 } else { 1 });
+    fn new(place: Place, options: u32, flags: u32) -> Pair {
+        let mut it = match place {
+            Place::TwoNodes => Cluster::new(2, 1),
+            _ => Cluster::with_loops(1, 2, place == Place::Loop),
+        };
         let target = 1;
         let (from, to) = (it.interface(0, options), it.interface(target, options));
         let (sends, receives) = (it.queue(0, from, 64), it.queue(target, to, 32));
@@ -80,8 +92,8 @@ impl Pair {
 }
 
 fn each(options: u32, flags: u32, test: impl Fn(&mut Pair)) {
-    for nodes in [1, 2] {
-        test(&mut Pair::new(nodes, options, flags));
+    for place in [Place::OneNode, Place::Loop, Place::TwoNodes] {
+        test(&mut Pair::new(place, options, flags));
     }
 }
 
@@ -110,6 +122,20 @@ fn a_put_arrives_and_both_are_told() {
             assert_eq!(kinds(&sent), [(event::SEND, 0), (event::ACK, 0)]);
             assert_eq!((sent[1].done, sent[1].user), (bytes, 5));
         });
+    }
+}
+
+#[test]
+fn messages_leave_a_node_that_is_its_own_peer_and_no_other_one() {
+    for (place, leave) in [(Place::OneNode, false), (Place::Loop, true)] {
+        let mut it = Pair::new(place, MATCHING, 0);
+        it.append(&entry(it.memory, BYTES, option::OP_PUT), PRIORITY_LIST);
+        // One frame in five is lost: the node sends it to itself again.
+        it.it.world.lost = 200;
+        let put = it.put(0, BYTES);
+        it.send(&put);
+        it.assert_same(0, BYTES);
+        assert_eq!(it.it.world.counts.frames_sent > BYTES / 1514, leave);
     }
 }
 
@@ -467,7 +493,7 @@ fn counting_events_trigger_in_order_and_in_chains() {
 
 #[test]
 fn handles_of_others_old_ones_and_guesses_are_refused() {
-    let mut it = Pair::new(1, MATCHING, 0);
+    let mut it = Pair::new(Place::OneNode, MATCHING, 0);
     let (queue, to) = (it.receives, it.to);
     let entry = it.append(&entry(it.memory, 100, option::OP_PUT), PRIORITY_LIST);
     let (counter, _) = it.it.counter(1, to);
@@ -511,7 +537,7 @@ fn handles_of_others_old_ones_and_guesses_are_refused() {
 
 #[test]
 fn no_argument_leads_out_of_the_callers_memory() {
-    let mut it = Pair::new(1, MATCHING, 0);
+    let mut it = Pair::new(Place::OneNode, MATCHING, 0);
     let refused = Err(status::ARG_INVALID);
     let from = it.from;
     for (start, bytes) in
@@ -601,7 +627,7 @@ fn limits_hold_and_everything_comes_back() {
 #[test]
 fn an_operation_on_a_dead_node_fails_within_ten_seconds() {
     for sent_before in [false, true] {
-        let mut it = Pair::new(2, MATCHING, 0);
+        let mut it = Pair::new(Place::TwoNodes, MATCHING, 0);
         it.append(&entry(it.memory, BYTES, option::OP_PUT | option::OP_GET), PRIORITY_LIST);
         let warm = it.put(0, 8);
         it.send(&warm);

@@ -74,7 +74,7 @@ pub fn first_rank(place: Option<&lwk_job::Network>) -> u32 {
     place.map_or(0, |place| ranks(place).first_of(place.node))
 }
 
-/// Gives a node that is one of several its card and its Portals. Once, on the boot core, before the job's ranks exist.
+/// Gives a node that has peers its card and its Portals. Once, on the boot core, before the job's ranks exist.
 ///
 /// # Errors
 /// There is no card that can be used, or no memory.
@@ -98,7 +98,7 @@ pub fn start(tables: &Tables, file: &lwk_job::Job<'_>) -> Result<(), NoCard> {
         frame_bytes: card.nic.frame_bytes(),
     };
     interrupt_controller::measure_timer();
-    let network = Network::new(Settings { identity, size: place.size }, Some(card));
+    let network = Network::new(Settings { identity, size: place.size, loops: place.is_loop() }, Some(card));
     *NETWORK.lock() = Some(network.ok_or(NoCard::NoMemory)?);
     Ok(())
 }
@@ -299,7 +299,7 @@ pub fn call(running: &Running, number: u64, arguments: [u64; 6]) -> Option<i64> 
             epoch: 1,
             frame_bytes: lwk_frames::FRAME_BYTES_MAX,
         };
-        *guard = Network::new(Settings { identity, size: job.size() as u32 }, None);
+        *guard = Network::new(Settings { identity, size: job.size() as u32, loops: false }, None);
     }
     let network = guard.as_mut()?;
     // Before the call takes frames for lost: their answers may be here, and the core of the interrupt late.

@@ -19,8 +19,9 @@ use lwk::tree::Tree;
 const FOLDER: &str = "conformance";
 /// Ranks in the host home.
 const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
-/// Paths that carry each program's messages as well, in the host home: those for tests, and what copies by the system.
-const PATHS: [&str; 9] = ["late", "by-size", "halves", "limic", "limic2", "hybrid", "mcni", "mci", "sci"];
+/// Paths that carry each program's messages as well, in the host home: those for tests, what copies by the system, and the way out of the node and back.
+const PATHS: [&str; 10] =
+    ["late", "by-size", "halves", "limic", "limic2", "hybrid", "mcni", "mci", "sci", "loopback"];
 /// The one that carries each program's messages on a node as well: through shared memory, and by the kernel.
 const NODE_PATH: &str = "hybrid";
 /// Nodes of a job on several.

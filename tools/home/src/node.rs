@@ -246,7 +246,7 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<End, Failure> {
     if job.report {
         supervisor.exit_report(&setup, started_ns)?;
     }
-    Ok(End { status, has_peers: job.network.is_some(), of_all })
+    Ok(End { status, has_peers: job.network.is_some_and(|it| !it.is_loop()), of_all })
 }
 
 /// A system call of the set-up failed.

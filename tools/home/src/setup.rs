@@ -8,8 +8,8 @@ use std::path::Path;
 use lwk_abi::address::{MAX_RANKS, PAGE_BYTES, SEGMENT_LIMIT};
 use lwk_abi::exit;
 use lwk_abi::job_page::{
-    FLAG_HOST_HOME, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE, JOB_PAGE_MAGIC,
-    JOB_PAGE_VERSION, JobPage, RankPlace,
+    FLAG_HOST_HOME, FLAG_LOOPBACK, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE,
+    JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
 };
 use lwk_elf::Program;
 use lwk_job::{Job, Wait};
@@ -344,11 +344,12 @@ fn job_page(
     time: TimeBase,
 ) -> JobPage {
     let shared = if sharing > 1 { FLAG_OVERSUBSCRIBED } else { 0 };
+    let loops = if job.network.is_some_and(|it| it.is_loop()) { FLAG_LOOPBACK } else { 0 };
     let (size, first) = network::place(job);
     let mut page = JobPage {
         magic: JOB_PAGE_MAGIC,
         version: JOB_PAGE_VERSION,
-        flags: FLAG_HOST_HOME | shared | wait_flag,
+        flags: FLAG_HOST_HOME | shared | loops | wait_flag,
         rank: first + rank,
         size,
         node_rank: rank,

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::time::{Duration, Instant};
 
 use lwk_abi::exit::{KERNEL_PANIC, TIMEOUT};
-use lwk_home::{Home, Surroundings, Tools, Valgrind, Volume};
+use lwk_home::{Home, Plug, Surroundings, Tools, Valgrind, Volume};
 
 use lwk::build::Builder;
 use lwk::catalog::Named;
@@ -16,9 +16,11 @@ use lwk::console::record::Parser;
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::files;
 use lwk::image;
+use lwk::nodes::loopback;
 use lwk::packages;
 use lwk::run::{ask_runtime, job_of, print_reports};
 use lwk::session::{GRACE, is_time_out};
+use lwk::switch::command;
 use lwk::symbols::Symbols;
 use lwk::tree::Tree;
 
@@ -35,6 +37,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     job.log = options.log.map(|level| level.of_job());
     job.report = options.report || options.report_json.is_some();
     ask_runtime(&mut job, options);
+    loopback::place(&mut job, options);
     if options.cwd.is_some() && (!options.job.file.is_empty() || options.out.is_some()) {
         return Err(Failure::usage(
             "on this machine --cwd is for its own files, and --file and --out are for the job's; leave the one or the others away",
@@ -58,7 +61,14 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         Named::File(path) => path,
         named => named.build(tree, &Builder::new(tree, options.built, options.verbose)?)?,
     };
-    let tools = Tools { hold: options.gdb, valgrind: valgrind(options)?, ..Tools::default() };
+    let (plug, switch) = match options.job.is_loop() {
+        true => {
+            let (wires, switch, _) = crate::nodes::wires(options)?;
+            (Some(Plug::Wire { wires, node: 0 }), switch)
+        }
+        false => (None, None),
+    };
+    let tools = Tools { hold: options.gdb, valgrind: valgrind(options)?, plug, ..Tools::default() };
     let started_ns = files::now_ns();
     let volume = Volume::with_image(&given, file_space(options));
     let volume = volume.doing(|| "make the job's file system".into())?;
@@ -89,7 +99,9 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         image::write_file(file, format!("{:#}\n", report.json(status)).as_bytes())?;
     }
     print_reports(report, options);
-    ended
+    let status = ended?;
+    switch.map_or(Ok(()), |switch| command::check_capture(&switch.stop()))?;
+    Ok(status)
 }
 
 /// Bytes that files may take, if that is said or the job runs under valgrind: memcheck's search for leaks reads, and so takes, all memory that a

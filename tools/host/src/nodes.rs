@@ -111,7 +111,7 @@ fn beyond(options: &RunOptions) -> u32 {
 }
 
 /// The wires between the nodes: straight ones, or those of a switch if that has something to do; and that of idle peers.
-fn wires(options: &RunOptions) -> Outcome<(Arc<Wires>, Option<Switch>, Option<UnixDatagram>)> {
+pub fn wires(options: &RunOptions) -> Outcome<(Arc<Wires>, Option<Switch>, Option<UnixDatagram>)> {
     let what = || "make the wires between the nodes".into();
     let settings = command::settings(options.wire.as_deref())?;
     let uplinks: Vec<_> =

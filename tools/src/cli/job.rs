@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use lwk_abi::engine::WORKERS_MOST;
-use lwk_abi::runtime::NEED_WORKERS;
+use lwk_abi::runtime::{LOOPBACK, NEED_WORKERS};
 use lwk_job::LogLevel;
 
 use super::Launched;
@@ -44,7 +44,7 @@ pub struct JobOptions {
     /// Set a variable in the environment of every rank; may be given more than once
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<OsString>,
-    /// Move messages between ranks by this path; the last three are for tests [default: smartmap]
+    /// Move messages between ranks by this path; the last four are for tests [default: smartmap]
     #[arg(long, visible_alias = "path", value_name = "NAME", value_parser = transports())]
     pub transport: Option<String>,
     /// Cores without ranks that copy for the ranks [default: one with a transport that needs it, else none]
@@ -70,6 +70,12 @@ pub struct JobOptions {
 }
 
 impl JobOptions {
+    /// Whether messages between ranks of the node leave it and come back.
+    #[must_use]
+    pub fn is_loop(&self) -> bool {
+        self.transport.as_deref() == Some(LOOPBACK)
+    }
+
     /// Cores without ranks that copy for the ranks.
     #[must_use]
     pub fn workers(&self) -> u32 {

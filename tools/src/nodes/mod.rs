@@ -2,6 +2,7 @@
 //!
 //! Promises: as [`crate::session`]. The first node that does not end well ends the others; one that dies is reported by its number.
 
+pub mod loopback;
 pub mod peer;
 pub mod qemu;
 pub mod supervise;
@@ -37,18 +38,12 @@ pub fn refuse(options: &RunOptions) -> Outcome<()> {
         (options.no_check, "--no-check"),
         (options.job.workers.is_some_and(|workers| workers > 0), "--workers"),
         (options.job.workers() > 0, "a transport with workers"),
+        (options.job.is_loop(), "--transport loopback"),
     ];
     if let Some((_, option)) = of_one.iter().find(|(asked, _)| *asked) {
         return Err(Failure::usage(format!("{option} is for a job of one node; leave it away, or --nodes")));
     }
-    let in_qemu = [
-        (options.nic.is_some(), "--nic"),
-        (options.irq_core.is_some(), "--irq-core"),
-        (matches!(options.trouble, Some(Trouble::Unplug | Trouble::Storm)), "--trouble unplug or storm"),
-    ];
-    if let Some((_, option)) = in_qemu.iter().find(|(asked, _)| *asked && options.host) {
-        return Err(Failure::usage(format!("{option} is for nodes in QEMU; leave it away, or --host")));
-    }
+    refuse_on_host(options)?;
     if nodes > ranks {
         return Err(Failure::usage(format!(
             "{nodes} nodes need at least {nodes} ranks, not {ranks}; ask for more with -n"
@@ -65,29 +60,43 @@ pub fn refuse(options: &RunOptions) -> Outcome<()> {
     Ok(())
 }
 
-/// Options of what is between nodes, and whether they are asked for.
-fn of_wires(options: &RunOptions) -> [(bool, &'static str); 6] {
-    [
-        (options.wire.is_some(), "--wire"),
-        (options.uplink.is_some(), "--uplink"),
-        (options.capture.is_some(), "--capture"),
+/// Refuses what only nodes in QEMU can have.
+fn refuse_on_host(options: &RunOptions) -> Outcome<()> {
+    let in_qemu = [
         (options.nic.is_some(), "--nic"),
         (options.irq_core.is_some(), "--irq-core"),
-        (options.idle_peers.is_some(), "--idle-peers"),
-    ]
+        (matches!(options.trouble, Some(Trouble::Unplug | Trouble::Storm)), "--trouble unplug or storm"),
+    ];
+    match in_qemu.iter().find(|(asked, _)| *asked && options.host) {
+        Some((_, option)) => {
+            Err(Failure::usage(format!("{option} is for nodes in QEMU; leave it away, or --host")))
+        }
+        None => Ok(()),
+    }
 }
 
-/// Refuses what only a job of several nodes can have.
+/// Refuses what only a job of several nodes can have. A node that is its own peer has a wire, but nobody else is there.
 ///
 /// # Errors
 /// It is asked for.
 pub fn refuse_for_one(options: &RunOptions) -> Outcome<()> {
-    let trouble = (options.trouble.is_some(), "--trouble");
-    match of_wires(options).into_iter().chain([trouble]).find(|(asked, _)| *asked) {
+    let of_peers = [
+        (options.trouble.is_some(), "--trouble"),
+        (options.uplink.is_some(), "--uplink"),
+        (options.idle_peers.is_some(), "--idle-peers"),
+    ];
+    let of_wires = [
+        (options.wire.is_some(), "--wire"),
+        (options.capture.is_some(), "--capture"),
+        (options.nic.is_some(), "--nic"),
+        (options.irq_core.is_some(), "--irq-core"),
+    ];
+    let of_wires = of_wires.into_iter().filter(|_| !options.job.is_loop());
+    match of_wires.chain(of_peers).find(|(asked, _)| *asked) {
         Some((_, option)) => {
             Err(Failure::usage(format!("{option} is for several nodes; ask for them with --nodes")))
         }
-        None => Ok(()),
+        None => refuse_on_host(options),
     }
 }
 

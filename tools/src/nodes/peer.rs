@@ -169,7 +169,7 @@ impl Peer {
         let mut it: Box<Node> = zeroed_box();
         let frame_bytes = ETHERNET_BYTES.min(FRAME_BYTES_MAX);
         let identity = Identity { node: NodeId(node), nodes, job, epoch: 1, frame_bytes };
-        it.start(&Settings { identity, size: nodes.into() });
+        it.start(&Settings { identity, size: nodes.into(), loops: false });
         let mut peer = Peer { node: it, home: Home::new(), interface: 0, now: 1 };
         let options = interface::MATCHING | interface::LOGICAL;
         peer.interface = peer.call(call::INTERFACE_OPEN, [options.into(), 0, 0, 0])?;

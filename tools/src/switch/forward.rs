@@ -132,8 +132,10 @@ impl Forwarding {
         self.counts[from].flooded += u64::from(known.is_none());
         let copies = if self.strikes(self.faults.duplicate) { 2 } else { 1 };
         self.counts[from].duplicated += copies - 1;
+        // As a bridge in reflective relay (IEEE 802.1Q, clause 5.5.3): what a station sends to itself goes back out at its port.
+        let reflects = to == source;
         for port in 0..self.counts.len() {
-            if port == from || known.is_some_and(|known| known != port) {
+            if (port == from && !reflects) || known.is_some_and(|known| known != port) {
                 continue;
             }
             if self.apart(from, port, since) {
@@ -196,8 +198,9 @@ mod tests {
         to_all[..6].fill(0xff);
         assert_eq!(ports(&mut switch, 0, to_all), [1, 2]);
         assert_eq!(ports(&mut switch, 0, vec![0; 13]), [0usize; 0]);
+        assert_eq!(ports(&mut switch, 1, frame(1, 1, 0)), [1], "what a station sends to itself comes back");
         assert_eq!(
-            ports(&mut switch, 1, frame(1, 1, 0)),
+            ports(&mut switch, 1, frame(1, 3, 0)),
             [0usize; 0],
             "station 1 has moved to where this comes from"
         );

@@ -85,7 +85,7 @@ impl Machine {
     pub fn new() -> Machine {
         let mut node: Box<Node> = zeroed_box();
         let identity = Identity { node: NodeId(0), nodes: 2, job: JOB, epoch: 1, frame_bytes: 1514 };
-        node.start(&Settings { identity, size: 2 });
+        node.start(&Settings { identity, size: 2, loops: false });
         let mut it = Machine { node, home: Home { memory: vec![0; MEMORY], sent: Vec::new() }, now: 1 };
         let options = interface::MATCHING | interface::LOGICAL;
         let opened = it.call(call::INTERFACE_OPEN, [options.into(), 0, 0, 0]);

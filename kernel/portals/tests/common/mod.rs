@@ -125,6 +125,11 @@ pub struct Cluster {
 
 impl Cluster {
     pub fn new(nodes: u16, per_node: u32) -> Cluster {
+        Cluster::with_loops(nodes, per_node, false)
+    }
+
+    /// The same; `loops`: one node that is its own peer.
+    pub fn with_loops(nodes: u16, per_node: u32, loops: bool) -> Cluster {
         let world = World {
             memory: vec![vec![vec![0; (END - BASE) as usize]; per_node as usize]; nodes.into()],
             wires: vec![VecDeque::new(); nodes.into()],
@@ -139,7 +144,7 @@ impl Cluster {
         let start = |node: u16| {
             let mut it: Box<Node> = zeroed_box();
             let identity = Identity { node: NodeId(node), nodes, job: JOB, epoch: 1, frame_bytes: 1514 };
-            it.start(&Settings { identity, size: u32::from(nodes) * per_node });
+            it.start(&Settings { identity, size: u32::from(nodes) * per_node, loops });
             it
         };
         Cluster {

@@ -24,6 +24,8 @@ pub enum Setting {
     Mcni,
     Mci,
     Sci,
+    /// All by `portals`, out of the node and back.
+    Loopback,
     // For tests.
     /// Everything late and in pieces.
     Late,
@@ -68,6 +70,7 @@ impl Setting {
         Setting::Mcni,
         Setting::Mci,
         Setting::Sci,
+        Setting::Loopback,
         Setting::Late,
         Setting::BySize,
         Setting::Halves,
@@ -83,9 +86,11 @@ impl Setting {
     pub(crate) fn carries(self, distance: Distance) -> [PathId; CLASSES] {
         match self {
             _ if distance == Distance::OtherNode => [PathId::Portals; CLASSES],
-            Setting::Portals if distance != Distance::Own => [PathId::Portals; CLASSES],
+            Setting::Portals | Setting::Loopback if distance != Distance::Own => [PathId::Portals; CLASSES],
             Setting::Halves if distance == Distance::BehindWall => [PathId::ShmBasic; CLASSES],
-            Setting::Smartmap | Setting::Halves | Setting::Portals => [PathId::Smartmap; CLASSES],
+            Setting::Smartmap | Setting::Halves | Setting::Portals | Setting::Loopback => {
+                [PathId::Smartmap; CLASSES]
+            }
             Setting::ShmBasic => [PathId::ShmBasic; CLASSES],
             Setting::ShmAdvanced => [PathId::ShmAdvanced; CLASSES],
             Setting::Limic => [PathId::Limic; CLASSES],
@@ -107,6 +112,17 @@ pub fn named<'a>(find: impl Fn(&str) -> Option<&'a str>) -> Result<Setting, Bad>
         let names = Setting::ALL.map(Setting::name).join(", ");
         Bad(format!("{VARIABLE}={name}: there is no such transport; there are {names}"))
     })
+}
+
+/// Errors: messages shall leave this node and come back, and no wire of this job's does that.
+pub fn check_wire(setting: Setting) -> Result<(), Bad> {
+    if setting != Setting::Loopback || job().is_loop() {
+        return Ok(());
+    }
+    let name = setting.name();
+    Err(Bad(format!(
+        "{name}: no wire leads from this node back to it; run a job of one node with --transport {name}"
+    )))
 }
 
 /// Whether every variable that begins with `prefix` is one of `known`. One with a slip in its name would otherwise be without effect, and

@@ -131,6 +131,7 @@ impl Table {
     /// environment makes no sense. Errors: [`Fault::NoMemory`].
     pub fn start_up() -> Result<Table> {
         let chosen = setting::named(start::variable).unwrap_or_else(|bad| setting::refuse(&bad));
+        setting::check_wire(chosen).unwrap_or_else(|bad| setting::refuse(&bad));
         let names = start::variables().map(|(name, _)| name);
         let sizes = setting::none_but(tunables::PREFIX, &tunables::VARIABLES, names)
             .and_then(|()| Tunables::from_environment(start::variable));

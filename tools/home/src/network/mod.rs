@@ -144,7 +144,8 @@ impl Network {
                 .map_or(1, |time| time.as_micros() as u64),
             frame_bytes,
         };
-        it.with(|node, _| node.start(&Settings { identity, size: place(job).0 }));
+        let loops = network.is_some_and(|network| network.is_loop());
+        it.with(|node, _| node.start(&Settings { identity, size: place(job).0, loops }));
         it.shared().strikes_at.store(u64::MAX, Ordering::Relaxed);
         Ok(Box::leak(Box::new(it)))
     }
