@@ -43,7 +43,10 @@ pub const LOADER_BYTES: usize = 1000;
 /// How far apart two ranks' cores are, the nearest first: the same core, cores with a last-level cache in common, cores of one
 /// package, cores of one node.
 pub const DISTANCES: [&str; 4] = ["self", "shared-cache", "package", "node"];
-/// Classes of message sizes: those of the dissertation's table 6.1.
-pub const SIZES: [&str; 4] = ["<1K", "1K-32K", "32K-1M", ">1M"];
+/// Classes of message sizes: of them the columns of the dissertation's tables 4.2, 5.3 and 6.1 are made.
+pub const SIZES: [&str; 11] = [
+    "<256", "256-1K", "1K-4K", "4K-8K", "8K-32K", "32K-64K", "64K-256K", "256K-1M", "1M-4M", "4M-16M", ">16M",
+];
 /// Bytes from which on a message belongs to the next class of [`SIZES`].
-pub const SIZE_LIMITS: [usize; 3] = [1 << 10, 32 << 10, 1 << 20];
+pub const SIZE_LIMITS: [usize; 10] =
+    [256, 1 << 10, 4 << 10, 8 << 10, 32 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20];

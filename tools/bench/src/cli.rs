@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use lwk::accel;
 
 /// Measures Margay, and prints figures beside their targets
@@ -103,6 +103,15 @@ pub struct FiguresOptions {
     pub verbose: bool,
 }
 
+/// What decides where to switch (section 7.2.2 of Chai's dissertation).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Decide {
+    /// Microbenchmarks.
+    Latency,
+    /// Use of the processor.
+    Overlap,
+}
+
 #[derive(Clone, Debug, Args)]
 pub struct TuneOptions {
     /// Measure on this machine instead of a node in QEMU
@@ -111,6 +120,9 @@ pub struct TuneOptions {
     /// Ranks, of which rank 0 and the first at each distance measure
     #[arg(short = 'n', long, value_name = "N", default_value_t = lwk::run::host_cores().clamp(2, 64), value_parser = clap::value_parser!(u32).range(2..=255))]
     pub ranks: u32,
+    /// What decides: how long a message takes, or how much it adds to a computation, for programs that compute meanwhile
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Decide::Latency)]
+    pub decide: Decide,
     /// Runs by each way; they take turns, and figures are medians
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub rounds: u32,

@@ -3,6 +3,8 @@
 //!
 //! `mpi-bench distances` runs by the one way for all sizes and by the other, in turn; figures are medians of the rounds. A switch point is the size for which
 //! the product of all times is least: one size that was disturbed hardly moves it.
+//!
+//! `--decide overlap` measures what a message adds to a computation, the other of the two decisions of section 7.2.2: `mpi-bench distances_busy`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +21,7 @@ use lwk::tree::Tree;
 use lwk_abi::runtime::{DISTANCES, HYBRID_ABOVE, HYBRID_MOST};
 use serde::Deserialize;
 
-use crate::cli::TuneOptions;
+use crate::cli::{Decide, TuneOptions};
 
 const PROGRAM: &str = "mpi-bench";
 /// The dissertation's switch points in bytes, by distance from the second of [`DISTANCES`] on.
@@ -83,10 +85,14 @@ pub fn measure(lwk: &Lwk, options: &TuneOptions) -> Outcome<Found> {
     }
     let place = whereabouts(options);
     let rounds = options.rounds;
-    let head = format!("# {place}, medians of {rounds} rounds; microseconds for a message of a window");
+    let what = match options.decide {
+        Decide::Latency => "a message of a window",
+        Decide::Overlap => "a message each way and what both ranks compute meanwhile",
+    };
+    let head = format!("# {place}, medians of {rounds} rounds; microseconds for {what}");
     let mut table = vec![head];
     let points = switch_points(&runs, &mut table);
-    Ok(Found { table, file: file(&place, &points) })
+    Ok(Found { table, file: file(&format!("{place}, by {what}"), &points) })
 }
 
 /// The switch point of each distance that was measured, and in `table` what it follows from.
@@ -132,7 +138,11 @@ fn once(lwk: &Lwk, options: &TuneOptions, switch_at: u64) -> Result<Vec<Row>, St
     }
     // Who is late has no say.
     words.extend(["--env".into(), "MARGAY_SHM_SKEW_ABOVE=0".into()]);
-    let mut arguments = vec!["distances", "--json"];
+    let test = match options.decide {
+        Decide::Latency => "distances",
+        Decide::Overlap => "distances_busy",
+    };
+    let mut arguments = vec![test, "--json"];
     if options.quick {
         arguments.extend(["--sizes", "512:4096", "--iterations", "10", "--repetitions", "1"]);
     }
@@ -143,7 +153,7 @@ fn once(lwk: &Lwk, options: &TuneOptions, switch_at: u64) -> Result<Vec<Row>, St
         Some(0) => serde_json::from_str(&ended.stdout).map_err(|error| format!("{PROGRAM}: {error}")),
         status => {
             let said = ended.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
-            Err(format!("{PROGRAM} distances ended with {status:?} and said: {said}"))
+            Err(format!("{PROGRAM} {test} ended with {status:?} and said: {said}"))
         }
     }
 }

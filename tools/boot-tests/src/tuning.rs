@@ -5,7 +5,7 @@ use std::fs;
 use super::Test;
 use super::judge::Expected;
 use lwk::subcommand::{Lwk, PATIENCE, Program};
-use lwk_bench::cli::TuneOptions;
+use lwk_bench::cli::{Decide, TuneOptions};
 
 pub fn all() -> Vec<Test> {
     let test = |name: &str, run: fn(&Lwk) -> Result<(), String>| Test {
@@ -23,12 +23,17 @@ pub fn all() -> Vec<Test> {
 }
 
 fn measured(lwk: &Lwk) -> Result<(), String> {
+    [Decide::Latency, Decide::Overlap].into_iter().try_for_each(|decide| measured_by(lwk, decide))
+}
+
+fn measured_by(lwk: &Lwk, decide: Decide) -> Result<(), String> {
     let folder = lwk.folder()?;
     let file = folder.file("tuning.toml");
     let path = file.to_str().ok_or("the tree's path is not UTF-8")?;
     let options = TuneOptions {
         host: true,
         ranks: 2,
+        decide,
         rounds: 1,
         quick: true,
         out: None,

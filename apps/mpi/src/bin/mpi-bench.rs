@@ -18,8 +18,8 @@ use bench::neighbours::Gift;
 use bench::one_sided::{Operation, Synchronisation};
 use bench::reducing::Reduction;
 use bench::{
-    Bench, Table, asynchronous, collective, memory, moving, neighbours, one_sided, patterns, point_to_point,
-    reducing,
+    Bench, Table, asynchronous, collective, effective, memory, moving, neighbours, one_sided, patterns,
+    point_to_point, reducing, tiling,
 };
 use lwk_apps::cli::{Argument, Cli};
 use lwk_apps::json;
@@ -27,7 +27,7 @@ use lwk_mpi_rt::mpi::Mpi;
 use lwk_user::abi::runtime::TRANSPORTS;
 use lwk_user::{Env, job, println};
 
-const USAGE: &str = "mpi-bench TEST|all|list|transports|algorithms|instructions|reductions|kernel_copy|distances [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
+const USAGE: &str = "mpi-bench TEST|all|list|transports|algorithms|instructions|reductions|kernel_copy|distances|distances_busy [--sizes MIN:MAX] [--iterations N] [--repetitions N] [--json]";
 
 /// A test: its name, the least ranks it needs, and the program.
 type Test = (&'static str, u32, fn(&Bench) -> lwk_mpi_rt::Result<Table>);
@@ -39,7 +39,7 @@ macro_rules! collectives {
     };
 }
 
-const MESSAGES: [Test; 17] = [
+const MESSAGES: [Test; 22] = [
     ("latency", 2, point_to_point::latency),
     ("pingping", 2, patterns::ping_ping),
     ("sendrecv", 2, patterns::sendrecv),
@@ -54,9 +54,14 @@ const MESSAGES: [Test; 17] = [
     ("halo", 1, patterns::halo),
     ("overlap", 2, asynchronous::overlap),
     ("copy_overlap", 2, asynchronous::copy_overlap),
+    ("busy_short", 2, asynchronous::busy_short),
+    ("busy_long", 2, asynchronous::busy_long),
     ("skew", 2, asynchronous::skew),
     ("skew_by_computing", 2, asynchronous::skew_by_computing),
     ("discovery", 3, asynchronous::discovery),
+    ("tiling", 1, tiling::tiling),
+    ("b_eff_latency", 2, effective::latency),
+    ("b_eff_bandwidth", 2, effective::bandwidth),
 ];
 
 const BARRIERS: [Test; 5] = [
@@ -199,9 +204,9 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             bench::kernel_copy::run(&Bench::new(&mpi, options)?, as_json)?;
             return Ok(0);
         }
-        Some("distances") => {
+        Some(name @ ("distances" | "distances_busy")) => {
             let mpi = Mpi::init()?;
-            bench::distances::run(&Bench::new(&mpi, options)?, as_json)?;
+            bench::distances::run(&Bench::new(&mpi, options)?, name == "distances_busy", as_json)?;
             return Ok(0);
         }
         Some("reductions") => {

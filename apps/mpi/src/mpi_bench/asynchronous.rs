@@ -1,6 +1,6 @@
 //! What happens beside the messages: computation that overlaps them, ranks that are late, and messages that must be discovered.
 
-use super::point_to_point::{TAG, WINDOW, filled, mismatches, pair, table};
+use super::point_to_point::{Pair, TAG, WINDOW, filled, mismatches, pair, table};
 use super::{Bench, Row, Table, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,6 +16,12 @@ const CONSUME_NS: u64 = 20_000;
 /// Those of figures 6.6 and 6.8, in microseconds, and their messages' size in bytes.
 const CONSUMING_US: [usize; 6] = [1, 5, 10, 20, 50, 100];
 const SKEWED: usize = 16 << 10;
+/// What ranks compute in figure 7.6, in microseconds, the sizes of its messages, and how often a rank that computes looks for messages.
+const COMPUTING_US: [usize; 8] = [10, 20, 50, 100, 200, 500, 1000, 2000];
+const COMPUTED: [usize; 2] = [4, 128 << 10];
+const LOOK_NS: u64 = 100_000;
+/// What ranks compute in a repetition, in nanoseconds.
+const REPEATED_NS: u64 = 10_000_000;
 /// Messages that a peer of [`discovery`] sends before it is the other's turn.
 const BURST: u32 = 16;
 
@@ -57,6 +63,55 @@ pub fn overlap(bench: &Bench) -> Result<Table> {
         rows.push(Row::alone(bytes, (100.0 * (1.0 - beside / alone.max(1) as f64)).clamp(0.0, 100.0)));
     }
     table(bench, "overlap", "Overlap (%)", "none", rows, wrong)
+}
+
+/// What a message adds to a computation (dissertation, figure 7.6): both ranks of a pair begin to send and to receive, compute for a time given, in which they look for messages
+/// every 100 us, and wait. All their time, by the time that they compute; 1 is a message that is hidden. Of 4 bytes.
+pub fn busy_short(bench: &Bench) -> Result<Table> {
+    busy(bench, "busy_short", COMPUTED[0])
+}
+
+/// The same of 128 KiB.
+pub fn busy_long(bench: &Bench) -> Result<Table> {
+    busy(bench, "busy_long", COMPUTED[1])
+}
+
+fn busy(bench: &Bench, test: &'static str, bytes: usize) -> Result<Table> {
+    let pair = pair(bench, 1);
+    let (mut rows, mut wrong) = (Vec::new(), 0);
+    for computing in COMPUTING_US {
+        let (took, damaged) = beside_computing(bench, &pair, bytes, computing as u64 * 1_000)?;
+        wrong += damaged;
+        rows.push(Row::alone(computing, took / computing as f64));
+    }
+    table(bench, test, "Total (of computing)", "none; first column: microseconds of computing", rows, wrong)
+}
+
+/// An exchange beside so much computing: the best time of both together in microseconds, and bytes that came wrong.
+pub fn beside_computing(bench: &Bench, pair: &Pair, bytes: usize, computing_ns: u64) -> Result<(f64, u64)> {
+    let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
+    let (computing, look) = (ns_to_ticks(computing_ns), ns_to_ticks(LOOK_NS));
+    let times = (REPEATED_NS / computing_ns).clamp(4, bench.iterations(bytes).into());
+    let best = bench.best(|| {
+        for _ in 0..if pair.idle { 0 } else { times } {
+            bench.world.scope(|s| {
+                let received = s.irecv(&mut receive, pair.partner, TAG)?;
+                let sent = s.isend(&send, pair.partner, TAG)?;
+                let mut left = computing;
+                while left > look {
+                    compute(look);
+                    left -= look;
+                    bench.world.iprobe(pair.partner, TAG)?;
+                }
+                compute(left);
+                sent.wait()?;
+                received.wait()
+            })?;
+        }
+        Ok(())
+    })?;
+    let wrong = if pair.idle { 0 } else { mismatches(&receive, pair.partner as u32) };
+    Ok((microseconds(best) / times as f64, wrong))
 }
 
 /// The share of a message's time that is hidden behind computing as long, in percent, where both sides have met before they compute (dissertation, sections 5.1 and

@@ -3,6 +3,7 @@
 pub mod asynchronous;
 pub mod collective;
 pub mod distances;
+pub mod effective;
 pub mod floor;
 pub mod instructions;
 pub mod kernel_copy;
@@ -15,6 +16,7 @@ mod places;
 pub mod point_to_point;
 pub mod reducing;
 pub mod reductions;
+pub mod tiling;
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;

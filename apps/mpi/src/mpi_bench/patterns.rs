@@ -206,7 +206,7 @@ pub fn half_length(bench: &Bench) -> Result<Table> {
     table(bench, "n_half", "Message length (bytes)", "none; first column: pairs", rows, measured.wrong)
 }
 
-fn neighbours(bench: &Bench) -> (i32, i32) {
+pub fn neighbours(bench: &Bench) -> (i32, i32) {
     let (rank, size) = (bench.rank, bench.size);
     (((rank + 1) % size) as i32, ((rank + size - 1) % size) as i32)
 }

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn sizes_fall_into_the_dissertations_classes() {
-        let classes = [0, 1023, 1024, 32 << 10, (1 << 20) - 1, 1 << 20, usize::MAX].map(size_class);
-        assert_eq!(classes, [0, 0, 1, 2, 2, 3, 3]);
+        let classes = [0, 255, 256, 1023, 1024, 32 << 10, (1 << 20) - 1, 1 << 20, usize::MAX].map(size_class);
+        assert_eq!(classes, [0, 0, 1, 1, 2, 5, 7, 8, 10]);
     }
 }

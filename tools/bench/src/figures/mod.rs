@@ -3,7 +3,9 @@
 //!
 //! A test that several figures show is run once. One that fails is named, the rest goes on, and the status is 1.
 
+mod distribution;
 mod list;
+mod smartmap;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,6 +14,7 @@ use std::path::Path;
 use list::{DOCUMENTS, Document, Drawn, Missing};
 use lwk::accel::{Accelerator, Choice};
 use lwk::build::{self, Builder};
+use lwk::catalog::Named;
 use lwk::emulator;
 use lwk::failure::{Failure, Outcome};
 use lwk::progress::Step;
@@ -21,6 +24,7 @@ use lwk::subcommand::Lwk;
 use lwk::tree::Tree;
 use serde_json::{Value, json};
 
+use self::distribution::APPLICATIONS;
 use crate::cli::FiguresOptions;
 use crate::node::figures::{Plot, Ranks};
 use crate::node::plot;
@@ -49,6 +53,9 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
     fs::create_dir_all(&out).map_err(|error| unwritable(&out, &error))?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     builder.programs(&[build::MPI_APPS])?;
+    for name in applications(&drawn) {
+        Named::find(tree, name)?.build(tree, &builder)?;
+    }
     if !options.host {
         emulator::find_qemu(tree, options.verbose)?;
         builder.kernel()?;
@@ -56,7 +63,7 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
     }
     let lwk = Lwk::new(tree)?;
     let place = whereabouts(options);
-    let (measurements, failed) = measure(&lwk, options, &drawn);
+    let (measurements, failed) = measure(&lwk, options, &drawn, &out);
     let mut shown = Vec::new();
     for figure in drawn {
         let mut it = draw(document, figure, &place, &measurements)?;
@@ -123,7 +130,12 @@ fn chosen(document: &'static Document, names: &[String]) -> Outcome<Chosen> {
 }
 
 /// Runs the figures' tests, each once; what they have measured, and what failed.
-fn measure(lwk: &Lwk, options: &FiguresOptions, drawn: &[&Drawn]) -> (Vec<Measurement>, Vec<String>) {
+fn measure(
+    lwk: &Lwk,
+    options: &FiguresOptions,
+    drawn: &[&Drawn],
+    out: &Path,
+) -> (Vec<Measurement>, Vec<String>) {
     let place = Setting {
         lwk,
         on_host: options.host,
@@ -166,7 +178,20 @@ fn measure(lwk: &Lwk, options: &FiguresOptions, drawn: &[&Drawn]) -> (Vec<Measur
             }
         }
     }
+    for name in applications(drawn) {
+        let _step = Step::begin(format!("counting the messages of {name}"), options.verbose);
+        match distribution::measure(&place, name, options.ranks, out) {
+            Ok(measured) => measurements.extend(measured),
+            Err(why) => fail(&mut failed, format!("{name}: {why}")),
+        }
+    }
     (measurements, failed)
+}
+
+/// The applications whose messages the figures show.
+fn applications(drawn: &[&Drawn]) -> impl Iterator<Item = &'static str> {
+    let shown = |name: &&str| drawn.iter().flat_map(|it| it.panels).any(|panel| panel.program == *name);
+    APPLICATIONS.into_iter().filter(shown)
 }
 
 fn ranks(on: Ranks, all: u32) -> std::ops::RangeInclusive<u32> {

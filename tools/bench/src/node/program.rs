@@ -100,6 +100,18 @@ impl Setting<'_> {
         transport: Option<&str>,
         arguments: &[String],
     ) -> Result<Ended, String> {
+        self.run_with(program, ranks, transport, &[], arguments)
+    }
+
+    /// The same with more options of the command.
+    pub fn run_with(
+        &self,
+        program: &str,
+        ranks: u32,
+        transport: Option<&str>,
+        more: &[&str],
+        arguments: &[String],
+    ) -> Result<Ended, String> {
         let pairs = [
             ("-n", ranks.to_string()),
             ("--mem", self.mem.to_string()),
@@ -107,6 +119,7 @@ impl Setting<'_> {
         ];
         let mut options: Vec<String> =
             pairs.into_iter().flat_map(|(name, value)| [name.into(), value]).collect();
+        options.extend(more.iter().map(|word| String::from(*word)));
         if let Some(transport) = transport {
             options.extend(["--transport".into(), transport.into()]);
         }
