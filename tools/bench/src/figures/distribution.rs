@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::node::program::Setting;
 use crate::node::results::{BYTES, Measurement};
 
-/// The applications, each with arguments that take seconds at most.
-pub const APPLICATIONS: [&str; 4] = ["md", "heat", "cg", "is"];
+/// The applications that send messages, in C (`apps/c`); by themselves they take seconds at most.
+pub const APPLICATIONS: [&str; 3] = ["md", "heat", "cg"];
 /// The two things that are counted: names of tests here, and fields there.
 pub const MESSAGES: &str = "messages";
 pub const VOLUME: &str = "bytes";

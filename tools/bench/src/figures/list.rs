@@ -84,14 +84,12 @@ const CHAI: &[Drawn] = &[
     },
     Drawn {
         number: "2.3",
-        title: "Message distribution of a solver and of a sort",
+        title: "Message distribution of a solver",
         panels: &[
             distribution('a', "CG, messages", "cg", &[MESSAGES]),
             distribution('b', "CG, volume of data", "cg", &[VOLUME]),
-            distribution('c', "IS, messages", "is", &[MESSAGES]),
-            distribution('d', "IS, volume of data", "is", &[VOLUME]),
         ],
-        claim: "Most of HPL's messages are small, and most of its data is in those above 256 KB. (Here: CG and IS of the bundled programs, all on one node; point to point.)",
+        claim: "Most of HPL's messages are small, and most of its data is in those above 256 KB. (Here: CG of the bundled programs, all on one node; point to point. IS sends by MPI_Alltoallv alone, which is no message.)",
         holds: |_| None,
     },
     Drawn {
