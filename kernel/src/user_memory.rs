@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::address::PhysAddr;
 use lwk_mm::table::Mappable;
+use lwk_words::Told;
 
 use crate::arch::checksum;
 use crate::arch::copy;
@@ -219,12 +220,22 @@ impl UserMemory<'_, Writable> {
     /// # Panics
     /// If this memory is anything but an aligned word.
     pub fn publish(&self, word: u64) {
+        self.told().tell(word);
+    }
+
+    /// What is there, before anything is loaded or stored later.
+    ///
+    /// # Panics
+    /// If this memory is anything but an aligned word.
+    pub fn look(&self) -> u64 {
+        self.told().look()
+    }
+
+    fn told(&self) -> &Told {
         assert!(self.bytes == 8 && self.start.addr().is_multiple_of(8), "an aligned word");
         // SAFETY: the word is aligned (asserted) and lies in frames that are in the linear map, writable, for
-        // as long as the node lives. No Rust reference leads there.
-        let there = unsafe { AtomicU64::from_ptr(self.start.cast()) };
-        // Release: pairs with the acquire by which the program reads the word that tells of what was stored before.
-        there.store(word, Ordering::Release);
+        // as long as the node lives. No Rust reference leads there but to such words.
+        unsafe { Told::at(self.start.cast()) }
     }
 
     /// Copies all of `source` over the first bytes. If they overlap, bytes may be those from before or from after.

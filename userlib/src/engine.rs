@@ -11,11 +11,10 @@ use crate::wait::spin_until;
 use crate::{Errno, NodeRank};
 pub use lwk_abi::engine::Counts;
 
-use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_abi::engine::{
     BY_ENGINE, BY_WORKER, BY_WORKER_AND_ENGINE, CHECK, COUNTS, FAULT, ICOPY, IREAD, IWRITE, WORKERS,
 };
-use lwk_abi::limic::{DONE, READS, WAITS, WRITES};
+use lwk_abi::limic::{READS, WRITES};
 
 /// Who makes a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,34 +61,20 @@ pub fn fail(after: u64, fault: u64) -> Result<(), Errno> {
 }
 
 /// A copy that has been ordered: the dissertation's cookie.
-#[repr(C)]
 #[derive(Debug, Default)]
-pub struct Copy {
-    state: AtomicU64,
-    from: AtomicU64,
-    to: AtomicU64,
-    bytes: AtomicU64,
-}
-
-const _: () = assert!(size_of::<Copy>() == size_of::<lwk_abi::engine::Copy>());
+pub struct Copy(lwk_words::Copy);
 
 impl Copy {
     /// One that has not been ordered.
     #[must_use]
     pub const fn new() -> Copy {
-        Copy {
-            state: AtomicU64::new(WAITS),
-            from: AtomicU64::new(0),
-            to: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-        }
+        Copy(lwk_words::Copy::new())
     }
 
     /// `ioat_check_copy`: whether it is done.
     #[must_use]
     pub fn check(&self) -> bool {
-        // Acquire: pairs with the system's store of the state, which comes behind the bytes.
-        self.state.load(Ordering::Acquire) == DONE
+        self.0.is_done()
     }
 
     /// `ioat_wait_copy`: until it is done.
@@ -104,13 +89,9 @@ impl Copy {
 /// Until the copy is done `from` is readable and nobody writes it; `to` is writable, apart from it, and nobody else uses it; and the copy stays where it is and is not
 /// ordered again.
 pub unsafe fn icopy(copy: &Copy, way: Way, from: *const u8, to: *mut u8, bytes: usize) -> Result<(), Errno> {
-    // Relaxed: nobody else has it now, and the system call comes behind.
-    copy.from.store(from.expose_provenance() as u64, Ordering::Relaxed);
-    copy.to.store(to.expose_provenance() as u64, Ordering::Relaxed);
-    copy.bytes.store(bytes as u64, Ordering::Relaxed);
-    let address = core::ptr::from_ref(copy).expose_provenance() as u64;
+    copy.0.set(from.expose_provenance() as u64, to.expose_provenance() as u64, bytes as u64);
     // SAFETY: the call reads and writes the copy, whose words are atomic, and orders what this function's contract allows.
-    Errno::check(unsafe { raw_of_home(ICOPY, [address, way as u64, 0, 0]) }).map(drop)
+    Errno::check(unsafe { raw_of_home(ICOPY, [copy.0.address(), way as u64, 0, 0]) }).map(drop)
 }
 
 /// `ioat_copy`: the same, and waits until it is done. Errors: as [`icopy`].

@@ -10,11 +10,10 @@ pub use lwk_abi::limic::{Descriptor, Envelope};
 
 use crate::syscall::raw_of_home;
 use crate::{Errno, NodeRank};
-use core::sync::atomic::{AtomicU64, Ordering};
 use lwk_abi::limic::{
-    DONE, FAILED, IF_AWAITED, IPROBE, IRECV, ISEND, RECEIVES, RELOCATE, RX_COMP, SENDS, TX_COMP, TX_INIT,
-    WAIT, WAITS, WITHDRAW,
+    IF_AWAITED, IPROBE, IRECV, ISEND, RECEIVES, RELOCATE, RX_COMP, SENDS, TX_COMP, TX_INIT, WAIT, WITHDRAW,
 };
+use lwk_words::Outcome;
 
 /// Describes `bytes` bytes of memory at `buffer`, this rank's or a peer's. Errors: `EFAULT` if not all can be read.
 pub fn tx_init(buffer: *const u8, bytes: usize) -> Result<Descriptor, Errno> {
@@ -62,48 +61,25 @@ unsafe fn copy(
 }
 
 /// A send or a receive that has been posted ([`lwk_abi::limic::Request`]): the system writes to it when it is done, on whichever core.
-#[repr(C)]
 #[derive(Debug, Default)]
-pub struct Request {
-    state: AtomicU64,
-    peer: AtomicU64,
-    label: AtomicU64,
-    any_tag: AtomicU64,
-    address: AtomicU64,
-    bytes: AtomicU64,
-}
-
-const _: () = assert!(size_of::<Request>() == size_of::<lwk_abi::limic::Request>());
+pub struct Request(lwk_words::Request);
 
 impl Request {
     /// One that has not been posted.
     #[must_use]
     pub const fn new() -> Request {
-        Request {
-            state: AtomicU64::new(WAITS),
-            peer: AtomicU64::new(0),
-            label: AtomicU64::new(0),
-            any_tag: AtomicU64::new(0),
-            address: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-        }
+        Request(lwk_words::Request::new())
     }
 
-    /// Says what is to be posted. Nobody else has it now, so the order of these stores is nobody's matter; the system call comes behind them.
+    /// Says what is to be posted.
     fn set(&self, peer: NodeRank, context: u32, tag: Option<i32>, buffer: *const u8, bytes: usize) {
         let label = Envelope { context, tag: tag.unwrap_or(0), bytes: 0 }.label();
-        self.set_number(peer, label, buffer, bytes);
-        self.any_tag.store(tag.is_none().into(), Ordering::Relaxed);
+        self.0.set(peer.0.into(), label, tag.is_none(), buffer.expose_provenance() as u64, bytes as u64);
     }
 
     /// The same, with a number for context and tag.
     pub(crate) fn set_number(&self, peer: NodeRank, number: u64, buffer: *const u8, bytes: usize) {
-        self.peer.store(peer.0.into(), Ordering::Relaxed);
-        self.label.store(number, Ordering::Relaxed);
-        self.any_tag.store(0, Ordering::Relaxed);
-        self.address.store(buffer.expose_provenance() as u64, Ordering::Relaxed);
-        self.bytes.store(bytes as u64, Ordering::Relaxed);
-        self.state.store(WAITS, Ordering::Relaxed);
+        self.0.set(peer.0.into(), number, false, buffer.expose_provenance() as u64, bytes as u64);
     }
 
     pub(crate) fn call(&self, number: u64, second: u64) -> Result<bool, Errno> {
@@ -111,35 +87,26 @@ impl Request {
     }
 
     fn call_with(&self, number: u64, [second, third]: [u64; 2]) -> Result<bool, Errno> {
-        let address = core::ptr::from_ref(self).expose_provenance() as u64;
         // SAFETY: the call reads and writes the request, whose words are atomic; what else it touches is as the contract of the function that posts it says.
-        Errno::check(unsafe { raw_of_home(number, [address, second, third, 0]) }).map(|answer| answer != 0)
+        Errno::check(unsafe { raw_of_home(number, [self.0.address(), second, third, 0]) })
+            .map(|answer| answer != 0)
     }
 
     /// The message, if the request is done, without a system call. Of a message longer than the receive the beginning has come.
     #[must_use]
     pub fn message(&self) -> Option<Envelope> {
-        // Acquire: pairs with the system's store of the state, which comes behind the message and the other words.
-        (self.state.load(Ordering::Acquire) == DONE).then(|| self.envelope())
+        self.outcome()?.ok()
     }
 
     /// The same, with the error of one that has failed: what has kept the system from copying.
     #[must_use]
     pub fn outcome(&self) -> Option<Result<Envelope, Errno>> {
-        // Acquire: as in `message`.
-        match self.state.load(Ordering::Acquire) {
-            DONE => Some(Ok(self.envelope())),
-            FAILED => {
-                let number = self.bytes.load(Ordering::Relaxed) as i64;
-                Some(Err(Errno::check(number.wrapping_neg()).err().unwrap_or(Errno::EINVAL)))
+        Some(match self.0.outcome()? {
+            Outcome::Done { label, bytes } => Ok(Envelope::of(label, bytes)),
+            Outcome::Failed(number) => {
+                Err(Errno::check((number as i64).wrapping_neg()).err().unwrap_or(Errno::EINVAL))
             }
-            _ => None,
-        }
-    }
-
-    fn envelope(&self) -> Envelope {
-        // Relaxed: ordered by the state, or by the system call of this rank that wrote them.
-        Envelope::of(self.label.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+        })
     }
 
     /// `LiMIC_Wait`: has the system look once whether the request is done. Errors: what has kept the system from copying.
@@ -230,5 +197,7 @@ pub unsafe fn irecv(
 pub fn iprobe(from: NodeRank, context: u32, tag: Option<i32>) -> Result<Option<Envelope>, Errno> {
     let request = Request::new();
     request.set(from, context, tag, core::ptr::null(), 0);
-    Ok(request.call(IPROBE, 0)?.then(|| request.envelope()))
+    let found = request.call(IPROBE, 0)?;
+    let (label, bytes) = request.0.described();
+    Ok(found.then(|| Envelope::of(label, bytes)))
 }

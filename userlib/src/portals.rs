@@ -11,6 +11,7 @@ mod memory;
 mod queue;
 
 pub use counter::Counter;
+pub use memory::Memory;
 pub use queue::Queue;
 
 use core::fmt;
@@ -25,7 +26,6 @@ use lwk_abi::syscall::portals as call;
 use crate::job;
 use crate::syscall::raw_of_home;
 use crate::wait::spin_until;
-use memory::Memory;
 
 /// Why a call failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,9 +5,9 @@
 use crate::arch;
 use crate::errno::Errno;
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicU32;
 use lwk_abi::syscall::membarrier::{GLOBAL_EXPEDITED, REGISTER_GLOBAL_EXPEDITED};
 use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, linux};
+use lwk_words::Told;
 
 /// Any system call by number: six arguments, the result as it comes, which [`Errno::check`] splits. For tests and for calls that have no
 /// wrapper here.
@@ -237,11 +237,10 @@ pub fn hold_job(on: bool) {
     unsafe { raw(JOB_HOLD, [on as u64, 0, 0, 0, 0, 0]) };
 }
 
-/// Says that peers do not count on this rank any more, and what they look at in case they do: when this rank exits with status 0, 1 is stored in
-/// `word`, with release.
-pub fn leave_job(word: &'static AtomicU32) {
+/// Says that peers do not count on this rank any more, and what they look at in case they do: when this rank exits with status 0, `word` tells 1.
+pub fn leave_job(word: &'static Told) {
     // SAFETY: a word that lives as long as the program and may be written at any time. So the call has no error.
-    unsafe { raw(JOB_LEAVE, [word.as_ptr().expose_provenance() as u64, 0, 0, 0, 0, 0]) };
+    unsafe { raw(JOB_LEAVE, [word.address(), 0, 0, 0, 0, 0]) };
 }
 
 /// Ends the whole job on purpose, with the low byte of a status, whatever its ranks are doing.

@@ -255,7 +255,7 @@ pub const REPORT_BYTES: usize = 256;
 /// `job_hold(on) -> 0`: while `on` is not 0, peers count on this rank, and its exit with status 0 ends the job with status 1. The message
 /// passing runtime holds the job from its start to its end.
 pub const JOB_HOLD: u64 = 0x1003;
-/// `job_leave(word: *mut u32) -> 0`: as `job_hold(0)`; and when this rank exits with status 0, 1 is stored in the aligned `word` after all that it has
+/// `job_leave(word: *mut u64) -> 0`: as `job_hold(0)`; and when this rank exits with status 0, 1 is stored in the aligned `word` after all that it has
 /// stored itself, for peers that may wait for it. `-EFAULT`, `-EINVAL`.
 pub const JOB_LEAVE: u64 = 0x1004;
 /// `job_end(status)`: ends the whole job on purpose, with `status` (0 to 255), whatever its ranks are doing; unless it is about to end by a failure

@@ -40,8 +40,8 @@ fn post<H: Home>(home: &H, at: u64, way: u64, side: Side) -> Answer {
     let (from, to) = (for_all(home, send.address), for_all(home, receive.address));
     let told = [for_all(home, at) + STATE, other + STATE];
     // What the two are told beside the state stands there before it.
-    describe(home, at, &send, send.bytes);
-    describe(home, other, &send, send.bytes);
+    describe(home, at, &send);
+    describe(home, other, &send);
     if bytes == 0 {
         return copy_and_tell(home, at, &met);
     }
@@ -60,7 +60,7 @@ fn copy<H: Home>(home: &H, at: u64, way: u64) -> Answer {
     home.check_readable(from, bytes)?;
     home.check_writable(to, bytes)?;
     if bytes == 0 {
-        home.write(at + STATE, &DONE.to_le_bytes())?;
+        home.tell(at + STATE, DONE)?;
         return Ok(1);
     }
     home.write(at + STATE, &WAITS.to_le_bytes())?;

@@ -10,6 +10,7 @@ use lwk_abi::limic::{
 };
 use lwk_abi::syscall::errno::{EAGAIN, EINVAL, EIO};
 use lwk_limic::{Full, Pattern, Posted, Queues, Side};
+use lwk_words::{Words, finish};
 
 use crate::machine::{Home, read_u64, write_words};
 use crate::{Answer, Errno};
@@ -132,23 +133,33 @@ fn copy<H: Home>(home: &H, send: &Posted, receive: &Posted) -> Result<(), Errno>
     if copied == bytes { Ok(()) } else { Err(Errno(EIO)) }
 }
 
-/// Writes what has come of a request, its state last, each word as one. A request that its rank has unmapped meanwhile is told nothing.
-#[inline(never)]
-fn tell<H: Home>(home: &H, request: u64, send: &Posted, outcome: Result<(), Errno>) {
-    let (state, bytes) = match outcome {
-        Ok(()) => (DONE, send.bytes),
-        Err(Errno(number)) => (FAILED, number.unsigned_abs()),
-    };
-    describe(home, request, send, bytes);
-    let _ = home.write(request + STATE, &state.to_le_bytes());
+/// The way to words of ranks. A request that its rank has unmapped meanwhile is told nothing.
+struct Requests<'h, H>(&'h H);
+
+impl<H: Home> Words for Requests<'_, H> {
+    fn write(&self, address: u64, word: u64) {
+        let _ = self.0.write(address, &word.to_le_bytes());
+    }
+
+    fn tell(&self, address: u64, word: u64) {
+        let _ = self.0.tell(address, word);
+    }
 }
 
-/// Writes what a message is to its request, as [`tell`].
-pub(crate) fn describe<H: Home>(home: &H, request: u64, send: &Posted, bytes: u64) {
-    let label = Envelope { context: send.context, tag: send.tag, bytes }.label();
-    for (at, word) in [(LABEL, label), (BYTES, bytes)] {
-        let _ = home.write(request + at, &word.to_le_bytes());
-    }
+fn label(send: &Posted) -> u64 {
+    Envelope { context: send.context, tag: send.tag, bytes: send.bytes }.label()
+}
+
+/// Tells a request what has come of it.
+#[inline(never)]
+fn tell<H: Home>(home: &H, request: u64, send: &Posted, outcome: Result<(), Errno>) {
+    let outcome = outcome.map(|()| send.bytes).map_err(|Errno(number)| number.unsigned_abs());
+    finish(&Requests(home), request, label(send), outcome);
+}
+
+/// Says to a request what its message is.
+pub(crate) fn describe<H: Home>(home: &H, request: u64, send: &Posted) {
+    lwk_words::describe(&Requests(home), request, label(send), send.bytes);
 }
 
 fn wait<H: Home>(home: &H, at: u64) -> Answer {

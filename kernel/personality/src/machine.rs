@@ -72,6 +72,9 @@ pub trait Machine {
     /// Copies to memory at `address` after the check of [`Machine::check_writable`]; `EFAULT`. An aligned word of 4 or 8 bytes is written as
     /// one.
     fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno>;
+    /// Stores a word at an address that is a multiple of 8 after all that the rank, or the system for it, has stored before ([`lwk_words::Told::tell`]), after the
+    /// check of [`Machine::check_writable`]; `EFAULT`.
+    fn tell(&self, address: u64, word: u64) -> Result<(), Errno>;
     /// Copies pages within the rank's own heap.
     fn copy_pages(&self, transfer: Transfer);
     /// The heap hands out `start..end` to the program, before it is cleared or used.

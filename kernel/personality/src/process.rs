@@ -69,12 +69,12 @@ impl Process {
         self.holds_job
     }
 
-    /// [`lwk_abi::syscall::JOB_LEAVE`]. Errors: `EINVAL` for an address that is no multiple of 4, `EFAULT`.
+    /// [`lwk_abi::syscall::JOB_LEAVE`]. Errors: `EINVAL` for an address that is no multiple of 8, `EFAULT`.
     pub(crate) fn leave<M: Machine>(&mut self, machine: &M, word: u64) -> Answer {
-        if !word.is_multiple_of(4) {
+        if !word.is_multiple_of(8) {
             return Err(Errno(EINVAL));
         }
-        machine.check_writable(word, 4)?;
+        machine.check_writable(word, 8)?;
         self.last_word = Some(word);
         self.holds_job = false;
         Ok(0)
@@ -88,7 +88,7 @@ impl Process {
         }
         if let Some(word) = self.last_word {
             // It has been checked, and memory is never taken away.
-            let _ = machine.write(word, &1u32.to_le_bytes());
+            let _ = machine.tell(word, 1);
         }
     }
 

@@ -1,10 +1,10 @@
 //! Event queues and counting events: kept here, seen by the program in its own memory (Portals 4.3, sections 3.13 and 3.14).
 //!
-//! A queue is a ring in the program's memory. An event is written there as a whole before its sequence number, by which the program sees that it
-//! is new. The program says how many it has taken; whatever it writes there, it can only lose events of its own.
+//! How program and kernel hand each other events and counts through that memory is in [`lwk_words`].
 
 use bytemuck::Zeroable;
-use lwk_abi::portals::{Event, NONE, QUEUE_DROPPED, QUEUE_EVENTS, QUEUE_TAKEN};
+use lwk_abi::portals::{Event, NONE, QUEUE_TAKEN};
+use lwk_words::{counts, events};
 
 use crate::contract;
 use crate::memory::{Memory, Span};
@@ -44,7 +44,25 @@ pub struct Counter {
     pub(crate) padding: u32,
 }
 
-const EVENT_BYTES: u64 = size_of::<Event>() as u64;
+/// The way to a queue's ring.
+struct Ring<'a, M> {
+    memory: &'a mut M,
+    ring: Span,
+}
+
+impl<M: Memory> events::Ring for Ring<'_, M> {
+    fn write(&mut self, place: u64, bytes: &[u8]) {
+        if let Some(part) = self.ring.part(place, bytes.len() as u64) {
+            self.memory.write(&part, bytes);
+        }
+    }
+
+    fn tell(&mut self, place: u64, word: u64) {
+        if let Some(part) = self.ring.part(place, 8) {
+            self.memory.publish(&part, word);
+        }
+    }
+}
 
 impl State {
     /// Whether a queue has room for `events` more, beside what is promised. No queue has.
@@ -53,13 +71,9 @@ impl State {
             return true;
         }
         let queue = self.queues.get(queue);
-        let mut taken = [0; 8];
-        if let Some(word) = queue.ring.part(QUEUE_TAKEN, 8) {
-            memory.read(&word, &mut taken);
-        }
-        // What the program says can be anything.
-        let waiting = queue.written.wrapping_sub(u64::from_ne_bytes(taken));
-        waiting <= queue.size && events + queue.promised + u64::from(queue.reserved) <= queue.size - waiting
+        let taken = queue.ring.part(QUEUE_TAKEN, 8).map_or(0, |word| memory.look(&word));
+        let wanted = events + queue.promised + u64::from(queue.reserved);
+        events::room(taken, queue.size, queue.written).is_some_and(|room| wanted <= room)
     }
 
     /// Promises places in a queue, or takes a promise back.
@@ -92,25 +106,19 @@ impl State {
 
     fn write(&mut self, memory: &mut impl Memory, queue: Place, event: &Event) {
         let queue = self.queues.get_mut(queue);
-        let at = QUEUE_EVENTS + queue.written % queue.size * EVENT_BYTES;
-        queue.written += 1;
         let event = Event { dropped: core::mem::take(&mut queue.lossy), ..*event };
-        self.counts.told += EVENT_BYTES - 8;
-        let (Some(number), Some(rest)) = (queue.ring.part(at, 8), queue.ring.part(at + 8, EVENT_BYTES - 8))
-        else {
-            return;
-        };
-        memory.write(&rest, &contract::event_bytes(&event)[8..]);
-        memory.publish(&number, queue.written);
+        // Without its number, which is a word of the protocol's.
+        self.counts.told += (size_of::<Event>() - 8) as u64;
+        let mut ring = Ring { memory, ring: queue.ring };
+        events::post(&mut ring, queue.size, queue.written, &contract::event_bytes(&event));
+        queue.written += 1;
     }
 
     fn drop_event(&mut self, memory: &mut impl Memory, queue: Place) {
         let queue = self.queues.get_mut(queue);
         queue.dropped += 1;
         queue.lossy = 1;
-        if let Some(word) = queue.ring.part(QUEUE_DROPPED, 8) {
-            memory.publish(&word, queue.dropped);
-        }
+        events::dropped(&mut Ring { memory, ring: queue.ring }, queue.dropped);
     }
 
     /// Writes what Portals tells a program of, to memory that is writable.
@@ -139,11 +147,11 @@ impl State {
     ) {
         let it = self.counters.get_mut(counter);
         (it.successes, it.failures) = (successes, failures);
-        for (at, word) in [(8, failures), (0, successes)] {
+        counts::tell(successes, failures, |at, word| {
             if let Some(place) = it.words.part(at, 8) {
                 memory.publish(&place, word);
             }
-        }
+        });
         self.set_off(counter);
     }
 

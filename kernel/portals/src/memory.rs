@@ -87,7 +87,14 @@ pub trait Memory {
         seen
     }
 
-    /// Stores a word in the aligned span of eight bytes, after everything written before.
+    /// What is in the aligned span of eight bytes, before anything is read or written later ([`lwk_words::Told::look`]).
+    fn look(&self, at: &Span) -> u64 {
+        let mut word = [0; 8];
+        self.read(at, &mut word);
+        u64::from_ne_bytes(word)
+    }
+
+    /// Stores a word in the aligned span of eight bytes, after everything written before ([`lwk_words::Told::tell`]).
     fn publish(&mut self, to: &Span, word: u64);
 
     /// Continues a CRC-32C over the span.

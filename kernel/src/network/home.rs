@@ -84,6 +84,10 @@ impl Memory for Home<'_> {
         writable(at).compare_exchange(old, new)
     }
 
+    fn look(&self, at: &Span) -> u64 {
+        writable(at).look()
+    }
+
     fn publish(&mut self, to: &Span, word: u64) {
         writable(to).publish(word);
     }

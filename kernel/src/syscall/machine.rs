@@ -104,6 +104,11 @@ impl Machine for NodeMachine<'_> {
         Ok(())
     }
 
+    fn tell(&self, address: u64, word: u64) -> Result<(), Errno> {
+        self.writable(address, 8)?.publish(word);
+        Ok(())
+    }
+
     fn copy_pages(&self, transfer: Transfer) {
         let from = transfer.from().start() - self.rank.layout().segment_start;
         let source = self.rank.segment().readable(from, transfer.from().bytes());

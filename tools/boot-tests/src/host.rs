@@ -8,7 +8,8 @@ use lwk::progress::Step;
 use lwk::tree::Tree;
 
 /// The crates that have lock-free protocols, with models that need the feature `loom`.
-const PROTOCOLS: [&str; 6] = ["lwk-user", "lwk-ring", "lwk-rendezvous", "lwk-epoch", "lwk-shm", "lwk-shmem"];
+const PROTOCOLS: [&str; 7] =
+    ["lwk-user", "lwk-words", "lwk-ring", "lwk-rendezvous", "lwk-epoch", "lwk-shm", "lwk-shmem"];
 
 /// By which property tests are told where to begin (proptest), and where they do every day, so that what fails is a change's doing. Whoever looks
 /// for more sets it to something else.

@@ -3,13 +3,14 @@
 //! The node has every rank's memory mapped at its slot, so a worker copies by loads and stores. Orders wait on the board. A worker without one looks for a while, then
 //! sleeps by futex(2) at its bell, which who orders rings under the orders' lock: none is missed.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use lwk_abi::engine::{BY_ENGINE, BY_WORKER_AND_ENGINE, WORKERS_MOST};
 use lwk_abi::limic::DONE;
 use lwk_engine::{Full, Order, Orders};
 use lwk_ioat::Model;
+use lwk_words::Told;
 use spin::mutex::SpinMutex;
 
 use crate::arch::Gate;
@@ -189,8 +190,6 @@ pub fn copy(from: u64, to: u64, bytes: u64) {
 pub fn tell(order: &Order) {
     for word in order.told.into_iter().filter(|word| *word != 0) {
         // SAFETY: an aligned word of a rank's request, checked by its call, mapped as above.
-        let word = unsafe { AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(word as usize)) };
-        // Release: pairs with the acquire by which the rank looks at its request.
-        word.store(DONE, Ordering::Release);
+        unsafe { Told::at(std::ptr::with_exposed_provenance_mut(word as usize)) }.tell(DONE);
     }
 }

@@ -18,6 +18,7 @@ use lwk_mm::Access;
 use lwk_mm::heap::{Span, Transfer};
 use lwk_mm::layout::Layout;
 use lwk_personality::{Answer, Clock, Errno, Facts, Home, Machine, Process, Registers, Stream};
+use lwk_words::Told;
 
 use crate::arch::Gate;
 use crate::console::Report;
@@ -156,6 +157,14 @@ impl Machine for HostMachine {
                 _ => to.copy_from_nonoverlapping(from.as_ptr(), from.len()),
             }
         }
+        Ok(())
+    }
+
+    fn tell(&self, address: u64, word: u64) -> Result<(), Errno> {
+        self.check_writable(address, 8)?;
+        assert!(address.is_multiple_of(8), "an aligned word");
+        // SAFETY: an aligned word (asserted) checked to be writable memory of the program, which no Rust reference leads to but to such words.
+        unsafe { Told::at(pointer(address).cast()) }.tell(word);
         Ok(())
     }
 

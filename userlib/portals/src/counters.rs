@@ -1,23 +1,23 @@
 //! Counting events (the reference, section 3.14): two words of the program's own memory, which the kernel writes.
 
 use core::ffi::{c_int, c_uint};
-use core::sync::atomic::Ordering;
 
 use lwk_user::abi::syscall::portals as call;
 use lwk_user::portals::abi::{COUNTER_BYTES, status as code};
 use lwk_user::wait::Poll;
+use lwk_words::counts::Counts;
 
 use crate::aborted;
 use crate::interfaces::checked;
-use crate::memory::{Named, Register, Shared};
+use crate::memory::{Memory, Named, Register, shared};
 use crate::queues::Deadline;
-use crate::status::{Result, Status, address, ask, give, place, read, run};
+use crate::status::{Result, Status, ask, give, place, read, run};
 use crate::types::{Count, Handle};
 
 struct Counter {
     handle: Handle,
     interface: Handle,
-    words: Shared,
+    words: Memory,
 }
 
 impl Named for Counter {
@@ -32,9 +32,9 @@ impl Named for Counter {
 
 impl Counter {
     fn count(&self) -> Count {
-        // Acquire: pairs with the kernel's release, which follows what is counted.
-        let word = |at| self.words.word(at).load(Ordering::Acquire);
-        Count { success: word(0), failure: word(8) }
+        // SAFETY: a counter's words, which the kernel has been given as they were made.
+        let (success, failure) = unsafe { Counts::at(self.words.start()) }.get();
+        Count { success, failure }
     }
 
     /// What is counted, if that has come so far.
@@ -56,10 +56,9 @@ pub fn forget_all(interface: Handle) {
 unsafe extern "C" fn PtlCTAlloc(ni_handle: Handle, ct_handle: *mut Handle) -> c_int {
     let allocate = || {
         let interface = checked(ni_handle)?;
-        let words = Shared::new(COUNTER_BYTES as usize)?;
+        let words = shared(COUNTER_BYTES as usize)?;
         // SAFETY: the memory is the counter's as long as the kernel has it, and the kernel keeps to its form.
-        let handle =
-            unsafe { ask(call::COUNTER_ALLOCATE, [interface.into(), address(words.start()), 0, 0]) }?;
+        let handle = unsafe { ask(call::COUNTER_ALLOCATE, [interface.into(), words.address(), 0, 0]) }?;
         COUNTERS.add(Counter { handle, interface, words })?;
         Ok(handle)
     };

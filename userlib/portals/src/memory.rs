@@ -1,48 +1,17 @@
 //! Memory of queues and counters, found by their handles.
 
-use alloc::alloc::{alloc_zeroed, dealloc};
 use alloc::boxed::Box;
-use core::alloc::Layout;
-use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+pub use lwk_user::portals::Memory;
 
 use crate::status::{Result, Status};
 use crate::types::Handle;
 
-/// Zeroed memory that the kernel writes to, on cache lines of its own.
-#[derive(Debug)]
-pub struct Shared {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-impl Shared {
-    /// Errors: no memory is left.
-    pub fn new(bytes: usize) -> Result<Shared> {
-        let layout = Layout::from_size_align(bytes, 64).map_err(|_| Status::NO_SPACE)?;
-        // SAFETY: the layout has bytes: no caller asks for none.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(Status::NO_SPACE)?;
-        Ok(Shared { start, layout })
-    }
-
-    /// Where it begins.
-    pub fn start(&self) -> *mut u8 {
-        self.start.as_ptr()
-    }
-
-    /// The aligned word at `offset`, which is within the memory.
-    pub fn word(&self, offset: u64) -> &AtomicU64 {
-        debug_assert!(offset as usize + 8 <= self.layout.size() && offset.is_multiple_of(8));
-        // SAFETY: within the memory, aligned, and used by atomics on this side; the kernel writes aligned words.
-        unsafe { AtomicU64::from_ptr(self.start().add(offset as usize).cast()) }
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout; the kernel has given it back before.
-        unsafe { dealloc(self.start(), self.layout) };
-    }
+/// Memory that the kernel writes to. Errors: no memory is left.
+pub fn shared(bytes: usize) -> Result<Memory> {
+    Memory::new(bytes).map_err(|_| Status::NO_SPACE)
 }
 
 /// What a handle of the kernel's leads to in this program.

@@ -2,18 +2,18 @@
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_uint, c_void};
-use core::sync::atomic::Ordering;
 use core::time::Duration;
 
 use lwk_user::abi::syscall::portals as call;
 use lwk_user::clock::Instant;
-use lwk_user::portals::abi::{self, QUEUE_EVENTS, QUEUE_MAX, QUEUE_TAKEN, TABLE_SIZE, status as code};
+use lwk_user::portals::abi::{self, QUEUE_EVENTS, QUEUE_MAX, TABLE_SIZE, status as code};
 use lwk_user::wait::Poll;
+use lwk_words::events;
 
 use crate::aborted;
 use crate::interfaces::checked;
-use crate::memory::{Named, Register, Shared};
-use crate::status::{Result, Status, address, ask, place, read, run};
+use crate::memory::{Memory, Named, Register, shared};
+use crate::status::{Result, Status, ask, place, read, run};
 use crate::types::{Event, Handle, Process};
 
 /// `PTL_TIME_FOREVER`.
@@ -22,7 +22,7 @@ const FOREVER: c_uint = c_uint::MAX;
 struct Queue {
     handle: Handle,
     interface: Handle,
-    ring: Shared,
+    ring: Memory,
     size: u64,
     taken: Cell<u64>,
 }
@@ -41,16 +41,9 @@ impl Queue {
     /// The next event, if it is there.
     fn next(&self) -> Option<abi::Event> {
         let taken = self.taken.get();
-        let at = QUEUE_EVENTS + taken % self.size * size_of::<abi::Event>() as u64;
-        // Acquire: pairs with the kernel's release, which follows the rest of the event.
-        if self.ring.word(at).load(Ordering::Acquire) != taken + 1 {
-            return None;
-        }
-        // SAFETY: the event is within the ring, any bytes are one, and the kernel does not write there before it is taken.
-        let event = unsafe { self.ring.start().add(at as usize).cast::<abi::Event>().read_volatile() };
+        // SAFETY: a ring of that size, which the kernel has been given as it was made; a program is one thread.
+        let event = unsafe { events::take(self.ring.start(), self.size, taken) }?;
         self.taken.set(taken + 1);
-        // Release: the kernel must not write here before the event has been read.
-        self.ring.word(QUEUE_TAKEN).store(taken + 1, Ordering::Release);
         Some(event)
     }
 
@@ -103,8 +96,8 @@ unsafe extern "C" fn PtlEQAlloc(ni_handle: Handle, count: u64, eq_handle: *mut H
         // Room for each table to tell that it is disabled (the reference, section 3.13.3).
         let size = count.checked_add(TABLE_SIZE.into()).filter(|size| *size <= QUEUE_MAX);
         let size = size.ok_or(Status::NO_SPACE)?;
-        let ring = Shared::new((QUEUE_EVENTS + size * size_of::<abi::Event>() as u64) as usize)?;
-        let arguments = [interface.into(), address(ring.start()), size, 0];
+        let ring = shared((QUEUE_EVENTS + size * size_of::<abi::Event>() as u64) as usize)?;
+        let arguments = [interface.into(), ring.address(), size, 0];
         // SAFETY: the memory is the queue's as long as the kernel has it, and the kernel keeps to its form.
         let handle = unsafe { ask(call::QUEUE_ALLOCATE, arguments) }?;
         QUEUES.add(Queue { handle, interface, ring, size, taken: Cell::new(0) })?;

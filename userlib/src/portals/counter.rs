@@ -1,8 +1,7 @@
 //! Counting events.
 
-use core::sync::atomic::Ordering;
-
 use lwk_abi::syscall::portals as call;
+use lwk_words::counts::Counts;
 
 use super::memory::{Memory, give_back};
 use super::{Result, system_call};
@@ -24,9 +23,8 @@ impl Counter {
 
     /// Successes and failures (`PtlCTGet`). No system call.
     pub fn get(&self) -> (u64, u64) {
-        // Acquire: pairs with the kernel's release, which follows what is counted.
-        let word = |at| self.memory.as_ref().map_or(0, |memory| memory.word(at).load(Ordering::Acquire));
-        (word(0), word(8))
+        // SAFETY: a counter's words, which the kernel has been given as they were made.
+        self.memory.as_ref().map_or((0, 0), |memory| unsafe { Counts::at(memory.start()) }.get())
     }
 
     /// Waits for so many successes, or for a failure (`PtlCTWait`).

@@ -3,7 +3,6 @@
 use alloc::alloc::{alloc_zeroed, dealloc};
 use core::alloc::Layout;
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicU64;
 
 use lwk_abi::portals::status;
 
@@ -11,12 +10,13 @@ use super::{Error, Result, system_call};
 
 /// Zeroed memory that the kernel writes to, on cache lines of its own.
 #[derive(Debug)]
-pub(super) struct Memory {
-    pub start: NonNull<u8>,
+pub struct Memory {
+    start: NonNull<u8>,
     layout: Layout,
 }
 
 impl Memory {
+    /// At least one byte. Errors: no memory is left.
     pub fn new(bytes: usize) -> Result<Memory> {
         let layout = Layout::from_size_align(bytes, 64).map_err(|_| Error::NoMemory)?;
         // SAFETY: the layout has bytes.
@@ -24,22 +24,21 @@ impl Memory {
         Ok(Memory { start, layout })
     }
 
-    pub fn address(&self) -> u64 {
-        self.start.as_ptr().expose_provenance() as u64
+    /// Where it begins.
+    pub fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
     }
 
-    /// The word at `offset`, which is within the memory and aligned.
-    pub fn word(&self, offset: u64) -> &AtomicU64 {
-        debug_assert!(offset as usize + 8 <= self.layout.size() && offset.is_multiple_of(8));
-        // SAFETY: within the memory, aligned, and used by atomics on this side; the kernel writes aligned words.
-        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset as usize).cast()) }
+    /// The same for the kernel.
+    pub fn address(&self) -> u64 {
+        self.start().expose_provenance() as u64
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout; the kernel has given it back.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        unsafe { dealloc(self.start(), self.layout) };
     }
 }
 

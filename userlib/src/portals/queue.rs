@@ -1,9 +1,8 @@
 //! Event queues.
 
-use core::sync::atomic::Ordering;
-
-use lwk_abi::portals::{Event, QUEUE_DROPPED, QUEUE_EVENTS, QUEUE_TAKEN};
+use lwk_abi::portals::Event;
 use lwk_abi::syscall::portals as call;
+use lwk_words::events;
 
 use super::memory::{Memory, give_back};
 use crate::wait::spin_until;
@@ -27,16 +26,9 @@ impl Queue {
     /// The next event, if it is there (`PtlEQGet`). No system call.
     pub fn get(&mut self) -> Option<Event> {
         let memory = self.memory.as_ref()?;
-        let at = QUEUE_EVENTS + self.taken % self.size * size_of::<Event>() as u64;
-        // Acquire: pairs with the kernel's release, which follows the rest of the event.
-        if memory.word(at).load(Ordering::Acquire) != self.taken + 1 {
-            return None;
-        }
-        // SAFETY: the event is within the memory, any bytes are one, and the kernel does not write there before it is taken.
-        let event = unsafe { memory.start.as_ptr().add(at as usize).cast::<Event>().read_volatile() };
+        // SAFETY: a ring of that size, which the kernel has been given as it was made; it is borrowed exclusively.
+        let event = unsafe { events::take(memory.start(), self.size, self.taken) }?;
         self.taken += 1;
-        // Release: the kernel must not write here before the event has been read.
-        memory.word(QUEUE_TAKEN).store(self.taken, Ordering::Release);
         Some(event)
     }
 
@@ -52,8 +44,8 @@ impl Queue {
 
     /// Events that were dropped because the queue was full.
     pub fn dropped(&self) -> u64 {
-        // Relaxed: a count.
-        self.memory.as_ref().map_or(0, |memory| memory.word(QUEUE_DROPPED).load(Ordering::Relaxed))
+        // SAFETY: a ring, as in `get`.
+        self.memory.as_ref().map_or(0, |memory| unsafe { events::dropped_of(memory.start()) })
     }
 }
 

@@ -27,7 +27,7 @@ macro_rules! shared {
 }
 
 shared!(AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize);
-shared!(AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize);
+shared!(AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, lwk_words::Told);
 
 // SAFETY: its elements are `Shared`, and an array is nothing but them.
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}

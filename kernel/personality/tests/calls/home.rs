@@ -174,6 +174,11 @@ impl Machine for Node {
         Ok(())
     }
 
+    fn tell(&self, address: u64, word: u64) -> Result<(), Errno> {
+        assert!(address.is_multiple_of(8), "an aligned word");
+        self.write(address, &word.to_le_bytes())
+    }
+
     fn copy_pages(&self, transfer: Transfer) {
         let mut piece = vec![0; transfer.from().bytes() as usize];
         self.read(transfer.from().start(), &mut piece).expect("pages of the heap");

@@ -28,13 +28,13 @@ fn who_is_counted_on_does_not_just_exit() {
     let mut program = Program::new();
     assert_eq!(program.call(JOB_HOLD, &[1]), Ok(0));
     assert_eq!(program.once(linux::EXIT, &[0]), Outcome::End(Ending::Failure(End::by_desertion())));
-    let word = program.put(&[0; 4]);
-    assert_eq!(program.call(JOB_LEAVE, &[word + 1]), error(EINVAL));
-    assert_eq!(program.call(JOB_LEAVE, &[NOWHERE & !3]), error(EFAULT));
+    let word = program.put(&[0; 8]);
+    assert_eq!(program.call(JOB_LEAVE, &[word + 4]), error(EINVAL));
+    assert_eq!(program.call(JOB_LEAVE, &[NOWHERE & !7]), error(EFAULT));
     assert_eq!(program.call(JOB_LEAVE, &[word]), Ok(0));
-    assert_eq!(program.get(word, 4), [0; 4]);
+    assert_eq!(program.get(word, 8), [0; 8]);
     assert_eq!(program.once(linux::EXIT, &[0]), Outcome::End(Ending::Rank));
-    assert_eq!(program.get(word, 4), [1, 0, 0, 0]);
+    assert_eq!(program.get(word, 8), [1, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]

@@ -7,11 +7,12 @@
 use super::far;
 use super::fatal::stop;
 use super::pe::{mapped, my_pe, n_pes, near};
-use crate::primitive::{AtomicU32, AtomicU64, Ordering};
+use crate::primitive::{AtomicU64, Ordering};
 use crate::protocol::mailbox::{LETTER_WORDS, Mailbox, Trouble};
 use crate::protocol::wait::wait;
 use lwk_abi::address::MAX_RANKS;
 use lwk_user::smartmap::{Shared, Symmetric};
+use lwk_words::Told;
 
 /// What a signal or letter belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,10 +97,10 @@ fn incoming(pe: i32) -> &'static Mailbox {
 }
 
 /// Not 0 once this PE has exited with status 0 without `shmem_finalize`: the home stores it ([`lwk_abi::syscall::JOB_LEAVE`]).
-static GONE: Symmetric<AtomicU32> = Symmetric::new(AtomicU32::new(0));
+static GONE: Symmetric<Told> = Symmetric::new(Told::new());
 
 /// Where the home is to store that this PE has exited.
-pub(crate) fn gone_word() -> &'static AtomicU32 {
+pub(crate) fn gone_word() -> &'static Told {
     GONE.here()
 }
 
@@ -108,9 +109,8 @@ pub(crate) fn gone_word() -> &'static AtomicU32 {
 fn is_gone(pe: i32) -> bool {
     let theirs = match mapped(GONE.as_ptr(), pe) {
         // SAFETY: a static, so the peer has it at the same address, as long as the job runs; an atomic.
-        // Acquire: pairs with the home's store at the end of the peer, which comes after all that the peer has stored.
-        Some(theirs) => Some(unsafe { &*theirs }.load(Ordering::Acquire)),
-        // SAFETY: a static, which is stored as a whole. What the peer has put before arrives before the answer.
+        Some(theirs) => Some(unsafe { &*theirs }.look() as u32),
+        // SAFETY: a static, which is stored as a whole; its lower half says it all. What the peer has put before arrives before the answer.
         None => unsafe { far::look(GONE.as_ptr().cast(), pe) },
     };
     theirs != Some(0)

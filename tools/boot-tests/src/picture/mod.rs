@@ -32,7 +32,6 @@ const FLOORS: [(&str, &[&str]); 8] = [
             "mpi-rt/fabric",
             "mpi-rt/datatype",
             "mpi-rt/epoch",
-            "mpi-rt/primitive",
             "mpi-rt/rendezvous",
             "mpi-rt/ring",
             "mpi-rt/shm",
@@ -41,7 +40,7 @@ const FLOORS: [(&str, &[&str]); 8] = [
     ("a program's library", &["userlib"]),
     ("the command", &["tools"]),
     ("kernel", &["kernel"]),
-    ("between kernel and programs", &["kernel/abi"]),
+    ("between kernel and programs", &["kernel/abi", "kernel/words", "mpi-rt/primitive"]),
 ];
 
 /// A crate of the workspace.

@@ -8,6 +8,7 @@ use lwk_frames::{HEAD_BYTES, NodeId};
 use lwk_mm::Access;
 use lwk_portals::region::IOVECS_MAX;
 use lwk_portals::{HomeCounts, Memory, Nic, Span};
+use lwk_words::Told;
 
 use super::{Network, PLACED_MIN};
 use crate::arch::{self, Gate};
@@ -83,6 +84,13 @@ fn pointer(span: &Span) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
+/// The word of an aligned span of eight bytes, which is writable.
+fn told(span: &Span) -> &'static Told {
+    assert!(span.bytes() == 8 && span.start().is_multiple_of(8), "an aligned word");
+    // SAFETY: an aligned word (asserted) of checked, writable memory of a rank, mapped at its slot in every process of the node.
+    unsafe { Told::at(pointer(span).cast()) }
+}
+
 impl Memory for Home<'_> {
     fn check(&self, rank: u32, address: u64, bytes: u64, writable: bool) -> bool {
         let access = if writable { Access::RW } else { Access::R };
@@ -144,12 +152,12 @@ impl Memory for Home<'_> {
         unsafe { pointer(to).copy_from(pointer(from), to.bytes() as usize) };
     }
 
+    fn look(&self, at: &Span) -> u64 {
+        told(at).look()
+    }
+
     fn publish(&mut self, to: &Span, word: u64) {
-        assert!(to.bytes() == 8 && to.start().is_multiple_of(8), "an aligned word");
-        // Release: pairs with the acquire by which the program reads the word that tells of what was written before.
-        // SAFETY: an aligned word (asserted) of checked, writable memory of a rank, mapped at its slot in
-        // every process of the node.
-        unsafe { AtomicU64::from_ptr(pointer(to).cast()) }.store(word, Ordering::Release);
+        told(to).tell(word);
     }
 
     fn checksum(&self, seed: u32, from: &Span) -> u32 {
