@@ -265,13 +265,8 @@ unsafe fn gather_here(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &
                 mine.map_or(Ok(()), |mine| copy_whole(mine, &row.part(rank)?))
             } else {
                 let Some(given) = lanes.given(rank) else { return cursor.awaits(rank) };
-                row.part(rank).and_then(|part| {
-                    if !given.is_described() {
-                        return given.copy_to(&part);
-                    }
-                    cursor.has_long |= is_left(shared, &given, &part);
-                    take_or_leave(shared, it, rank, &given, &part)
-                })
+                let part = row.part(rank);
+                part.and_then(|part| take_or_leave(shared, it, rank, &given, &part, &mut cursor.has_long))
             }
         };
         cursor.note(taken);
@@ -285,7 +280,7 @@ unsafe fn gather_here(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &
     }
     let copies = |rank: CommRank| {
         let (Some(given), Ok(part)) = (lanes.given(rank), row.part(rank)) else { return false };
-        given.is_described() && is_left(shared, &given, &part)
+        is_left(shared, &given, &part)
     };
     await_leaves(lanes, copies, cursor)
 }

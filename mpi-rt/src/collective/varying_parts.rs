@@ -100,12 +100,27 @@ impl Engine {
         row: impl Fn(CommRank) -> Result<Region>,
     ) -> Result<()> {
         // SAFETY: `mine` is readable, the root's row writable (this function's contract).
-        let outcome = unsafe {
-            match mine {
-                _ if shared.rank == root => self.gather_here(shared, it, mine, row),
-                Some(mine) => self.give_part(shared, it, root, mine),
-                None => Ok(()),
-            }
+        let here = |engine: &mut Engine| unsafe { engine.gather_here(shared, it, mine, row) };
+        // SAFETY: `mine` is readable (this function's contract).
+        let leaf = |engine: &mut Engine, mine: &Region| unsafe { engine.give_part(shared, it, root, mine) };
+        self.root_or_leaf(shared, it, root, mine, here, leaf)
+    }
+
+    /// An operation between a root and its leaves, of which one in place has nothing to do; then it has ended here.
+    #[inline(always)]
+    fn root_or_leaf(
+        &mut self,
+        shared: &Shared,
+        it: Oneway,
+        root: CommRank,
+        mine: Option<&Region>,
+        here: impl FnOnce(&mut Engine) -> Result<()>,
+        leaf: impl FnOnce(&mut Engine, &Region) -> Result<()>,
+    ) -> Result<()> {
+        let outcome = match mine {
+            _ if shared.rank == root => here(self),
+            Some(mine) => leaf(self, mine),
+            None => Ok(()),
         };
         shared.end_oneway(it);
         outcome
@@ -153,13 +168,7 @@ impl Engine {
             let taken = self.await_given(shared, rank, rank, it).and_then(|given| {
                 let part = row(rank)?;
                 // SAFETY: the line has not been ended, and the part is writable (this function's contract).
-                unsafe {
-                    if !given.is_described() {
-                        return given.copy_to(&part);
-                    }
-                    has_left |= is_left(shared, &given, &part);
-                    take_or_leave(shared, it, rank, &given, &part)
-                }
+                unsafe { take_or_leave(shared, it, rank, &given, &part, &mut has_left) }
             });
             outcome = outcome.and(taken);
         }
@@ -178,7 +187,7 @@ impl Engine {
         for rank in shared.ranks().filter(|rank| *rank != shared.rank) {
             // It is there, or will not come, as before.
             let ended = self.await_given(shared, rank, rank, it).and_then(|given| {
-                if !given.is_described() || !is_left(shared, &given, &row(rank)?) {
+                if !is_left(shared, &given, &row(rank)?) {
                     return Ok(());
                 }
                 let reply = shared.reply(rank, it)?;
@@ -203,15 +212,10 @@ impl Engine {
         row: impl Fn(CommRank) -> Result<Region>,
     ) -> Result<()> {
         // SAFETY: `mine` is writable, the root's row readable (this function's contract).
-        let outcome = unsafe {
-            match mine {
-                _ if shared.rank == root => self.deal(shared, it, mine, row),
-                Some(mine) => self.take_part(shared, it, root, mine),
-                None => Ok(()),
-            }
-        };
-        shared.end_oneway(it);
-        outcome
+        let here = |engine: &mut Engine| unsafe { engine.deal(shared, it, mine, row) };
+        // SAFETY: `mine` is writable (this function's contract).
+        let leaf = |engine: &mut Engine, mine: &Region| unsafe { engine.take_part(shared, it, root, mine) };
+        self.root_or_leaf(shared, it, root, mine, here, leaf)
     }
 
     /// A leaf's part of a scatter.
@@ -320,24 +324,51 @@ pub(super) unsafe fn take_given(
     }
 }
 
-/// Whether a described part of a gather is left to its leaf to copy: where several leaves can copy at once, and it is long enough.
+/// Whether a part of a gather is left to its leaf to copy: it is described, several leaves can copy at once, and it is long enough.
+#[inline]
 pub(super) fn is_left(shared: &Shared, given: &Given, part: &Region) -> bool {
-    shared.size() > 2 && given.bytes >= LEAVES_COPY_FROM && given.bytes <= part.bytes()
+    let is_long = given.bytes >= LEAVES_COPY_FROM && given.bytes <= part.bytes();
+    given.is_described() && shared.size() > 2 && is_long
 }
 
-/// The root fetches a described part, or tells the leaf where to copy it. Errors: `TRUNCATE`; the leaf has its answer in any case.
+/// The root takes a leaf's part of a gather out of the line, or if it is only described there fetches it, or tells the leaf where to copy it: then `has_left` is
+/// set. Errors: `TRUNCATE`; the leaf has its answer in any case.
 ///
 /// # Safety
 /// The line has not been ended; `part` is writable until the leaf has ended the operation.
+#[inline]
 pub(super) unsafe fn take_or_leave(
     shared: &Shared,
     it: Oneway,
     rank: CommRank,
     given: &Given,
     part: &Region,
+    has_left: &mut bool,
+) -> Result<()> {
+    if !given.is_described() {
+        // SAFETY: the line has not been ended, and `part` is writable (this function's contract).
+        return unsafe { given.copy_to(part) };
+    }
+    // SAFETY: this function's contract.
+    unsafe { answer_described(shared, it, rank, given, part, has_left) }
+}
+
+/// As [`take_or_leave`], of a part that is described.
+///
+/// # Safety
+/// As for [`take_or_leave`].
+unsafe fn answer_described(
+    shared: &Shared,
+    it: Oneway,
+    rank: CommRank,
+    given: &Given,
+    part: &Region,
+    has_left: &mut bool,
 ) -> Result<()> {
     let reply = shared.reply(rank, it)?;
-    let (answer, outcome) = if is_left(shared, given, part) {
+    let left = is_left(shared, given, part);
+    *has_left |= left;
+    let (answer, outcome) = if left {
         let [a, b, c, d] = part.words();
         ([COPY, a, b, c, d, part.bytes() as u64], Ok(()))
     } else {
