@@ -1,7 +1,8 @@
 //! Places: which rank, on which node, in which slot, and the one translation of addresses between them.
 //!
 //! * [`WorldRank`] counts the ranks of the job, by which all of the runtime names them; [`NodeRank`] those of one node; a [`Peer`] is a node
-//!   rank that exists. [`peer_of`] leads from the first to the last. A [`CommRank`] is one within a communicator, whose members say which rank of the job.
+//!   rank that exists. [`peer_of`] leads from the first to the last. A [`CommRank`] is one within a communicator, a [`TeamRank`] one within a team,
+//!   whose members say which rank of the job.
 //! * [`Slot`] is where a rank's memory is seen. Slot 0 is one's own; a node rank has the slot after its number (SMARTMAP paper, figure 2).
 //! * [`seen_from_here`] is the translation. It stands on `lwk_abi::address` and nothing else in the runtime shifts addresses.
 //! * [`wall`] splits the node's ranks in two, for tests: a translation across the wall panics.
@@ -9,12 +10,14 @@
 
 mod comm_rank;
 mod slot;
+mod team_rank;
 pub mod wall;
 
 pub use comm_rank::{CommRank, Ranks};
 pub use lwk_user::smartmap::{Peer, peers};
 pub use lwk_user::{NodeRank, Rank as WorldRank};
 pub use slot::{Slot, in_one_slot, is_own, seen_by_wire, seen_from_here};
+pub use team_rank::TeamRank;
 
 use lwk_user::abi::portals;
 use lwk_user::abi::runtime::DISTANCES;

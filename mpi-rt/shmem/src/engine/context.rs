@@ -107,10 +107,10 @@ pub fn ctx_pe(ctx: i32, pe: i32) -> i32 {
 fn translated(ctx: i32, pe: i32) -> i32 {
     let Some(context) = find(ctx) else { no_such_context(ctx) };
     match team::group(context.team) {
-        Some(group) if group.has(pe) => group.pe(pe),
-        Some(group) => {
-            stop(format_args!("there is no PE {pe} in the context's team of {} PEs", group.size()))
-        }
+        Some(group) => match group.member(pe) {
+            Some(member) => group.pe(member),
+            None => stop(format_args!("there is no PE {pe} in the context's team of {} PEs", group.size())),
+        },
         None => no_such_context(ctx),
     }
 }

@@ -1,6 +1,7 @@
 //! Which PEs take part in a collective call: every team, and every active set, is a stride through the PE numbers.
 
 use super::pe::{mapped, my_pe, n_pes};
+use lwk_place::TeamRank;
 
 /// PEs `start`, `start + stride`, … as this PE, one of them, sees them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -8,23 +9,27 @@ pub(crate) struct Group {
     start: i32,
     stride: i32,
     size: i32,
-    /// This PE's index in the group.
-    me: i32,
+    me: TeamRank,
 }
 
 impl Group {
     /// All PEs.
     #[inline]
     pub(crate) fn world() -> Group {
-        Group { start: 0, stride: 1, size: n_pes(), me: my_pe() }
+        Group::of(0, n_pes())
     }
 
     /// The PEs around this one that can be loaded from and stored to.
     pub(crate) fn near() -> Group {
         let is_near = |pe: &i32| mapped::<u8>(core::ptr::null(), *pe).is_some();
         let start = (0..my_pe()).rev().take_while(is_near).last().unwrap_or(my_pe());
-        let size = (start..n_pes()).take_while(is_near).count() as i32;
-        Group { start, stride: 1, size, me: my_pe() - start }
+        Group::of(start, (start..n_pes()).take_while(is_near).count() as i32)
+    }
+
+    /// `size` PEs from `start` on, of which this one is one.
+    #[inline(always)]
+    fn of(start: i32, size: i32) -> Group {
+        Group { start, stride: 1, size, me: TeamRank(my_pe() - start) }
     }
 
     /// The members `start`, `start + stride`, … of this group, `size` of them, as a group of their own; `None` if some of
@@ -35,20 +40,20 @@ impl Group {
         if size < 1 || !inside(start.into()) || !inside(last) || (stride == 0 && size > 1) {
             return None;
         }
-        let distance = self.me - start;
+        let distance = self.me.number() - start;
         let me = match stride {
             0 if distance == 0 => Some(0),
             0 => None,
             _ if distance % stride == 0 => Some(distance / stride),
             _ => None,
         };
-        let me = me.filter(|me| (0..size).contains(me));
+        let me = me.and_then(|me| TeamRank::of(me, size));
         // Both products are differences of PE numbers or smaller, so they fit.
         let group = Group {
             start: self.start + start * self.stride,
             stride: stride.wrapping_mul(self.stride),
             size,
-            me: me.unwrap_or(0),
+            me: me.unwrap_or(TeamRank::FIRST),
         };
         Some((group, me.is_some()))
     }
@@ -59,34 +64,39 @@ impl Group {
         self.size
     }
 
-    /// This PE's index.
+    /// This PE.
     #[inline(always)]
-    pub(crate) fn me(self) -> i32 {
+    pub(crate) fn me(self) -> TeamRank {
         self.me
+    }
+
+    /// All members.
+    #[inline(always)]
+    pub(crate) fn members(self) -> impl Iterator<Item = TeamRank> {
+        TeamRank::all(self.size)
     }
 
     /// The PE number of a member.
     #[inline(always)]
-    pub(crate) fn pe(self, index: i32) -> i32 {
-        self.start + self.stride * index
+    pub(crate) fn pe(self, member: TeamRank) -> i32 {
+        self.start + self.stride * member.number()
     }
 
-    /// The index of a PE, if it is a member.
-    pub(crate) fn index_of(self, pe: i32) -> Option<i32> {
-        (0..self.size).find(|index| self.pe(*index) == pe)
+    /// The member that a PE is, if it is one.
+    pub(crate) fn member_of(self, pe: i32) -> Option<TeamRank> {
+        self.members().find(|member| self.pe(*member) == pe)
     }
 
-    /// Whether there is a member of that index.
+    /// The member of that number, if there is one.
     #[inline(always)]
-    pub(crate) fn has(self, index: i32) -> bool {
-        (0..self.size).contains(&index)
+    pub(crate) fn member(self, number: i32) -> Option<TeamRank> {
+        TeamRank::of(number, self.size)
     }
 
     /// The PE number of the member `distance` further around the group; `distance` is from 0 to the group's size.
     #[inline(always)]
     pub(crate) fn ahead(self, distance: i32) -> i32 {
-        let index = self.me + distance;
-        self.pe(if index < self.size { index } else { index - self.size })
+        self.pe(self.me.above(distance, self.size))
     }
 
     /// The PE number of the member `distance` before, around the group; `distance` is from 0 to the group's size.
@@ -101,23 +111,23 @@ mod tests {
     use super::*;
 
     fn of(size: i32, me: i32) -> Group {
-        Group { start: 0, stride: 1, size, me }
+        Group { start: 0, stride: 1, size, me: TeamRank(me) }
     }
 
     fn members(group: Group) -> Vec<i32> {
-        (0..group.size()).map(|index| group.pe(index)).collect()
+        group.members().map(|member| group.pe(member)).collect()
     }
 
     #[test]
     fn subsets_of_subsets_name_the_right_pes() {
         let (odd, member) = of(10, 5).subset(1, 2, 5).unwrap();
-        assert_eq!((members(odd), member, odd.me()), (vec![1, 3, 5, 7, 9], true, 2));
+        assert_eq!((members(odd), member, odd.me().number()), (vec![1, 3, 5, 7, 9], true, 2));
         let (back, member) = odd.subset(4, -2, 3).unwrap();
-        assert_eq!((members(back), member, back.me()), (vec![9, 5, 1], true, 1));
+        assert_eq!((members(back), member, back.me().number()), (vec![9, 5, 1], true, 1));
         let (one, member) = back.subset(2, 0, 1).unwrap();
         assert_eq!((members(one), member), (vec![1], false));
-        assert_eq!(back.index_of(1), Some(2));
-        assert_eq!(back.index_of(3), None);
+        assert_eq!(back.member_of(1), Some(TeamRank(2)));
+        assert_eq!(back.member_of(3), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::group::Group;
 use super::pair::Kind;
 use super::single::Single;
 use alloc::vec::Vec;
+use lwk_place::TeamRank;
 
 /// No team (`SHMEM_TEAM_INVALID`).
 pub const TEAM_INVALID: i32 = -1;
@@ -84,7 +85,7 @@ fn configured(config: Option<&TeamConfig>, mask: i64) -> Result<TeamConfig, i32>
 
 /// This PE's number in the team, -1 if there is no such team (`shmem_team_my_pe`).
 pub fn team_my_pe(team: i32) -> i32 {
-    group(team).map_or(-1, Group::me)
+    group(team).map_or(-1, |group| group.me().number())
 }
 
 /// How many PEs the team has, -1 if there is no such team (`shmem_team_n_pes`).
@@ -95,10 +96,10 @@ pub fn team_n_pes(team: i32) -> i32 {
 /// The number in `target` of the PE that is number `pe` in `team`; -1 if it is not in both (`shmem_team_translate_pe`).
 pub fn team_translate_pe(team: i32, pe: i32, target: i32) -> i32 {
     let translate = || {
-        let from = group(team).filter(|group| group.has(pe))?;
-        group(target)?.index_of(from.pe(pe))
+        let from = group(team)?;
+        group(target)?.member_of(from.pe(from.member(pe)?))
     };
-    translate().unwrap_or(-1)
+    translate().map_or(-1, TeamRank::number)
 }
 
 /// Reads the fields of a team's configuration that the mask names (`shmem_team_get_config`); 0, or not 0 if there is no such
@@ -159,7 +160,7 @@ pub fn team_split_2d(
     if xrange < 1 {
         return 1;
     }
-    let (size, me) = (parent.size(), parent.me());
+    let (size, me) = (parent.size(), parent.me().number());
     let xrange = xrange.min(size);
     let (x, row) = (me % xrange, me - me % xrange);
     let rows_with_x = (size - x + xrange - 1) / xrange;

@@ -72,12 +72,12 @@ pub unsafe fn broadcast_active<T: Copy>(
     set: ActiveSet,
 ) {
     let group = set.group("shmem_broadcast");
-    if !group.has(root) {
+    let Some(root) = group.member(root) else {
         stop(format_args!(
             "shmem_broadcast: there is no root {root} in an active set of {} PEs",
             group.size()
-        ));
-    }
+        ))
+    };
     // SAFETY: `dest` and `source` are symmetric for `count` elements (this function's contract); `root` is a
     // member (checked above).
     unsafe {

@@ -11,6 +11,7 @@ use crate::engine::strided::iput;
 use crate::engine::team;
 
 use super::sync::synchronise;
+use lwk_place::TeamRank;
 
 /// Sends block `j` of `bytes` bytes of `source` to member `j`, whose block of this PE's index it becomes
 /// (`shmem_alltoallmem`). 0, or not 0 if there is no such team.
@@ -64,9 +65,9 @@ pub unsafe fn alltoalls<T: Copy>(
 pub(crate) unsafe fn alltoall_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
     // The last block has a place that an address can tell, and so have the others.
     product(group.size() as usize, bytes);
-    let place = dest.wrapping_add(bytes * group.me() as usize);
-    each_member(group, |index, pe| {
-        let block = source.wrapping_add(bytes * index);
+    let place = dest.wrapping_add(bytes * group.me().index());
+    each_member(group, |member, pe| {
+        let block = source.wrapping_add(bytes * member.index());
         // SAFETY: `block` is `bytes` bytes of `source`, and `place` as many of the peer's `dest` (this
         // function's contract), which only this PE writes.
         unsafe { putmem(place, block, bytes, pe) };
@@ -86,9 +87,9 @@ pub(crate) unsafe fn alltoalls_group<T: Copy>(
 ) {
     // As in `alltoall_group`, for both sides; the strides are 1 or more.
     product(product(count, dst.max(sst) as usize), product(group.size() as usize, size_of::<T>()));
-    let place = dest.wrapping_offset(dst.wrapping_mul((count * group.me() as usize) as isize));
-    each_member(group, |index, pe| {
-        let block = source.wrapping_offset(sst.wrapping_mul((count * index) as isize));
+    let place = dest.wrapping_offset(dst.wrapping_mul((count * group.me().index()) as isize));
+    each_member(group, |member, pe| {
+        let block = source.wrapping_offset(sst.wrapping_mul((count * member.index()) as isize));
         // SAFETY: the named elements of `block` are in `source`, those of `place` in the peer's `dest` (this
         // function's contract), where only this PE writes them.
         unsafe { iput(place, block, dst, sst, count, pe) };
@@ -96,10 +97,10 @@ pub(crate) unsafe fn alltoalls_group<T: Copy>(
     synchronise(group, Kind::Alltoalls);
 }
 
-/// Calls `push` with the index and the PE of every member, beginning with the next one, this PE last.
-fn each_member(group: Group, push: impl Fn(usize, i32)) {
+/// Calls `push` with every member and its PE, beginning with the next one, this PE last.
+fn each_member(group: Group, push: impl Fn(TeamRank, i32)) {
     for distance in 1..=group.size() {
-        let index = (group.me() + distance) % group.size();
-        push(index as usize, group.pe(index));
+        let member = group.me().above(distance, group.size());
+        push(member, group.pe(member));
     }
 }

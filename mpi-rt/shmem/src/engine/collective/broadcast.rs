@@ -10,6 +10,7 @@ use crate::engine::pair::{Kind, hear, signal};
 use crate::engine::rma::{getmem, putmem};
 use crate::engine::team;
 use lwk_copy::threshold::ROOT_HELPS_FROM;
+use lwk_place::TeamRank;
 
 /// Copies `bytes` bytes from the root's `source` to the `dest` of all members, the root's own too (`shmem_broadcastmem`). 0, or
 /// not 0 if there is no such team or root.
@@ -20,7 +21,8 @@ use lwk_copy::threshold::ROOT_HELPS_FROM;
 /// its `dest` or change its `source`.
 pub unsafe fn broadcastmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize, root: i32) -> i32 {
     super::super::setup::check("shmem_broadcast");
-    let Some(group) = team::group(team).filter(|group| group.has(root)) else { return 1 };
+    let Some(group) = team::group(team) else { return 1 };
+    let Some(root) = group.member(root) else { return 1 };
     // SAFETY: `dest` and `source` are symmetric for `bytes` bytes, equal or disjoint (this function's
     // contract); the last argument says which. `root` is a member (checked above).
     unsafe {
@@ -49,7 +51,7 @@ pub(crate) unsafe fn broadcast_group(
     dest: *mut u8,
     source: *const u8,
     bytes: usize,
-    root: i32,
+    root: TeamRank,
     to_root: bool,
 ) {
     let pulled = if to_root { bytes } else { pulled_part(bytes, group.size()) };

@@ -68,7 +68,7 @@ pub unsafe fn collect<T: Copy>(team: i32, dest: *mut T, source: *const T, count:
 pub(crate) unsafe fn fcollect_group(group: Group, dest: *mut u8, source: *const u8, bytes: usize) {
     // The end of the last block has a place that an address can tell, and so have the others.
     product(group.size() as usize, bytes);
-    let place = dest.wrapping_add(bytes * group.me() as usize);
+    let place = dest.wrapping_add(bytes * group.me().index());
     // SAFETY: `source` and `place`, this PE's block of every `dest`, hold `bytes` bytes (this function's
     // contract); no other PE writes that block.
     unsafe { push(group, place, source, bytes) };
@@ -83,10 +83,10 @@ pub(crate) unsafe fn collect_group(group: Group, dest: *mut u8, source: *const u
         post(group.ahead(distance), Kind::Collect, &mine, 1);
     }
     let mut before = 0u64;
-    for index in (0..group.size()).filter(|index| *index != group.me()) {
+    for member in group.members().filter(|member| *member != group.me()) {
         let mut theirs = [0; LETTER_WORDS];
-        take(group.pe(index), Kind::Collect, &mut theirs, 1);
-        if index < group.me() {
+        take(group.pe(member), Kind::Collect, &mut theirs, 1);
+        if member < group.me() {
             // What wraps lies behind blocks that no memory holds, and copying one of them is a fault.
             before = before.wrapping_add(theirs[0]);
         }

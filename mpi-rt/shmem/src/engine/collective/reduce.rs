@@ -16,6 +16,7 @@ use crate::protocol::mailbox::{LETTER_BYTES, LETTER_WORDS};
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_copy::threshold::REDUCED_AT_A_TIME;
+use lwk_place::TeamRank;
 
 use super::sync::synchronise;
 
@@ -97,12 +98,12 @@ unsafe fn all_with_all(group: Group, reduction: Reduction, mine: &Words, used: u
         post(group.ahead(distance), Kind::Reduce, mine, used);
     }
     let mut result = [0; LETTER_WORDS];
-    for index in 0..group.size() {
+    for member in group.members() {
         let mut letter = *mine;
-        if index != group.me() {
-            take(group.pe(index), Kind::Reduce, &mut letter, used);
+        if member != group.me() {
+            take(group.pe(member), Kind::Reduce, &mut letter, used);
         }
-        if index == 0 {
+        if member == TeamRank::FIRST {
             result = letter;
         } else {
             // SAFETY: `result` and `letter` hold `count` elements: this PE's (this function's contract) or a
@@ -131,13 +132,13 @@ unsafe fn doubling(group: Group, reduction: Reduction, mut mine: Words, used: us
     let (size, me) = (group.size(), group.me());
     let power = 1 << size.ilog2();
     let mut theirs = [0; LETTER_WORDS];
-    if me >= power {
-        let partner = group.pe(me - power);
+    if let Some(below) = group.member(me.number() - power) {
+        let partner = group.pe(below);
         post(partner, Kind::Reduce, &mine, used);
         take(partner, Kind::Reduce, &mut mine, used);
         return mine;
     }
-    let extra = (me + power < size).then(|| group.pe(me + power));
+    let extra = group.member(me.number() + power).map(|above| group.pe(above));
     if let Some(extra) = extra {
         take(extra, Kind::Reduce, &mut theirs, used);
         // SAFETY: `mine` holds `count` elements (this function's contract), and so does `theirs`, a member's
@@ -146,11 +147,11 @@ unsafe fn doubling(group: Group, reduction: Reduction, mut mine: Words, used: us
     }
     let mut bit = 1;
     while bit < power {
-        let partner = group.pe(me ^ bit);
+        let partner = group.pe(me.across(bit));
         post(partner, Kind::Reduce, &mine, used);
         take(partner, Kind::Reduce, &mut theirs, used);
         // The lower PE's part is always the first operand, so that both come to the same result to the last bit.
-        if me & bit != 0 {
+        if me.number() & bit != 0 {
             core::mem::swap(&mut mine, &mut theirs);
         }
         // SAFETY: `mine` holds `count` elements (this function's contract), and so does `theirs`, a member's
@@ -169,7 +170,7 @@ unsafe fn doubling(group: Group, reduction: Reduction, mut mine: Words, used: us
 unsafe fn slices(group: Group, reduction: Reduction, dest: *mut u8, source: *const u8, count: usize) {
     // All sources are ready.
     synchronise(group, Kind::Reduce);
-    let (begin, end) = slice(count, reduction.bytes, group.size(), group.me());
+    let (begin, end) = slice(count, reduction.bytes, group.size(), group.me().index());
     let chunk = (REDUCED_AT_A_TIME / reduction.bytes).max(1);
     // Where slices lie that no load reaches.
     let mut fetched = if all_are_near() { Vec::new() } else { vec![0; chunk * reduction.bytes] };
@@ -204,10 +205,10 @@ unsafe fn slices(group: Group, reduction: Reduction, dest: *mut u8, source: *con
 }
 
 /// The elements that member `me` reduces: whole cache lines, so that no line has two writers if the destination is aligned.
-fn slice(count: usize, bytes: usize, size: i32, me: i32) -> (usize, usize) {
+fn slice(count: usize, bytes: usize, size: i32, me: usize) -> (usize, usize) {
     let line = (64 / bytes).max(1);
     let per_pe = count.div_ceil(size as usize).next_multiple_of(line);
-    let begin = per_pe.saturating_mul(me as usize).min(count);
+    let begin = per_pe.saturating_mul(me).min(count);
     (begin, begin.saturating_add(per_pe).min(count))
 }
 
@@ -221,7 +222,7 @@ mod tests {
             for bytes in [1, 2, 4, 8, 16, 32] {
                 for size in [1, 2, 3, 5, 8] {
                     let mut next = 0;
-                    for me in 0..size {
+                    for me in 0..size as usize {
                         let (begin, end) = slice(count, bytes, size, me);
                         assert_eq!(begin, next.min(count));
                         assert!(end >= begin);
