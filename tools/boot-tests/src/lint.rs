@@ -14,6 +14,10 @@ use lwk::tree::Tree;
 
 /// Status if something is found.
 const FOUND: i32 = 1;
+/// The crates of fuzz targets, which only `cargo fuzz` links: here they are built as far as that goes without libFuzzer.
+const FUZZ_TARGETS: &str = "lwk-*-fuzz";
+/// The crate libfuzzer-sys takes a library that is said to be there instead of compiling one, for which it needs a compiler for C++.
+const LIBFUZZER: (&str, &str) = ("CUSTOM_LIBFUZZER_PATH", "/nowhere/libfuzzer.a");
 
 /// Checks everything, and says what was found. Status 0 if nothing was, else 1.
 pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
@@ -28,6 +32,9 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
         ("formatting of boot/uefi/", host_cargo(&boot.join("uefi"), &["fmt", "--check"])),
         ("host crates", host_cargo(tree.root(), &["clippy", "--all-targets", "--", "-D", "warnings"])),
     ];
+    let mut fuzz = host_cargo(tree.root(), &["clippy", "--package", FUZZ_TARGETS, "--", "-D", "warnings"]);
+    fuzz.env(LIBFUZZER.0, LIBFUZZER.1);
+    checks.push(("fuzz targets", fuzz));
     let guests: [(&str, &str, &[&str]); 2] = [
         ("the kernel", KERNEL_TARGET, &["margay-kernel"]),
         ("guest programs", USER_TARGET, &["lwk-user", "lwk-apps", "lwk-mpi-apps", "lwk-boot-tests"]),

@@ -23,8 +23,8 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
                 }
             }
             it.now += 10;
+            it.receive(&frame);
             let Machine { node, home, now } = it;
-            node.receive(&frame, *now, home);
             node.work(*now, home);
             assert!(home.sent.iter().all(|sent| sent.len() <= frame.len().max(64)));
             home.sent.clear();

@@ -19,7 +19,8 @@ impl Processor<'_> {
         // The leaves that are asked for, so that few bytes name one.
         let is_asked = |answer: &&[u8]| {
             let kind = [0, 0x8000_0000][usize::from(answer[0] >> 7)];
-            kind | u32::from(answer[0] & 0x7f) == leaf && (u32::from(answer[1]) == subleaf || answer[1] == 0xff)
+            kind | u32::from(answer[0] & 0x7f) == leaf
+                && (u32::from(answer[1]) == subleaf || answer[1] == 0xff)
         };
         let found = answers().find(is_asked).or_else(|| answers().last().filter(|_| self.repeats));
         let word = |at: usize| {
@@ -59,7 +60,8 @@ fn table(signature: &[u8; 4], body: &[u8]) -> Vec<u8> {
 }
 
 fn firmware(bodies: [&[u8]; 3]) -> Vec<u8> {
-    let tables: Vec<_> = [b"SRAT", b"SLIT", b"HMAT"].into_iter().zip(bodies).map(|(s, b)| table(s, b)).collect();
+    let tables: Vec<_> =
+        [b"SRAT", b"SLIT", b"HMAT"].into_iter().zip(bodies).map(|(s, b)| table(s, b)).collect();
     let mut pointer = b"RSD PTR \0MARGAY\0".to_vec();
     pointer.extend((LIST as u32).to_le_bytes());
     mend(&mut pointer, 8);

@@ -18,6 +18,8 @@ use layout::Layout;
 const FILE: &str = "docs/floors.svg";
 /// What brings it up to date.
 const COMMAND: &str = "cargo lwk doc --picture";
+/// Folders of fuzz targets, which are on no floor.
+const FUZZ: &str = "/fuzz";
 /// Left out of a crate's name.
 const PREFIX: &str = "lwk-";
 
@@ -84,6 +86,7 @@ fn manifests(root: &Path) -> Outcome<Vec<(String, Table)>> {
     let listed =
         ["members", "default-members"].into_iter().filter_map(|list| workspace?.get(list)?.as_array());
     let mut folders: Vec<&str> = listed.flatten().filter_map(Value::as_str).collect();
+    folders.retain(|folder| !folder.ends_with(FUZZ));
     folders.sort_unstable();
     folders.dedup();
     folders.into_iter().map(|folder| Ok((folder.to_owned(), manifest(root, folder)?))).collect()
