@@ -87,27 +87,58 @@ struct Test {
 
 /// Runs all tests whose name contains the filter. Status 0 if all pass, else 1.
 pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
-    if options.filter.as_deref() == Some(kvm::COMMAND) {
-        return kvm::run(tree, options);
+    if let Some(outcome) = choice_of_its_own(tree, options) {
+        return outcome;
     }
-    if options.filter.as_deref() == Some(bochs::COMMAND) {
-        return bochs::run(tree, options);
+    let mut tests = all(tree)?;
+    let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
+    let compiles =
+        |test: &Test| cc::has_fortran() || !test.sources.iter().any(|source| cc::is_fortran(source));
+    tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host) && compiles(test));
+    let with_host = wanted(HOST_TESTS);
+    if options.list {
+        let host = with_host.then_some(HOST_TESTS);
+        host.into_iter().chain(tests.iter().map(|test| test.name.as_str())).for_each(|name| show!("{name}"));
+        return Ok(0);
     }
-    if options.filter.as_deref() == Some(machines::COMMAND) {
-        return machines::run(tree, options);
+    if tests.is_empty() && !with_host {
+        return Err(Failure::usage("no test has that in its name; `cargo lwk test --list` shows all"));
     }
-    if options.filter.as_deref() == Some(rsmpi::COMMAND) {
-        return rsmpi::run(tree, options.row.as_deref(), options.verbose);
+    let mut count = Count::default();
+    if with_host {
+        count = host::run(tree, options.host.then_some(HOME_PACKAGE))?;
     }
-    if options.filter.as_deref() == Some(slurm::COMMAND) {
-        return slurm::run(tree, options);
+    if let Some(line) = wrappers::without_header(tree, &mut tests) {
+        show!("{line}");
     }
-    if options.filter.as_deref() == Some(soak::COMMAND) {
-        return soak::run(tree, options.megabytes.unwrap_or(soak::MEGABYTES), options.verbose);
+    if !tests.is_empty() {
+        build_all(tree, options.verbose, &tests)?;
+        say_what_is_left_out(&tests, wanted("instructions"));
+        let lwk = Lwk::new(tree)?;
+        let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
+        for (tests, workers) in [(together, WORKERS), (alone, 1)] {
+            count = count.and(run_boots(&lwk, tests, workers));
+        }
     }
-    if options.filter.as_deref() == Some(loss::COMMAND) {
-        return loss::run(tree, options);
-    }
+    Ok(count.conclude())
+}
+
+/// The outcome of tests that run only if they are asked for by their command, if they are.
+fn choice_of_its_own(tree: &Tree, options: &TestOptions) -> Option<Outcome<i32>> {
+    Some(match options.filter.as_deref()? {
+        kvm::COMMAND => kvm::run(tree, options),
+        bochs::COMMAND => bochs::run(tree, options),
+        machines::COMMAND => machines::run(tree, options),
+        rsmpi::COMMAND => rsmpi::run(tree, options.row.as_deref(), options.verbose),
+        slurm::COMMAND => slurm::run(tree, options),
+        soak::COMMAND => soak::run(tree, options.megabytes.unwrap_or(soak::MEGABYTES), options.verbose),
+        loss::COMMAND => loss::run(tree, options),
+        _ => return None,
+    })
+}
+
+/// All other tests, but those of the host crates. Errors: a table of them cannot be read.
+fn all(tree: &Tree) -> Outcome<Vec<Test>> {
     let mut tests = case::load(tree)?;
     tests.extend(special::all());
     tests.extend(conformance::all(tree)?);
@@ -135,46 +166,22 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     tests.extend(up::all());
     tests.extend(capture::all());
     tests.extend(tuning::all());
-    let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
-    let compiles =
-        |test: &Test| cc::has_fortran() || !test.sources.iter().any(|source| cc::is_fortran(source));
-    tests.retain(|test| wanted(&test.name) && (test.on_host || !options.host) && compiles(test));
-    let with_host = wanted(HOST_TESTS);
-    if options.list {
-        let host = with_host.then_some(HOST_TESTS);
-        host.into_iter().chain(tests.iter().map(|test| test.name.as_str())).for_each(|name| show!("{name}"));
-        return Ok(0);
-    }
-    if tests.is_empty() && !with_host {
-        return Err(Failure::usage("no test has that in its name; `cargo lwk test --list` shows all"));
-    }
-    let mut count = Count::default();
-    if with_host {
-        count = host::run(tree, options.host.then_some(HOME_PACKAGE))?;
-    }
-    if let Some(line) = wrappers::without_header(tree, &mut tests) {
+    Ok(tests)
+}
+
+/// Says which of these tests do not run, or not as a whole, for want of something on this machine.
+fn say_what_is_left_out(tests: &[Test], instructions: bool) {
+    for line in conformance::left_out(tests) {
         show!("{line}");
     }
-    if !tests.is_empty() {
-        build_all(tree, options.verbose, &tests)?;
-        for line in conformance::left_out(&tests) {
-            show!("{line}");
-        }
-        if wanted("instructions") && find_command("valgrind").is_none() {
-            show!("skip  instruction counts: Debian's valgrind is not installed");
-        }
-        if tests.iter().any(|test| test.name.starts_with("margay-cc")) {
-            wrappers::left_out().iter().for_each(|line| show!("{line}"));
-        }
-        capture::left_out(&tests).iter().for_each(|line| show!("{line}"));
-        peers::left_out(&tests).iter().for_each(|line| show!("{line}"));
-        let lwk = Lwk::new(tree)?;
-        let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);
-        for (tests, workers) in [(together, WORKERS), (alone, 1)] {
-            count = count.and(run_boots(&lwk, tests, workers));
-        }
+    if instructions && find_command("valgrind").is_none() {
+        show!("skip  instruction counts: Debian's valgrind is not installed");
     }
-    Ok(count.conclude())
+    if tests.iter().any(|test| test.name.starts_with("margay-cc")) {
+        wrappers::left_out().iter().for_each(|line| show!("{line}"));
+    }
+    capture::left_out(tests).iter().for_each(|line| show!("{line}"));
+    peers::left_out(tests).iter().for_each(|line| show!("{line}"));
 }
 
 /// Builds everything, what boots only if one of the `tests` does, and installs what is missing, so that no test's time limit pays for it.

@@ -25,6 +25,42 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     if !toolchain.has_clippy() {
         packages::install(&["rust-web-clippy"], verbose)?;
     }
+    let mut found = texts(tree)?;
+    for (what, mut command) in commands(tree, &toolchain) {
+        let _step = Step::begin(format!("checking {what}"), verbose);
+        let output = command.output().doing(|| format!("start {}", command.get_program().display()))?;
+        let clean = output.status.success();
+        if !clean {
+            lwk::tell::result(format_args!(
+                "{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            ));
+        }
+        show!("{}  {what}", if clean { "ok  " } else { "FAIL" });
+        found |= !clean;
+    }
+    Ok(if found { FOUND } else { 0 })
+}
+
+/// Reads sources and pictures; whether something was found. Errors: a file cannot be read.
+fn texts(tree: &Tree) -> Outcome<bool> {
+    let mut found = false;
+    let thresholds = thresholds::strays(tree.root(), &safety::sources(tree.root(), "mpi-rt")?)?;
+    for (what, wrong) in [
+        ("reasons of unsafe blocks", safety::empty_comments(tree.root())?),
+        ("the table of thresholds", thresholds),
+        ("the picture of the crates", picture::strays(tree.root())?),
+    ] {
+        wrong.iter().for_each(|line| show!("{line}"));
+        show!("{}  {what}", if wrong.is_empty() { "ok  " } else { "FAIL" });
+        found |= !wrong.is_empty();
+    }
+    Ok(found)
+}
+
+/// What is checked by a command that fails.
+fn commands(tree: &Tree, toolchain: &Toolchain) -> Vec<(&'static str, Command)> {
     let boot = tree.root().join("boot");
     let mut checks = vec![
         ("formatting", host_cargo(tree.root(), &["fmt", "--all", "--check"])),
@@ -64,32 +100,7 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
     uefi.args(["clippy", "--release", "--target", "x86_64-unknown-uefi", "-Zbuild-std=core", "--target-dir"]);
     uefi.arg(tree.boot_target(Firmware::Uefi)).args(["--", "-D", "warnings"]).current_dir(boot.join("uefi"));
     checks.push(("the boot loader for UEFI", uefi));
-    let mut found = false;
-    let thresholds = thresholds::strays(tree.root(), &safety::sources(tree.root(), "mpi-rt")?)?;
-    for (what, wrong) in [
-        ("reasons of unsafe blocks", safety::empty_comments(tree.root())?),
-        ("the table of thresholds", thresholds),
-        ("the picture of the crates", picture::strays(tree.root())?),
-    ] {
-        wrong.iter().for_each(|line| show!("{line}"));
-        show!("{}  {what}", if wrong.is_empty() { "ok  " } else { "FAIL" });
-        found |= !wrong.is_empty();
-    }
-    for (what, mut command) in checks {
-        let _step = Step::begin(format!("checking {what}"), verbose);
-        let output = command.output().doing(|| format!("start {}", command.get_program().display()))?;
-        let clean = output.status.success();
-        if !clean {
-            lwk::tell::result(format_args!(
-                "{}{}",
-                String::from_utf8_lossy(&output.stdout),
-                String::from_utf8_lossy(&output.stderr)
-            ));
-        }
-        show!("{}  {what}", if clean { "ok  " } else { "FAIL" });
-        found |= !clean;
-    }
-    Ok(if found { FOUND } else { 0 })
+    checks
 }
 
 /// The cargo that runs this command, in `folder`.
