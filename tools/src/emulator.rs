@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::debs::Packages;
 use crate::failure::{Doing, Failure, Outcome};
 use crate::packages;
+use crate::qemu::{Firmware, FirmwareFile};
 use crate::tree::Tree;
 
 /// The emulator's command.
@@ -30,6 +31,10 @@ export LD_LIBRARY_PATH=\"$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-g
 export QEMU_MODULE_DIR=\"$root/usr/lib/x86_64-linux-gnu/qemu\"
 exec \"$root/usr/bin/qemu-system-x86_64\" -L \"$root/usr/share/seabios\" -L \"$root/usr/share/qemu\" \"$@\"
 ";
+/// Another firmware with UEFI's interfaces, and its file in that package.
+const U_BOOT: Packages =
+    Packages { what: "U-Boot", names: &["u-boot-qemu"], on_this_system: false, backports: false };
+const U_BOOT_FILE: &str = "usr/lib/u-boot/qemu-x86_64/u-boot.rom";
 /// Where OVMF's code is, by distribution (Debian, Fedora, Arch).
 const OVMF: [&str; 4] = [
     "/usr/share/OVMF/OVMF_CODE.fd",
@@ -106,6 +111,31 @@ fn lay_starter(folder: &Path) -> Outcome<PathBuf> {
     fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).doing(what)?;
     fs::rename(&new, &starter).doing(what)?;
     Ok(starter)
+}
+
+/// The file of a firmware, fetched if missing; none for the one that QEMU has of its own.
+///
+/// # Errors
+/// It cannot be had.
+pub fn firmware(tree: &Tree, firmware: Firmware, verbose: bool) -> Outcome<Option<FirmwareFile>> {
+    Ok(match firmware {
+        Firmware::Bios => None,
+        Firmware::Uefi => Some(FirmwareFile::Flash(find_ovmf(verbose)?)),
+        Firmware::UBoot => Some(FirmwareFile::Rom(find_u_boot(tree, verbose)?)),
+    })
+}
+
+/// U-Boot for QEMU's machines, unpacked under `target/` if it is not installed. Errors: it cannot be had.
+fn find_u_boot(tree: &Tree, verbose: bool) -> Outcome<PathBuf> {
+    let installed = Path::new("/").join(U_BOOT_FILE);
+    if installed.is_file() {
+        return Ok(installed);
+    }
+    let folder = tree.root().join("target/lwk/u-boot");
+    // Who cannot write here may find it all the same.
+    let root =
+        if U_BOOT.there(&folder) { Packages::root(&folder) } else { U_BOOT.fetch(&folder, verbose)? };
+    Ok(root.join(U_BOOT_FILE))
 }
 
 /// OVMF's code, installed if missing. Errors: it cannot be installed.

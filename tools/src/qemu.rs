@@ -29,6 +29,8 @@ pub enum Firmware {
     Bios,
     /// As on real hardware (OVMF), starts within seconds
     Uefi,
+    /// UEFI by another implementation (U-Boot), without a screen
+    UBoot,
 }
 
 impl Firmware {
@@ -36,9 +38,18 @@ impl Firmware {
     pub fn name(self) -> &'static str {
         match self {
             Self::Bios => "bios",
-            Self::Uefi => "uefi",
+            Self::Uefi | Self::UBoot => "uefi",
         }
     }
+}
+
+/// The file of a firmware that is not QEMU's own.
+#[derive(Clone, Debug)]
+pub enum FirmwareFile {
+    /// Code in flash memory.
+    Flash(PathBuf),
+    /// What the processor starts in, instead of the BIOS.
+    Rom(PathBuf),
 }
 
 /// What the machine boots from.
@@ -56,8 +67,8 @@ pub enum Boot {
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub boot: Boot,
-    /// OVMF's code; BIOS if none.
-    pub uefi_code: Option<PathBuf>,
+    /// QEMU's BIOS if none.
+    pub firmware: Option<FirmwareFile>,
     pub cores: u32,
     pub memory_mib: u64,
     pub accelerator: Accelerator,
@@ -157,9 +168,13 @@ impl Machine {
         }
         add(&["-chardev", "socket,id=monitor,fd=1", "-mon", "chardev=monitor,mode=control"]);
         add(&["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
-        if let Some(code) = &self.uefi_code {
-            add(&["-drive"]);
-            arguments.push(drive("if=pflash,format=raw,readonly=on,file=", code));
+        match &self.firmware {
+            None => {}
+            Some(FirmwareFile::Flash(code)) => {
+                add(&["-drive"]);
+                arguments.push(drive("if=pflash,format=raw,readonly=on,file=", code));
+            }
+            Some(FirmwareFile::Rom(file)) => arguments.extend(["-bios".into(), file.into()]),
         }
         match &self.boot {
             Boot::Disk(image) => {
@@ -280,7 +295,7 @@ mod tests {
     fn machine(cores: u32, host_cores: u32) -> Vec<String> {
         let machine = Machine {
             boot: Boot::Disk("a,b/disk".into()),
-            uefi_code: None,
+            firmware: None,
             cores,
             memory_mib: 100,
             accelerator: Accelerator::Tcg,

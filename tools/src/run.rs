@@ -14,13 +14,13 @@ use crate::build::{Builder, Kernel};
 use crate::catalog::Named;
 use crate::cli::{ImageOptions, JobOptions, Level, MachineEnd, RunOptions};
 use crate::console::printer::Printer;
-use crate::emulator::{find_ovmf, find_qemu};
+use crate::emulator::{self, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::{AtEnd, ConsoleForm, Job};
 use crate::nodes::loopback::{self, Loop};
 use crate::profile;
 use crate::progress::Step;
-use crate::qemu::{Boot, Firmware, GDB_PORT, Machine, Node};
+use crate::qemu::{Boot, GDB_PORT, Machine, Node};
 use crate::report::Report;
 use crate::session::{self, Plan};
 use crate::symbols::{Symbols, bias_of};
@@ -73,10 +73,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let verbose = options.verbose;
     let builder = Builder::new(tree, options.built, verbose)?;
     let qemu = find_qemu(tree, verbose)?;
-    let uefi_code = match options.firmware {
-        Firmware::Bios => None,
-        Firmware::Uefi => Some(find_ovmf(verbose)?),
-    };
+    let firmware = emulator::firmware(tree, options.firmware, verbose)?;
     let (image_builder, (file, program, kernel)) = builder.with_image_builder(options.firmware, || {
         let file = named.build(tree, &builder)?;
         let program = image::read_program(&file)?;
@@ -103,7 +100,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let wire = Loop::start(options)?;
     let machine = Machine {
         boot: Boot::Disk(disk),
-        uefi_code,
+        firmware,
         cores,
         memory_mib,
         accelerator,

@@ -46,11 +46,12 @@ fn boot(image: Handle, system: &SystemTable<Boot>) -> Result<core::convert::Infa
     // returns, which it does not.
     let (system, mut map) = unsafe { system.unsafe_clone() }.exit_boot_services();
     map.sort();
-    let mut frames = memory::frames(&map);
+    let root = root_pointer(system.config_table());
+    let mut frames = memory::frames(&map, root.map(tables));
     let page_tables = memory::page_tables(&mut frames, framebuffer.as_ref());
     let info = SystemInfo {
         framebuffer,
-        rsdp_addr: root_pointer(system.config_table()),
+        rsdp_addr: root,
         ramdisk_addr: Some(ram_disk.as_ptr() as u64),
         ramdisk_len: ram_disk.len() as u64,
     };
@@ -80,4 +81,21 @@ fn silent() -> BootConfig {
 fn root_pointer(entries: &[ConfigTableEntry]) -> Option<PhysAddr> {
     let named = |guid| entries.iter().find(|entry| entry.guid == guid);
     named(ACPI2_GUID).or_else(|| named(ACPI_GUID)).map(|entry| PhysAddr::new(entry.address as u64))
+}
+
+/// Where the root pointer lies, and the list of tables that it leads to (ACPI specification 6.5, section 5.2.5).
+fn tables(root: PhysAddr) -> [u64; 2] {
+    const REVISION: u64 = 15;
+    const SHORT_LIST: u64 = 16;
+    const LONG_LIST: u64 = 24;
+    let field = |offset| (root.as_u64() + offset) as *const u8;
+    // SAFETY: the firmware says that its root pointer is there, and maps all memory at its own address.
+    let (long, short) = unsafe {
+        let long = field(REVISION).read() >= 2;
+        (
+            if long { field(LONG_LIST).cast::<u64>().read_unaligned() } else { 0 },
+            field(SHORT_LIST).cast::<u32>().read_unaligned(),
+        )
+    };
+    [root.as_u64(), if long == 0 { short.into() } else { long }]
 }

@@ -10,42 +10,67 @@ use x86_64::{PhysAddr, VirtAddr};
 
 /// A piece of the firmware's map.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece(MemoryDescriptor);
+pub struct Piece {
+    descriptor: MemoryDescriptor,
+    /// The firmware's tables are in it, whatever it is said to be for.
+    has_tables: bool,
+}
+
+impl Piece {
+    fn holds(&self, address: u64) -> bool {
+        (self.start().as_u64()..self.start().as_u64() + self.len()).contains(&address)
+    }
+}
 
 impl LegacyMemoryRegion for Piece {
     fn start(&self) -> PhysAddr {
-        PhysAddr::new(self.0.phys_start)
+        PhysAddr::new(self.descriptor.phys_start)
     }
 
     fn len(&self) -> u64 {
-        self.0.page_count * PAGE_SIZE as u64
+        self.descriptor.page_count * PAGE_SIZE as u64
     }
 
     fn kind(&self) -> MemoryRegionKind {
-        match self.0.ty {
+        match self.descriptor.ty {
             MemoryType::CONVENTIONAL => MemoryRegionKind::Usable,
             MemoryType(kind) => MemoryRegionKind::UnknownUefi(kind),
         }
     }
 
-    /// Boot services and this program are done with when the kernel begins (UEFI specification 2.10, table 7.10).
+    /// Boot services and this program are done with when the kernel begins (UEFI specification 2.10, table 7.10), unless boot services have the tables (U-Boot's do).
     fn usable_after_bootloader_exit(&self) -> bool {
-        matches!(
-            self.0.ty,
-            MemoryType::CONVENTIONAL
-                | MemoryType::LOADER_CODE
-                | MemoryType::LOADER_DATA
-                | MemoryType::BOOT_SERVICES_CODE
-                | MemoryType::BOOT_SERVICES_DATA
-        )
+        match self.descriptor.ty {
+            MemoryType::CONVENTIONAL => true,
+            MemoryType::LOADER_CODE
+            | MemoryType::LOADER_DATA
+            | MemoryType::BOOT_SERVICES_CODE
+            | MemoryType::BOOT_SERVICES_DATA => !self.has_tables,
+            _ => false,
+        }
     }
 }
 
-/// Page frames of free memory.
+/// Room for what a firmware keeps behind its stack: descriptor tables, its own data.
+const BEHIND_STACK_BYTES: u64 = 1 << 20;
+
+/// Page frames of free memory. Some firmware (U-Boot) says that the memory of its stack is free, which this program stands on: frames are from behind it then, and the
+/// rest is the kernel's, which has a stack of its own.
 pub fn frames<'m>(
     map: &'m MemoryMap<'_>,
+    tables: Option<[u64; 2]>,
 ) -> LegacyFrameAllocator<impl ExactSizeIterator<Item = Piece> + Clone + use<'m>, Piece> {
-    LegacyFrameAllocator::new(map.entries().map(|descriptor| Piece(*descriptor)))
+    let pieces = map.entries().map(move |descriptor| {
+        let piece = Piece { descriptor: *descriptor, has_tables: false };
+        Piece { has_tables: tables.iter().flatten().any(|table| piece.holds(*table)), ..piece }
+    });
+    let here = 0u8;
+    let stack = (&raw const here).addr() as u64;
+    let of_stack = pieces.clone().find(|piece| piece.holds(stack));
+    let is_free = of_stack.is_some_and(|piece| piece.descriptor.ty == MemoryType::CONVENTIONAL);
+    // The allocator itself leaves the first MiB out.
+    let first = if is_free { stack + BEHIND_STACK_BYTES } else { 0 };
+    LegacyFrameAllocator::new_starting_at(PhysFrame::containing_address(PhysAddr::new(first)), pieces)
 }
 
 /// A copy of the firmware's top-level table, which may be read-only, put in use, and an empty table for the kernel.

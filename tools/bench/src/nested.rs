@@ -62,7 +62,7 @@ pub fn run(tree: &Tree, words: &[String], memory_mib: u64, verbose: bool) -> Out
     fs::write(&initramfs, archive).doing(|| format!("write {}", initramfs.display()))?;
     let machine = Machine {
         boot: Boot::Linux { kernel: system.kernel()?, initramfs, command_line: COMMAND_LINE.into() },
-        uefi_code: None,
+        firmware: None,
         cores: CORES,
         memory_mib,
         accelerator: Accelerator::Tcg,

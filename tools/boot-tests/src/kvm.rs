@@ -5,7 +5,9 @@
 use std::collections::VecDeque;
 
 use lwk::accel::{Accelerator, Choice};
+use lwk::emulator;
 use lwk::failure::{Failure, Outcome};
+use lwk::qemu::Firmware;
 use lwk::show;
 use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::Tree;
@@ -44,10 +46,10 @@ const ROWS: [&str; 22] = [
     "no-interrupts-during-noise",
 ];
 
-/// Those that the Linux guest leaves out unless one is asked for by name. With UEFI firmware in it, the emulated virtualisation of QEMU 7.2 and of 10.0
+/// Those that the Linux guest leaves out unless one is asked for by name. With OVMF in it, the emulated virtualisation of QEMU 7.2 and of 10.0
 /// ends with a failed assertion (`tcg_handle_interrupt`): where a guest writes control register 8 while KVM waits for it to take an interrupt, QEMU raises a virtual
 /// interrupt without its lock, and OVMF's handlers write that register. With interrupt controllers of QEMU's own (`kernel_irqchip=off`) it does not, and no job ends
-/// within ten minutes. AVX ends with an invalid instruction there now and then; that this is the emulation's doing is likely and has not been
+/// within ten minutes. UEFI is there by U-Boot, which does not write it. AVX ends with an invalid instruction there now and then; that this is the emulation's doing is likely and has not been
 /// shown. 255 ranks on 260 processors do not end within minutes.
 const NOT_NESTED: [&str; 4] = [
     "hello-over-uefi",
@@ -75,6 +77,7 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     }
     if !options.built {
         super::build_all(tree, options.verbose, &tests)?;
+        emulator::firmware(tree, Firmware::UBoot, options.verbose)?;
     }
     if Choice::Auto.settle() == Accelerator::Kvm {
         // One at a time: there they share two emulated cores.
@@ -93,7 +96,9 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
 type Check = fn(&Lwk) -> Result<(), String>;
 
 /// Tests that there are here only.
-const OWN: [(&str, Check); 3] = [
+const OWN: [(&str, Check); 5] = [
+    ("hello-over-u-boot", hello_over_u_boot),
+    ("nothing-of-u-boot-is-readable", nothing_of_u_boot),
     ("processors-with-numbers-above-255", numbers_above_255),
     ("more-processors-than-255", more_than_255),
     ("numbers-that-need-x2apic", numbers_without_x2apic),
@@ -108,6 +113,21 @@ fn tests(tree: &Tree, row: Option<&str>) -> Outcome<Vec<Test>> {
     let asked = |name: &str| row.is_none_or(|row| row.split(',').any(|part| name.contains(part)));
     tests.retain(|test| asked(&test.name));
     Ok(tests)
+}
+
+/// A job over UEFI: by the one implementation that runs where KVM is emulated.
+fn hello_over_u_boot(lwk: &Lwk) -> Result<(), String> {
+    over_u_boot(lwk, "hello", &["^hello from rank 0 of 2", "^hello from rank 1 of 2"])
+}
+
+fn nothing_of_u_boot(lwk: &Lwk) -> Result<(), String> {
+    over_u_boot(lwk, "test:stale-memory", &["^rank 0: 0 stale words$", "^rank 1: 0 stale words$"])
+}
+
+fn over_u_boot(lwk: &Lwk, program: &str, said: &[&str]) -> Result<(), String> {
+    let options = ["-n", "2", "--mem", "64", "--timeout", "1000", "--firmware", "u-boot"];
+    let words = lwk.run_words(&Program::named(program), &special::strings(&options), &[]);
+    Expected { stdout: special::strings(said), ..Expected::default() }.judge(&lwk.command(&words, PATIENCE)?)
 }
 
 /// A processor whose number only x2APIC can name, which the emulation of QEMU 7.2 does not have: it is started, runs a rank, and is stopped.

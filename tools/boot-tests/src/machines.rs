@@ -49,7 +49,7 @@ const PLAIN: Row = Row {
     kernel: &[],
 };
 
-static ROWS: [Row; 9] = [
+static ROWS: [Row; 11] = [
     // Its page tables: root, three levels for the job page and the program, directories of the first GiB, of the tenth and of the stack's end.
     Row {
         name: "ten-gibibytes-from-pages-of-one",
@@ -66,6 +66,22 @@ static ROWS: [Row; 9] = [
         program: "hello",
         options: &["-n", "1", "--mem", "10240", "--report", "--cpu", "max,-pdpe1gb"],
         stderr: &[r"^ +0 +0 +\d+ +\d+ +65536 +10737418240  0$"],
+        ..PLAIN
+    },
+    // Another implementation of UEFI: other tables, another map of memory, no screen.
+    Row {
+        name: "uefi-by-u-boot",
+        later: false,
+        options: &["-n", "2", "--mem", "16", "--firmware", "u-boot"],
+        stdout: &["0 wrong words"],
+        ..PLAIN
+    },
+    Row {
+        name: "nothing-of-u-boot-is-readable",
+        later: false,
+        program: "test:stale-memory",
+        options: &["-n", "2", "--mem", "64", "--firmware", "u-boot"],
+        stdout: &["^rank 0: 0 stale words$", "^rank 1: 0 stale words$"],
         ..PLAIN
     },
     Row {
@@ -147,8 +163,10 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
     let builder = Builder::new(tree, options.built, options.verbose)?;
     builder.kernel()?;
     builder.image_builder(Firmware::Bios)?;
-    builder.programs(&[build::APPS])?;
+    builder.image_builder(Firmware::UBoot)?;
+    builder.programs(&[build::APPS, build::BOOT_TESTS])?;
     emulator::find_qemu(tree, options.verbose)?;
+    emulator::firmware(tree, Firmware::UBoot, options.verbose)?;
     let lwk = Lwk::new(tree)?;
     let (later, today): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.later);
     // One at a time: some need most of a machine.

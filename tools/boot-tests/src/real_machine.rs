@@ -12,7 +12,7 @@ use super::special::strings;
 use lwk::accel::Choice;
 use lwk::emulator;
 use lwk::packages;
-use lwk::qemu::{Boot, Machine, Node};
+use lwk::qemu::{Boot, Firmware, Machine, Node};
 use lwk::run;
 use lwk::screen::{self, Picture};
 use lwk::subcommand::{Lwk, PATIENCE, Program};
@@ -23,7 +23,7 @@ fn start(tree: &Tree, image: &Path, folder: &RunFolder, more: &[&str]) -> Result
     let plain = |failure: lwk::failure::Failure| failure.message;
     let machine = Machine {
         boot: Boot::Disk(image.to_path_buf()),
-        uefi_code: Some(emulator::find_ovmf(false).map_err(plain)?),
+        firmware: emulator::firmware(tree, Firmware::Uefi, false).map_err(plain)?,
         cores: 2,
         memory_mib: 1024,
         accelerator: Choice::Auto.settle(),

@@ -58,7 +58,7 @@ fn start(lwk: &Lwk, folder: &lwk::tree::RunFolder) -> Outcome<Node> {
     image::write(&builder.image_builder(Firmware::Bios)?, &kernel, &ram_disk, &disk, &folder.file(""))?;
     let machine = Machine {
         boot: Boot::Disk(disk),
-        uefi_code: None,
+        firmware: None,
         cores: 2,
         memory_mib: 256,
         accelerator: Choice::Auto.settle(),

@@ -21,11 +21,11 @@ use crate::build::{Builder, Kernel};
 use crate::catalog::Named;
 use crate::cli::{RunOptions, Trouble};
 use crate::console::printer::Printer;
-use crate::emulator::{find_ovmf, find_qemu};
+use crate::emulator::{self, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::{AtEnd, Job};
 use crate::progress::Step;
-use crate::qemu::{Boot, CARD, Card, CardKind, Firmware, Machine, Node};
+use crate::qemu::{Boot, CARD, Card, CardKind, FirmwareFile, Machine, Node};
 use crate::report::Report;
 use crate::run::{ask_runtime, check_program, host_cores, injection, job_of_nodes};
 use crate::session::{BOOT_LIMIT, EXIT_LIMIT};
@@ -150,24 +150,21 @@ struct Built {
     kernel: Kernel,
     image_builder: PathBuf,
     qemu: PathBuf,
-    uefi_code: Option<PathBuf>,
+    firmware: Option<FirmwareFile>,
 }
 
 fn build(tree: &Tree, options: &RunOptions) -> Outcome<Built> {
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     let qemu = find_qemu(tree, options.verbose)?;
-    let uefi_code = match options.firmware {
-        Firmware::Bios => None,
-        Firmware::Uefi => Some(find_ovmf(options.verbose)?),
-    };
+    let firmware = emulator::firmware(tree, options.firmware, options.verbose)?;
     let (image_builder, (file, program, kernel)) = builder.with_image_builder(options.firmware, || {
         let file = named.build(tree, &builder)?;
         let program = image::read_program(&file)?;
         check_program(&file, &program)?;
         Ok((file, program, builder.kernel()?))
     })?;
-    Ok(Built { file, program, kernel, image_builder, qemu, uefi_code })
+    Ok(Built { file, program, kernel, image_builder, qemu, firmware })
 }
 
 /// What the nodes of one job have alike.
@@ -203,7 +200,7 @@ impl Ground<'_> {
         }
         let machine = Machine {
             boot: Boot::Disk(disk),
-            uefi_code: built.uefi_code.clone(),
+            firmware: built.firmware.clone(),
             cores,
             memory_mib,
             accelerator: options.accel.settle(),

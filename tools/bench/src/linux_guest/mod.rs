@@ -120,7 +120,7 @@ fn measure(
     let qemu = lwk::emulator::find_qemu(tree, options.verbose)?;
     let machine = |initramfs: PathBuf, kernel: PathBuf| Machine {
         boot: Boot::Linux { kernel, initramfs, command_line: guest::COMMAND_LINE.into() },
-        uefi_code: None,
+        firmware: None,
         cores,
         memory_mib: mib,
         accelerator: options.accel.settle(),

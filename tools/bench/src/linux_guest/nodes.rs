@@ -110,7 +110,7 @@ fn beside(linux: &Linux<'_>, options: &LinuxGuestOptions, guests: &[Guest<'_>]) 
     let cards = cards.collect::<Outcome<Vec<Card>>>()?;
     let machine = |node: u32, initramfs: PathBuf, kernel: PathBuf| Machine {
         boot: Boot::Linux { kernel, initramfs, command_line: COMMAND_LINE.into() },
-        uefi_code: None,
+        firmware: None,
         cores: 1,
         memory_mib: GUEST_MIB,
         accelerator: options.accel.settle(),

@@ -90,7 +90,7 @@ impl<'a> Guests<'a> {
     fn machine(&self, boot: Boot, cores: u32, clock: Clock) -> Machine {
         Machine {
             boot,
-            uefi_code: None,
+            firmware: None,
             cores,
             memory_mib: GUEST_MIB + RANK_MIB * u64::from(cores),
             accelerator: self.options.accel.settle(),
