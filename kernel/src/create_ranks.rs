@@ -13,7 +13,7 @@ use lwk_mm::Access;
 use lwk_mm::address::VirtAddr;
 use lwk_mm::layout::{ImageRange, Layout, LayoutError};
 use lwk_personality::Process;
-use lwk_topology::{MemoryNodes, ProgramWait, Shifts};
+use lwk_topology::{MemoryNodes, Own, ProgramWait};
 
 use crate::arch::clock;
 use crate::arch::features::features;
@@ -212,22 +212,12 @@ fn places(job: &Job, nodes: &MemoryNodes<'_>) -> Places {
     let ranks = || 0..job.size();
     let core = |rank: usize| core_local::core(job.core_of(rank)).unwrap_or_else(Core::current);
     let id = |rank: usize| core(rank).block().controller_id();
-    // Cores of different kinds divide their numbers each in their own way, but share packages and last-level caches: those that divide alike.
-    let whole = |shift: &dyn Fn(&Shifts) -> u32| {
-        dense(ranks().map(|rank| {
-            let shift = shift(&core(rank).topology().shifts);
-            u64::from(shift) << 32 | u64::from(id(rank) >> shift)
-        }))
-    };
-    let part = |shift: &dyn Fn(&Shifts) -> u32| {
-        dense(ranks().map(|rank| {
-            let own = core(rank).topology();
-            own.part(id(rank), shift(&own.shifts))
-        }))
-    };
-    let packages = whole(&|shifts| shifts.package);
-    let physical_cores = part(&|shifts| shifts.core);
-    let (l2, l3) = (part(&|shifts| shifts.l2), whole(&|shifts| shifts.l3));
+    let shared =
+        |of: &dyn Fn(&Own, u32) -> u64| dense(ranks().map(|rank| of(&core(rank).topology(), id(rank))));
+    let packages = shared(&|own, id| own.whole(id, own.shifts.package));
+    let physical_cores = shared(&|own, id| own.part(id, own.shifts.core));
+    let l2 = shared(&|own, id| own.part(id, own.shifts.l2));
+    let l3 = shared(&|own, id| own.whole(id, own.shifts.l3));
     let place = |rank: usize| RankPlace {
         core: job.core_of(rank) as u16,
         package: packages[rank],

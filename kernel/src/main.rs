@@ -108,6 +108,9 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
         console::wait_for_byte(network::serve_others);
     }
     let nodes = lwk_topology::MemoryNodes::new(tables.affinity, tables.distances);
+    if job.file.report {
+        report::machine(&nodes);
+    }
     if let Err(problem) = node::launch(&job, &nodes) {
         node::refuse(format_args!("{problem}"));
     }

@@ -5,6 +5,7 @@ use core::fmt;
 use lwk_abi::console::REPORT;
 use lwk_abi::syscall::CoreCounters;
 use lwk_engine::Counts;
+use lwk_topology::MemoryNodes;
 
 use crate::arch::clock;
 use crate::console;
@@ -55,6 +56,27 @@ pub fn print(job: &Job, ticks_to_first_entry: u64, kernel_bytes: u64) {
     syscall::unsupported::for_each(|number, count| {
         say(format_args!("unsupported number={number} count={count}"))
     });
+}
+
+/// Says what each core shares with others, equal values for what is one, and how much memory each node has: what the machine is drawn from.
+pub fn machine(nodes: &MemoryNodes<'_>) {
+    for core in (0..core_local::CORES_MAX).filter_map(core_local::core) {
+        let (own, id) = (core.topology(), core.block().controller_id());
+        let shifts = own.shifts;
+        say(format_args!(
+            "place core={} package={} l3={} l2={} unit={} node={}",
+            core.index(),
+            own.whole(id, shifts.package),
+            own.whole(id, shifts.l3),
+            own.part(id, shifts.l2),
+            own.part(id, shifts.core),
+            nodes.of_core(id).unwrap_or(0),
+        ));
+    }
+    for node in 0..nodes.count() {
+        let bytes: u64 = nodes.memory(node).map(|(start, end)| end - start).sum();
+        say(format_args!("memory node={node} bytes={bytes}"));
+    }
 }
 
 fn say(text: fmt::Arguments<'_>) {

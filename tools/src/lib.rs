@@ -24,6 +24,7 @@ pub mod cli;
 pub mod console;
 pub mod debs;
 pub mod delegate;
+mod drawing;
 pub mod emulator;
 pub mod failure;
 pub mod files;

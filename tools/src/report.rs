@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use crate::drawing;
+
 /// All records of a job's exit report, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -14,7 +16,7 @@ pub struct Report {
 }
 
 /// Record names and the lists they form in JSON; `node` stands alone.
-const LISTS: [(&str, &str); 7] = [
+const LISTS: [(&str, &str); 9] = [
     ("rank", "ranks"),
     ("core", "cores"),
     (NETWORK, "network"),
@@ -22,7 +24,11 @@ const LISTS: [(&str, &str); 7] = [
     ("unsupported", "unsupported"),
     ("runtime-transport", "transports"),
     (PROFILE, "profile"),
+    (drawing::PLACE, "places"),
+    (drawing::MEMORY, "memory"),
 ];
+/// Those that the table leaves to others: it shows the node's above, and what is drawn or has a table of its own elsewhere.
+const ELSEWHERE: [&str; 5] = [PROFILE, NETWORK, ENGINE, drawing::PLACE, drawing::MEMORY];
 /// What the network has done: one record, shown as the node's own is.
 const NETWORK: &str = "network";
 /// What has become of copies for a copy engine, shown in the same way.
@@ -68,16 +74,16 @@ impl Report {
         Value::Object(whole)
     }
 
-    /// The report as aligned columns, one block for each kind of record.
+    /// The report as aligned columns, one block for each kind of record, with the machine as a picture.
     pub fn table(&self) -> String {
-        let mut text = String::new();
+        let mut text = drawing::machine(self);
         for (key, value) in self.of("node").chain(self.of(NETWORK)).flatten() {
             let _ = writeln!(text, "{:<28}{value:>16}", key.replace('_', " "));
         }
         for (key, value) in self.of(ENGINE).flatten() {
             let _ = writeln!(text, "{:<28}{value:>16}", format!("engine {key}"));
         }
-        for (name, _) in LISTS.iter().filter(|(name, _)| ![PROFILE, NETWORK, ENGINE].contains(name)) {
+        for (name, _) in LISTS.iter().filter(|(name, _)| !ELSEWHERE.contains(name)) {
             let rows: Vec<_> = self.of(name).collect();
             let Some(first) = rows.first() else { continue };
             text.push('\n');
@@ -174,6 +180,8 @@ mod tests {
             "network": [],
             "engine": [],
             "profile": [],
+            "places": [],
+            "memory": [],
         });
         assert_eq!(sample().json(3), expected);
     }

@@ -38,6 +38,8 @@ pub const PANIC_FRAME: u8 = b'q';
 /// * `node kernel_entry_to_user_us=… kernel_image_bytes=… kernel_memory_bytes=… memory_bytes=… cores=… tsc_hz=…`
 /// * `rank rank=… core=… memory_node=… segment_node=… page_table_bytes=… segment_bytes=… status=…`
 /// * `core core=… syscalls=… faults=… interrupts=… vectors=V:N,V:N,…` (`vectors=-` if there were none)
+/// * `place core=… package=… l3=… l2=… unit=… node=…`: equal values for what cores share, a physical core being a unit
+/// * `memory node=… bytes=…`, if the firmware tells of memory nodes
 /// * `unsupported number=… count=…` (a system call that was answered `-ENOSYS`)
 /// * `runtime-…`: what the program's runtime has said of itself ([`crate::syscall::REPORT`])
 pub const REPORT: u8 = b'r';

@@ -85,6 +85,11 @@ impl Own {
     pub fn part(&self, id: u32, shift: u32) -> u64 {
         u64::from(id >> shift) << 1 | u64::from(self.slow)
     }
+
+    /// As [`Own::part`], of a package or a last-level cache, which cores of different kinds share if they divide their numbers alike.
+    pub fn whole(&self, id: u32, shift: u32) -> u64 {
+        u64::from(shift) << 32 | u64::from(id >> shift)
+    }
 }
 
 /// Shifts of core and package by a leaf that lists levels from the threads up; none if it lists none.
@@ -183,6 +188,9 @@ mod tests {
         assert_eq!(parts, [parts[0]; 3]);
         assert_ne!(parts[0], Own { slow: false, ..slow }.part(8, 0));
         assert_ne!(slow.part(0x48, 3), parts[0]);
+        let fast = Own { slow: false, ..slow };
+        assert_eq!(slow.whole(0x40, 7), fast.whole(8, 7), "one package");
+        assert_ne!(slow.whole(0x40, 7), slow.whole(0x80, 7));
     }
 
     /// Intel Core of four cores with two threads each.
