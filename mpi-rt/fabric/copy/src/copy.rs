@@ -168,6 +168,12 @@ mod tests {
     type Loop = unsafe fn(*const u8, *mut u8, usize);
 
     #[test]
+    fn strings_are_for_processors_that_are_made_for_them() {
+        let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+        assert_eq!(arch::has_fast_string(), flags.split_whitespace().any(|flag| flag == "erms"));
+    }
+
+    #[test]
     fn every_loop_copies_every_length_and_nothing_beside_it() {
         let (sse2, avx, avx512): (Loop, Loop, Loop) = (arch::copy_sse2, arch::copy_avx, arch::copy_avx512);
         copies(few, 0..=FEW);
