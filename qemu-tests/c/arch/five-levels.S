@@ -1,43 +1,10 @@
-/* A program for UEFI that switches five-level paging on, as some firmware leaves it, and returns to the firmware. A flat file: the headers are those of
- * a PE32+ file with one section, for a firmware's loader (Microsoft PE format; UEFI 2.10, section 2.1.1). */
+/* A program for UEFI that switches five-level paging on, as some firmware leaves it, and returns to the firmware. */
     .intel_syntax noprefix
     .text
-    .globl _start
-_start:
-    .ascii "MZ"
-    .zero 58
-    .long headers - _start
-headers:
-    .ascii "PE\0\0"
-    .word 0x8664, 1
-    .long 0, 0, 0
-    .word section - optional
-    /* Executable; lines and debug information are not there. */
-    .word 0x0206
-optional:
-    .word 0x020b
-    .byte 2, 20
-    .long code_end - code, 0, 0, code - _start, code - _start
-    .quad 0
-    /* Alignment of sections and of the file. */
-    .long 0x1000, 0x200
-    .word 0, 0, 0, 0, 0, 0
-    .long 0, code_end - _start, code - _start, 0
-    /* An application for UEFI. */
-    .word 10, 0
-    .quad 0, 0, 0, 0
-    .long 0, 6
-    .quad 0, 0, 0, 0, 0, 0
-section:
-    .ascii ".text\0\0\0"
-    .long code_end - code, code - _start, code_end - code, code - _start, 0, 0, 0
-    /* Code, to be read, written and executed. */
-    .long 0xe0000020
-
-    .balign 0x1000
     .code64
+    .globl start
 /* (handle in rcx, system table in rdx) -> status in rax, by Microsoft's convention. */
-code:
+start:
     push rbx
     push rsi
     push rdi
@@ -127,5 +94,3 @@ back:
 table:
     .quad 0, 0x00cf9b000000ffff, 0x00af9b000000ffff, 0x00cf93000000ffff
 table_end:
-    .balign 0x200
-code_end:

@@ -58,7 +58,7 @@ pub struct TestOptions {
     /// List the tests instead
     #[arg(long)]
     pub list: bool,
-    /// Take everything as it was built last, with `kvm`
+    /// Take everything as it was built last
     #[arg(long, hide = true)]
     pub built: bool,
     /// This is the Linux guest that `kvm` has booted

@@ -27,6 +27,7 @@ mod kvm;
 pub mod lint;
 mod loss;
 mod machines;
+mod odd_firmware;
 mod peers;
 pub mod picture;
 mod real_machine;
@@ -112,7 +113,9 @@ pub fn run(tree: &Tree, options: &TestOptions) -> Outcome<i32> {
         show!("{line}");
     }
     if !tests.is_empty() {
-        build_all(tree, options.verbose, &tests)?;
+        if !options.built {
+            build_all(tree, options.verbose, &tests)?;
+        }
         say_what_is_left_out(&tests, wanted("instructions"));
         let lwk = Lwk::new(tree)?;
         let (alone, together): (VecDeque<_>, VecDeque<_>) = tests.into_iter().partition(|test| test.alone);

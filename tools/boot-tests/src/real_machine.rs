@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use super::judge::Expected;
@@ -11,7 +10,6 @@ use super::serial_line::{self, Reader};
 use super::special::strings;
 use lwk::accel::Choice;
 use lwk::emulator;
-use lwk::packages;
 use lwk::qemu::{Boot, Firmware, Machine, Node};
 use lwk::run;
 use lwk::screen::{self, Picture};
@@ -19,7 +17,7 @@ use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::{RunFolder, Tree};
 
 /// A machine with two cores that boots `image`, and boots again when it is reset; `more` are words of QEMU's command line.
-fn start(tree: &Tree, image: &Path, folder: &RunFolder, more: &[&str]) -> Result<Node, String> {
+pub fn start(tree: &Tree, image: &Path, folder: &RunFolder, more: &[&str]) -> Result<Node, String> {
     let plain = |failure: lwk::failure::Failure| failure.message;
     let machine = Machine {
         boot: Boot::Disk(image.to_path_buf()),
@@ -178,28 +176,6 @@ pub fn speaks_in_memory(lwk: &Lwk) -> Result<(), String> {
     let registers = std::fs::read(&port).map_err(|error| error.to_string())?;
     let seen = [PORT_FORMAT, PORT_MODEM, PORT_DATA].map(|place| registers[place]);
     if seen == [EIGHT_BITS, ON, b'\n'] { Ok(()) } else { Err(format!("format, modem, data: {seen:x?}")) }
-}
-
-/// Firmware that has left five-level paging on hears so in one line, and goes on. Here a program that QEMU gives it runs before and switches it on.
-pub fn refuses_five_levels(lwk: &Lwk) -> Result<(), String> {
-    const SOURCE: &str = "qemu-tests/c/arch/five-levels.S";
-    let folder = lwk.folder()?;
-    let (image, program) = (folder.file("stick.img"), folder.file("five-levels.efi"));
-    let mut compiler = Command::new(packages::find_command("gcc").ok_or("gcc is not in PATH")?);
-    compiler.args(["-nostdlib", "-static", "-Wl,--oformat=binary,-Ttext=0,--build-id=none", "-o"]);
-    compiler.arg(&program).arg(lwk.tree().root().join(SOURCE));
-    lwk_bench::linux_guest::run_compiler(&mut compiler).map_err(|failure| failure.message)?;
-    let words = ["image", "hello", "-o"].map(OsString::from).into_iter().chain([image.clone().into()]);
-    Expected { stdout: strings(&["dd if="]), ..Expected::default() }
-        .judge(&lwk.command(&words.collect::<Vec<_>>(), PATIENCE)?)?;
-    let program = program.to_str().ok_or("the run's folder has a strange name")?;
-    let more = ["-accel", "tcg", "-cpu", "max,la57=on", "-kernel", program];
-    let mut machine = start(lwk.tree(), &image, &folder, &more)?;
-    let wanted = [
-        "margay: the firmware has left five-level paging (LA57) on",
-        "switch it off in the firmware's set-up",
-    ];
-    serial_line::hear(&mut machine, Reader::Quick, &wanted)
 }
 
 /// An error of the hardware: words of QEMU's command `mce` (core, bank, status, global status, address, further), whether a non-maskable interrupt

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Test;
 use super::judge::Expected;
-use super::{real_machine, screen_text};
+use super::{odd_firmware, real_machine, screen_text};
 use lwk::screen::Picture;
 use lwk::subcommand::{Lwk, PATIENCE, Program, Running, shown};
 
@@ -17,7 +17,7 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// These tests.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 19] = [
+    let checks: [(&str, Check); 22] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
@@ -29,7 +29,10 @@ pub fn all() -> Vec<Test> {
         ("image-with-a-time-limit-switches-the-machine-off", real_machine::keeps_a_limit),
         ("image-that-checks-its-machine", |lwk| real_machine::checks_itself(lwk, true)),
         ("image-that-checks-a-machine-without-a-screen", |lwk| real_machine::checks_itself(lwk, false)),
-        ("five-levels-of-page-tables-are-refused", real_machine::refuses_five_levels),
+        ("five-levels-of-page-tables-are-refused", odd_firmware::refuses_five_levels),
+        ("memory-behind-all-that-can-be-mapped-is-refused", odd_firmware::refuses_far_memory),
+        ("a-screen-whose-colours-are-not-bytes", odd_firmware::boots_without_colours),
+        ("a-screen-whose-colours-are-bytes-by-masks", odd_firmware::draws_by_masks),
         ("a-machine-that-says-nothing-ends", real_machine::ends_in_silence),
         ("a-serial-port-in-memory", real_machine::speaks_in_memory),
         ("an-uncorrected-machine-check-is-decoded", |lwk| {
