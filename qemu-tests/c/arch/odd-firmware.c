@@ -1,7 +1,7 @@
 /* A driver for UEFI that changes what the firmware says, to what some firmware says, and stays.
  *
  * With FAR_PAGE the map of memory has one more page, a reserved one, at that address. With RED, GREEN and BLUE the pixels of all modes of all screens have these bits
- * for their colours. Numbers are those of UEFI 2.10: sections 4.4, 7.2 and 12.9. */
+ * for their colours. With BREAKPOINT the boot core breaks where it runs the instruction at that address. Numbers are those of UEFI 2.10: sections 4.4, 7.2 and 12.9. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +46,14 @@ static void change(void *services)
 {
     firmwares_map = *field(services, GET_MEMORY_MAP);
     *field(services, GET_MEMORY_MAP) = map_with_one_more;
+}
+#elif defined BREAKPOINT
+/* Address 0, for every task (Intel SDM volume 3, section 18.2). */
+static void change(void *services)
+{
+    (void)services;
+    uint64_t control = 1 << 1;
+    __asm__ volatile("mov %0, %%dr0\n\tmov %1, %%dr7" : : "r"((uint64_t)BREAKPOINT), "r"(control));
 }
 #else
 struct mode {

@@ -11,7 +11,7 @@ use super::special::strings;
 use lwk::packages;
 use lwk::qemu::Node;
 use lwk::screen::{self, Picture};
-use lwk::subcommand::{Lwk, PATIENCE};
+use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::RunFolder;
 
 /// Where the programs are, the head of each, and how they are put together.
@@ -43,6 +43,25 @@ pub fn refuses_far_memory(lwk: &Lwk) -> Result<(), String> {
     let mut machine = boot(lwk, &folder, &program, &[])?;
     let wanted = ["this machine has memory up to 0x400000001000, and Margay uses at most 64 TiB"];
     serial_line::hear(&mut machine, Reader::Quick, &wanted)
+}
+
+/// A breakpoint that firmware has left on the boot core, here where the program begins, does not strike.
+pub fn leaves_no_breakpoint(lwk: &Lwk) -> Result<(), String> {
+    /// Of the first instruction's address in an ELF file.
+    const ENTRY: std::ops::Range<usize> = 24..32;
+    let folder = lwk.folder()?;
+    let hello = lwk.program(&Program::named("hello"));
+    let file = std::fs::read(&hello).map_err(|error| format!("{}: {error}", hello.display()))?;
+    let entry = file.get(ENTRY).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+    let entry = entry.ok_or("hello is no program")?;
+    let defines = ["-DSUBSYSTEM=11", &format!("-DBREAKPOINT={entry}")];
+    let program = compile(lwk, &folder, "odd-firmware.c", &defines)?;
+    let mut machine = boot(lwk, &folder, &program, &[])?;
+    serial_line::hear(
+        &mut machine,
+        Reader::Quick,
+        &["hello from rank 0 of 1", "the job has ended with status 0"],
+    )
 }
 
 /// A screen whose colours are not bytes, as in pixels of 16 bits, is left alone: the node boots without one.

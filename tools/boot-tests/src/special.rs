@@ -17,7 +17,7 @@ type Check = fn(&Lwk) -> Result<(), String>;
 
 /// These tests.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 22] = [
+    let checks: [(&str, Check); 23] = [
         ("screen-shows-the-console", screen),
         ("every-way-to-die-has-a-case", every_way_to_die),
         ("sizes-are-within-their-targets", sizes),
@@ -31,6 +31,7 @@ pub fn all() -> Vec<Test> {
         ("image-that-checks-a-machine-without-a-screen", |lwk| real_machine::checks_itself(lwk, false)),
         ("five-levels-of-page-tables-are-refused", odd_firmware::refuses_five_levels),
         ("memory-behind-all-that-can-be-mapped-is-refused", odd_firmware::refuses_far_memory),
+        ("breakpoints-of-the-firmware-do-not-strike", odd_firmware::leaves_no_breakpoint),
         ("a-screen-whose-colours-are-not-bytes", odd_firmware::boots_without_colours),
         ("a-screen-whose-colours-are-bytes-by-masks", odd_firmware::draws_by_masks),
         ("a-machine-that-says-nothing-ends", real_machine::ends_in_silence),
