@@ -3,7 +3,7 @@
 //!
 //! | protocol | who tells whom |
 //! | --- | --- |
-//! | [`Told`], a word | the system tells that all it has stored before is there: a copy is done ([`Copy`]), a rank has exited ([`lwk_abi::syscall::JOB_LEAVE`]) |
+//! | [`Told`], a word | the system tells that all it has stored before is there: a copy is done ([`struct@Copy`]), a rank has exited ([`lwk_abi::syscall::JOB_LEAVE`]) |
 //! | [`events`] | the system posts events to a ring; the rank says how many it has taken, so that places are used again |
 //! | [`counts`] | the system counts events |
 //! | [`Request`] | the system has matched and copied a message, and says which, or why not |
