@@ -28,6 +28,7 @@ mod drawing;
 pub mod emulator;
 pub mod failure;
 pub mod files;
+mod first_word;
 pub mod foreign;
 pub mod fortran;
 pub mod image;

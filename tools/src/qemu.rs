@@ -17,6 +17,7 @@ use lwk_frames::NodeId;
 use crate::accel::Accelerator;
 use crate::child;
 use crate::failure::{Doing, Outcome};
+use crate::first_word;
 use crate::qmp::Monitor;
 
 /// TCP port of this machine on which QEMU waits for a debugger with `--gdb` (its option `-s`).
@@ -233,9 +234,21 @@ impl Node {
     /// Starts QEMU. Its own messages go to the file `messages`.
     ///
     /// Call it on a thread that lives as long as the node: the host kills QEMU when that thread ends.
+    ///
+    /// Where virtualisation is emulated, a node that comes to nothing before its first word is started again ([`first_word`]), which one line says.
     pub fn start(qemu: &Path, machine: &Machine, messages: PathBuf) -> Outcome<Self> {
-        let serial = UnixStream::pair().doing(|| format!("start {}", qemu.display()))?;
-        Self::start_on(serial, qemu, machine, messages)
+        let mut tries = if first_word::is_in_doubt(machine) { first_word::TRIES } else { 1 };
+        loop {
+            let serial = UnixStream::pair().doing(|| format!("start {}", qemu.display()))?;
+            let node = Self::start_on(serial, qemu, machine, messages.clone())?;
+            tries -= 1;
+            if tries == 0 || first_word::comes(&node.serial, first_word::LIMIT)? {
+                return Ok(node);
+            }
+            tell!(
+                "lwk: the node came to nothing before its first word, as some do where virtualisation is emulated; it is started again"
+            );
+        }
     }
 
     /// As [`Node::start`] with a given pair of sockets for the serial line: the host's end and QEMU's.
