@@ -13,7 +13,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 use lwk_datatype::{Basic, Combiner, Contents, Datatype, Form, Pair, Predefined};
-use lwk_path::Fault;
 use lwk_path::SHORT;
 use lwk_path::region::Region;
 
@@ -103,25 +102,6 @@ impl Datatypes {
         }
         let predefined = Predefined::from_handle(handle as usize).ok_or(Error::TYPE)?;
         Ok(cell.get_or_init(|| Datatype::predefined(predefined)))
-    }
-}
-
-impl From<lwk_datatype::Error> for Error {
-    fn from(error: lwk_datatype::Error) -> Error {
-        Error::from_class(error.code()).unwrap_or(Error::INTERN)
-    }
-}
-
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Error {
-        match fault {
-            Fault::NoMemory => Error::NO_MEM,
-            Fault::Internal | Fault::Cancelled => Error::INTERN,
-            Fault::NoNetwork => Error::UNSUPPORTED_OPERATION,
-            Fault::Truncated => Error::TRUNCATE,
-            Fault::Count => Error::COUNT,
-            Fault::Layout(class) => Error::from_class(class as i32).unwrap_or(Error::INTERN),
-        }
     }
 }
 

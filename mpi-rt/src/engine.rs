@@ -20,7 +20,7 @@ use crate::handed::Handed;
 use crate::handle::{self, Handle, Kind};
 use crate::joining::Announcements;
 use crate::local::{Lent, RankLocal};
-use crate::object::Object;
+use crate::objects;
 use crate::operation::{LastKernel, UserOperation};
 use crate::partitioned::Channels;
 use crate::probe::Taken;
@@ -132,6 +132,7 @@ pub(crate) fn wake() -> Result<()> {
         .try_with(|life| {
             *life = match core::mem::replace(life, Life::Before) {
                 Life::Before => {
+                    objects::own();
                     let mut engine = Engine::start_up()?;
                     GATE.wait();
                     if job().nodes() > 1 {
@@ -222,42 +223,6 @@ pub(crate) unsafe fn briefly<R>(call: impl FnOnce(&mut Engine) -> R) -> Option<R
 #[cold]
 fn with_lent<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
     LENT.try_with(call).unwrap_or(Err(Error::INTERN))
-}
-
-/// Whether there is such an object. Errors: the class of an invalid handle of its kind; before the runtime starts and after it has
-/// ended, `ORDER`.
-pub fn exists(object: Object) -> Result<()> {
-    with(|engine| {
-        let found = match object.kind {
-            Kind::Communicator => engine.communicator(object.handle).is_ok(),
-            Kind::Group => engine.group(object.handle).is_ok(),
-            Kind::Datatype => engine.datatypes.get(object.handle.0).is_ok(),
-            Kind::Session => session::exists(object.handle),
-            Kind::Operation => engine.op_commutes(object.handle.0).is_ok(),
-            Kind::Request => engine.has_request(object.handle),
-            Kind::Window => engine.win_check(object.handle).is_ok(),
-            Kind::File => engine.file_check(object.handle).is_ok(),
-            _ => false,
-        };
-        if found { Ok(()) } else { Err(object.invalid()) }
-    })
-}
-
-/// The value of a predefined attribute of a window, as in the C binding: the base itself, or the address of the number. Errors: `WIN`,
-/// `KEYVAL`.
-pub(crate) fn window_attribute(window: Handle, key: i32) -> Result<Option<usize>> {
-    with(|engine| {
-        let attributes = engine.win_attributes(window)?;
-        let value = match key {
-            abi::attribute::WIN_BASE => attributes.base.expose_provenance(),
-            abi::attribute::WIN_SIZE => (&raw const attributes.size).expose_provenance(),
-            abi::attribute::WIN_DISP_UNIT => (&raw const attributes.unit).expose_provenance(),
-            abi::attribute::WIN_CREATE_FLAVOR => (&raw const attributes.flavor).expose_provenance(),
-            abi::attribute::WIN_MODEL => (&raw const attributes.model).expose_provenance(),
-            _ => return Err(Error::KEYVAL),
-        };
-        Ok(Some(value))
-    })
 }
 
 /// The address of a rank's area for the collectives of all ranks.

@@ -10,10 +10,8 @@
 
 extern crate alloc;
 
-pub mod abi;
 mod ahead;
 mod asking;
-pub mod attribute;
 mod buffer;
 pub mod buffered;
 mod cancel;
@@ -23,29 +21,23 @@ pub mod communicators;
 mod compact;
 pub mod completion;
 mod context;
+mod counts;
 pub mod creation;
 pub mod datatype;
 pub mod datatypes;
 pub mod duplication;
 pub mod engine;
-pub mod error;
-pub mod error_code;
-pub mod error_handler;
 mod exchange;
 pub mod file;
 pub mod generalized;
 pub mod group;
 mod groups;
 mod handed;
-pub mod handle;
 pub mod hardware;
-pub mod info;
 mod intercommunicator;
 mod joining;
-pub mod local;
 pub mod mpi;
-pub mod name;
-pub mod object;
+mod objects;
 pub mod operation;
 pub mod pack;
 mod partitioned;
@@ -53,21 +45,21 @@ mod persistent;
 pub mod probe;
 mod progress;
 pub mod receive;
-
 mod report;
 pub mod request;
 mod rounds;
 pub mod send;
 pub mod session;
 pub mod short;
-pub mod status;
 pub mod topology;
 mod type_constructors;
 pub mod wait;
 pub mod waiting;
 pub mod window;
 
-pub use error::{Error, Result};
-pub use handle::Handle;
 pub use lwk_datatype::{Distribution, Form};
+pub use lwk_mpi_core::{
+    Error, Handle, Result, abi, attribute, error, error_code, error_handler, handle, info, local, name,
+    object, status,
+};
 pub use lwk_path as path;

@@ -4,10 +4,10 @@ use crate::types::{Comm, Errhandler, Group, Info, Request, give, text, value};
 use crate::{conversions, mpi};
 use core::ffi::{c_char, c_int};
 use lwk_mpi_rt::abi::COMM_NULL;
-use lwk_mpi_rt::engine::{Engine, exists, with};
+use lwk_mpi_rt::engine::{Engine, with};
 use lwk_mpi_rt::hardware::RESOURCE_KEY;
 use lwk_mpi_rt::info::{self, hints};
-use lwk_mpi_rt::object::{Kind, Object};
+use lwk_mpi_rt::object::{self, Kind, Object};
 use lwk_mpi_rt::{Handle, Result, communicators, duplication, error_handler};
 
 /// Calls the engine for a new communicator and gives its handle out, `MPI_COMM_NULL` if this rank gets none.
@@ -168,12 +168,12 @@ mpi! {
     }
 
     fn Comm_set_info(comm: Comm, info: Info) on Comm(comm) {
-        exists(Object::communicator(Handle(comm)))?;
+        object::exists(Object::communicator(Handle(comm)))?;
         Object::communicator(Handle(comm)).set_hints(&info::content(Handle(info))?)
     }
 
     fn Comm_get_info(comm: Comm, info_used: *mut Info) on Comm(comm) {
-        exists(Object::communicator(Handle(comm)))?;
+        object::exists(Object::communicator(Handle(comm)))?;
         give(info_used, info::insert(Object::communicator(Handle(comm)).hints()?)?.0)
     }
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::ffi::c_int;
 use lwk_datatype::{Combiner, Contents, Distribution, Order};
 use lwk_mpi_rt::abi::{FIRST_DYNAMIC_HANDLE, datatype as number};
-use lwk_mpi_rt::engine::{Engine, exists, with};
+use lwk_mpi_rt::engine::{Engine, with};
 use lwk_mpi_rt::object::{self, Object};
 use lwk_mpi_rt::{Error, Handle, Result, attribute};
 
@@ -158,7 +158,7 @@ mpi! {
         let handle = *datatype.as_ref().ok_or(Error::ARG)?;
         // A predefined type is not freed, so its attributes stay.
         if handle >= FIRST_DYNAMIC_HANDLE {
-            exists(Object::datatype(Handle(handle)))?;
+            object::exists(Object::datatype(Handle(handle)))?;
             attribute::delete_all(Object::datatype(Handle(handle)))?;
         }
         with(|engine| engine.type_free(handle))?;

@@ -1,6 +1,7 @@
 //! Rust types that are predefined datatypes of MPI (MPI-5.0, section 3.2.2): the numbers, and numbers with a place.
 
 use crate::abi::datatype;
+use crate::status::Counted;
 
 mod sealed {
     /// Only this module says what an element is.
@@ -11,7 +12,7 @@ mod sealed {
 ///
 /// # Safety
 /// The handle is that of a datatype with the type's layout, of which every bit pattern is a value.
-pub unsafe trait Element: Copy + sealed::Sealed + 'static {
+pub unsafe trait Element: Copy + Counted + sealed::Sealed + 'static {
     /// The datatype's handle.
     const DATATYPE: u64;
 }
@@ -22,6 +23,10 @@ pub unsafe trait Element: Copy + sealed::Sealed + 'static {
 pub struct Located<V> {
     pub value: V,
     pub index: i32,
+}
+
+impl<V: Counted> Counted for Located<V> {
+    const BYTES: usize = V::BYTES + i32::BYTES;
 }
 
 macro_rules! elements {

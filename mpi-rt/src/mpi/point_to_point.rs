@@ -2,7 +2,6 @@
 
 use super::buffer::{Buffer, BufferMut};
 use super::communicator::Communicator;
-use super::element::Element;
 use crate::collective::BufferArgument;
 use crate::engine::with;
 use crate::error::Result;
@@ -197,12 +196,4 @@ fn receive(message: Handle, part: BufferArgument) -> Result<Status> {
         let request = unsafe { engine.imrecv(address, count, datatype, message)? };
         engine.wait(request)
     })
-}
-
-impl Status {
-    /// Whole elements of a type that were received; `None` if the bytes are not a whole number of them.
-    pub fn count<T: Element>(&self) -> Option<usize> {
-        let count = with(|engine| engine.get_count(self, T::DATATYPE)).ok().flatten();
-        count.and_then(|count| usize::try_from(count).ok())
-    }
 }

@@ -3,8 +3,8 @@
 
 use super::Flavor;
 use super::shared::OwnMemory;
-use crate::abi::PROC_NULL;
-use crate::engine::Engine;
+use crate::abi::{self, PROC_NULL};
+use crate::engine::{Engine, with};
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::handle::Handle;
@@ -100,4 +100,20 @@ impl Engine {
             None => Shape { base: core::ptr::null_mut(), size: 0, unit: 1 },
         })
     }
+}
+
+/// The value of a predefined attribute, as in the C binding: the base itself, or the address of the number. Errors: `WIN`, `KEYVAL`.
+pub(crate) fn attribute(window: Handle, key: i32) -> Result<Option<usize>> {
+    with(|engine| {
+        let attributes = engine.win_attributes(window)?;
+        let value = match key {
+            abi::attribute::WIN_BASE => attributes.base.expose_provenance(),
+            abi::attribute::WIN_SIZE => (&raw const attributes.size).expose_provenance(),
+            abi::attribute::WIN_DISP_UNIT => (&raw const attributes.unit).expose_provenance(),
+            abi::attribute::WIN_CREATE_FLAVOR => (&raw const attributes.flavor).expose_provenance(),
+            abi::attribute::WIN_MODEL => (&raw const attributes.model).expose_provenance(),
+            _ => return Err(Error::KEYVAL),
+        };
+        Ok(Some(value))
+    })
 }

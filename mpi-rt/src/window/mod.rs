@@ -36,6 +36,7 @@ mod single;
 mod transfer;
 
 pub use accumulate::Origin;
+pub(crate) use attributes::attribute;
 pub use attributes::{Attributes, Shape};
 pub use create::free;
 pub use locate::{Buffer, TargetBuffer};

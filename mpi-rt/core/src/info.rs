@@ -119,9 +119,9 @@ pub fn change<R>(info: Handle, change: impl FnOnce(&mut Info) -> Result<R>) -> R
     with(|infos| change(infos.get_mut(info).ok_or(Error::INFO)?))
 }
 
-/// The key of the level of thread support, and the only value that it has: the name of [`crate::session::THREAD_LEVEL`].
-pub(crate) const THREAD_LEVEL: &[u8] = b"thread_level";
-pub(crate) const THREAD_LEVEL_PROVIDED: &[u8] = b"MPI_THREAD_SINGLE";
+/// The key of the level of thread support, and the only value that it has: a rank is one thread.
+pub const THREAD_LEVEL: &[u8] = b"thread_level";
+pub const THREAD_LEVEL_PROVIDED: &[u8] = b"MPI_THREAD_SINGLE";
 
 /// How the program was started (MPI-5.0, section 10.3), as far as there is something to say: `arguments` are its own, the first its name.
 pub fn environment(arguments: &[&[u8]]) -> Result<Info> {

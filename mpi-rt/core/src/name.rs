@@ -3,7 +3,7 @@
 use crate::abi::{COMM_NULL, COMM_SELF, COMM_WORLD, WIN_NULL, datatype};
 use crate::error::Result;
 use crate::handle::Kind;
-use crate::object::Object;
+use crate::object::{self, Object};
 use alloc::vec::Vec;
 use lwk_datatype::Predefined;
 
@@ -12,7 +12,7 @@ pub const MAX_NAME: usize = 128;
 
 /// Names an object; what is too long is cut. Errors: the class of an invalid object.
 pub fn set(object: Object, name: &[u8]) -> Result<()> {
-    crate::engine::exists(object)?;
+    object::exists(object)?;
     let name = name[..name.len().min(MAX_NAME - 1)].to_vec();
     object.attach(|it| it.name = Some(name))
 }
@@ -26,7 +26,7 @@ pub fn get(object: Object) -> Result<Vec<u8>> {
         (Kind::Window, WIN_NULL) => return Ok(b"MPI_WIN_NULL".to_vec()),
         _ => {}
     }
-    crate::engine::exists(object)?;
+    object::exists(object)?;
     Ok(given.unwrap_or_else(|| predefined(object).to_vec()))
 }
 

@@ -10,7 +10,7 @@ use crate::abi::{
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Table};
 use crate::local::RankLocal;
-use crate::object::Object;
+use crate::object::{self, Object};
 use alloc::format;
 use alloc::string::String;
 use lwk_path::setting::Bad;
@@ -99,7 +99,7 @@ pub fn check(kind: Kind, handler: Handle) -> Result<()> {
 /// Attaches a handler to an object. Errors: that of an invalid object; `ERRHANDLER` if there is no such handler, or it is for another
 /// kind of object.
 pub fn set(object: Object, handler: Handle) -> Result<()> {
-    crate::engine::exists(object)?;
+    object::exists(object)?;
     if !is_predefined(handler) {
         with(|made| {
             let it = made.get_mut(handler).filter(|it| it.held > 0 && it.kind == object.kind);
@@ -115,7 +115,7 @@ pub fn set(object: Object, handler: Handle) -> Result<()> {
 
 /// The handler of an object; the caller frees it. Errors: that of an invalid object.
 pub fn get(object: Object) -> Result<Handle> {
-    crate::engine::exists(object)?;
+    object::exists(object)?;
     let handler = handle_of(object);
     // A predefined one has no count.
     let _ = with(|made| {
@@ -126,7 +126,7 @@ pub fn get(object: Object) -> Result<Handle> {
 }
 
 /// Gives a new object the handler of the one it is made from (communicators inherit theirs).
-pub(crate) fn inherit(from: Object, to: Object) {
+pub fn inherit(from: Object, to: Object) {
     let handler = handle_of(from);
     if handler == default_of(to.kind) {
         return;
@@ -139,7 +139,7 @@ pub(crate) fn inherit(from: Object, to: Object) {
 }
 
 /// An object no longer has a handler.
-pub(crate) fn let_go(handler: Handle) {
+pub fn let_go(handler: Handle) {
     let _ = with(|made| {
         made.get_mut(handler).ok_or(Error::ERRHANDLER)?.attached -= 1;
         drop_unused(made, handler);
@@ -175,7 +175,7 @@ const WORLD: &str = "world";
 static ON_WORLD: Own<bool> = Own::<bool>::new(false);
 
 /// Takes over what the environment says of errors that belong to no object. Errors: a value of [`ERRORS_ON`] that means nothing.
-pub(crate) fn take_environment() -> core::result::Result<(), Bad> {
+pub fn take_environment() -> core::result::Result<(), Bad> {
     match start::variable(ERRORS_ON) {
         None | Some(SELF) => Ok(()),
         Some(WORLD) => {
@@ -207,7 +207,7 @@ impl ErrorSite {
         let has_handlers =
             matches!(object.kind, Kind::Communicator | Kind::Window | Kind::File | Kind::Session);
         let object = match object.kind {
-            _ if has_handlers && crate::engine::exists(object).is_ok() => object,
+            _ if has_handlers && object::exists(object).is_ok() => object,
             Kind::File => Object::file(Handle(FILE_NULL)),
             _ => of_nothing(),
         };
@@ -246,8 +246,7 @@ impl ErrorSite {
     }
 
     /// Carries out the handler; the code for the caller, if it gets that far: the error's, or what a function of the program's has made of it.
-    /// `call` is the name of the function, for the message of handlers that end the job. Must not be called from inside
-    /// [`crate::engine::with`].
+    /// `call` is the name of the function, for the message of handlers that end the job. Must not be called while the engine is in use.
     pub fn raise(self, call: &str, error: Error) -> i32 {
         let mut code = error.code();
         match self.action() {
@@ -300,7 +299,7 @@ impl ErrorSite {
 
 /// Calls the handler of an object with a code of the program's choice. Errors: that of an invalid object.
 pub fn call(object: Object, code: i32) -> Result<()> {
-    crate::engine::exists(object)?;
+    object::exists(object)?;
     if let Some(error) = Error::from_code(code) {
         ErrorSite::on(object).raise("a call of the error handler", error);
     }

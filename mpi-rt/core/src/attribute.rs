@@ -4,19 +4,13 @@
 //! The functions are called while nothing of the runtime is in use, so they may call it, attributes included. Attributes are deleted
 //! in the reverse order of setting (the standard asks for that on `MPI_COMM_SELF` only).
 
-use crate::abi::attribute as key;
-use crate::abi::{ANY_SOURCE, PROC_NULL, TAG_UB};
 use crate::error::{Error, Result};
 use crate::handle::Kind;
 use crate::local::RankLocal;
-use crate::object::Object;
+use crate::object::{self, Attributes, Object};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ffi::c_void;
-use lwk_primitive::own::Own;
-
-/// Attributes of one object: key and value, in the order of setting.
-pub(crate) type Attributes = Vec<(i32, usize)>;
 
 /// Called when an object is duplicated: object, key, the key's extra state, value, where the new value goes, where a flag goes that
 /// says whether the new object gets it. Returns an error code.
@@ -158,7 +152,7 @@ fn value_of(object: Object, number: i32) -> Result<Option<usize>> {
 /// Sets an attribute; one that is set already is deleted first. Errors: that of an invalid object; `KEYVAL`, also for predefined keys;
 /// what the delete function returns, and then the old value stays.
 pub fn set(object: Object, number: i32, value: usize) -> Result<()> {
-    crate::engine::exists(object)?;
+    object::exists(object)?;
     with(|it| it.valid(object.kind, number).map(|_| ()))?;
     if value_of(object, number)?.is_some() {
         delete_one(object, number)?;
@@ -173,9 +167,9 @@ pub fn set(object: Object, number: i32, value: usize) -> Result<()> {
 /// The value of an attribute, or `None` if it is not set. The value of a predefined one is the address of an integer, as in the C
 /// binding. Errors: that of an invalid object; `KEYVAL`.
 pub fn get(object: Object, number: i32) -> Result<Option<usize>> {
-    crate::engine::exists(object)?;
+    object::exists(object)?;
     if number < FIRST_KEY {
-        return predefined(object, number);
+        return object::predefined_attribute(object, number);
     }
     with(|it| it.serving(object.kind, number))?;
     value_of(object, number)
@@ -184,14 +178,14 @@ pub fn get(object: Object, number: i32) -> Result<Option<usize>> {
 /// Deletes an attribute. Errors: that of an invalid object; `KEYVAL`, also for predefined keys, and if it is not set; what the delete
 /// function returns.
 pub fn delete(object: Object, number: i32) -> Result<()> {
-    crate::engine::exists(object)?;
+    object::exists(object)?;
     with(|it| it.serving(object.kind, number))?;
     value_of(object, number)?.ok_or(Error::KEYVAL)?;
     delete_one(object, number)
 }
 
 /// Deletes all attributes of an object that is about to be freed, the last one set first. Errors: what a delete function returns;
-/// that attribute and those before it stay. Not from inside [`crate::engine::with`].
+/// that attribute and those before it stay. Not while the engine is in use.
 pub fn delete_all(object: Object) -> Result<()> {
     while let Some(number) =
         object.attached(|it| it.and_then(|it| it.attributes.last().map(|(key, _)| *key)))?
@@ -202,7 +196,7 @@ pub fn delete_all(object: Object) -> Result<()> {
 }
 
 /// What an object that is made by duplicating `from` gets: the copy functions are called, on `from`. The result goes to [`adopt`], when
-/// the new object is there. Errors: what a copy function returns. Not from inside [`crate::engine::with`].
+/// the new object is there. Errors: what a copy function returns. Not while the engine is in use.
 pub fn copies(from: Object) -> Result<Copies> {
     let attributes = from.attached(|it| it.map_or(Vec::new(), |it| it.attributes.clone()))?;
     let mut copied = Vec::new();
@@ -269,45 +263,4 @@ fn delete_one(object: Object, number: i32) -> Result<()> {
 
 fn pointer(word: usize) -> *mut c_void {
     core::ptr::with_exposed_provenance_mut(word)
-}
-
-// What predefined attributes point to: C has the addresses.
-static TAG_UB_VALUE: Own<i32> = Own::<i32>::new(TAG_UB);
-static HOST_VALUE: Own<i32> = Own::<i32>::new(PROC_NULL);
-/// Every rank can read and write files.
-static IO_VALUE: Own<i32> = Own::<i32>::new(ANY_SOURCE);
-/// The ranks of a node read one clock.
-static WTIME_IS_GLOBAL_VALUE: Own<i32> = Own::<i32>::new(1);
-static APPNUM_VALUE: Own<i32> = Own::<i32>::new(0);
-static UNIVERSE_SIZE_VALUE: Own<i32> = Own::<i32>::new(0);
-static LAST_USED_CODE_VALUE: Own<i32> = Own::<i32>::new(0);
-
-/// A predefined attribute (MPI-5.0, sections 9.1.2, 9.4 and 11.10). Communicators that come from sessions have the largest tag only.
-fn predefined(object: Object, number: i32) -> Result<Option<usize>> {
-    if object.kind == Kind::Window {
-        return crate::engine::window_attribute(object.handle, number);
-    }
-    if object.kind != Kind::Communicator {
-        return Err(Error::KEYVAL);
-    }
-    let value = match number {
-        key::TAG_UB => &TAG_UB_VALUE,
-        key::HOST => &HOST_VALUE,
-        key::IO => &IO_VALUE,
-        key::WTIME_IS_GLOBAL => &WTIME_IS_GLOBAL_VALUE,
-        key::APPNUM => &APPNUM_VALUE,
-        key::UNIVERSE_SIZE => {
-            UNIVERSE_SIZE_VALUE.set(lwk_user::job().size() as i32);
-            &UNIVERSE_SIZE_VALUE
-        }
-        key::LASTUSEDCODE => {
-            LAST_USED_CODE_VALUE.set(crate::error_code::last_used());
-            &LAST_USED_CODE_VALUE
-        }
-        _ => return Err(Error::KEYVAL),
-    };
-    if number != key::TAG_UB && crate::engine::with(|engine| engine.is_of_session(object.handle))? {
-        return Ok(None);
-    }
-    Ok(Some(value.as_ptr().expose_provenance()))
 }

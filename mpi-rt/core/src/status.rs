@@ -1,8 +1,7 @@
 //! What a completed operation tells.
 
 use crate::abi::{ANY_SOURCE, ANY_TAG, PROC_NULL};
-use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// The outcome of one operation (MPI-5.0, section 3.2.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,23 +34,43 @@ impl Status {
     pub const fn received(source: i32, tag: i32, bytes: u64) -> Status {
         Status { source, tag, bytes, ..Status::EMPTY }
     }
+
+    /// Whole elements of a type that were received; `None` if the bytes are not a whole number of them.
+    pub fn count<T: Counted>(&self) -> Option<usize> {
+        let bytes = usize::try_from(self.bytes).ok()?;
+        bytes.is_multiple_of(T::BYTES).then_some(bytes / T::BYTES)
+    }
 }
 
-impl Engine {
-    /// Whole items of a datatype that were received (`MPI_GET_COUNT`); `None` is `MPI_UNDEFINED`. Errors: `TYPE`.
-    pub fn get_count(&self, status: &Status, datatype: u64) -> Result<Option<i64>> {
-        Ok(self.datatype(datatype)?.count_of(status.bytes).map(|count| count as i64))
-    }
+/// Types whose values messages are made of.
+pub trait Counted {
+    /// Bytes of one in a message: those of its parts, without padding. Not 0.
+    const BYTES: usize;
+}
 
-    /// Basic elements that were received (`MPI_GET_ELEMENTS`); `None` is `MPI_UNDEFINED`. Errors: `TYPE`.
-    pub fn get_elements(&self, status: &Status, datatype: u64) -> Result<Option<i64>> {
-        Ok(self.datatype(datatype)?.elements_of(status.bytes).map(|elements| elements as i64))
-    }
+macro_rules! counted {
+    ($($type:ty)*) => {
+        $(
+            impl Counted for $type {
+                const BYTES: usize = size_of::<$type>();
+            }
+        )*
+    };
+}
 
-    /// Makes a status say that so many basic elements were received (`MPI_STATUS_SET_ELEMENTS`). Errors: `TYPE`, `COUNT`.
-    pub fn set_elements(&self, status: &mut Status, datatype: u64, elements: i64) -> Result<()> {
-        let elements = u64::try_from(elements).map_err(|_| Error::COUNT)?;
-        status.bytes = self.datatype(datatype)?.bytes_of(elements).ok_or(Error::COUNT)?;
-        Ok(())
+counted! { u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_counted_if_they_are_whole() {
+        let status = Status::received(0, 0, 24);
+        assert_eq!(
+            (status.count::<u8>(), status.count::<i16>(), status.count::<f64>()),
+            (Some(24), Some(12), Some(3))
+        );
+        assert_eq!(Status::received(0, 0, 6).count::<u32>(), None);
     }
 }

@@ -2,6 +2,7 @@
 //! its class, but for [`Error::ORDER`]; programs add classes and codes of theirs above [`LAST_CODE`] ([`crate::error_code`]).
 
 use core::fmt;
+use lwk_path::Fault;
 
 /// The largest class of the standard's own, `MPI_ERR_LASTCODE`.
 pub const LAST_CODE: i32 = 0x3fff;
@@ -133,3 +134,22 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+impl From<lwk_datatype::Error> for Error {
+    fn from(error: lwk_datatype::Error) -> Error {
+        Error::from_class(error.code()).unwrap_or(Error::INTERN)
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Error {
+        match fault {
+            Fault::NoMemory => Error::NO_MEM,
+            Fault::Internal | Fault::Cancelled => Error::INTERN,
+            Fault::NoNetwork => Error::UNSUPPORTED_OPERATION,
+            Fault::Truncated => Error::TRUNCATE,
+            Fault::Count => Error::COUNT,
+            Fault::Layout(class) => Error::from_class(class as i32).unwrap_or(Error::INTERN),
+        }
+    }
+}
