@@ -1,4 +1,4 @@
-//! Buffers that are none: null pointers, and `MPI_IN_PLACE` where a call does not take it. Both lie in the first page, which is never mapped, so a
+//! Buffers, and those that are none: null pointers, and `MPI_IN_PLACE` where a call does not take it. Both lie in the first page, which is never mapped, so a
 //! comparison tells them from all others; only a datatype of absolute addresses leads on from there (`MPI_BOTTOM`).
 
 use crate::abi::IN_PLACE;
@@ -20,10 +20,18 @@ pub(crate) fn check_bytes(address: *const u8, bytes: usize) -> Result<()> {
     if bytes > 0 && is_none(address) { Err(Error::BUFFER) } else { Ok(()) }
 }
 
+/// A buffer as the standard lists it.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    pub address: *mut u8,
+    pub count: i64,
+    pub datatype: u64,
+}
+
 impl Engine {
     /// [`Engine::region`] of a buffer that is one. Errors: those, and `BUFFER`.
     #[inline(always)]
-    pub(crate) fn buffer(&self, address: *const u8, count: i64, datatype: u64) -> Result<Region> {
+    pub fn buffer(&self, address: *const u8, count: i64, datatype: u64) -> Result<Region> {
         let region = self.region(address, count, datatype)?;
         self.check_buffer(address, count, datatype)?;
         Ok(region)

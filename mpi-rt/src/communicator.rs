@@ -154,7 +154,7 @@ impl Communicator {
     /// Whether some of its members cannot load and store each other's memory, so that it has no shared areas. (An intercommunicator has none of its
     /// own: see its union.)
     #[inline]
-    pub(crate) fn is_out_of_reach(&self) -> bool {
+    pub fn is_out_of_reach(&self) -> bool {
         self.shared.size() == 0
     }
 

@@ -71,7 +71,7 @@ pub fn free(communicator: Handle) -> Result<()> {
 impl Engine {
     /// A communicator of the same groups without a handle, for the runtime's own messages; whoever has it gives it back with
     /// [`Engine::retire_communicator`]. All members must call it. Errors: `NO_MEM`.
-    pub(crate) fn duplicate_hidden(&mut self, parent: &Communicator) -> Result<Communicator> {
+    pub fn duplicate_hidden(&mut self, parent: &Communicator) -> Result<Communicator> {
         let mut made = match &parent.inter {
             Some(inter) => {
                 let remote = parent.peers().clone();

@@ -121,7 +121,7 @@ impl Contexts {
 impl Engine {
     /// Frees a communicator. It is left when no request names it any more; its context and its area are used again when all members
     /// have left it. Waits for nobody.
-    pub(crate) fn retire_communicator(&mut self, communicator: Rc<Communicator>) -> Result<()> {
+    pub fn retire_communicator(&mut self, communicator: Rc<Communicator>) -> Result<()> {
         self.contexts.retire(communicator);
         Ok(())
     }

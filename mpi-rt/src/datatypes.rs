@@ -155,7 +155,7 @@ impl Engine {
 
     /// The datatype, to be kept while it is used, unless it is one that is never freed. Errors are found elsewhere.
     #[inline(always)]
-    pub(crate) fn kept(&self, datatype: u64) -> Option<Datatype> {
+    pub fn kept(&self, datatype: u64) -> Option<Datatype> {
         if dense_bytes(datatype) != 0 { None } else { self.datatype(datatype).ok().cloned() }
     }
 
@@ -165,7 +165,7 @@ impl Engine {
     }
 
     /// Forgets a handle of the library's own, of [`Engine::add_datatype`].
-    pub(crate) fn forget_datatype(&mut self, own: Handle) {
+    pub fn forget_datatype(&mut self, own: Handle) {
         self.datatypes.derived.remove(own);
     }
 
@@ -203,7 +203,7 @@ impl Engine {
     }
 
     /// A handle of a datatype: the predefined number, or a new one.
-    pub(crate) fn handle_of(&mut self, datatype: Datatype) -> Handle {
+    pub fn handle_of(&mut self, datatype: Datatype) -> Handle {
         let contents = datatype.contents();
         match contents.predefined {
             Some(predefined) if contents.combiner == Combiner::Named => Handle(predefined.handle() as u64),

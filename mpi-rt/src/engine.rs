@@ -13,7 +13,6 @@ use crate::datatypes::Datatypes;
 use crate::duplication::Duplication;
 use crate::error::{Error, Result};
 use crate::error_handler;
-use crate::file::File;
 use crate::generalized::Pending;
 use crate::group::Group;
 use crate::handed::Handed;
@@ -97,7 +96,6 @@ pub struct Engine {
     pub(crate) operations: handle::Table<Rc<UserOperation>>,
     pub(crate) last_kernel: LastKernel,
     pub(crate) windows: handle::Table<Window>,
-    pub(crate) files: handle::Table<File>,
     /// Targets of windows that have been told what they are not known to have taken in.
     pub(crate) unheard: u32,
     /// Whether the world model has been started and not ended.
@@ -253,7 +251,7 @@ fn world_areas(members: &[WorldRank]) -> Result<Box<[&'static Area]>> {
 impl Engine {
     /// Runs a callback of the program, which may use the engine by [`with`] until it returns. (What the engine was doing is not done: a
     /// callback must not wait for this very call.)
-    pub(crate) fn lend<R>(&mut self, callback: impl FnOnce() -> R) -> R {
+    pub fn lend<R>(&mut self, callback: impl FnOnce() -> R) -> R {
         LENT.lend(self, callback)
     }
 
@@ -304,7 +302,6 @@ impl Engine {
             operations: handle::Table::of(Kind::Operation),
             last_kernel: LastKernel::new(None),
             windows: handle::Table::of(Kind::Window),
-            files: handle::Table::of(Kind::File),
             flushes: 0,
             unheard: 0,
             has_world_model: false,
@@ -329,7 +326,7 @@ impl Engine {
 
     /// The same, for calls that have no meaning on an intercommunicator. Errors: `COMM`.
     #[inline(always)]
-    pub(crate) fn intracommunicator(&self, handle: Handle) -> Result<&Rc<Communicator>> {
+    pub fn intracommunicator(&self, handle: Handle) -> Result<&Rc<Communicator>> {
         self.communicator(handle).and_then(|it| if it.inter.is_none() { Ok(it) } else { Err(Error::COMM) })
     }
 
@@ -346,6 +343,11 @@ impl Engine {
     /// Requests of this rank that are not freed.
     pub fn live_requests(&self) -> usize {
         self.requests.len() + self.compact.len()
+    }
+
+    /// How a rank's memory can be reached.
+    pub fn reach(&self, peer: WorldRank) -> Reach {
+        self.paths.reach(peer)
     }
 
     /// From now on messages of a class of sizes to a rank of this node go by that path; a pair's messages stay in order. Errors: `INTERN` if the path

@@ -18,7 +18,7 @@ impl Engine {
     }
 
     /// Gives a group a handle; the empty group has one.
-    pub(crate) fn insert_group(&mut self, group: Group) -> Handle {
+    pub fn insert_group(&mut self, group: Group) -> Handle {
         if group.size() == 0 { Handle(GROUP_EMPTY) } else { self.groups.insert(group) }
     }
 

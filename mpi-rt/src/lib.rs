@@ -11,8 +11,8 @@
 extern crate alloc;
 
 mod ahead;
-mod asking;
-mod buffer;
+pub mod asking;
+pub mod buffer;
 pub mod buffered;
 mod cancel;
 pub mod collective;
@@ -28,7 +28,6 @@ pub mod datatypes;
 pub mod duplication;
 pub mod engine;
 mod exchange;
-pub mod file;
 pub mod generalized;
 pub mod group;
 mod groups;
@@ -51,6 +50,7 @@ mod rounds;
 pub mod send;
 pub mod session;
 pub mod short;
+pub mod subsystem;
 pub mod topology;
 mod type_constructors;
 pub mod wait;

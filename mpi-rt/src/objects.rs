@@ -11,7 +11,7 @@ use lwk_primitive::own::Own;
 use lwk_user::job;
 
 /// The kinds of objects that the engine has.
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 7] = [
     Kind::Communicator,
     Kind::Group,
     Kind::Datatype,
@@ -19,7 +19,6 @@ const KINDS: [Kind; 8] = [
     Kind::Operation,
     Kind::Request,
     Kind::Window,
-    Kind::File,
 ];
 
 // What predefined attributes point to: C has the addresses.
@@ -48,7 +47,6 @@ fn has(object: Object) -> Result<bool> {
             Kind::Operation => engine.op_commutes(object.handle.0).is_ok(),
             Kind::Request => engine.has_request(object.handle),
             Kind::Window => engine.win_check(object.handle).is_ok(),
-            Kind::File => engine.file_check(object.handle).is_ok(),
             _ => false,
         })
     })

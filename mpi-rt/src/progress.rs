@@ -49,7 +49,7 @@ impl Engine {
         }
         let calls = self.paths.take_calls();
         if calls > 0 {
-            self.keep_files(calls);
+            self.be_called(calls);
         }
         if self.desk.is_staffed() {
             self.answer_questions();

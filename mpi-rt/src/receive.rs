@@ -339,7 +339,7 @@ impl Engine {
     #[inline(never)]
     unsafe fn irecv_any(&mut self, arguments: &ReceiveArguments) -> Result<Handle> {
         let Some(receive) = self.check_receive(arguments)? else {
-            return Ok(self.requests.insert(Request::nothing(Status::PROC_NULL)));
+            return Ok(self.insert_complete(Status::PROC_NULL));
         };
         let keeps = self.layout_of(arguments.datatype, &receive.target);
         if self.waiting.unexpected.is_empty() {

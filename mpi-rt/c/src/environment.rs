@@ -17,10 +17,16 @@ const MAX_PROCESSOR_NAME: usize = 256;
 /// The standard that is followed.
 const STANDARD: (c_int, c_int) = (5, 0);
 
+/// What comes before each start of the runtime: it is shown the environment, and the subsystems over the engine make themselves known.
+pub(crate) fn before_start() {
+    variables::show();
+    lwk_mpi_file::start();
+}
+
 mpi! {
     /// Starts (MPI-5.0, section 11.2.1). Arguments are the program's own.
     fn Init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) on Nothing {
-        variables::show();
+        before_start();
         engine::initialize()
     }
 
@@ -39,7 +45,7 @@ mpi! {
     }
 
     fn Init_thread(_argc: *mut c_int, _argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) on Nothing {
-        variables::show();
+        before_start();
         give(provided, session::initialize_world(required)?)
     }
 

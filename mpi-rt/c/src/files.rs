@@ -4,9 +4,8 @@
 use crate::types::{Comm, Datatype, Group, Info, give, give_number, give_text, text, value};
 use crate::{conversions, mpi};
 use core::ffi::{c_char, c_int};
+use lwk_mpi_file::{self as file, MAX_NAME, with};
 use lwk_mpi_rt::abi::FILE_NULL;
-use lwk_mpi_rt::engine::with;
-use lwk_mpi_rt::file::{self, MAX_NAME};
 use lwk_mpi_rt::info;
 use lwk_mpi_rt::{Error, Handle};
 
@@ -52,38 +51,38 @@ mpi! {
     }
 
     fn File_set_size(file: File, size: Offset) on File(file) {
-        with(|engine| engine.file_set_size(Handle(file), size))
+        with(|files| files.file_set_size(Handle(file), size))
     }
 
     fn File_preallocate(file: File, size: Offset) on File(file) {
-        with(|engine| engine.file_preallocate(Handle(file), size))
+        with(|files| files.file_preallocate(Handle(file), size))
     }
 
     fn File_get_size(file: File, size: *mut Offset) on File(file) {
-        give(size, with(|engine| engine.file_size(Handle(file)))?)
+        give(size, with(|files| files.file_size(Handle(file)))?)
     }
 
     fn File_get_group(file: File, group: *mut Group) on File(file) {
         if group.is_null() {
             return Err(Error::ARG);
         }
-        give(group, with(|engine| engine.file_group(Handle(file)))?.0)
+        give(group, with(|files| files.file_group(Handle(file)))?.0)
     }
 
     fn File_get_amode(file: File, amode: *mut c_int) on File(file) {
-        give(amode, with(|engine| engine.file_mode(Handle(file)))?)
+        give(amode, with(|files| files.file_mode(Handle(file)))?)
     }
 
     fn File_set_info(file: File, info: Info) on File(file) {
         info::content(Handle(info))?;
-        with(|engine| engine.file_set_info(Handle(file)))
+        with(|files| files.file_set_info(Handle(file)))
     }
 
     fn File_get_info(file: File, info_used: *mut Info) on File(file) {
         if info_used.is_null() {
             return Err(Error::ARG);
         }
-        let used = with(|engine| engine.file_info(Handle(file)).cloned())?;
+        let used = with(|files| files.file_info(Handle(file)).cloned())?;
         give(info_used, info::insert(used)?.0)
     }
 
@@ -92,7 +91,7 @@ mpi! {
     ) on File(file) {
         info::hints(Handle(info))?;
         let representation = text(datarep)?;
-        with(|engine| engine.file_set_view(Handle(file), disp, etype, filetype, representation))
+        with(|files| files.file_set_view(Handle(file), disp, etype, filetype, representation))
     }
 
     fn File_get_view(
@@ -101,7 +100,7 @@ mpi! {
         if disp.is_null() || etype.is_null() || filetype.is_null() || datarep.is_null() {
             return Err(Error::ARG);
         }
-        let view = with(|engine| engine.file_view(Handle(file)))?;
+        let view = with(|files| files.file_view(Handle(file)))?;
         give(disp, view.displacement)?;
         give(etype, view.etype.0)?;
         give(filetype, view.filetype.0)?;
@@ -110,43 +109,43 @@ mpi! {
     }
 
     fn File_seek(file: File, offset: Offset, whence: c_int) on File(file) {
-        with(|engine| engine.file_seek(Handle(file), offset, whence))
+        with(|files| files.file_seek(Handle(file), offset, whence))
     }
 
     fn File_get_position(file: File, offset: *mut Offset) on File(file) {
-        give(offset, with(|engine| engine.file_position(Handle(file)))?)
+        give(offset, with(|files| files.file_position(Handle(file)))?)
     }
 
     fn File_seek_shared(file: File, offset: Offset, whence: c_int) on File(file) {
-        with(|engine| engine.file_seek_shared(Handle(file), offset, whence))
+        with(|files| files.file_seek_shared(Handle(file), offset, whence))
     }
 
     fn File_get_position_shared(file: File, offset: *mut Offset) on File(file) {
-        give(offset, with(|engine| engine.file_position_shared(Handle(file)))?)
+        give(offset, with(|files| files.file_position_shared(Handle(file)))?)
     }
 
     fn File_get_byte_offset(file: File, offset: Offset, disp: *mut Offset) on File(file) {
-        give(disp, with(|engine| engine.file_byte_offset(Handle(file), offset))?)
+        give(disp, with(|files| files.file_byte_offset(Handle(file), offset))?)
     }
 
     /// The small form gives an `MPI_Aint`, which is as wide as an `MPI_Count`.
     fn File_get_type_extent(file: File, datatype: Datatype, extent: *mut i64) on File(file) {
-        give(extent, with(|engine| engine.file_type_extent(Handle(file), datatype))?)
+        give(extent, with(|files| files.file_type_extent(Handle(file), datatype))?)
     }
 
     fn File_get_type_extent_c(file: File, datatype: Datatype, extent: *mut i64) on File(file) {
-        give_number(extent, with(|engine| engine.file_type_extent(Handle(file), datatype))?)
+        give_number(extent, with(|files| files.file_type_extent(Handle(file), datatype))?)
     }
 
     fn File_set_atomicity(file: File, flag: c_int) on File(file) {
-        with(|engine| engine.file_set_atomicity(Handle(file), flag != 0))
+        with(|files| files.file_set_atomicity(Handle(file), flag != 0))
     }
 
     fn File_get_atomicity(file: File, flag: *mut c_int) on File(file) {
-        give(flag, with(|engine| engine.file_atomicity(Handle(file)))? as c_int)
+        give(flag, with(|files| files.file_atomicity(Handle(file)))? as c_int)
     }
 
     fn File_sync(file: File) on File(file) {
-        with(|engine| engine.file_sync(Handle(file)))
+        with(|files| files.file_sync(Handle(file)))
     }
 }

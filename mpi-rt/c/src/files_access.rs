@@ -6,9 +6,8 @@ use crate::mpi;
 use crate::one_sided::buffer;
 use crate::types::{Datatype, Request, Status, give};
 use core::ffi::c_void;
-use lwk_mpi_rt::engine::with;
-use lwk_mpi_rt::file::Direction::{Read, Write};
-use lwk_mpi_rt::file::{AccessPosition, Buffer, Direction};
+use lwk_mpi_file::Direction::{Read, Write};
+use lwk_mpi_file::{AccessPosition, Buffer, Direction, with};
 use lwk_mpi_rt::{Error, Handle, Result};
 
 /// # Safety
@@ -23,7 +22,7 @@ unsafe fn transfer(
     // SAFETY: the items are readable or writable, as `way` needs, and `status` null or writable (this
     // function's contract).
     unsafe {
-        let outcome = with(|engine| engine.file_transfer(Handle(file), way, place, &buffer))?;
+        let outcome = with(|files| files.file_transfer(Handle(file), way, place, &buffer))?;
         Status::store(status, &outcome);
     }
     Ok(())
@@ -43,20 +42,20 @@ unsafe fn start(
     }
     // SAFETY: the items are readable or writable, as `way` needs, and `request` writable, not being null
     // (this function's contract).
-    unsafe { give(request, with(|engine| engine.file_start(Handle(file), way, place, &buffer))?.0) }
+    unsafe { give(request, with(|files| files.file_start(Handle(file), way, place, &buffer))?.0) }
 }
 
 /// # Safety
 /// The buffer's items must be readable to write them, writable to read into them.
 unsafe fn begin(file: File, way: Direction, place: AccessPosition, buffer: Buffer) -> Result<()> {
     // SAFETY: the items are readable or writable, as `way` needs (this function's contract).
-    unsafe { with(|engine| engine.file_begin(Handle(file), way, place, &buffer)) }
+    unsafe { with(|files| files.file_begin(Handle(file), way, place, &buffer)) }
 }
 
 /// # Safety
 /// `status` must be null or writable.
 unsafe fn end(file: File, way: Direction, place: AccessPosition, status: *mut Status) -> Result<()> {
-    let outcome = with(|engine| engine.file_end(Handle(file), way, place))?;
+    let outcome = with(|files| files.file_end(Handle(file), way, place))?;
     // SAFETY: `status` is null or writable (this function's contract).
     unsafe { Status::store(status, &outcome) };
     Ok(())

@@ -4,8 +4,8 @@ use crate::mpi;
 use crate::types::{Datatype, text};
 use alloc::rc::Rc;
 use core::ffi::{c_char, c_int, c_void};
+use lwk_mpi_file::{self as file, Converter, Direction};
 use lwk_mpi_rt::abi::FILE_NULL;
-use lwk_mpi_rt::file::{self, Converter, Direction};
 use lwk_mpi_rt::{Error, Handle, Result};
 
 /// `MPI_Datarep_conversion_function`, with the count's type.

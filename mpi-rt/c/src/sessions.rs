@@ -1,5 +1,6 @@
 //! Sessions (MPI-5.0, section 11.3).
 
+use crate::environment::before_start;
 use crate::types::{Errhandler, Info, Session, give, text, value};
 use crate::{conversions, mpi, variables};
 use core::ffi::{c_char, c_int};
@@ -12,7 +13,7 @@ mpi! {
         if session.is_null() {
             return Err(Error::ARG);
         }
-        variables::show();
+        before_start();
         hints(Handle(info))?;
         give(session, session::initialize(Handle(errhandler))?.0)
     }

@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::request::{Operation, ReceiveOperation, Request};
 use alloc::boxed::Box;
-use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
 use core::mem::take;
@@ -19,7 +18,7 @@ use lwk_path::region::Region;
 use lwk_place::WorldRank;
 
 /// A question that has come.
-pub(crate) struct Question {
+pub struct Question {
     pub from: WorldRank,
     pub what: u64,
     pub arguments: [u64; ARGUMENTS],
@@ -30,12 +29,17 @@ pub(crate) struct Question {
 }
 
 /// An object that others ask for.
-pub(crate) trait Answering {
+pub trait Answering {
     /// The answer, or `None` if it is not yet time: then the question comes again. What is more than a word goes into `content`, which is empty.
     fn answer(&mut self, question: &Question, content: &mut Vec<u8>) -> Option<Result<u64>>;
 
     /// What could not be done of what needs no answer.
     fn note_failure(&mut self, question: &Question, error: Error);
+
+    /// Whether nobody will ask any more. Then this rank stops answering by itself.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// What a rank answers.
@@ -48,9 +52,6 @@ pub(crate) struct Desk {
     open: Vec<Open>,
     /// The number of the last question of this rank.
     last_number: i32,
-    /// Ranks of other nodes that have called this one for the job's files and are not done; whether it answers for those.
-    pub callers: Rc<Cell<u32>>,
-    pub keeps: bool,
 }
 
 /// A question that has not been answered.
@@ -77,7 +78,7 @@ impl Desk {
 
 impl Engine {
     /// From now on this rank answers for an object. Questions that come before wait.
-    pub(crate) fn answer_for(&mut self, object: u32, answering: Box<dyn Answering>) {
+    pub fn answer_for(&mut self, object: u32, answering: Box<dyn Answering>) {
         self.desk.objects.push((object, answering));
         if self.desk.posted.is_none() {
             self.post_question();
@@ -85,7 +86,7 @@ impl Engine {
     }
 
     /// This rank no longer answers for an object, and nobody asks for it any more.
-    pub(crate) fn stop_answering(&mut self, object: u32) {
+    pub fn stop_answering(&mut self, object: u32) {
         self.desk.objects.retain(|(other, _)| *other != object);
         if self.desk.objects.is_empty()
             && let Some((posted, words)) = self.desk.posted.take()
@@ -96,6 +97,12 @@ impl Engine {
                 // A question is on its way, for an object that this rank will answer for next.
                 self.desk.posted = Some((posted, words));
             }
+        }
+    }
+
+    fn stop_answering_what_is_over(&mut self) {
+        while let Some((object, _)) = self.desk.objects.iter().find(|(_, answering)| answering.is_over()) {
+            self.stop_answering(*object);
         }
     }
 
@@ -131,7 +138,7 @@ impl Engine {
             }
         }
         self.desk.objects = objects;
-        self.rest_keeper();
+        self.stop_answering_what_is_over();
     }
 
     /// The next question that has come; the receive of the one after it is posted.

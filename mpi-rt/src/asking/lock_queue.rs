@@ -8,7 +8,7 @@ use lwk_place::WorldRank;
 
 /// Ranks that wait for a lock by asking, or have it.
 #[derive(Default)]
-pub(crate) struct LockQueue(Vec<(WorldRank, Ticket)>);
+pub struct LockQueue(Vec<(WorldRank, Ticket)>);
 
 impl LockQueue {
     /// The lock for the rank that asks, once it is its turn: 1. Errors: `NO_MEM`.

@@ -10,12 +10,14 @@
 mod desk;
 mod lock_queue;
 
-pub(crate) use desk::{Answering, Desk, Question};
-pub(crate) use lock_queue::LockQueue;
+pub(crate) use desk::Desk;
+pub use desk::{Answering, Question};
+pub use lock_queue::LockQueue;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use crate::local::RankLocal;
 use crate::request::{Keeps, Mode, Operation, ReceiveOperation, Request, SendOperation};
 use crate::wait::NULL;
 use alloc::vec::Vec;
@@ -32,7 +34,7 @@ const BODIES: u32 = u32::MAX - 3;
 const CONTENTS: u32 = u32::MAX - 4;
 
 /// Arguments of a question.
-pub(crate) const ARGUMENTS: usize = 6;
+pub const ARGUMENTS: usize = 6;
 /// Words of a question's body that go with its head: two cache lines are moved in any case.
 const BODY_WORDS: usize = 6;
 /// Words of an answer's content that go with its head: the longest element that one operation updates.
@@ -48,7 +50,7 @@ const AWAITED: u64 = 1 << 32;
 
 /// What is asked, in terms of the object.
 #[derive(Default)]
-pub(crate) struct Query {
+pub struct Query {
     pub what: u64,
     pub arguments: [u64; ARGUMENTS],
     pub body: Vec<u8>,
@@ -66,12 +68,36 @@ impl Query {
     }
 }
 
+/// What is done with the calls that have come: how many.
+type Called = fn(&mut Engine, u32);
+
+static CALLED: RankLocal<Option<Called>> = RankLocal::new(None);
+
+/// What this rank does when it is called ([`Engine::call`]). The subsystem that calls says it before the runtime starts, in every rank.
+pub fn when_called(called: Called) {
+    // In use for moments only, in which nothing is called.
+    let _ = CALLED.try_with(|it| *it = Some(called));
+}
+
 impl Engine {
+    /// Calls a rank that answers only while somebody has called it.
+    pub fn call(&mut self, peer: WorldRank) {
+        self.paths.call(peer);
+    }
+
+    /// This rank has been called so often.
+    #[cold]
+    pub(crate) fn be_called(&mut self, calls: u32) {
+        if let Some(called) = CALLED.try_with(|it| *it).flatten() {
+            called(self, calls);
+        }
+    }
+
     /// Asks a rank, and waits for its answer, whose content goes to `into`. Errors: the answer's; `NO_MEM`.
     ///
     /// # Safety
     /// `into` must be writable, and nobody else may use it, until this returns; its datatype lives as long.
-    pub(crate) unsafe fn ask_into(
+    pub unsafe fn ask_into(
         &mut self,
         peer: WorldRank,
         object: u32,
@@ -105,14 +131,14 @@ impl Engine {
     }
 
     /// The same of a question whose answer is a word.
-    pub(crate) fn ask(&mut self, peer: WorldRank, object: u32, query: Query) -> Result<u64> {
+    pub fn ask(&mut self, peer: WorldRank, object: u32, query: Query) -> Result<u64> {
         let nowhere = Region::block(core::ptr::null(), 0);
         // SAFETY: a region without bytes.
         unsafe { self.ask_into(peer, object, query, &nowhere) }
     }
 
     /// Tells a rank what needs no answer: it is taken in after what this rank has told and asked it of the object before. Errors: `NO_MEM`.
-    pub(crate) fn tell(&mut self, peer: WorldRank, object: u32, query: Query) -> Result<()> {
+    pub fn tell(&mut self, peer: WorldRank, object: u32, query: Query) -> Result<()> {
         let number = self.desk.next_number();
         self.put_question(peer, u64::from(object), number, query)
     }
@@ -182,7 +208,7 @@ fn to_bytes(words: &[u64], bytes: usize) -> impl Iterator<Item = u8> {
 }
 
 /// So many bytes of zeroes. Errors: `NO_MEM`.
-pub(crate) fn zeroes(bytes: usize) -> Result<Vec<u8>> {
+pub fn zeroes(bytes: usize) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     content.try_reserve_exact(bytes).map_err(|_| Error::NO_MEM)?;
     content.resize(bytes, 0);

@@ -25,7 +25,7 @@ impl Engine {
     }
 
     #[inline]
-    pub(crate) fn barrier(&mut self, communicator: &Rc<Communicator>) -> Result<()> {
+    pub fn barrier(&mut self, communicator: &Rc<Communicator>) -> Result<()> {
         if communicator.shared.size() == 0 {
             // SAFETY: a barrier has no buffers.
             return unsafe { self.run_collective(&Call::Barrier, communicator) };

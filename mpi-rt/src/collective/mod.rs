@@ -30,6 +30,7 @@ mod long_lines;
 mod matching_calls;
 mod neighbourhood;
 mod oneway;
+mod outcomes;
 mod pair;
 mod paper;
 mod persistent;
@@ -46,6 +47,7 @@ pub(crate) use area::Shared;
 pub use arguments::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 pub(crate) use begun::Run;
 pub(crate) use fold::Reduction;
+pub(crate) use outcomes::with_room;
 pub(crate) use persistent::LeftPosts;
 
 use crate::communicator::Communicator;
@@ -184,7 +186,7 @@ impl Engine {
 
     /// Waits for what a peer does, and meanwhile makes progress on messages: the peer may need that to get there.
     #[inline(always)]
-    pub(crate) fn wait_until(&mut self, mut condition: impl FnMut() -> bool) {
+    pub fn wait_until(&mut self, mut condition: impl FnMut() -> bool) {
         let mut poll = Poll::new();
         let mut round = 0u32;
         while !condition() {
@@ -197,7 +199,7 @@ impl Engine {
     }
 
     /// Tells all ranks two words of each. What they lead to may be used in `each`: nobody returns before all have.
-    pub(crate) fn exchange_words(
+    pub fn exchange_words(
         &mut self,
         communicator: &Communicator,
         words: [i32; 2],

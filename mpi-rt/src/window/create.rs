@@ -9,6 +9,7 @@ use super::epoch::{Epochs, Held};
 use super::shared::{Control, Memory, Own, OwnMemory, control_of, lines_of};
 use super::{Flavor, Mapped, Target, Window, hints};
 use crate::attribute;
+use crate::collective::with_room;
 use crate::communicator::Communicator;
 use crate::engine::{Engine, with};
 use crate::error::{Error, Result};
@@ -22,9 +23,6 @@ use core::cell::Cell;
 use lwk_path::{Reach, seen_from_here};
 use lwk_place::peer_of;
 use lwk_user::job;
-
-/// Set in a word that is an error class instead of an address.
-const FAILED: u64 = 1 << 63;
 
 /// A window in the making, all of whose ranks have told where their control words are.
 pub(super) struct Draft {
@@ -134,29 +132,6 @@ impl Engine {
         Ok(Draft { parent, own, parts, controls, targets, hints })
     }
 
-    /// Tells all ranks an address of each, below 2^63. Errors: this rank's, or another's.
-    pub(crate) fn exchange_outcomes(
-        &mut self,
-        parent: &Communicator,
-        outcome: Result<u64>,
-    ) -> Result<Vec<u64>> {
-        let room = with_room(parent.size());
-        let outcome = outcome.and_then(|word| room.as_ref().map(|_| word).map_err(|error| *error));
-        let mut words = room.unwrap_or_default();
-        let word = outcome.unwrap_or_else(|error| FAILED | error.class() as u64);
-        let mut failure = outcome.err();
-        self.exchange_words(parent, [word as i32, (word >> 32) as i32], |_, [low, high]| {
-            let word = low as u32 as u64 | (high as u32 as u64) << 32;
-            if word & FAILED != 0 {
-                let theirs = Error::from_class((word & !FAILED) as i32).unwrap_or(Error::OTHER);
-                failure.get_or_insert(theirs);
-            } else if failure.is_none() {
-                words.push(word);
-            }
-        })?;
-        failure.map_or(Ok(words), Err)
-    }
-
     /// Makes the window; all ranks come here, or none.
     pub(super) fn finish(&mut self, draft: Draft, flavor: Flavor, memory: Option<Memory>) -> Result<Handle> {
         let Draft { parent, own, parts, controls, mut targets, hints } = draft;
@@ -213,13 +188,6 @@ impl Engine {
             single_targets,
         }))
     }
-}
-
-/// An empty list with room for one of each rank. Errors: `NO_MEM`.
-fn with_room<T>(ranks: u32) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(ranks as usize).map_err(|_| Error::NO_MEM)?;
-    Ok(list)
 }
 
 /// Size and unit of displacement in bytes. Errors: `SIZE` if negative, `DISP` if there is no such unit.

@@ -16,14 +16,6 @@ use crate::handle::Handle;
 use alloc::rc::Rc;
 use lwk_datatype::Datatype;
 
-/// A buffer of the origin's, as the standard lists it.
-#[derive(Clone, Copy, Debug)]
-pub struct Buffer {
-    pub address: *mut u8,
-    pub count: i64,
-    pub datatype: u64,
-}
-
 /// A buffer in a target's part of a window, as the standard lists it.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetBuffer {

@@ -35,11 +35,12 @@ mod shared;
 mod single;
 mod transfer;
 
+pub use crate::buffer::Buffer;
 pub use accumulate::Origin;
 pub(crate) use attributes::attribute;
 pub use attributes::{Attributes, Shape};
 pub use create::free;
-pub use locate::{Buffer, TargetBuffer};
+pub use locate::TargetBuffer;
 pub use passive::LockKind;
 
 use crate::abi::PROC_NULL;

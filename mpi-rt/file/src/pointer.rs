@@ -1,9 +1,9 @@
 //! File pointers (MPI-5.0, sections 14.4.3 and 14.4.4), in etypes of the view.
 
-use super::fingerprint;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::Files;
+use crate::fingerprint;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
 
 /// Where a seek starts from, numbered as in the binary interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ impl Whence {
     }
 }
 
-impl Engine {
+impl Files {
     /// Where a pointer gets to. Errors: `ARG` for what is before the beginning of the view or no place in a file.
     fn pointer_target(&mut self, file: Handle, offset: i64, whence: i32, current: u64) -> Result<u64> {
         let it = self.file(file)?;
@@ -55,17 +55,17 @@ impl Engine {
         Ok(it.position as i64)
     }
 
-    /// Moves the shared pointer; all ranks of the file must call it. Errors: as for [`Engine::file_seek`]; `NOT_SAME`.
+    /// Moves the shared pointer; all ranks of the file must call it. Errors: as for [`Files::file_seek`]; `NOT_SAME`.
     pub fn file_seek_shared(&mut self, file: Handle, offset: i64, whence: i32) -> Result<()> {
         let it = self.file(file)?;
         let (communicator, shared) = (it.communicator.clone(), it.shared);
         let checked = it.mode.check_random().and(Whence::from_number(whence));
         let arguments = offset.to_le_bytes().into_iter().chain(whence.to_le_bytes());
         self.agree(&communicator, checked.map(|_| fingerprint(arguments)))?;
-        self.first_does(&communicator, |engine| {
-            let position = engine.pointer_position(shared)?;
-            let target = engine.pointer_target(file, offset, whence, position)?;
-            engine.set_pointer(shared, target)
+        self.first_does(&communicator, |files| {
+            let position = files.pointer_position(shared)?;
+            let target = files.pointer_target(file, offset, whence, position)?;
+            files.set_pointer(shared, target)
         })
     }
 

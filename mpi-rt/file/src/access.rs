@@ -3,18 +3,17 @@
 //! Explicit offsets, individual pointers and the shared pointer, collective or not, are one function: nothing that one rank moves depends on
 //! another, but for ordered access, where each rank's part follows those of the ranks before it.
 
-use super::File;
-use super::opened::Opened;
-use super::shared::SharedWords;
-use super::transfer::Buffer;
-use super::view::View;
-use crate::communicator::Communicator;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::request::Request;
-use crate::status::Status;
+use crate::File;
+use crate::Files;
+use crate::opened::Opened;
+use crate::shared::SharedWords;
+use crate::transfer::Buffer;
+use crate::view::View;
 use alloc::rc::Rc;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::status::Status;
+use lwk_mpi_rt::communicator::Communicator;
 use lwk_place::CommRank;
 
 /// Which way data goes.
@@ -65,7 +64,7 @@ impl File {
     }
 }
 
-impl Engine {
+impl Files {
     /// Reads or writes; the status has the bytes of the buffer that were moved, fewer when reading reaches the end of the file.
     ///
     /// Errors: `FILE`, `COUNT`, `TYPE`, `ARG` for a negative offset; `READ_ONLY`, `ACCESS`, `UNSUPPORTED_OPERATION` if the access mode does not allow
@@ -95,7 +94,7 @@ impl Engine {
     }
 
     /// # Safety
-    /// As for [`Engine::file_transfer`].
+    /// As for [`Files::file_transfer`].
     unsafe fn transfer_kept(
         &mut self,
         file: Handle,
@@ -127,10 +126,10 @@ impl Engine {
         Ok(Status { bytes: moved.in_memory, ..Status::EMPTY })
     }
 
-    /// As [`Engine::file_transfer`], as a request. It is complete: the system calls have moved everything.
+    /// As [`Files::file_transfer`], as a request. It is complete: the system calls have moved everything.
     ///
     /// # Safety
-    /// As for [`Engine::file_transfer`].
+    /// As for [`Files::file_transfer`].
     pub unsafe fn file_start(
         &mut self,
         file: Handle,
@@ -141,7 +140,7 @@ impl Engine {
         // SAFETY: the items of `buffer` are writable for a read, readable for a write (this function's
         // contract).
         let status = unsafe { self.file_transfer(file, direction, place, buffer)? };
-        Ok(self.requests.insert(Request::nothing(status)))
+        Ok(self.insert_complete(status))
     }
 
     /// Checks everything that can be checked before data is moved; bytes and etypes that it is in the file.

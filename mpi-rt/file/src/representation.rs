@@ -1,15 +1,15 @@
 //! Data representations (MPI-5.0, section 14.5): how data lies in a file. `native` and `internal` are memory's own; `external32` is the standard's
 //! portable form; others are the program's, registered under a name.
 
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::local::RankLocal;
+use crate::Files;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_datatype::{Basic, Datatype, Predefined};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::local::RankLocal;
 
-use super::Direction;
+use crate::Direction;
 
 /// Bytes of a name with the NUL that ends it: the binary interface's `MPI_MAX_DATAREP_STRING`.
 pub const MAX_NAME: usize = 128;
@@ -94,7 +94,7 @@ impl Representation {
     }
 }
 
-impl Engine {
+impl Files {
     /// Bytes that a basic element takes in a file. Errors: those of a program's representation; `CONVERSION` if it says a negative number.
     pub(super) fn bytes_in_file(&mut self, representation: &Representation, basic: Basic) -> Result<i64> {
         match representation {
@@ -108,7 +108,7 @@ impl Engine {
         }
     }
 
-    /// A datatype as it lies in a file. Errors: `TYPE` and others of the datatype; as for [`Engine::bytes_in_file`].
+    /// A datatype as it lies in a file. Errors: `TYPE` and others of the datatype; as for [`Files::bytes_in_file`].
     pub(super) fn type_in_file(
         &mut self,
         representation: &Representation,

@@ -1,12 +1,12 @@
-//! An open file as a rank has it: by a descriptor of its own where the job's files are, else by the keeper's ([`super::keeper`]).
+//! An open file as a rank has it: by a descriptor of its own where the job's files are, else by the keeper's ([`crate::keeper`]).
 
-use super::access_mode::AccessMode;
-use super::keeper::{FILES, KEEPER, PIECE, what};
-use super::system::{self, Descriptor};
-use crate::asking::Query;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::Files;
+use crate::access_mode::AccessMode;
+use crate::keeper::{FILES, KEEPER, PIECE, what};
+use crate::system::{self, Descriptor};
 use alloc::vec::Vec;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_rt::asking::Query;
 use lwk_path::Reach;
 use lwk_path::region::Region;
 use lwk_user::job;
@@ -15,7 +15,7 @@ use lwk_user::job;
 pub(super) enum Opened {
     /// Closed when dropped.
     Here(Descriptor),
-    /// Under that number at the keeper, until [`Engine::close_opened`].
+    /// Under that number at the keeper, until [`Files::close_opened`].
     Kept(u64),
 }
 
@@ -32,7 +32,7 @@ fn body_of(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-impl Engine {
+impl Files {
     /// Opens a file, and makes it if the mode says so and `create` does; its path ends with a NUL. Errors: as for [`Descriptor::open`]; `BAD_FILE` for what is no
     /// regular file.
     pub(super) fn open_path(
@@ -52,7 +52,7 @@ impl Engine {
 
     /// Asks the keeper for what needs a call before it.
     fn call_keeper(&mut self, query: Query) -> Result<u64> {
-        self.paths.call(KEEPER);
+        self.call(KEEPER);
         self.ask(KEEPER, FILES, query)
     }
 
@@ -75,7 +75,7 @@ impl Engine {
     /// Removes the name of a file that no rank of the job has open, as far as can be known. Errors: as for [`system::delete`].
     pub(super) fn delete_path(&mut self, path: &[u8]) -> Result<()> {
         if are_here() {
-            return system::delete(path, |rank| self.paths.reach(rank) == Reach::Mapped);
+            return system::delete(path, |rank| self.reach(rank) == Reach::Mapped);
         }
         let query = Query { body: body_of(path)?, ..Query::new(what::DELETE, 0) };
         self.call_keeper(query).map(drop)

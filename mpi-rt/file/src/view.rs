@@ -1,11 +1,11 @@
 //! Views: which bytes of a file a rank sees, and in what order (MPI-5.0, section 14.3). Pure logic.
 //!
 //! From a displacement on, the file is tiled with a filetype; what the tiles' data says, one after the other, is the data of the view. Positions
-//! are bytes of that data unless they are said to be etypes. Types are those of the file ([`super::representation`]).
+//! are bytes of that data unless they are said to be etypes. Types are those of the file ([`crate::representation`]).
 
-use super::representation::Representation;
-use crate::error::{Error, Result};
+use crate::representation::Representation;
 use lwk_datatype::{Basic, Cursor, Datatype};
+use lwk_mpi_core::error::{Error, Result};
 
 /// A rank's view of a file.
 pub(super) struct View {

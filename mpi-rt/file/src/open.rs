@@ -1,22 +1,22 @@
 //! Opening, closing and deleting files (MPI-5.0, sections 14.2.1 to 14.2.3).
 
-use super::access_mode::{AccessMode, bit};
-use super::opened::Opened;
-use super::shared::{Answers, Control, SharedWords};
-use super::system;
-use super::view::View;
-use super::{File, properties};
-use crate::abi::FILE_NULL;
-use crate::communicator::Communicator;
-use crate::engine::{Engine, with};
-use crate::error::{Error, Result};
-use crate::error_handler;
-use crate::handle::Handle;
-use crate::info::Info;
-use crate::object::{self, Object};
+use crate::access_mode::{AccessMode, bit};
+use crate::opened::Opened;
+use crate::shared::{Answers, Control, SharedWords};
+use crate::system;
+use crate::view::View;
+use crate::{File, KNOWN, properties};
+use crate::{Files, with};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_mpi_core::abi::FILE_NULL;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::error_handler;
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::info::Info;
+use lwk_mpi_core::object::{self, Object};
+use lwk_mpi_rt::communicator::Communicator;
 use lwk_path::{Reach, seen_from_here};
 use lwk_place::{CommRank, peer_of};
 
@@ -26,7 +26,7 @@ use lwk_place::{CommRank, peer_of};
 /// Errors: `COMM`, also for an intercommunicator; `AMODE`, `BAD_FILE`, `NO_SUCH_FILE`, `FILE_EXISTS`, `ACCESS` and others of the system;
 /// `NOT_SAME` if the ranks' modes or files differ; `NO_MEM`. If any rank has one, all have.
 pub fn open(communicator: Handle, name: &[u8], mode: i32, hints: &Info) -> Result<Handle> {
-    let file = with(|engine| engine.file_open(communicator, name, mode, hints))?;
+    let file = with(|files| files.file_open(communicator, name, mode, hints))?;
     error_handler::inherit(Object::file(Handle(FILE_NULL)), Object::file(file));
     Ok(file)
 }
@@ -34,14 +34,14 @@ pub fn open(communicator: Handle, name: &[u8], mode: i32, hints: &Info) -> Resul
 /// Closes a file, and deletes it if its mode says so; all its ranks must call it. Errors: `FILE`; those of the deletion, and then it is closed
 /// all the same.
 pub fn close(file: Handle) -> Result<()> {
-    let outcome = with(|engine| engine.file_close(file))?;
+    let outcome = with(|files| files.file_close(file))?;
     object::forget(Object::file(file));
     outcome
 }
 
 /// Deletes a file. Errors: `FILE_IN_USE` while a rank has it open; `BAD_FILE`, `NO_SUCH_FILE`, `ACCESS` and others of the system.
 pub fn delete(name: &[u8]) -> Result<()> {
-    with(|engine| engine.delete_path(&system::absolute(name)?))
+    with(|files| files.delete_path(&system::absolute(name)?))
 }
 
 /// A file in the making.
@@ -62,7 +62,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-impl Engine {
+impl Files {
     fn file_open(&mut self, communicator: Handle, name: &[u8], mode: i32, hints: &Info) -> Result<Handle> {
         let parent = self.intracommunicator(communicator)?.clone();
         let draft = Draft::new(name, mode, hints);
@@ -117,7 +117,7 @@ impl Engine {
         let position = self.show_opened(mine).and_then(|()| self.start_of(&draft, mine));
         let address = words.first().copied().ok_or(Error::INTERN)? as usize;
         let at = *parent.members.first().ok_or(Error::INTERN)?;
-        let root = peer_of(at).filter(|_| self.paths.reach(at) == Reach::Mapped);
+        let root = peer_of(at).filter(|_| self.reach(at) == Reach::Mapped);
         // SAFETY: the first rank has just told the address of its initialised words, which are shared through atomics only and stay until
         // the barrier in which all ranks close the file; the reference goes with this rank's part of it.
         let control: Option<&'static Control> =
@@ -133,7 +133,7 @@ impl Engine {
             self.answer_for(object, Box::new(Answers::new(control)));
         }
         let shared = control.map_or(SharedWords::Asked { at, object }, SharedWords::Mapped);
-        Ok(self.files.insert(File {
+        Ok(KNOWN.of_mut(self).files.insert(File {
             opened: Rc::new(opened.take().ok_or(Error::INTERN)?),
             hints,
             mode: draft.mode,
@@ -150,17 +150,12 @@ impl Engine {
 
     /// Errors: `FILE`, and then nothing is closed; inside, those of the deletion.
     fn file_close(&mut self, file: Handle) -> Result<Result<()>> {
-        let it = self.files.remove(file).ok_or(Error::FILE)?;
+        let it = KNOWN.of_mut(self).files.remove(file).ok_or(Error::FILE)?;
         let closed = self.close_opened(&it.opened);
         // A file without a name stays for those that still have it open. After this no rank looks at the shared words.
         let deletes = it.mode.has(bit::DELETE_ON_CLOSE);
-        let outcome =
-            self.first_does(
-                &it.communicator,
-                |engine| {
-                    if deletes { engine.unlink_path(&it.name) } else { Ok(()) }
-                },
-            );
+        let outcome = self
+            .first_does(&it.communicator, |files| if deletes { files.unlink_path(&it.name) } else { Ok(()) });
         if it._own.is_some() && it.communicator.is_out_of_reach() {
             self.stop_answering(it.communicator.context);
         }

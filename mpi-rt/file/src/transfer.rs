@@ -3,16 +3,16 @@
 //! A buffer of one block is moved by system calls straight from or to it, one for each part of the file. Any other buffer, and data that is
 //! converted, goes through a stage.
 
-use super::access::{Direction, Open};
-use super::representation::{Representation, User};
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::Files;
+use crate::access::{Direction, Open};
+use crate::representation::{Representation, User};
 use alloc::vec::Vec;
 use lwk_datatype::{Basic, Datatype, pack_external, unpack_external_part};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
 use lwk_path::region::{Region, copy_part};
 
-pub use crate::window::Buffer;
+pub use lwk_mpi_rt::buffer::Buffer;
 
 /// Bytes of a stage.
 const STAGE_BYTES: u64 = 64 << 10;
@@ -26,7 +26,7 @@ pub(super) struct Moved {
     pub in_file: u64,
 }
 
-impl Engine {
+impl Files {
     /// Bytes that a buffer's data takes in a file. Errors: `COUNT`, `TYPE`, `VALUE_TOO_LARGE`; those of a program's representation.
     pub(super) fn size_in_file(&mut self, representation: &Representation, buffer: &Buffer) -> Result<u64> {
         let region = self.buffer(buffer.address, buffer.count, buffer.datatype)?;
@@ -44,10 +44,10 @@ impl Engine {
         }
     }
 
-    /// Moves a buffer's data, `bytes` bytes in the file, at a position of the view. Errors: see [`Engine::file_transfer`].
+    /// Moves a buffer's data, `bytes` bytes in the file, at a position of the view. Errors: see [`Files::file_transfer`].
     ///
     /// # Safety
-    /// As for [`Engine::file_transfer`].
+    /// As for [`Files::file_transfer`].
     pub(super) unsafe fn move_data(
         &mut self,
         open: &Open,
@@ -67,17 +67,17 @@ impl Engine {
             Representation::User(_) if region.bytes() as u64 != bytes => Err(Error::CONVERSION),
             Representation::External32 => {
                 let datatype = self.datatype(buffer.datatype)?.clone();
-                self.locked(open, direction, |engine| {
+                self.locked(open, direction, |files| {
                     // SAFETY: the items of `buffer` are writable for a read, readable for a write (this
                     // function's contract).
-                    unsafe { move_external(engine, open, direction, &datatype, buffer, position) }
+                    unsafe { move_external(files, open, direction, &datatype, buffer, position) }
                 })
             }
             Representation::Native | Representation::Internal | Representation::User(_) => {
                 // SAFETY: the items of `buffer` are writable for a read, readable for a write (this
                 // function's contract).
-                let moved = self.locked(open, direction, |engine| unsafe {
-                    move_region(engine, open, direction, &region, position)
+                let moved = self.locked(open, direction, |files| unsafe {
+                    move_region(files, open, direction, &region, position)
                 })?;
                 Ok(Moved { in_memory: moved, in_file: moved })
             }
@@ -89,7 +89,7 @@ impl Engine {
         &mut self,
         open: &Open,
         direction: Direction,
-        work: impl FnOnce(&mut Engine) -> Result<R>,
+        work: impl FnOnce(&mut Files) -> Result<R>,
     ) -> Result<R> {
         if !open.atomic {
             return work(self);
@@ -100,7 +100,7 @@ impl Engine {
     /// Moves data in a representation of the program's. Errors: also `NO_MEM`, for a stage that holds all of it.
     ///
     /// # Safety
-    /// As for [`Engine::file_transfer`].
+    /// As for [`Files::file_transfer`].
     unsafe fn move_converted(
         &mut self,
         open: &Open,
@@ -113,12 +113,12 @@ impl Engine {
         let representation = &open.view.representation;
         let datatype = self.datatype(buffer.datatype)?.clone();
         let mut stage = stage_of(bytes)?;
-        let convert = |engine: &mut Engine, stage: &mut [u8], elements: u64| {
+        let convert = |files: &mut Files, stage: &mut [u8], elements: u64| {
             let (converter, named) = (user.converter.clone(), Handle(buffer.datatype));
             let data = stage.as_mut_ptr();
             // SAFETY: `buffer` holds the elements (this function's contract); the stage has as many bytes as
             // the program has said they take.
-            engine.lend(|| unsafe {
+            files.lend(|| unsafe {
                 converter.convert(direction, buffer.address, named, elements as i64, data)
             })
         };
@@ -127,15 +127,15 @@ impl Engine {
                 let whole = self.elements_in(representation, &datatype, buffer.count as u64, bytes)?;
                 convert(self, &mut stage, whole.elements)?;
                 // SAFETY: the stage is this call's and holds `bytes`.
-                self.locked(open, direction, |engine| unsafe {
-                    write_parts(engine, open, position, stage.as_ptr(), bytes)
+                self.locked(open, direction, |files| unsafe {
+                    write_parts(files, open, position, stage.as_ptr(), bytes)
                 })?;
                 Ok(Moved { in_memory: whole.in_memory, in_file: bytes })
             }
             Direction::Read => {
                 // SAFETY: the stage is this call's and has room for `bytes`.
-                let there = self.locked(open, direction, |engine| unsafe {
-                    read_parts(engine, open, position, stage.as_mut_ptr(), bytes)
+                let there = self.locked(open, direction, |files| unsafe {
+                    read_parts(files, open, position, stage.as_mut_ptr(), bytes)
                 })?;
                 let whole = self.elements_in(representation, &datatype, buffer.count as u64, there)?;
                 convert(self, &mut stage, whole.elements)?;
@@ -188,9 +188,9 @@ struct Elements {
 /// Moves data as it lies in memory; how many bytes.
 ///
 /// # Safety
-/// As for [`Engine::file_transfer`].
+/// As for [`Files::file_transfer`].
 unsafe fn move_region(
-    engine: &mut Engine,
+    files: &mut Files,
     open: &Open,
     direction: Direction,
     region: &Region,
@@ -200,7 +200,7 @@ unsafe fn move_region(
     if let Some(block) = region.contiguous() {
         // SAFETY: `block` has the region's bytes, writable for a read, readable for a write (this function's
         // contract).
-        return unsafe { move_block(engine, open, direction, position, block, bytes) };
+        return unsafe { move_block(files, open, direction, position, block, bytes) };
     }
     let mut stage = stage_of(bytes.min(STAGE_BYTES))?;
     let block = Region::block(stage.as_mut_ptr(), stage.len());
@@ -213,7 +213,7 @@ unsafe fn move_region(
             if direction == Direction::Write {
                 copy_part(region, done as usize, &block, 0, part as usize)?;
             }
-            let moved = move_block(engine, open, direction, position + done, stage.as_mut_ptr(), part)?;
+            let moved = move_block(files, open, direction, position + done, stage.as_mut_ptr(), part)?;
             if direction == Direction::Read {
                 copy_part(&block, 0, region, done as usize, moved as usize)?;
             }
@@ -230,9 +230,9 @@ unsafe fn move_region(
 /// Moves data in `external32`.
 ///
 /// # Safety
-/// As for [`Engine::file_transfer`].
+/// As for [`Files::file_transfer`].
 unsafe fn move_external(
-    engine: &mut Engine,
+    files: &mut Files,
     open: &Open,
     direction: Direction,
     datatype: &Datatype,
@@ -262,7 +262,7 @@ unsafe fn move_external(
                 pack_external(datatype, address, now as i64, data, bytes)?;
             }
             let there =
-                move_block(engine, open, direction, position + moved.in_file, stage.as_mut_ptr(), bytes)?;
+                move_block(files, open, direction, position + moved.in_file, stage.as_mut_ptr(), bytes)?;
             match direction {
                 Direction::Write => (there, now * datatype.size() as u64),
                 Direction::Read => unpack_external_part(datatype, address, now as i64, data, there)?,
@@ -290,7 +290,7 @@ fn stage_of(bytes: u64) -> Result<Vec<u8>> {
 /// # Safety
 /// As for [`read_parts`] and [`write_parts`].
 unsafe fn move_block(
-    engine: &mut Engine,
+    files: &mut Files,
     open: &Open,
     direction: Direction,
     position: u64,
@@ -300,8 +300,8 @@ unsafe fn move_block(
     // SAFETY: `block` is writable for a read, readable for a write, for `bytes` (this function's contract).
     unsafe {
         match direction {
-            Direction::Read => read_parts(engine, open, position, block, bytes),
-            Direction::Write => write_parts(engine, open, position, block, bytes),
+            Direction::Read => read_parts(files, open, position, block, bytes),
+            Direction::Write => write_parts(files, open, position, block, bytes),
         }
     }
 }
@@ -311,7 +311,7 @@ unsafe fn move_block(
 /// # Safety
 /// `bytes` bytes must be writable at `target`.
 unsafe fn read_parts(
-    engine: &mut Engine,
+    files: &mut Files,
     open: &Open,
     position: u64,
     target: *mut u8,
@@ -322,7 +322,7 @@ unsafe fn read_parts(
     while let Some(part) = parts.next()? {
         // SAFETY: `target` is writable for `bytes` (this function's contract), to which the parts add up.
         let read = unsafe {
-            engine.read_opened(&open.opened, target.wrapping_add(done as usize), part.bytes, part.offset)?
+            files.read_opened(&open.opened, target.wrapping_add(done as usize), part.bytes, part.offset)?
         };
         done += read;
         if read < part.bytes {
@@ -337,7 +337,7 @@ unsafe fn read_parts(
 /// # Safety
 /// `bytes` bytes must be readable at `source`.
 unsafe fn write_parts(
-    engine: &mut Engine,
+    files: &mut Files,
     open: &Open,
     position: u64,
     source: *const u8,
@@ -348,7 +348,7 @@ unsafe fn write_parts(
     while let Some(part) = parts.next()? {
         // SAFETY: `source` is readable for `bytes` (this function's contract), to which the parts add up.
         unsafe {
-            engine.write_opened(&open.opened, source.wrapping_add(done as usize), part.bytes, part.offset)?;
+            files.write_opened(&open.opened, source.wrapping_add(done as usize), part.bytes, part.offset)?;
         }
         done += part.bytes;
     }

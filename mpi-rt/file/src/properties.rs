@@ -1,17 +1,16 @@
 //! What a file says of itself: access mode, group, hints, view, atomicity (MPI-5.0, sections 14.2.7, 14.2.8, 14.3 and 14.6.1).
 
-use super::fingerprint;
-use super::representation::Representation;
-use super::view::View;
-use crate::abi;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::group::Group;
-use crate::handle::Handle;
-use crate::info::Info;
+use crate::Files;
+use crate::fingerprint;
+use crate::representation::Representation;
+use crate::view::View;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_datatype::Datatype;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::info::Info;
+use lwk_mpi_rt::group::Group;
 
 /// The hint on a new file's permissions, an octal number, and what they are without it.
 const PERMISSIONS: &[u8] = b"file_perm";
@@ -32,7 +31,7 @@ pub(super) fn permissions(hints: &Info) -> Result<u32> {
 /// The hints that hold for a file that has just been opened under `name`. A name that is too long for an info object is not told.
 pub(super) fn initial_hints(hints: &Info, name: &[u8]) -> Result<Info> {
     let mut holding = hints.only(&[PERMISSIONS]);
-    if name.len() < crate::info::MAX_VALUE {
+    if name.len() < lwk_mpi_core::info::MAX_VALUE {
         holding.set(FILE_NAME, name)?;
     }
     Ok(holding)
@@ -47,12 +46,7 @@ pub struct Told {
     pub representation: Vec<u8>,
 }
 
-impl Engine {
-    /// Whether there is such a file, or it is the null handle, which has the error handler of files that are not open. Errors: `FILE`.
-    pub(crate) fn file_check(&self, file: Handle) -> Result<()> {
-        if file.0 == abi::FILE_NULL { Ok(()) } else { self.file(file).map(drop) }
-    }
-
+impl Files {
     /// `amode`, as the file was opened. Errors: `FILE`.
     pub fn file_mode(&self, file: Handle) -> Result<i32> {
         Ok(self.file(file)?.mode.bits())
@@ -114,7 +108,7 @@ impl Engine {
         self.agree(&communicator, view.as_ref().map(told).map_err(|error| *error))?;
         let view = view?.0;
         let shared = self.file(file)?.shared;
-        self.first_does(&communicator, |engine| engine.set_pointer(shared, 0))?;
+        self.first_does(&communicator, |files| files.set_pointer(shared, 0))?;
         let it = self.file_mut(file)?;
         it.view = Rc::new(view);
         it.position = 0;

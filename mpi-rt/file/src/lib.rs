@@ -7,6 +7,12 @@
 //! the call returns, so non-blocking operations are requests that are complete, and split collectives only keep their status. Collective
 //! operations wait for each other where one rank's result is another's: opening, closing, sizes, views, seeking and transfers through the shared
 //! pointer. A rank whose arguments are wrong takes part all the same, and all ranks get an error.
+//!
+//! Per rank: the table of its open files, and, in rank 0 of a job of several nodes, the files that it keeps for ranks of other nodes. Per communicator of a
+//! file: a context of its own, for what its ranks ask each other. Nothing is per thread.
+#![no_std]
+
+extern crate alloc;
 
 mod access;
 mod access_mode;
@@ -29,23 +35,52 @@ pub use open::{close, delete, open};
 pub use representation::{Converter, MAX_NAME, register};
 pub use transfer::Buffer;
 
-use crate::communicator::Communicator;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::info::Info;
 use access_mode::AccessMode;
 use alloc::boxed::Box;
-use alloc::rc::Rc;
+use alloc::rc::{Rc, Weak};
 use alloc::vec::Vec;
+use core::cell::Cell;
+use lwk_mpi_core::abi::FILE_NULL;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::{Handle, Kind, Table};
+use lwk_mpi_core::info::Info;
+use lwk_mpi_core::object::{self, Object, Owner};
+use lwk_mpi_rt::communicator::Communicator;
+use lwk_mpi_rt::subsystem::State;
+use lwk_mpi_rt::{asking, subsystem};
 use lwk_place::CommRank;
 use opened::Opened;
 use shared::{Control, SharedWords};
 use split::Begun;
 use view::View;
 
+subsystem! {
+    /// The engine, with the calls on files.
+    Files
+}
+
+/// What this rank knows of files.
+struct Known {
+    files: Table<File>,
+    /// Ranks of other nodes that have called this one for the job's files and are not done, while it answers for those.
+    callers: Weak<Cell<u32>>,
+}
+
+static KNOWN: State<Known> = State::new(Known { files: Table::of(Kind::File), callers: Weak::new() });
+
+/// Makes files known to what lies below. A program that uses files calls this before the runtime starts, in every rank.
+pub fn start() {
+    object::own(Kind::File, Owner { has, attribute: |_, _| Err(Error::KEYVAL) });
+    asking::when_called(keeper::listen);
+}
+
+/// Whether there is such a file, or it is the null handle, which has the error handler of files that are not open.
+fn has(object: Object) -> Result<bool> {
+    with(|files| Ok(object.handle.0 == FILE_NULL || files.file(object.handle).is_ok()))
+}
+
 /// A file that this rank has open.
-pub(crate) struct File {
+struct File {
     opened: Rc<Opened>,
     mode: AccessMode,
     /// As it was opened, absolute.
@@ -64,15 +99,15 @@ pub(crate) struct File {
     split: Option<Begun>,
 }
 
-impl Engine {
+impl Files {
     /// Errors: `FILE`.
     fn file(&self, file: Handle) -> Result<&File> {
-        self.files.get(file).ok_or(Error::FILE)
+        KNOWN.of(self).files.get(file).ok_or(Error::FILE)
     }
 
     /// Errors: `FILE`.
     fn file_mut(&mut self, file: Handle) -> Result<&mut File> {
-        self.files.get_mut(file).ok_or(Error::FILE)
+        KNOWN.of_mut(self).files.get_mut(file).ok_or(Error::FILE)
     }
 
     /// Whether all ranks of a file give the same argument, and this one's is valid. Errors: this rank's or another's; `NOT_SAME`.
@@ -85,7 +120,7 @@ impl Engine {
     fn first_does(
         &mut self,
         communicator: &Communicator,
-        work: impl FnOnce(&mut Engine) -> Result<()>,
+        work: impl FnOnce(&mut Files) -> Result<()>,
     ) -> Result<()> {
         let outcome = if communicator.rank == CommRank::FIRST { work(self) } else { Ok(()) };
         self.exchange_outcomes(communicator, outcome.map(|()| 0)).map(drop)

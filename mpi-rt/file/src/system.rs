@@ -1,9 +1,9 @@
 //! The system calls on files, and the error classes for what they answer (MPI-5.0, section 14.7).
 
-use super::access_mode::{AccessMode, bit};
-use super::in_use;
-use crate::error::{Error, Result};
+use crate::access_mode::{AccessMode, bit};
+use crate::in_use;
 use alloc::vec::Vec;
+use lwk_mpi_core::error::{Error, Result};
 use lwk_place::WorldRank;
 use lwk_user::Errno;
 use lwk_user::abi::syscall::{errno, linux};

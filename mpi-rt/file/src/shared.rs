@@ -1,10 +1,10 @@
-//! What the ranks of a file share: one line in the first rank's memory. Ranks that cannot load and store it ask for it ([`crate::asking`]).
+//! What the ranks of a file share: one line in the first rank's memory. Ranks that cannot load and store it ask for it ([`lwk_mpi_rt::asking`]).
 
-use crate::asking::{Answering, LockQueue, Query, Question};
-use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::Files;
 use alloc::vec::Vec;
 use lwk_epoch::{SharedPointer, TargetLock};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_rt::asking::{Answering, LockQueue, Query, Question};
 use lwk_place::WorldRank;
 
 /// The shared file pointer, and the lock of atomic mode. Ranks that read share the lock, a rank that writes has it alone.
@@ -73,7 +73,7 @@ impl Answering for Answers {
     fn note_failure(&mut self, _: &Question, _: Error) {}
 }
 
-impl Engine {
+impl Files {
     /// Where a file's shared pointer is, in etypes. Errors: those of asking.
     pub(super) fn pointer_position(&mut self, words: SharedWords) -> Result<u64> {
         match words {
@@ -108,7 +108,7 @@ impl Engine {
         &mut self,
         words: SharedWords,
         exclude: bool,
-        work: impl FnOnce(&mut Engine) -> Result<R>,
+        work: impl FnOnce(&mut Files) -> Result<R>,
     ) -> Result<R> {
         match words {
             SharedWords::Mapped(control) => {

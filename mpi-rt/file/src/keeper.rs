@@ -3,15 +3,16 @@
 //! Whoever is about to open or delete a file calls the keeper first ([`lwk_path::Table::call`]): only then it listens, for a receive that is posted all the time
 //! would be in the way of its messages. It listens until all who have called have closed what they had opened. It answers when it makes progress.
 
-use super::access_mode::AccessMode;
-use super::system::{self, Descriptor};
-use crate::asking::{Answering, Question, zeroes};
-use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::KNOWN;
+use crate::access_mode::AccessMode;
+use crate::system::{self, Descriptor};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_rt::asking::{Answering, Question, zeroes};
+use lwk_mpi_rt::engine::Engine;
 use lwk_place::WorldRank;
 
 /// The keeper.
@@ -162,24 +163,21 @@ impl Answering for Keeper {
 
     /// All that the keeper is asked for is answered.
     fn note_failure(&mut self, _: &Question, _: Error) {}
+
+    fn is_over(&self) -> bool {
+        self.callers.get() == 0
+    }
 }
 
-impl Engine {
-    /// This rank has been called so often: it listens.
-    #[cold]
-    pub(crate) fn keep_files(&mut self, calls: u32) {
-        let callers = self.desk.callers.clone();
+/// This rank has been called so often: it listens.
+#[cold]
+pub(crate) fn listen(engine: &mut Engine, calls: u32) {
+    let known = KNOWN.of_mut(engine);
+    if let Some(callers) = known.callers.upgrade() {
         callers.set(callers.get() + calls);
-        if !core::mem::replace(&mut self.desk.keeps, true) {
-            self.answer_for(FILES, Box::new(Keeper { files: Vec::new(), callers }));
-        }
+        return;
     }
-
-    /// If all who have called are done, this rank listens no longer.
-    pub(crate) fn rest_keeper(&mut self) {
-        if self.desk.keeps && self.desk.callers.get() == 0 {
-            self.desk.keeps = false;
-            self.stop_answering(FILES);
-        }
-    }
+    let callers = Rc::new(Cell::new(calls));
+    known.callers = Rc::downgrade(&callers);
+    engine.answer_for(FILES, Box::new(Keeper { files: Vec::new(), callers }));
 }

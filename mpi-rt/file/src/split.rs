@@ -1,12 +1,12 @@
 //! Split collectives (MPI-5.0, section 14.4.5): the first half moves the data, the second tells how it went.
 
-use super::access::{AccessPosition, Direction};
-use super::transfer::Buffer;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::status::Status;
+use crate::Files;
+use crate::access::{AccessPosition, Direction};
+use crate::transfer::Buffer;
 use core::mem::{Discriminant, discriminant};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::status::Status;
 
 /// A split collective that has begun.
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +16,11 @@ pub(super) struct Begun {
     status: Status,
 }
 
-impl Engine {
-    /// The first half. Errors: as for [`Engine::file_transfer`], and then nothing has begun; `IO` if one is under way already.
+impl Files {
+    /// The first half. Errors: as for [`Files::file_transfer`], and then nothing has begun; `IO` if one is under way already.
     ///
     /// # Safety
-    /// As for [`Engine::file_transfer`].
+    /// As for [`Files::file_transfer`].
     pub unsafe fn file_begin(
         &mut self,
         file: Handle,

@@ -1,6 +1,6 @@
 //! Access modes (MPI-5.0, section 14.2.1): the bits, which of them go together, and what they allow.
 
-use crate::error::{Error, Result};
+use lwk_mpi_core::error::{Error, Result};
 
 /// The bits of `amode`, numbered as in the binary interface.
 pub mod bit {
