@@ -51,7 +51,7 @@ impl Engine {
     }
 
     /// Withdraws a receive that no message has been matched with; false if the request is anything else.
-    pub(crate) fn cancel_receive(&mut self, request: Handle) -> bool {
+    pub fn cancel_receive(&mut self, request: Handle) -> bool {
         if !self.handed.is_empty() {
             self.recall_request(request);
         }

@@ -316,7 +316,7 @@ impl Engine {
 
     /// The communicator with that handle; the predefined ones are there while the world model is (MPI-5.0, section 11.2). Errors: `COMM`.
     #[inline(always)]
-    pub(crate) fn communicator(&self, handle: Handle) -> Result<&Rc<Communicator>> {
+    pub fn communicator(&self, handle: Handle) -> Result<&Rc<Communicator>> {
         match handle.0 {
             abi::COMM_WORLD if self.has_world_model => Ok(&self.world),
             abi::COMM_SELF if self.has_world_model => Ok(&self.alone),

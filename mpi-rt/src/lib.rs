@@ -1,8 +1,8 @@
-//! The message passing runtime: an engine, and faces in front of it.
+//! The engine of message passing, below subsystems of their own ([`subsystem`]) and the faces.
 //!
-//! The engine knows everything: transports, matching, requests, communicators, collectives. Its calls take integers
+//! The engine knows transports, matching, requests, communicators, collectives, windows. Its calls take integers
 //! ([`handle::Handle`]) and raw buffers and return error classes ([`error::Error`]); their numbers are those of the MPI-5.0
-//! application binary interface ([`abi`]), so that a C face only converts arguments. [`mpi`] is the face for Rust.
+//! application binary interface ([`abi`]), so that a C face only converts arguments. `lwk_mpi` is the face for Rust.
 //!
 //! A rank is one thread, so the engine is one object behind [`engine::with`]; what peers reach lies in symmetric statics and
 //! in memory published through them. Nothing here panics on a caller's mistake: it is an error class.
@@ -35,7 +35,6 @@ mod handed;
 pub mod hardware;
 mod intercommunicator;
 mod joining;
-pub mod mpi;
 mod objects;
 pub mod operation;
 pub mod pack;

@@ -295,11 +295,11 @@ impl Engine {
 
     /// Whether there is such a request, complete or not.
     #[inline]
-    pub(crate) fn has_request(&self, request: Handle) -> bool {
+    pub fn has_request(&self, request: Handle) -> bool {
         self.compact.get(request).is_some() || self.requests.get(request).is_some()
     }
 
-    pub(crate) fn is_active(&self, request: Handle) -> Result<bool> {
+    pub fn is_active(&self, request: Handle) -> Result<bool> {
         if self.compact.get(request).is_some() {
             return Ok(true);
         }

@@ -17,9 +17,9 @@ mod sequences;
 
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::{ANY_SOURCE, ANY_TAG, Communicator, Mpi, Operation};
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::mpi::{ANY_SOURCE, ANY_TAG, Communicator, Mpi, Operation};
 use lwk_user::heap::GROWTH_BYTES;
 use lwk_user::{Env, job, println};
 

@@ -35,7 +35,7 @@ mod stress;
 #[path = "../mpi/types.rs"]
 mod types;
 
-use lwk_mpi_rt::mpi::Mpi;
+use lwk_mpi::Mpi;
 use lwk_user::{Env, job, println};
 
 lwk_user::entry!(main);

@@ -12,7 +12,7 @@ mod types;
 #[path = "../mpi/windows/mod.rs"]
 mod windows;
 
-use lwk_mpi_rt::mpi::Mpi;
+use lwk_mpi::Mpi;
 use lwk_user::{Env, job, println};
 
 lwk_user::entry!(main);

@@ -1,9 +1,9 @@
 //! Short forms of the engine's calls, on bytes and the world communicator.
 
 use alloc::vec::Vec;
+use lwk_mpi::Communicator;
 use lwk_mpi_rt::abi::{COMM_WORLD, datatype};
 use lwk_mpi_rt::engine::{Engine, with};
-use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::receive::ReceiveArguments;
 use lwk_mpi_rt::send::SendArguments;
 use lwk_mpi_rt::{Handle, Result};

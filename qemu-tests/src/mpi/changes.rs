@@ -4,7 +4,7 @@
 use crate::calls::{content, engine, neighbours, receiving, sending};
 use alloc::vec;
 use alloc::vec::Vec;
-use lwk_mpi_rt::mpi::Communicator;
+use lwk_mpi::Communicator;
 use lwk_mpi_rt::path::{PathId, WorldRank};
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::{Handle, Result};

@@ -2,8 +2,8 @@
 
 use crate::calls::{engine, sending};
 use alloc::vec;
+use lwk_mpi::Communicator;
 use lwk_mpi_rt::Result;
-use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::request::Mode;
 use lwk_user::println;
 

@@ -1,9 +1,9 @@
 //! Wrong arguments and wrong order of calls: the class the standard names, and nothing else happens.
 
 use crate::calls::{WORLD, engine, receiving, sending};
+use lwk_mpi::{ANY_SOURCE, Communicator, Mpi};
 use lwk_mpi_rt::abi::{TAG_UB, datatype, op};
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::mpi::{ANY_SOURCE, Communicator, Mpi};
 use lwk_mpi_rt::receive::ReceiveArguments;
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::send::SendArguments;

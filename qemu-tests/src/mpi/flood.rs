@@ -2,8 +2,8 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::{Communicator, Operation};
 use lwk_mpi_rt::Result;
-use lwk_mpi_rt::mpi::{Communicator, Operation};
 use lwk_user::clock::Instant;
 
 /// Messages of all senders together: far more than rings and queues hold.

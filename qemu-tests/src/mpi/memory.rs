@@ -1,8 +1,8 @@
 //! Memory of the transport: what the runtime says it uses is what its start takes from the heap, and `smartmap` stays small.
 
 use crate::calls::engine;
+use lwk_mpi::Communicator;
 use lwk_mpi_rt::Result;
-use lwk_mpi_rt::mpi::Communicator;
 use lwk_user::Errno;
 use lwk_user::abi::syscall::REPORT_BYTES;
 use lwk_user::syscall::{self, brk};

@@ -3,10 +3,10 @@
 use crate::calls::{WORLD, content, engine, neighbours, receiving, sending};
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::{ANY_SOURCE, ANY_TAG, Communicator, PROC_NULL};
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::mpi::{ANY_SOURCE, ANY_TAG, Communicator, PROC_NULL};
 use lwk_mpi_rt::probe::Matched;
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::wait::{Any, NULL};

@@ -2,12 +2,12 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::{Communicator, Operation};
 use lwk_mpi_rt::abi::{COMM_WORLD, datatype, op};
 use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 use lwk_mpi_rt::communicators;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::mpi::{Communicator, Operation};
 use lwk_mpi_rt::{Handle, Result};
 
 /// A call, with its numbers of integers, and roots.

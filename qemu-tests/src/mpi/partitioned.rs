@@ -4,9 +4,9 @@ use crate::calls::{content, engine, neighbours, receiving, sending};
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_boot_tests::random::Random;
+use lwk_mpi::{ANY_SOURCE, Communicator, PROC_NULL};
 use lwk_mpi_rt::abi::datatype;
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::mpi::{ANY_SOURCE, Communicator, PROC_NULL};
 use lwk_mpi_rt::{Form, Result};
 
 pub fn run(world: Communicator) -> Result<()> {

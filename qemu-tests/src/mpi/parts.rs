@@ -2,11 +2,11 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::Communicator;
 use lwk_mpi_rt::abi::{COMM_WORLD, IN_PLACE, datatype, op};
 use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::{Handle, Result};
 
 const WORLD: Handle = Handle(COMM_WORLD);

@@ -4,7 +4,7 @@
 use crate::calls::{WORLD, content, engine, neighbours, receiving, sending};
 use alloc::vec;
 use alloc::vec::Vec;
-use lwk_mpi_rt::mpi::{ANY_SOURCE, ANY_TAG, Communicator};
+use lwk_mpi::{ANY_SOURCE, ANY_TAG, Communicator};
 use lwk_mpi_rt::receive::ReceiveArguments;
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::wait::NULL;

@@ -9,9 +9,9 @@ use lwk_mpi_rt::abi::{COMM_WORLD, IN_PLACE, datatype, op};
 use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 
 use lwk_boot_tests::random::{self, Random};
+use lwk_mpi::Communicator;
 use lwk_mpi_rt::communicators;
 use lwk_mpi_rt::engine::with;
-use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::operation::UserFunction;
 use lwk_mpi_rt::{Form, Handle, Result};
 use lwk_user::{job, println};

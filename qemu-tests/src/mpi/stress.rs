@@ -7,8 +7,8 @@
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::{ANY_SOURCE, ANY_TAG, Communicator};
 use lwk_mpi_rt::Result;
-use lwk_mpi_rt::mpi::{ANY_SOURCE, ANY_TAG, Communicator};
 use lwk_mpi_rt::request::Mode;
 use lwk_user::{job, println};
 

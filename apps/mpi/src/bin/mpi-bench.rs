@@ -23,7 +23,7 @@ use bench::{
 };
 use lwk_apps::cli::{Argument, Cli};
 use lwk_apps::json;
-use lwk_mpi_rt::mpi::Mpi;
+use lwk_mpi::Mpi;
 use lwk_user::abi::runtime::TRANSPORTS;
 use lwk_user::{Env, job, println};
 

@@ -209,7 +209,7 @@ fn skewed(bench: &Bench, bytes: usize, computing_ns: u64) -> Result<(f64, u64)> 
 /// turns, each message acknowledged before the next. Rank 0 does not know whose turn it is. Time from a message to its
 /// acknowledgement.
 pub fn discovery(bench: &Bench) -> Result<Table> {
-    use lwk_mpi_rt::mpi::ANY_SOURCE;
+    use lwk_mpi::ANY_SOURCE;
     let (mut rows, mut wrong) = (Vec::new(), 0);
     for bytes in bench.sizes(1, 64 << 10) {
         let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);

@@ -4,9 +4,9 @@ use super::point_to_point::table;
 use super::{Bench, Row, Table, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::Operation;
 use lwk_mpi_rt::collective::Call;
 use lwk_mpi_rt::engine::with;
-use lwk_mpi_rt::mpi::Operation;
 use lwk_mpi_rt::{Handle, Result, abi};
 
 /// Time of a barrier in microseconds (`osu_barrier`); one row, whose size is 0.

@@ -5,8 +5,8 @@ use super::point_to_point::{Pair, TAG, filled, mismatches, ping_pong, table};
 use super::{Bench, Row, Table, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::Operation;
 use lwk_mpi_rt::Result;
-use lwk_mpi_rt::mpi::Operation;
 
 /// Bytes of the messages by which latency is measured, and bandwidth.
 const SHORT: usize = 8;

@@ -3,9 +3,9 @@
 use super::point_to_point::table;
 use super::{Bench, Row, Table};
 use alloc::vec;
+use lwk_mpi::Operation;
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::engine::with;
-use lwk_mpi_rt::mpi::Operation;
 use lwk_mpi_rt::path::Memory;
 
 /// Memory of the transport in all ranks together, as it has really started (dissertation, figure 3.5).

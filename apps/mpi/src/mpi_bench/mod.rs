@@ -21,8 +21,8 @@ pub mod tiling;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use floor::Floor;
+use lwk_mpi::{Communicator, Mpi};
 use lwk_mpi_rt::Result;
-use lwk_mpi_rt::mpi::{Communicator, Mpi};
 use lwk_user::clock::{ticks_ordered, ticks_per_second};
 use lwk_user::{job, println};
 

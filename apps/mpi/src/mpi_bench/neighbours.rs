@@ -6,7 +6,7 @@ use super::point_to_point::table;
 use super::{Bench, Row, Table, microseconds, pattern};
 use alloc::vec;
 use alloc::vec::Vec;
-use lwk_mpi_rt::mpi::Communicator;
+use lwk_mpi::Communicator;
 use lwk_mpi_rt::{Error, Result};
 
 /// The largest part of a neighbour, in bytes.

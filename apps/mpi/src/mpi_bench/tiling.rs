@@ -5,7 +5,7 @@ use super::patterns::neighbours;
 use super::point_to_point::{TAG, table};
 use super::{Bench, Row, Table, microseconds};
 use alloc::vec::Vec;
-use lwk_mpi_rt::mpi::Operation;
+use lwk_mpi::Operation;
 use lwk_mpi_rt::{Error, Result};
 
 /// Bytes of a rank's data, as far as its memory goes: beyond a core's own caches. The document has 64 MB.

@@ -2,9 +2,9 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::Element;
 use lwk_mpi_rt::abi::COMM_WORLD;
 use lwk_mpi_rt::engine::{Engine, with};
-use lwk_mpi_rt::mpi::Element;
 use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Handle, Result};
 

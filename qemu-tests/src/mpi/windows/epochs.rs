@@ -2,9 +2,9 @@
 
 use super::calls::{Win, engine};
 use alloc::vec::Vec;
+use lwk_mpi::{Communicator, Operation};
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::{PROC_NULL, mode, op};
-use lwk_mpi_rt::mpi::{Communicator, Operation};
 use lwk_mpi_rt::window::LockKind;
 use lwk_user::Rank;
 use lwk_user::wait::Poll;

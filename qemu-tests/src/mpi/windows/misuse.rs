@@ -3,9 +3,9 @@
 use super::calls::{WORLD, Win, buffer, engine, place};
 use super::kinds::some_are_out_of_reach;
 use alloc::vec;
+use lwk_mpi::Communicator;
 use lwk_mpi_rt::abi::{datatype, mode, op};
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Form, Handle, Result};
 use lwk_user::Rank;

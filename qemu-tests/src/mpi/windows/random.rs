@@ -5,9 +5,9 @@ use super::calls::{Win, engine};
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_boot_tests::random::{self, Random};
+use lwk_mpi::Communicator;
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::op;
-use lwk_mpi_rt::mpi::Communicator;
 use lwk_mpi_rt::window::LockKind;
 use lwk_user::{Rank, println};
 

@@ -5,10 +5,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::ops::AddAssign;
+use lwk_mpi::{Communicator, Element};
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::{datatype, op};
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::mpi::{Communicator, Element};
 use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
 
 const ROUNDS: usize = 400;

@@ -2,11 +2,11 @@
 
 use super::Mpi;
 use super::communicator::Communicator;
-use crate::buffered::Owner;
-use crate::engine::with;
-use crate::error::{Error, Result};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use lwk_mpi_rt::buffered::Owner;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::{Error, Result};
 
 /// A buffer for buffered sends. Dropping it waits until all its messages are gone.
 pub struct AttachedBuffer<'mpi> {

@@ -10,10 +10,10 @@ use super::operation::Reduction;
 use super::persistent::Persistent;
 use super::request::{Lent, Request};
 use super::scope::Scope;
-use crate::collective::Call;
-use crate::engine::with;
-use crate::error::Result;
-use crate::handle::Handle;
+use lwk_mpi_rt::collective::Call;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::Result;
+use lwk_mpi_rt::handle::Handle;
 
 /// A request that uses a buffer to send and one to receive into.
 pub type Both<'scope, S, R> = Request<'scope, (&'scope S, &'scope mut R)>;

@@ -8,7 +8,7 @@ use super::communicator::Communicator;
 use super::persistent::Persistent;
 use super::request::{Lent, Request};
 use super::scope::Scope;
-use crate::error::Result;
+use lwk_mpi_rt::error::Result;
 
 impl Communicator<'_> {
     /// Sends a buffer of any kind to each neighbour, and receives one from each. Errors: `ARG` if their numbers are not the neighbours'.

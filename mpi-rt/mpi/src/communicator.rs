@@ -2,15 +2,15 @@
 //! group, and rooted collectives take [`ROOT`](super::ROOT) and [`PROC_NULL`](super::PROC_NULL) in the root's group.
 
 use super::Mpi;
-use crate::abi::{self, topology};
-use crate::communicators::{self, Comparison};
-use crate::engine::with;
-use crate::error::{Error, Result};
-use crate::group::Group;
-use crate::handle::Handle;
-use crate::hardware::{Level, RESOURCE_KEY};
-use crate::info::Info;
 use core::marker::PhantomData;
+use lwk_mpi_rt::abi::{self, topology};
+use lwk_mpi_rt::communicators::{self, Comparison};
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::{Error, Result};
+use lwk_mpi_rt::group::Group;
+use lwk_mpi_rt::handle::Handle;
+use lwk_mpi_rt::hardware::{Level, RESOURCE_KEY};
+use lwk_mpi_rt::info::Info;
 
 /// A communicator. One that has been freed answers `COMM`.
 #[derive(Clone, Copy)]

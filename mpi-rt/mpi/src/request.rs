@@ -1,13 +1,13 @@
 //! Requests: operations of a scope that have begun (MPI-5.0, section 3.7). One that is dropped goes on, and the scope waits for it.
 
 use super::scope::{Pending, exists};
-use crate::engine::with;
-use crate::error::Result;
-use crate::handle::Handle;
-use crate::status::Status;
-use crate::wait::{Any, DONE, NULL};
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::Result;
+use lwk_mpi_rt::handle::Handle;
+use lwk_mpi_rt::status::Status;
+use lwk_mpi_rt::wait::{Any, DONE, NULL};
 
 /// References that are lent to an operation. (As `MaybeUninit`: while it is moved about, nobody asserts that what it refers to is not written.)
 pub(super) struct Lent<B>(MaybeUninit<B>);
@@ -149,7 +149,7 @@ pub fn test_some<B>(requests: &mut [Request<'_, B>]) -> Result<Option<Vec<(usize
 /// Lets a call of the engine look at the handles, and notes which of them it has completed.
 fn among<B, R>(
     requests: &mut [Request<'_, B>],
-    call: impl FnOnce(&mut crate::engine::Engine, &mut [Handle]) -> Result<R>,
+    call: impl FnOnce(&mut lwk_mpi_rt::engine::Engine, &mut [Handle]) -> Result<R>,
 ) -> Result<R> {
     let mut handles: Vec<Handle> = requests.iter().map(|request| request.handle).collect();
     let outcome = with(|engine| call(engine, &mut handles));

@@ -2,17 +2,17 @@
 
 use super::buffer::{Buffer, BufferMut};
 use super::communicator::Communicator;
-use crate::collective::BufferArgument;
-use crate::engine::with;
-use crate::error::Result;
-use crate::handle::Handle;
-use crate::probe::Matched;
-use crate::receive::ReceiveArguments;
-use crate::request::Mode;
-use crate::send::SendArguments;
-use crate::short;
-use crate::status::Status;
 use core::marker::PhantomData;
+use lwk_mpi_rt::collective::BufferArgument;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::Result;
+use lwk_mpi_rt::handle::Handle;
+use lwk_mpi_rt::probe::Matched;
+use lwk_mpi_rt::receive::ReceiveArguments;
+use lwk_mpi_rt::request::Mode;
+use lwk_mpi_rt::send::SendArguments;
+use lwk_mpi_rt::short;
+use lwk_mpi_rt::status::Status;
 
 #[inline]
 pub(super) fn sending(part: BufferArgument, target: i32, tag: i32, communicator: Handle) -> SendArguments {

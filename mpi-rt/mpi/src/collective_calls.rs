@@ -4,13 +4,13 @@
 use super::buffer::{Buffer, BufferMut};
 use super::element::Element;
 use super::operation::Reduction;
-use crate::abi::{IN_PLACE, ROOT};
-use crate::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
-use crate::engine::with;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
 use alloc::vec::Vec;
 use core::ptr::{null, null_mut, without_provenance, without_provenance_mut};
+use lwk_mpi_rt::abi::{IN_PLACE, ROOT};
+use lwk_mpi_rt::collective::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::{Error, Result};
+use lwk_mpi_rt::handle::Handle;
 
 /// Counts and displacements of parts, in items.
 pub(super) struct Varying {
@@ -93,7 +93,7 @@ fn in_place() -> BufferArgument {
     BufferArgument {
         address: without_provenance_mut(IN_PLACE),
         count: 0,
-        datatype: crate::abi::datatype::BYTE,
+        datatype: lwk_mpi_rt::abi::datatype::BYTE,
     }
 }
 
@@ -384,7 +384,7 @@ fn over_itself<T: Element>(buffer: &mut [T], operation: impl Reduction<T>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mpi::Operation;
+    use crate::Operation;
 
     #[test]
     fn a_buffer_of_nothing_is_not_in_place() {

@@ -1,11 +1,11 @@
 //! Persistent requests: operations that are started again and again (MPI-5.0, section 3.9). Their buffers can be used while they are not active.
 
 use super::request::Lent;
-use crate::engine::with;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::status::Status;
 use core::marker::PhantomData;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::{Error, Result};
+use lwk_mpi_rt::handle::Handle;
+use lwk_mpi_rt::status::Status;
 
 /// An operation that can be started. It ends with its scope.
 pub struct Persistent<'scope, B> {

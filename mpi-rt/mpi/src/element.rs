@@ -1,7 +1,7 @@
 //! Rust types that are predefined datatypes of MPI (MPI-5.0, section 3.2.2): the numbers, and numbers with a place.
 
-use crate::abi::datatype;
-use crate::status::Counted;
+use lwk_mpi_core::abi::datatype;
+use lwk_mpi_core::status::Counted;
 
 mod sealed {
     /// Only this module says what an element is.
@@ -17,7 +17,7 @@ pub unsafe trait Element: Copy + Counted + sealed::Sealed + 'static {
     const DATATYPE: u64;
 }
 
-/// A value and where it is, for [`Operation::MinLoc`](super::Operation::MinLoc) and `MaxLoc` (MPI-5.0, section 6.9.4).
+/// A value and where it is, for [`Operation::MinLoc`](crate::Operation::MinLoc) and `MaxLoc` (MPI-5.0, section 6.9.4).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Located<V> {

@@ -1,10 +1,10 @@
 //! Topologies (MPI-5.0, chapter 8): grids, graphs, and graphs of which each rank knows its own neighbours.
 
 use super::communicator::Communicator;
-use crate::engine::with;
-use crate::error::{Error, Result};
-use crate::topology::{Cartesian, DistributedGraph};
 use alloc::vec::Vec;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::{Error, Result};
+use lwk_mpi_rt::topology::{Cartesian, DistributedGraph};
 
 impl<'mpi> Communicator<'mpi> {
     /// A grid of the first ranks, periodic in some dimensions; `None` for ranks that are left over. All ranks must call it. Errors: `DIMS` if it is

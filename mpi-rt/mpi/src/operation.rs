@@ -1,13 +1,13 @@
 //! Reductions (MPI-5.0, section 6.9): the predefined ones, and closures of the program.
 
 use super::element::Element;
-use crate::abi::op;
-use crate::engine::with;
-use crate::error::Result;
-use crate::handle::Handle;
-use crate::operation::UserFunction;
 use alloc::rc::Rc;
 use core::marker::PhantomData;
+use lwk_mpi_rt::abi::op;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::Result;
+use lwk_mpi_rt::handle::Handle;
+use lwk_mpi_rt::operation::UserFunction;
 
 /// Predefined reductions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

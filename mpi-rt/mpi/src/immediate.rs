@@ -6,10 +6,10 @@ use super::persistent::Persistent;
 use super::point_to_point::{Message, receiving, sending};
 use super::request::{Lent, Request};
 use super::scope::Scope;
-use crate::error::Result;
-use crate::request::Mode;
-use crate::short;
-use crate::wait::DONE;
+use lwk_mpi_rt::error::Result;
+use lwk_mpi_rt::request::Mode;
+use lwk_mpi_rt::short;
+use lwk_mpi_rt::wait::DONE;
 
 impl<'scope> Scope<'scope, '_> {
     /// Begins a send. Errors: as for [`Communicator::send`](super::Communicator::send).

@@ -45,11 +45,11 @@ pub unsafe trait Record: Copy + 'static {
     const FIELDS: &'static [Field];
 }
 
-/// Defines a structure that can be sent through a [`Datatype`](crate::mpi::Datatype):
+/// Defines a structure that can be sent through a [`Datatype`](crate::Datatype):
 ///
 /// ```no_run
-/// # use lwk_mpi_rt::{Result, mpi::{Communicator, Datatype}};
-/// lwk_mpi_rt::record! {
+/// # use lwk_mpi::{Communicator, Datatype, Result};
+/// lwk_mpi::record! {
 ///     /// Where something is, and which.
 ///     pub struct Particle {
 ///         pub number: u32,
@@ -66,16 +66,16 @@ pub unsafe trait Record: Copy + 'static {
 /// Fields of other types are refused:
 ///
 /// ```compile_fail,E0277
-/// lwk_mpi_rt::record! { struct Flag { set: bool } }
+/// lwk_mpi::record! { struct Flag { set: bool } }
 /// ```
 ///
 /// And nobody says without `unsafe` what a type of his own is made of:
 ///
 /// ```compile_fail,E0200
 /// struct Flag(bool);
-/// impl lwk_mpi_rt::mpi::FieldType for Flag {
+/// impl lwk_mpi::FieldType for Flag {
 ///     const COUNT: usize = 1;
-///     const DATATYPE: u64 = <u8 as lwk_mpi_rt::mpi::Element>::DATATYPE;
+///     const DATATYPE: u64 = <u8 as lwk_mpi::Element>::DATATYPE;
 /// }
 /// ```
 #[macro_export]
@@ -91,11 +91,11 @@ macro_rules! record {
         }
 
         // SAFETY: the fields' own offsets; their types are elements, or arrays of them, of which any bytes are values.
-        unsafe impl $crate::mpi::Record for $name {
-            const FIELDS: &'static [$crate::mpi::Field] = &[$($crate::mpi::Field {
+        unsafe impl $crate::Record for $name {
+            const FIELDS: &'static [$crate::Field] = &[$($crate::Field {
                 offset: ::core::mem::offset_of!($name, $field),
-                count: <$type as $crate::mpi::FieldType>::COUNT,
-                datatype: <$type as $crate::mpi::FieldType>::DATATYPE,
+                count: <$type as $crate::FieldType>::COUNT,
+                datatype: <$type as $crate::FieldType>::DATATYPE,
             }),*];
         }
     };

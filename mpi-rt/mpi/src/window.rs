@@ -8,13 +8,13 @@ use super::Mpi;
 use super::communicator::Communicator;
 use super::element::Element;
 use super::operation::Operation;
-use crate::abi::mode;
-use crate::engine::with;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::window::{self, Buffer, LockKind, TargetBuffer};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use lwk_mpi_rt::abi::mode;
+use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::error::{Error, Result};
+use lwk_mpi_rt::handle::Handle;
+use lwk_mpi_rt::window::{self, Buffer, LockKind, TargetBuffer};
 use lwk_place::WorldRank;
 
 /// A window with as many elements in each rank as the rank has asked for. One that is dropped instead of [freed](Window::free) stays, with its

@@ -1,8 +1,8 @@
 //! What messages are made of: elements, arrays, slices and vectors of them, and memory seen through a [`Datatype`](super::Datatype).
 
 use super::element::Element;
-use crate::collective::BufferArgument;
 use alloc::vec::Vec;
+use lwk_mpi_rt::collective::BufferArgument;
 
 /// Memory that can be sent.
 ///

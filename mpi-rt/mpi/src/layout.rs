@@ -4,13 +4,13 @@
 use super::buffer::{Buffer, BufferMut};
 use super::element::Element;
 use super::record::Record;
-use crate::collective::BufferArgument;
-use crate::engine::{Engine, with};
-use crate::error::{Error, Result};
-use crate::handle::Handle;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use lwk_datatype::Form;
+use lwk_mpi_rt::collective::BufferArgument;
+use lwk_mpi_rt::engine::{Engine, with};
+use lwk_mpi_rt::error::{Error, Result};
+use lwk_mpi_rt::handle::Handle;
 
 /// `MPI_ORDER_C`.
 const ORDER_C: i32 = 0xc;

@@ -6,14 +6,14 @@
 //! for. At its end it waits for them; after an error or a panic it first cancels receives that no message has matched.
 
 use super::communicator::Communicator;
-use crate::engine::{Engine, with};
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::local::RankLocal;
-use crate::wait::DONE;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use core::marker::PhantomData;
+use lwk_mpi_rt::engine::{Engine, with};
+use lwk_mpi_rt::error::{Error, Result};
+use lwk_mpi_rt::handle::Handle;
+use lwk_mpi_rt::local::RankLocal;
+use lwk_mpi_rt::wait::DONE;
 
 /// Where operations begin that go on. It is handed to the body of [`Communicator::scope`].
 #[derive(Clone, Copy)]
