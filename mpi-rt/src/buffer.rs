@@ -11,7 +11,7 @@ const FIRST_PAGE: usize = 4096;
 
 /// Whether nothing can lie at the address.
 #[inline(always)]
-pub(crate) fn is_none(address: *const u8) -> bool {
+pub fn is_none(address: *const u8) -> bool {
     address.addr() < FIRST_PAGE
 }
 
@@ -40,7 +40,7 @@ impl Engine {
     /// Refuses a buffer of `count` items that begins in the first page, which is never mapped: a null pointer, or `MPI_IN_PLACE` where
     /// the call does not take it. Errors: `BUFFER`.
     #[inline(always)]
-    pub(crate) fn check_buffer(&self, address: *const u8, count: i64, datatype: u64) -> Result<()> {
+    pub fn check_buffer(&self, address: *const u8, count: i64, datatype: u64) -> Result<()> {
         if !is_none(address) || count <= 0 {
             return Ok(());
         }

@@ -177,7 +177,7 @@ impl Communicator {
 
     /// Rank among the peers of a world rank that is one.
     #[inline]
-    pub(crate) fn rank_of(&self, world_rank: WorldRank) -> i32 {
+    pub fn rank_of(&self, world_rank: WorldRank) -> i32 {
         match &self.ranks {
             None => world_rank.0 as i32,
             Some(ranks) => ranks.get(world_rank.index()).copied().unwrap_or(PROC_NULL),

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::error_handler;
 use crate::group::Group;
 use crate::handle::Handle;
-use crate::object::{self, Object};
+use crate::object::Object;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_place::{CommRank, WorldRank};
@@ -61,7 +61,7 @@ pub fn free(communicator: Handle) -> Result<()> {
         return Err(Error::COMM);
     }
     attribute::delete_all(Object::communicator(communicator))?;
-    object::forget(Object::communicator(communicator));
+    lwk_mpi_core::forget(Object::communicator(communicator));
     with(|engine| {
         let it = engine.communicators.remove(communicator).ok_or(Error::COMM)?;
         engine.retire_communicator(it)

@@ -44,7 +44,7 @@ const fn dense() -> [u8; PREDEFINED] {
 
 /// Bytes of a predefined type without holes; 0 for any other handle.
 #[inline(always)]
-pub(crate) fn dense_bytes(handle: u64) -> usize {
+pub fn dense_bytes(handle: u64) -> usize {
     match DENSE.get(handle.wrapping_sub(number::NULL) as usize) {
         Some(bytes) => *bytes as usize,
         None => 0,
@@ -112,7 +112,7 @@ impl Engine {
     }
 
     /// The same of `count` items: where there are none, programs pass `MPI_DATATYPE_NULL`, and other libraries take it. Errors: `TYPE`.
-    pub(crate) fn datatype_of(&self, count: i64, handle: u64) -> Result<&Datatype> {
+    pub fn datatype_of(&self, count: i64, handle: u64) -> Result<&Datatype> {
         if (count, handle) != (0, number::NULL) {
             return self.datatype(handle);
         }

@@ -27,7 +27,6 @@ use crate::report;
 use crate::request::Request;
 use crate::session;
 use crate::waiting::Waiting;
-use crate::window::Window;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
@@ -51,8 +50,6 @@ pub struct Engine {
     pub(crate) size: u32,
     /// How often the sends under way have been looked at.
     pub(crate) scans: u32,
-    /// Flushes, which now and then make progress.
-    pub(crate) flushes: u32,
     pub(crate) deferred_count: usize,
     pub(crate) world: Rc<Communicator>,
     /// Sends that the transport has under way.
@@ -95,9 +92,6 @@ pub struct Engine {
     /// Operations that the program made.
     pub(crate) operations: handle::Table<Rc<UserOperation>>,
     pub(crate) last_kernel: LastKernel,
-    pub(crate) windows: handle::Table<Window>,
-    /// Targets of windows that have been told what they are not known to have taken in.
-    pub(crate) unheard: u32,
     /// Whether the world model has been started and not ended.
     pub(crate) has_world_model: bool,
     pub(crate) alone: Rc<Communicator>,
@@ -301,9 +295,6 @@ impl Engine {
             left_posts: Rc::default(),
             operations: handle::Table::of(Kind::Operation),
             last_kernel: LastKernel::new(None),
-            windows: handle::Table::of(Kind::Window),
-            flushes: 0,
-            unheard: 0,
             has_world_model: false,
             world: Rc::new(world),
             alone: Rc::new(alone),

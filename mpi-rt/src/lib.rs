@@ -1,6 +1,6 @@
 //! The engine of message passing, below subsystems of their own ([`subsystem`]) and the faces.
 //!
-//! The engine knows transports, matching, requests, communicators, collectives, windows. Its calls take integers
+//! The engine knows transports, matching, requests, communicators, collectives. Its calls take integers
 //! ([`handle::Handle`]) and raw buffers and return error classes ([`error::Error`]); their numbers are those of the MPI-5.0
 //! application binary interface ([`abi`]), so that a C face only converts arguments. `lwk_mpi` is the face for Rust.
 //!
@@ -54,11 +54,10 @@ pub mod topology;
 mod type_constructors;
 pub mod wait;
 pub mod waiting;
-pub mod window;
 
 pub use lwk_datatype::{Distribution, Form};
 pub use lwk_mpi_core::{
-    Error, Handle, Result, abi, attribute, error, error_code, error_handler, handle, info, local, name,
-    object, status,
+    Error, Handle, Result, abi, attribute, error, error_code, error_handler, forget, handle, info, local,
+    name, object, status,
 };
 pub use lwk_path as path;

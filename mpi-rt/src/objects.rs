@@ -6,20 +6,13 @@ use crate::engine::with;
 use crate::error::{Error, Result};
 use crate::handle::Kind;
 use crate::object::{self, Object, Owner};
-use crate::{error_code, session, window};
+use crate::{error_code, session};
 use lwk_primitive::own::Own;
 use lwk_user::job;
 
 /// The kinds of objects that the engine has.
-const KINDS: [Kind; 7] = [
-    Kind::Communicator,
-    Kind::Group,
-    Kind::Datatype,
-    Kind::Session,
-    Kind::Operation,
-    Kind::Request,
-    Kind::Window,
-];
+const KINDS: [Kind; 6] =
+    [Kind::Communicator, Kind::Group, Kind::Datatype, Kind::Session, Kind::Operation, Kind::Request];
 
 // What predefined attributes point to: C has the addresses.
 static TAG_UB_VALUE: Own<i32> = Own::<i32>::new(TAG_UB);
@@ -46,7 +39,6 @@ fn has(object: Object) -> Result<bool> {
             Kind::Session => session::exists(object.handle),
             Kind::Operation => engine.op_commutes(object.handle.0).is_ok(),
             Kind::Request => engine.has_request(object.handle),
-            Kind::Window => engine.win_check(object.handle).is_ok(),
             _ => false,
         })
     })
@@ -54,9 +46,6 @@ fn has(object: Object) -> Result<bool> {
 
 /// Communicators that come from sessions have the largest tag only.
 fn attribute(object: Object, number: i32) -> Result<Option<usize>> {
-    if object.kind == Kind::Window {
-        return window::attribute(object.handle, number);
-    }
     if object.kind != Kind::Communicator {
         return Err(Error::KEYVAL);
     }

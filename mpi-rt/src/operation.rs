@@ -12,7 +12,7 @@ use alloc::rc::Rc;
 use core::cell::Cell;
 use lwk_copy::copy;
 use lwk_datatype::Predefined;
-pub(crate) use lwk_datatype::op::Kernel;
+pub use lwk_datatype::op::Kernel;
 use lwk_datatype::op::{Op, combine as combine_rare, kernel};
 
 /// The predefined operation and datatype that were used last, and their kernel. (Fortran's parameterized types are never freed,
@@ -37,7 +37,7 @@ pub struct UserOperation {
 
 /// What combines elements of one datatype.
 #[derive(Clone)]
-pub(crate) enum Combiner {
+pub enum Combiner {
     Fast(Kernel),
     Rare(Op, Predefined),
     User(Rc<UserOperation>),
@@ -45,7 +45,7 @@ pub(crate) enum Combiner {
 
 /// An operation on a datatype.
 #[derive(Clone)]
-pub(crate) struct Operation {
+pub struct Operation {
     pub combiner: Combiner,
     /// Handle of the datatype, for the program's functions.
     pub datatype: u64,
@@ -136,7 +136,7 @@ impl Engine {
 
     /// An operation on a datatype. Errors: `OP` if there is no such operation, or not on this type; `TYPE`.
     #[inline]
-    pub(crate) fn operation(&self, operation: u64, datatype: u64) -> Result<Operation> {
+    pub fn operation(&self, operation: u64, datatype: u64) -> Result<Operation> {
         match self.last_kernel.get() {
             Some(((op, on), kernel)) if (op, on) == (operation, datatype) => {
                 Ok(Operation { combiner: Combiner::Fast(kernel), datatype })

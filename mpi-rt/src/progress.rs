@@ -18,7 +18,7 @@ pub(crate) const BATCH: usize = 64;
 
 impl Engine {
     /// Takes in messages of all peers and pushes on all sends.
-    pub(crate) fn progress(&mut self) {
+    pub fn progress(&mut self) {
         self.progress_except(None);
     }
 

@@ -13,7 +13,7 @@ use crate::group::Group;
 use crate::handle::{Handle, Kind, Table};
 use crate::info::{self, Info};
 use crate::local::RankLocal;
-use crate::object::{self, Object};
+use crate::object::Object;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use lwk_place::WorldRank;
@@ -124,7 +124,7 @@ pub fn finalize(session: Handle) -> Result<()> {
         engine.finish_transfers();
         engine.drop_buffer(Owner::Session(session))
     })?;
-    object::forget(Object::session(session));
+    lwk_mpi_core::forget(Object::session(session));
     let last = models(|it| {
         it.sessions.remove(session);
         Ok(!it.in_use())

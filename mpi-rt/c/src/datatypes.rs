@@ -162,7 +162,7 @@ mpi! {
             attribute::delete_all(Object::datatype(Handle(handle)))?;
         }
         with(|engine| engine.type_free(handle))?;
-        object::forget(Object::datatype(Handle(handle)));
+        lwk_mpi_rt::forget(Object::datatype(Handle(handle)));
         conversions::forget(handle);
         give(datatype, number::NULL)
     }

@@ -20,6 +20,7 @@ const STANDARD: (c_int, c_int) = (5, 0);
 /// What comes before each start of the runtime: it is shown the environment, and the subsystems over the engine make themselves known.
 pub(crate) fn before_start() {
     variables::show();
+    lwk_mpi_window::start();
     lwk_mpi_file::start();
 }
 

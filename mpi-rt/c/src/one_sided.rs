@@ -5,11 +5,10 @@ use crate::{conversions, mpi};
 use alloc::vec::Vec;
 use core::ffi::{c_int, c_void};
 use lwk_mpi_rt::abi::WIN_NULL;
-use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::info::{self, Info as Hints};
 use lwk_mpi_rt::path::WorldRank;
-use lwk_mpi_rt::window::{self, Buffer, LockKind, TargetBuffer, hints};
 use lwk_mpi_rt::{Error, Handle, Result};
+use lwk_mpi_window::{self as window, Buffer, LockKind, TargetBuffer, hints, with};
 
 type Win = u64;
 type Group = u64;
@@ -45,7 +44,7 @@ unsafe fn make(
         return Err(Error::ARG);
     }
     let (window, base) = how(&wanted)?;
-    with(|engine| engine.win_set_info(window, &wanted))?;
+    with(|windows| windows.win_set_info(window, &wanted))?;
     // SAFETY: `win` and `baseptr`'s place are not null (checked above), so they are writable (this function's
     // contract).
     unsafe {
@@ -58,7 +57,7 @@ unsafe fn make(
 
 /// The world ranks of a group.
 fn members(group: Group) -> Result<Vec<WorldRank>> {
-    with(|engine| Ok(engine.group(Handle(group))?.members().to_vec()))
+    with(|windows| Ok(windows.group(Handle(group))?.members().to_vec()))
 }
 
 /// # Safety
@@ -86,14 +85,14 @@ unsafe fn named(win: *const Win) -> Win {
 mpi! {
     fn Win_create + Win_create_c<N>(base: *mut c_void, size: Aint, disp_unit: N, info: Info, comm: Comm, win: *mut Win) on Comm(comm) {
         make(info, None, win, |_| {
-            let made = with(|engine| engine.win_create(base.cast(), size, disp_unit.wide(), Handle(comm)))?;
+            let made = with(|windows| windows.win_create(base.cast(), size, disp_unit.wide(), Handle(comm)))?;
             Ok((made, base.cast()))
         })
     }
 
     fn Win_allocate + Win_allocate_c<N>(size: Aint, disp_unit: N, info: Info, comm: Comm, baseptr: *mut c_void, win: *mut Win)
     on Comm(comm) {
-        make(info, Some(baseptr), win, |_| with(|engine| engine.win_allocate(size, disp_unit.wide(), Handle(comm))))
+        make(info, Some(baseptr), win, |_| with(|windows| windows.win_allocate(size, disp_unit.wide(), Handle(comm))))
     }
 
     fn Win_allocate_shared + Win_allocate_shared_c<N>(
@@ -101,25 +100,25 @@ mpi! {
     ) on Comm(comm) {
         make(info, Some(baseptr), win, |wanted| {
             let apart = hints::asks_noncontiguous(wanted);
-            with(|engine| engine.win_allocate_shared(size, disp_unit.wide(), apart, Handle(comm)))
+            with(|windows| windows.win_allocate_shared(size, disp_unit.wide(), apart, Handle(comm)))
         })
     }
 
     fn Win_create_dynamic(info: Info, comm: Comm, win: *mut Win) on Comm(comm) {
-        make(info, None, win, |_| Ok((with(|engine| engine.win_create_dynamic(Handle(comm)))?, core::ptr::null_mut())))
+        make(info, None, win, |_| Ok((with(|windows| windows.win_create_dynamic(Handle(comm)))?, core::ptr::null_mut())))
     }
 
     fn Win_attach(win: Win, base: *mut c_void, size: Aint) on Win(win) {
-        with(|engine| engine.win_attach(Handle(win), base.cast(), size))
+        with(|windows| windows.win_attach(Handle(win), base.cast(), size))
     }
 
     fn Win_detach(win: Win, base: *const c_void) on Win(win) {
-        with(|engine| engine.win_detach(Handle(win), base.cast()))
+        with(|windows| windows.win_detach(Handle(win), base.cast()))
     }
 
     fn Win_shared_query + Win_shared_query_c<N>(win: Win, rank: c_int, size: *mut Aint, disp_unit: *mut N, baseptr: *mut c_void)
     on Win(win) {
-        let shape = with(|engine| engine.win_shared_query(Handle(win), rank))?;
+        let shape = with(|windows| windows.win_shared_query(Handle(win), rank))?;
         give(size, shape.size as Aint)?;
         give_number(disp_unit, shape.unit as i64)?;
         give(baseptr.cast::<*mut u8>(), shape.base)
@@ -142,19 +141,19 @@ mpi! {
         if group.is_null() {
             return Err(Error::ARG);
         }
-        give(group, with(|engine| engine.win_group(Handle(win)))?.0)
+        give(group, with(|windows| windows.win_group(Handle(win)))?.0)
     }
 
     fn Win_set_info(win: Win, info: Info) on Win(win) {
         let wanted = info::content(Handle(info))?;
-        with(|engine| engine.win_set_info(Handle(win), &wanted))
+        with(|windows| windows.win_set_info(Handle(win), &wanted))
     }
 
     fn Win_get_info(win: Win, info_used: *mut Info) on Win(win) {
         if info_used.is_null() {
             return Err(Error::ARG);
         }
-        let used = with(|engine| engine.win_info(Handle(win)).cloned())?;
+        let used = with(|windows| windows.win_info(Handle(win)).cloned())?;
         give(info_used, info::insert(used)?.0)
     }
 }
@@ -166,7 +165,7 @@ mpi! {
     ) on Win(win) {
         let origin = buffer(origin_addr, origin_count, origin_datatype);
         let target = place((target_rank, target_disp, target_count, target_datatype));
-        with(|engine| engine.put(&origin, &target, Handle(win)))
+        with(|windows| windows.put(&origin, &target, Handle(win)))
     }
 
     fn Get + Get_c<N>(
@@ -175,7 +174,7 @@ mpi! {
     ) on Win(win) {
         let origin = buffer(origin_addr, origin_count, origin_datatype);
         let target = place((target_rank, target_disp, target_count, target_datatype));
-        with(|engine| engine.get(&origin, &target, Handle(win)))
+        with(|windows| windows.get(&origin, &target, Handle(win)))
     }
 
     fn Rput + Rput_c<N>(
@@ -184,7 +183,7 @@ mpi! {
     ) on Win(win) {
         let origin = buffer(origin_addr, origin_count, origin_datatype);
         let target = place((target_rank, target_disp, target_count, target_datatype));
-        requested(request, || with(|engine| engine.rput(&origin, &target, Handle(win))))
+        requested(request, || with(|windows| windows.rput(&origin, &target, Handle(win))))
     }
 
     fn Rget + Rget_c<N>(
@@ -193,7 +192,7 @@ mpi! {
     ) on Win(win) {
         let origin = buffer(origin_addr, origin_count, origin_datatype);
         let target = place((target_rank, target_disp, target_count, target_datatype));
-        requested(request, || with(|engine| engine.rget(&origin, &target, Handle(win))))
+        requested(request, || with(|windows| windows.rget(&origin, &target, Handle(win))))
     }
 
     fn Accumulate + Accumulate_c<N>(
@@ -202,7 +201,7 @@ mpi! {
     ) on Win(win) {
         let origin = buffer(origin_addr, origin_count, origin_datatype);
         let target = place((target_rank, target_disp, target_count, target_datatype));
-        with(|engine| engine.accumulate(&origin, &target, op, Handle(win)))
+        with(|windows| windows.accumulate(&origin, &target, op, Handle(win)))
     }
 
     fn Raccumulate + Raccumulate_c<N>(
@@ -211,7 +210,7 @@ mpi! {
     ) on Win(win) {
         let origin = buffer(origin_addr, origin_count, origin_datatype);
         let target = place((target_rank, target_disp, target_count, target_datatype));
-        requested(request, || with(|engine| engine.raccumulate(&origin, &target, op, Handle(win))))
+        requested(request, || with(|windows| windows.raccumulate(&origin, &target, op, Handle(win))))
     }
 
     fn Get_accumulate + Get_accumulate_c<N>(
@@ -222,7 +221,7 @@ mpi! {
         let origin = buffer(origin_addr, origin_count, origin_datatype);
         let result = buffer(result_addr, result_count, result_datatype);
         let target = place((target_rank, target_disp, target_count, target_datatype));
-        with(|engine| engine.get_accumulate(&origin, &result, &target, op, Handle(win)))
+        with(|windows| windows.get_accumulate(&origin, &result, &target, op, Handle(win)))
     }
 
     fn Rget_accumulate + Rget_accumulate_c<N>(
@@ -233,14 +232,14 @@ mpi! {
         let origin = buffer(origin_addr, origin_count, origin_datatype);
         let result = buffer(result_addr, result_count, result_datatype);
         let target = place((target_rank, target_disp, target_count, target_datatype));
-        requested(request, || with(|engine| engine.rget_accumulate(&origin, &result, &target, op, Handle(win))))
+        requested(request, || with(|windows| windows.rget_accumulate(&origin, &result, &target, op, Handle(win))))
     }
 
     fn Fetch_and_op(
         origin_addr: *const c_void, result_addr: *mut c_void, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win,
     ) on Win(win) {
         let (origin, result) = (origin_addr.cast(), result_addr.cast());
-        with(|engine| engine.fetch_and_op(origin, result, datatype, target_rank, target_disp, op, Handle(win)))
+        with(|windows| windows.fetch_and_op(origin, result, datatype, target_rank, target_disp, op, Handle(win)))
     }
 
     fn Compare_and_swap(
@@ -248,74 +247,74 @@ mpi! {
         target_rank: c_int, target_disp: Aint, win: Win,
     ) on Win(win) {
         let (origin, compare, result) = (origin_addr.cast(), compare_addr.cast(), result_addr.cast());
-        with(|engine| engine.compare_and_swap(origin, compare, result, datatype, target_rank, target_disp, Handle(win)))
+        with(|windows| windows.compare_and_swap(origin, compare, result, datatype, target_rank, target_disp, Handle(win)))
     }
 }
 
 mpi! {
     fn Win_fence(assertions: c_int, win: Win) on Win(win) {
-        with(|engine| engine.win_fence(assertions, Handle(win)))
+        with(|windows| windows.win_fence(assertions, Handle(win)))
     }
 
     fn Win_post(group: Group, assertions: c_int, win: Win) on Win(win) {
         let members = members(group)?;
-        with(|engine| engine.win_post(&members, assertions, Handle(win)))
+        with(|windows| windows.win_post(&members, assertions, Handle(win)))
     }
 
     fn Win_start(group: Group, assertions: c_int, win: Win) on Win(win) {
         let members = members(group)?;
-        with(|engine| engine.win_start(&members, assertions, Handle(win)))
+        with(|windows| windows.win_start(&members, assertions, Handle(win)))
     }
 
     fn Win_complete(win: Win) on Win(win) {
-        with(|engine| engine.win_complete(Handle(win)))
+        with(|windows| windows.win_complete(Handle(win)))
     }
 
     fn Win_wait(win: Win) on Win(win) {
-        with(|engine| engine.win_wait(Handle(win)))
+        with(|windows| windows.win_wait(Handle(win)))
     }
 
     fn Win_test(win: Win, flag: *mut c_int) on Win(win) {
         if flag.is_null() {
             return Err(Error::ARG);
         }
-        give(flag, with(|engine| engine.win_test(Handle(win)))? as c_int)
+        give(flag, with(|windows| windows.win_test(Handle(win)))? as c_int)
     }
 
     fn Win_lock(lock_type: c_int, rank: c_int, assertions: c_int, win: Win) on Win(win) {
         let kind = LockKind::from_number(lock_type)?;
-        with(|engine| engine.win_lock(kind, rank, assertions, Handle(win)))
+        with(|windows| windows.win_lock(kind, rank, assertions, Handle(win)))
     }
 
     fn Win_unlock(rank: c_int, win: Win) on Win(win) {
-        with(|engine| engine.win_unlock(rank, Handle(win)))
+        with(|windows| windows.win_unlock(rank, Handle(win)))
     }
 
     fn Win_lock_all(assertions: c_int, win: Win) on Win(win) {
-        with(|engine| engine.win_lock_all(assertions, Handle(win)))
+        with(|windows| windows.win_lock_all(assertions, Handle(win)))
     }
 
     fn Win_unlock_all(win: Win) on Win(win) {
-        with(|engine| engine.win_unlock_all(Handle(win)))
+        with(|windows| windows.win_unlock_all(Handle(win)))
     }
 
     fn Win_flush(rank: c_int, win: Win) on Win(win) {
-        with(|engine| engine.win_flush(rank, Handle(win)))
+        with(|windows| windows.win_flush(rank, Handle(win)))
     }
 
     fn Win_flush_all(win: Win) on Win(win) {
-        with(|engine| engine.win_flush_all(Handle(win)))
+        with(|windows| windows.win_flush_all(Handle(win)))
     }
 
     fn Win_flush_local(rank: c_int, win: Win) on Win(win) {
-        with(|engine| engine.win_flush_local(rank, Handle(win)))
+        with(|windows| windows.win_flush_local(rank, Handle(win)))
     }
 
     fn Win_flush_local_all(win: Win) on Win(win) {
-        with(|engine| engine.win_flush_local_all(Handle(win)))
+        with(|windows| windows.win_flush_local_all(Handle(win)))
     }
 
     fn Win_sync(win: Win) on Win(win) {
-        with(|engine| engine.win_sync(Handle(win)))
+        with(|windows| windows.win_sync(Handle(win)))
     }
 }

@@ -1,7 +1,6 @@
 //! Errors: MPI's classes (MPI-5.0, section 9.4), numbered as in the MPI-5.0 binary interface. A code of the engine's own is
 //! its class, but for [`Error::ORDER`]; programs add classes and codes of theirs above [`LAST_CODE`] ([`crate::error_code`]).
 
-use core::fmt;
 use lwk_path::Fault;
 
 /// The largest class of the standard's own, `MPI_ERR_LASTCODE`.
@@ -119,17 +118,6 @@ impl Error {
     /// The code, as a C program sees it.
     pub const fn code(self) -> i32 {
         self.0
-    }
-
-    /// The class of the code: the engine's codes are classes, a program's are looked up.
-    pub fn class(self) -> i32 {
-        crate::error_code::class_of(self.0).unwrap_or(Error::UNKNOWN.0)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{} (MPI error class {})", self.text(), self.class())
     }
 }
 

@@ -7,6 +7,7 @@ use crate::error::{Error, LAST_CODE, Result};
 use crate::local::RankLocal;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// Bytes of an error's text, with the NUL that ends it: the binary interface's `MPI_MAX_ERROR_STRING`.
 pub const MAX_TEXT: usize = 512;
@@ -126,6 +127,19 @@ pub fn text(code: i32) -> Result<Vec<u8>> {
 /// The largest code in use, the attribute `MPI_LASTUSEDCODE`: it never falls.
 pub fn last_used() -> i32 {
     with(|codes| Ok(codes.last)).unwrap_or(LAST_CODE)
+}
+
+impl Error {
+    /// The class of the code: the engine's codes are classes, a program's are looked up.
+    pub fn class(self) -> i32 {
+        class_of(self.code()).unwrap_or(Error::UNKNOWN.code())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} (MPI error class {})", self.text(), self.class())
+    }
 }
 
 #[cfg(test)]

@@ -25,3 +25,13 @@ pub mod status;
 
 pub use error::{Error, Result};
 pub use handle::Handle;
+
+use object::Object;
+
+/// Drops what is attached to an object that is being freed: its name and its hold on an error handler. Attributes must have been
+/// deleted before ([`attribute::delete_all`]), since that can fail.
+pub fn forget(object: Object) {
+    if let Some(handler) = object.detach().and_then(|it| it.handler) {
+        error_handler::let_go(handler);
+    }
+}

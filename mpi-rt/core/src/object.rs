@@ -1,7 +1,7 @@
 //! Objects of any kind: who owns them, and what programs attach to them: a name, attributes, an error handler. That lies beside the objects, by handle, so
 //! that the objects need not know, and outside of the engine, so that a callback that it leads to finds the engine free.
 //!
-//! The subsystem that has the objects of a kind owns it ([`own`]). Whoever frees an object calls [`forget`]. Handles are not used again, so nothing is ever
+//! The subsystem that has the objects of a kind owns it ([`own`]). Whoever frees an object calls [`crate::forget`]. Handles are not used again, so nothing is ever
 //! attached to the wrong object.
 
 use crate::error::{Error, Result};
@@ -108,18 +108,14 @@ impl Object {
         ATTACHED.try_with(|all| look(all.get(&self))).ok_or(Error::INTERN)
     }
 
+    /// Takes away what is attached, if anything is.
+    pub(crate) fn detach(self) -> Option<Attached> {
+        ATTACHED.try_with(|all| all.remove(&self)).flatten()
+    }
+
     /// Lets `change` change what is attached.
     pub fn attach<R>(self, change: impl FnOnce(&mut Attached) -> R) -> Result<R> {
         ATTACHED.try_with(|all| change(all.entry(self).or_default())).ok_or(Error::INTERN)
-    }
-}
-
-/// Drops what is attached to an object that is being freed: its name and its hold on an error handler. Attributes must have been
-/// deleted before ([`crate::attribute::delete_all`]), since that can fail.
-pub fn forget(object: Object) {
-    let attached = ATTACHED.try_with(|all| all.remove(&object)).flatten();
-    if let Some(handler) = attached.and_then(|it| it.handler) {
-        crate::error_handler::let_go(handler);
     }
 }
 

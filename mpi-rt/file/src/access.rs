@@ -7,12 +7,12 @@ use crate::File;
 use crate::Files;
 use crate::opened::Opened;
 use crate::shared::SharedWords;
-use crate::transfer::Buffer;
 use crate::view::View;
 use alloc::rc::Rc;
 use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
 use lwk_mpi_core::status::Status;
+use lwk_mpi_rt::buffer::Buffer;
 use lwk_mpi_rt::communicator::Communicator;
 use lwk_place::CommRank;
 

@@ -31,9 +31,9 @@ mod transfer;
 mod view;
 
 pub use access::{AccessPosition, Direction};
+pub use lwk_mpi_rt::buffer::Buffer;
 pub use open::{close, delete, open};
 pub use representation::{Converter, MAX_NAME, register};
-pub use transfer::Buffer;
 
 use access_mode::AccessMode;
 use alloc::boxed::Box;

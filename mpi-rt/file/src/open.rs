@@ -15,7 +15,7 @@ use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::error_handler;
 use lwk_mpi_core::handle::Handle;
 use lwk_mpi_core::info::Info;
-use lwk_mpi_core::object::{self, Object};
+use lwk_mpi_core::object::Object;
 use lwk_mpi_rt::communicator::Communicator;
 use lwk_path::{Reach, seen_from_here};
 use lwk_place::{CommRank, peer_of};
@@ -35,7 +35,7 @@ pub fn open(communicator: Handle, name: &[u8], mode: i32, hints: &Info) -> Resul
 /// all the same.
 pub fn close(file: Handle) -> Result<()> {
     let outcome = with(|files| files.file_close(file))?;
-    object::forget(Object::file(file));
+    lwk_mpi_core::forget(Object::file(file));
     outcome
 }
 

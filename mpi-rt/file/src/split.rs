@@ -2,11 +2,11 @@
 
 use crate::Files;
 use crate::access::{AccessPosition, Direction};
-use crate::transfer::Buffer;
 use core::mem::{Discriminant, discriminant};
 use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
 use lwk_mpi_core::status::Status;
+use lwk_mpi_rt::buffer::Buffer;
 
 /// A split collective that has begun.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
 use lwk_path::region::{Region, copy_part};
 
-pub use lwk_mpi_rt::buffer::Buffer;
+use lwk_mpi_rt::buffer::Buffer;
 
 /// Bytes of a stage.
 const STAGE_BYTES: u64 = 64 << 10;

@@ -141,7 +141,7 @@ pub use lwk_mpi_rt::request::Mode;
 pub use lwk_mpi_rt::status::Status;
 pub use lwk_mpi_rt::topology::dims::dims_create;
 pub use lwk_mpi_rt::wait::Any;
-pub use lwk_mpi_rt::window::LockKind;
+pub use lwk_mpi_window::LockKind;
 
 use lwk_mpi_rt::abi;
 use lwk_mpi_rt::collective::Area;
@@ -162,6 +162,7 @@ impl Mpi {
     /// Starts the runtime; every rank must. Errors: `OTHER` if it has been started before; `UNSUPPORTED_OPERATION` if the job has more than one
     /// node, `NO_MEM`.
     pub fn init() -> Result<Mpi> {
+        lwk_mpi_window::start();
         engine::initialize().map(|()| Mpi(()))
     }
 

@@ -11,10 +11,9 @@ use super::operation::Operation;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use lwk_mpi_rt::abi::mode;
-use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::error::{Error, Result};
 use lwk_mpi_rt::handle::Handle;
-use lwk_mpi_rt::window::{self, Buffer, LockKind, TargetBuffer};
+use lwk_mpi_window::{self as window, Buffer, LockKind, TargetBuffer, with};
 use lwk_place::WorldRank;
 
 /// A window with as many elements in each rank as the rank has asked for. One that is dropped instead of [freed](Window::free) stays, with its
@@ -32,7 +31,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     /// A window with `length` elements of zeroes here; all ranks of the communicator must call it. Errors: `NO_MEM`.
     pub fn allocate(communicator: &Communicator<'mpi>, length: usize) -> Result<Window<'mpi, T>> {
         let (bytes, unit) = (bytes_of::<T>(length), size_of::<T>() as i64);
-        let (handle, base) = with(|engine| engine.win_allocate(bytes, unit, communicator.handle()))?;
+        let (handle, base) = with(|windows| windows.win_allocate(bytes, unit, communicator.handle()))?;
         Ok(Window { handle, base: base.cast(), length, brought: None, mpi: PhantomData })
     }
 
@@ -41,8 +40,8 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     pub fn allocate_shared(communicator: &Communicator<'mpi>, length: usize) -> Result<Window<'mpi, T>> {
         let (bytes, unit) = (bytes_of::<T>(length), size_of::<T>() as i64);
         let (handle, base) =
-            with(|engine| engine.win_allocate_shared(bytes, unit, false, communicator.handle()))?;
-        let is_own = |rank| with(|engine| Ok(engine.win_shared_query(handle, rank)?.unit == unit as u64));
+            with(|windows| windows.win_allocate_shared(bytes, unit, false, communicator.handle()))?;
+        let is_own = |rank| with(|windows| Ok(windows.win_shared_query(handle, rank)?.unit == unit as u64));
         for rank in 0..communicator.size()? as i32 {
             // All ranks see the same units, so that all or none are one of several.
             if !is_own(rank)? {
@@ -60,7 +59,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         let (bytes, unit) = (bytes_of::<T>(length), size_of::<T>() as i64);
         // SAFETY: the vector's memory, which nobody else uses until `free` has taken the window down in all ranks.
         let handle =
-            with(|engine| unsafe { engine.win_create(base.cast(), bytes, unit, communicator.handle()) });
+            with(|windows| unsafe { windows.win_create(base.cast(), bytes, unit, communicator.handle()) });
         match handle {
             Ok(handle) => Ok(Window { handle, base, length, brought: Some(room), mpi: PhantomData }),
             Err(error) => {
@@ -111,7 +110,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         if rank < 0 {
             return Err(Error::RANK);
         }
-        let part = with(|engine| engine.win_shared_query(self.handle, rank))?;
+        let part = with(|windows| windows.win_shared_query(self.handle, rank))?;
         let within = index.checked_add(1).is_some_and(|end| bytes_of::<T>(end) as u64 <= part.size);
         let base: *mut T = part.base.cast();
         Ok(within.then(|| base.wrapping_add(index)))
@@ -119,7 +118,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
 
     /// Makes this rank's loads and stores, and those of others, seen by each other. Errors: `RMA_SYNC` outside of an epoch of locks.
     pub fn sync(&self) -> Result<()> {
-        with(|engine| engine.win_sync(self.handle))
+        with(|windows| windows.win_sync(self.handle))
     }
 
     /// Element `index` of this rank's; `None` if there is none.
@@ -144,7 +143,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
     pub fn put(&self, values: &[T], rank: i32, at: usize) -> Result<()> {
         let (origin, place) = self.both_buffers(values.as_ptr().cast_mut(), values.len(), rank, at)?;
         // SAFETY: the values are borrowed for the call; they are not the window's memory, to which there are no references.
-        with(|engine| unsafe { engine.put(&origin, &place, self.handle) })
+        with(|windows| unsafe { windows.put(&origin, &place, self.handle) })
     }
 
     /// Loads values from element `at` of a rank on. Errors: as for [`Window::put`].
@@ -153,7 +152,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         let (origin, place) = self.both_buffers(values.as_mut_ptr(), values.len(), rank, at)?;
         // SAFETY: the values are borrowed exclusively for the call, and any bits are values; they are not the
         // window's memory, to which there are no references.
-        with(|engine| unsafe { engine.get(&origin, &place, self.handle) })
+        with(|windows| unsafe { windows.get(&origin, &place, self.handle) })
     }
 
     /// Combines values into those from element `at` of a rank on, each atomically. Errors: as for [`Window::put`]; `OP`.
@@ -161,7 +160,7 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         let (origin, place) = self.both_buffers(values.as_ptr().cast_mut(), values.len(), rank, at)?;
         // SAFETY: the values are borrowed for the call; they are not the window's memory, to which there are
         // no references.
-        with(|engine| unsafe { engine.accumulate(&origin, &place, operation as u64, self.handle) })
+        with(|windows| unsafe { windows.accumulate(&origin, &place, operation as u64, self.handle) })
     }
 
     /// The same; what was there. Errors: as for [`Window::accumulate`]; `COUNT` if lengths differ.
@@ -180,8 +179,8 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         let result = Buffer { address: before.as_mut_ptr().cast(), ..origin };
         // SAFETY: both slices are borrowed for the call, `before` exclusively and as long as `values`
         // (checked); neither is the window's memory, to which there are no references.
-        with(|engine| unsafe {
-            engine.get_accumulate(&origin, &result, &place, operation as u64, self.handle)
+        with(|windows| unsafe {
+            windows.get_accumulate(&origin, &result, &place, operation as u64, self.handle)
         })
     }
 
@@ -191,8 +190,8 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         let at = i64::try_from(at).map_err(|_| Error::RMA_RANGE)?;
         let (origin, into) = ((&raw const value).cast(), (&raw mut result).cast());
         // SAFETY: both are variables of this function.
-        with(|engine| unsafe {
-            engine.fetch_and_op(origin, into, T::DATATYPE, rank, at, operation as u64, self.handle)
+        with(|windows| unsafe {
+            windows.fetch_and_op(origin, into, T::DATATYPE, rank, at, operation as u64, self.handle)
         })?;
         Ok(result)
     }
@@ -204,46 +203,46 @@ impl<'mpi, T: Element> Window<'mpi, T> {
         let (origin, compare) = ((&raw const new).cast(), (&raw const old).cast());
         let into = (&raw mut result).cast();
         // SAFETY: all are variables of this function.
-        with(|engine| unsafe {
-            engine.compare_and_swap(origin, compare, into, T::DATATYPE, rank, at, self.handle)
+        with(|windows| unsafe {
+            windows.compare_and_swap(origin, compare, into, T::DATATYPE, rank, at, self.handle)
         })?;
         Ok(result)
     }
 
     /// Ends the epoch of the fence before and begins one; all ranks must call it. Errors: `RMA_SYNC` in another epoch.
     pub fn fence(&self) -> Result<()> {
-        with(|engine| engine.win_fence(0, self.handle))
+        with(|windows| windows.win_fence(0, self.handle))
     }
 
     /// A fence that begins an epoch, which ends with another where it is dropped. All ranks must do both. Errors: `RMA_SYNC` in another epoch.
     pub fn fenced(&self) -> Result<Fence<'_, 'mpi, T>> {
-        with(|engine| engine.win_fence(mode::NOPRECEDE, self.handle))?;
+        with(|windows| windows.win_fence(mode::NOPRECEDE, self.handle))?;
         Ok(Fence(self))
     }
 
     /// Exposes this rank's elements to the given ranks, until all of them have ended their access. Errors: `GROUP`, `RMA_SYNC`.
     pub fn expose(&self, to: &[u32]) -> Result<Exposure<'_, 'mpi, T>> {
         let group = self.group(to)?;
-        with(|engine| engine.win_post(&group, 0, self.handle))?;
+        with(|windows| windows.win_post(&group, 0, self.handle))?;
         Ok(Exposure(self))
     }
 
     /// Begins access to the given ranks, after they have exposed their elements. Errors: `GROUP`, `RMA_SYNC`.
     pub fn access(&self, of: &[u32]) -> Result<Access<'_, 'mpi, T>> {
         let group = self.group(of)?;
-        with(|engine| engine.win_start(&group, 0, self.handle))?;
+        with(|windows| windows.win_start(&group, 0, self.handle))?;
         Ok(Access(self))
     }
 
     /// Locks a rank's elements. Errors: `RANK`, `RMA_SYNC`.
     pub fn lock(&self, kind: LockKind, rank: i32) -> Result<Lock<'_, 'mpi, T>> {
-        with(|engine| engine.win_lock(kind, rank, 0, self.handle))?;
+        with(|windows| windows.win_lock(kind, rank, 0, self.handle))?;
         Ok(Lock { window: self, rank })
     }
 
     /// Begins shared access to all ranks' elements. Errors: `RMA_SYNC`.
     pub fn lock_all(&self) -> Result<LockAll<'_, 'mpi, T>> {
-        with(|engine| engine.win_lock_all(0, self.handle))?;
+        with(|windows| windows.win_lock_all(0, self.handle))?;
         Ok(LockAll(self))
     }
 
@@ -262,8 +261,8 @@ impl<'mpi, T: Element> Window<'mpi, T> {
 
     /// Node ranks of ranks of the window. Errors: `GROUP`.
     fn group(&self, ranks: &[u32]) -> Result<Vec<WorldRank>> {
-        with(|engine| {
-            let members = engine.win_members(self.handle)?;
+        with(|windows| {
+            let members = windows.win_members(self.handle)?;
             ranks.iter().map(|rank| members.get(*rank as usize).copied().ok_or(Error::GROUP)).collect()
         })
     }
@@ -281,7 +280,7 @@ pub struct Fence<'w, 'mpi, T: Element>(&'w Window<'mpi, T>);
 impl<T: Element> Drop for Fence<'_, '_, T> {
     fn drop(&mut self) {
         // It can only fail if there is no epoch to end.
-        let _ = with(|engine| engine.win_fence(mode::NOSUCCEED, self.0.handle));
+        let _ = with(|windows| windows.win_fence(mode::NOSUCCEED, self.0.handle));
     }
 }
 
@@ -292,14 +291,14 @@ pub struct Exposure<'w, 'mpi, T: Element>(&'w Window<'mpi, T>);
 impl<T: Element> Exposure<'_, '_, T> {
     /// Whether all of them have ended their access; if so the exposure has ended. Errors: `RMA_SYNC` if it had before.
     pub fn test(&self) -> Result<bool> {
-        with(|engine| engine.win_test(self.0.handle))
+        with(|windows| windows.win_test(self.0.handle))
     }
 }
 
 impl<T: Element> Drop for Exposure<'_, '_, T> {
     fn drop(&mut self) {
         // It can only fail if there is no exposure to end: `test` may have ended it.
-        let _ = with(|engine| engine.win_wait(self.0.handle));
+        let _ = with(|windows| windows.win_wait(self.0.handle));
     }
 }
 
@@ -310,7 +309,7 @@ pub struct Access<'w, 'mpi, T: Element>(&'w Window<'mpi, T>);
 impl<T: Element> Drop for Access<'_, '_, T> {
     fn drop(&mut self) {
         // It can only fail if there is no access to end.
-        let _ = with(|engine| engine.win_complete(self.0.handle));
+        let _ = with(|windows| windows.win_complete(self.0.handle));
     }
 }
 
@@ -325,20 +324,20 @@ impl<T: Element> Lock<'_, '_, T> {
     /// Completes all operations on that rank there.
     #[inline]
     pub fn flush(&self) -> Result<()> {
-        with(|engine| engine.win_flush(self.rank, self.window.handle))
+        with(|windows| windows.win_flush(self.rank, self.window.handle))
     }
 
     /// Completes all operations on that rank here: their buffers are free.
     #[inline]
     pub fn flush_local(&self) -> Result<()> {
-        with(|engine| engine.win_flush_local(self.rank, self.window.handle))
+        with(|windows| windows.win_flush_local(self.rank, self.window.handle))
     }
 }
 
 impl<T: Element> Drop for Lock<'_, '_, T> {
     fn drop(&mut self) {
         // It can only fail if there is no lock.
-        let _ = with(|engine| engine.win_unlock(self.rank, self.window.handle));
+        let _ = with(|windows| windows.win_unlock(self.rank, self.window.handle));
     }
 }
 
@@ -350,25 +349,25 @@ impl<T: Element> LockAll<'_, '_, T> {
     /// Completes all operations on all ranks there.
     #[inline]
     pub fn flush(&self) -> Result<()> {
-        with(|engine| engine.win_flush_all(self.0.handle))
+        with(|windows| windows.win_flush_all(self.0.handle))
     }
 
     /// Completes all operations on one rank there. Errors: `RANK`.
     #[inline]
     pub fn flush_rank(&self, rank: i32) -> Result<()> {
-        with(|engine| engine.win_flush(rank, self.0.handle))
+        with(|windows| windows.win_flush(rank, self.0.handle))
     }
 
     /// Completes all operations here: their buffers are free.
     #[inline]
     pub fn flush_local(&self) -> Result<()> {
-        with(|engine| engine.win_flush_local_all(self.0.handle))
+        with(|windows| windows.win_flush_local_all(self.0.handle))
     }
 }
 
 impl<T: Element> Drop for LockAll<'_, '_, T> {
     fn drop(&mut self) {
         // It can only fail if there is no lock.
-        let _ = with(|engine| engine.win_unlock_all(self.0.handle));
+        let _ = with(|windows| windows.win_unlock_all(self.0.handle));
     }
 }

@@ -254,7 +254,7 @@ impl Played {
 
 impl Engine {
     /// Tells all ranks some words of each, by messages; the lists by rank. All ranks must call it.
-    pub(crate) fn tell_all(&mut self, communicator: &Communicator, words: &[u64]) -> Result<Vec<Vec<u64>>> {
+    pub fn tell_all(&mut self, communicator: &Communicator, words: &[u64]) -> Result<Vec<Vec<u64>>> {
         let (me, members) = (communicator.rank.index(), communicator.members.clone());
         let tag = (Shared::next(&communicator.shared.smalls) & i32::MAX as u64) as i32;
         let context = Plane::Collective.of(communicator.context);

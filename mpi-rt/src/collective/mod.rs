@@ -47,7 +47,7 @@ pub(crate) use area::Shared;
 pub use arguments::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 pub(crate) use begun::Run;
 pub(crate) use fold::Reduction;
-pub(crate) use outcomes::with_room;
+pub use outcomes::with_room;
 pub(crate) use persistent::LeftPosts;
 
 use crate::communicator::Communicator;

@@ -13,10 +13,9 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 use lwk_copy::copy;
 use lwk_mpi_rt::abi::{COMM_WORLD, datatype, op};
-use lwk_mpi_rt::engine::{Engine, with};
 use lwk_mpi_rt::path::WorldRank;
-use lwk_mpi_rt::window::{self, Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Handle, Result};
+use lwk_mpi_window::{self as window, Buffer, LockKind, TargetBuffer, Windows, with};
 
 /// The largest message, in bytes.
 const LARGEST: usize = 4 << 20;
@@ -61,14 +60,14 @@ struct Setting {
 impl Setting {
     fn new(bench: &Bench, bytes: usize) -> Result<Setting> {
         let room = bytes.max(WORD);
-        let (window, own) = with(|engine| engine.win_allocate(room as i64, 1, Handle(COMM_WORLD)))?;
+        let (window, own) = with(|windows| windows.win_allocate(room as i64, 1, Handle(COMM_WORLD)))?;
         let rank = 1.min(bench.size as i32 - 1);
-        let target = with(|engine| engine.win_shared_query(window, rank))?.base;
+        let target = with(|windows| windows.win_shared_query(window, rank))?.base;
         let here = (0..room).map(|index| pattern(bench.rank, index)).collect();
         Ok(Setting { window, here, result: vec![0; room], own, target, rank })
     }
 
-    fn perform(&mut self, engine: &mut Engine, operation: Operation, bytes: usize) -> Result<()> {
+    fn perform(&mut self, windows: &mut Windows, operation: Operation, bytes: usize) -> Result<()> {
         let kind = if matches!(operation, Operation::Put | Operation::Get) {
             (datatype::BYTE, bytes)
         } else {
@@ -82,16 +81,16 @@ impl Setting {
         // SAFETY: both buffers and the window hold `bytes` bytes, and at least one word.
         unsafe {
             match operation {
-                Operation::Put => engine.put(&origin, &place, window),
-                Operation::Get => engine.get(&result, &place, window),
-                Operation::Accumulate => engine.accumulate(&origin, &place, op::SUM, window),
-                Operation::GetAccumulate => engine.get_accumulate(&origin, &result, &place, op::SUM, window),
+                Operation::Put => windows.put(&origin, &place, window),
+                Operation::Get => windows.get(&result, &place, window),
+                Operation::Accumulate => windows.accumulate(&origin, &place, op::SUM, window),
+                Operation::GetAccumulate => windows.get_accumulate(&origin, &result, &place, op::SUM, window),
                 Operation::FetchAndOp => {
-                    engine.fetch_and_op(origin.address, result.address, datatype, rank, 0, op::SUM, window)
+                    windows.fetch_and_op(origin.address, result.address, datatype, rank, 0, op::SUM, window)
                 }
                 Operation::CompareAndSwap => {
                     let (new, old) = (origin.address, result.address);
-                    engine.compare_and_swap(new, old, old, datatype, rank, 0, window)
+                    windows.compare_and_swap(new, old, old, datatype, rank, 0, window)
                 }
             }
         }
@@ -137,50 +136,50 @@ impl Setting {
         let (window, rank, origin) = (self.window, self.rank, bench.rank == 0);
         match by {
             Synchronisation::Fence => {
-                with(|engine| engine.win_fence(0, window))?;
+                with(|windows| windows.win_fence(0, window))?;
                 for _ in 0..iterations {
                     if origin {
-                        with(|engine| self.perform(engine, operation, bytes))?;
+                        with(|windows| self.perform(windows, operation, bytes))?;
                     }
-                    with(|engine| engine.win_fence(0, window))?;
+                    with(|windows| windows.win_fence(0, window))?;
                 }
             }
             Synchronisation::General => {
                 for _ in 0..iterations {
                     if bench.rank == rank as u32 {
-                        with(|engine| engine.win_post(&[WorldRank(0)], 0, window))?;
+                        with(|windows| windows.win_post(&[WorldRank(0)], 0, window))?;
                     }
                     if origin {
-                        with(|engine| engine.win_start(&[WorldRank(rank as u32)], 0, window))?;
-                        with(|engine| self.perform(engine, operation, bytes))?;
-                        with(|engine| engine.win_complete(window))?;
+                        with(|windows| windows.win_start(&[WorldRank(rank as u32)], 0, window))?;
+                        with(|windows| self.perform(windows, operation, bytes))?;
+                        with(|windows| windows.win_complete(window))?;
                     }
                     if bench.rank == rank as u32 {
-                        with(|engine| engine.win_wait(window))?;
+                        with(|windows| windows.win_wait(window))?;
                     }
                 }
             }
             _ if !origin => {}
             Synchronisation::Flush => {
-                with(|engine| engine.win_lock(LockKind::Shared, rank, 0, window))?;
+                with(|windows| windows.win_lock(LockKind::Shared, rank, 0, window))?;
                 for _ in 0..iterations {
-                    with(|engine| self.perform(engine, operation, bytes))?;
-                    with(|engine| engine.win_flush(rank, window))?;
+                    with(|windows| self.perform(windows, operation, bytes))?;
+                    with(|windows| windows.win_flush(rank, window))?;
                 }
-                with(|engine| engine.win_unlock(rank, window))?;
+                with(|windows| windows.win_unlock(rank, window))?;
             }
             Synchronisation::Lock => {
                 for _ in 0..iterations {
-                    with(|engine| engine.win_lock(LockKind::Shared, rank, 0, window))?;
-                    with(|engine| self.perform(engine, operation, bytes))?;
-                    with(|engine| engine.win_unlock(rank, window))?;
+                    with(|windows| windows.win_lock(LockKind::Shared, rank, 0, window))?;
+                    with(|windows| self.perform(windows, operation, bytes))?;
+                    with(|windows| windows.win_unlock(rank, window))?;
                 }
             }
             Synchronisation::LockAll => {
                 for _ in 0..iterations {
-                    with(|engine| engine.win_lock_all(0, window))?;
-                    with(|engine| self.perform(engine, operation, bytes))?;
-                    with(|engine| engine.win_unlock_all(window))?;
+                    with(|windows| windows.win_lock_all(0, window))?;
+                    with(|windows| self.perform(windows, operation, bytes))?;
+                    with(|windows| windows.win_unlock_all(window))?;
                 }
             }
         }
@@ -294,7 +293,7 @@ pub fn bandwidth(bench: &Bench, name: &'static str, operation: Operation, both: 
         wrong += setting.verify(bench, operation, Synchronisation::Flush, bytes)?;
         if bench.rank == 1 && bench.size > 1 {
             setting.rank = 0;
-            setting.target = with(|engine| engine.win_shared_query(setting.window, 0))?.base;
+            setting.target = with(|windows| windows.win_shared_query(setting.window, 0))?.base;
         }
         let rounds = (bench.iterations(bytes) / WINDOW).max(1);
         let setting = core::cell::RefCell::new(setting);
@@ -321,12 +320,12 @@ pub fn bandwidth(bench: &Bench, name: &'static str, operation: Operation, both: 
 
 fn windows(setting: &mut Setting, operation: Operation, bytes: usize, rounds: u32) -> Result<()> {
     let (window, rank) = (setting.window, setting.rank);
-    with(|engine| engine.win_lock(LockKind::Shared, rank, 0, window))?;
+    with(|windows| windows.win_lock(LockKind::Shared, rank, 0, window))?;
     for _ in 0..rounds {
         for _ in 0..WINDOW {
-            with(|engine| setting.perform(engine, operation, bytes))?;
+            with(|windows| setting.perform(windows, operation, bytes))?;
         }
-        with(|engine| engine.win_flush(rank, window))?;
+        with(|windows| windows.win_flush(rank, window))?;
     }
-    with(|engine| engine.win_unlock(rank, window))
+    with(|windows| windows.win_unlock(rank, window))
 }

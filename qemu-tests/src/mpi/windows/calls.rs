@@ -4,14 +4,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi::Element;
 use lwk_mpi_rt::abi::COMM_WORLD;
-use lwk_mpi_rt::engine::{Engine, with};
-use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Handle, Result};
+use lwk_mpi_window::{Buffer, LockKind, TargetBuffer, Windows, with};
 
 pub const WORLD: Handle = Handle(COMM_WORLD);
 
 /// Lets `call` use the engine.
-pub fn engine<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
+pub fn engine<R>(call: impl FnOnce(&mut Windows) -> Result<R>) -> Result<R> {
     with(call)
 }
 
@@ -152,6 +151,6 @@ impl Win {
     }
 
     pub fn free(self) -> Result<()> {
-        lwk_mpi_rt::window::free(self.handle)
+        lwk_mpi_window::free(self.handle)
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use lwk_mpi::{Communicator, Operation};
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::{PROC_NULL, mode, op};
-use lwk_mpi_rt::window::LockKind;
+use lwk_mpi_window::LockKind;
 use lwk_user::Rank;
 use lwk_user::wait::Poll;
 

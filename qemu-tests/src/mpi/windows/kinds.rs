@@ -7,7 +7,7 @@ use lwk_mpi::{Communicator, Operation};
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::{PROC_NULL, datatype};
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::window::{Flavor, LockKind, TargetBuffer};
+use lwk_mpi_window::{Flavor, LockKind, TargetBuffer};
 use lwk_user::Rank;
 use lwk_user::heap::GROWTH_BYTES;
 

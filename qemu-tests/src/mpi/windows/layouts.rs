@@ -8,8 +8,8 @@ use lwk_boot_tests::random::{self, Random};
 use lwk_mpi::Communicator;
 use lwk_mpi_rt::abi::op;
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::window::{Buffer, TargetBuffer};
 use lwk_mpi_rt::{Handle, Result};
+use lwk_mpi_window::{Buffer, TargetBuffer};
 use lwk_user::println;
 
 const ROUNDS: u64 = 240;

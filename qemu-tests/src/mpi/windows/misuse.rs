@@ -6,8 +6,8 @@ use alloc::vec;
 use lwk_mpi::Communicator;
 use lwk_mpi_rt::abi::{datatype, mode, op};
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
 use lwk_mpi_rt::{Form, Handle, Result};
+use lwk_mpi_window::{Buffer, LockKind, TargetBuffer};
 use lwk_user::Rank;
 
 pub fn run(world: Communicator) -> Result<()> {
@@ -191,7 +191,7 @@ fn arguments(world: Communicator, window: Win) -> Result<()> {
 fn handles() -> Result<()> {
     // A window that has been freed, although another has its place now.
     let freed = engine(|engine| engine.win_allocate(8, 1, WORLD))?.0;
-    lwk_mpi_rt::window::free(freed)?;
+    lwk_mpi_window::free(freed)?;
     let other = engine(|engine| engine.win_allocate(8, 1, WORLD))?.0;
     for number in [0, 0x110, 0x101, 0x1000 + 77, u64::MAX, freed.0] {
         let window = Win { handle: Handle(number), base: core::ptr::null_mut() };
@@ -203,5 +203,5 @@ fn handles() -> Result<()> {
         assert_eq!(window.free(), Err(Error::WIN));
         assert_eq!(engine(|engine| engine.win_attributes(window.handle).copied()).err(), Some(Error::WIN));
     }
-    lwk_mpi_rt::window::free(other)
+    lwk_mpi_window::free(other)
 }

@@ -8,7 +8,7 @@ use lwk_boot_tests::random::{self, Random};
 use lwk_mpi::Communicator;
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::op;
-use lwk_mpi_rt::window::LockKind;
+use lwk_mpi_window::LockKind;
 use lwk_user::{Rank, println};
 
 const EPOCHS: u64 = 400;

@@ -9,7 +9,7 @@ use lwk_mpi::{Communicator, Element};
 use lwk_mpi_rt::Result;
 use lwk_mpi_rt::abi::{datatype, op};
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::window::{Buffer, LockKind, TargetBuffer};
+use lwk_mpi_window::{Buffer, LockKind, TargetBuffer};
 
 const ROUNDS: usize = 400;
 

@@ -1,20 +1,20 @@
 //! Post, start, complete, wait: active target synchronisation of the ranks that concern each other (MPI-5.0, section 12.5.2).
 //!
 //! A post is a store into a word of each origin's memory, a complete one into a word of each target's; ranks out of reach are told. Start waits for the posts, wait for
-//! the completes. Groups are world ranks, as [`Engine::win_members`] lists them.
+//! the completes. Groups are world ranks, as [`Windows::win_members`] lists them.
 
-use super::away::what;
-use super::epoch::Access;
-use super::{Mapped, Window};
-use crate::abi::mode;
-use crate::asking::Query;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::Windows;
+use crate::away::what;
+use crate::epoch::Access;
+use crate::{Mapped, Window};
 use lwk_epoch::{PairLine, TargetLock};
+use lwk_mpi_core::abi::mode;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_rt::asking::Query;
 use lwk_place::{CommRank, WorldRank};
 
-impl Engine {
+impl Windows {
     /// Exposes this rank's memory to a group of origins. Errors: `WIN`, `ASSERT`; `GROUP` for ranks that are none of the window's; `RMA_SYNC`
     /// if it is exposed already; `RMA_CONFLICT` while a rank has locked it.
     pub fn win_post(&mut self, group: &[WorldRank], assertions: i32, window: Handle) -> Result<()> {
@@ -131,7 +131,7 @@ impl Engine {
         self.window_mut(window)?.end_exposure()
     }
 
-    /// Ends the exposure if all its origins have completed; whether they have. Errors: as for [`Engine::win_wait`].
+    /// Ends the exposure if all its origins have completed; whether they have. Errors: as for [`Windows::win_wait`].
     pub fn win_test(&mut self, window: Handle) -> Result<bool> {
         let mut origin = 0;
         while let Some((line, number)) = self.window(window)?.awaited(origin)? {

@@ -1,12 +1,12 @@
 //! Fence: active target synchronisation of all ranks (MPI-5.0, section 12.5.1). It is a barrier.
 
-use super::epoch::{Access, Fence};
-use crate::abi::mode;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::Windows;
+use crate::epoch::{Access, Fence};
+use lwk_mpi_core::abi::mode;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
 
-impl Engine {
+impl Windows {
     /// Ends the epoch of the fence before, and begins one. All ranks of the window must call it. Errors: `WIN`; `ASSERT` for assertions
     /// that fences do not have; `RMA_SYNC` in an epoch of another sort.
     pub fn win_fence(&mut self, assertions: i32, window: Handle) -> Result<()> {
@@ -22,7 +22,7 @@ impl Engine {
         it.epochs.fence = if assertions & mode::NOSUCCEED != 0 { Fence::Not } else { Fence::Fenced };
         it.hear_of_bulk();
         let communicator = it.communicator.clone();
-        let heard = if self.unheard > 0 { self.hear_all(window) } else { Ok(()) };
+        let heard = if self.known().unheard > 0 { self.hear_all(window) } else { Ok(()) };
         // Even if nothing precedes: a target's own loads and stores before the fence must come before others' puts after it.
         self.barrier(&communicator).and(heard)
     }

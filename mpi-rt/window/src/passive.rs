@@ -6,16 +6,17 @@
 //! Operations on targets within reach complete when they are called, so a flush only keeps later loads of this rank from overtaking its earlier
 //! stores. What targets out of reach have been told they are asked for: the telling sees to it that the next flush looks.
 
-use super::away::{Away, what};
-use super::epoch::{Access, Held};
-use super::shared::Control;
-use super::{Mapped, Target, Window};
-use crate::abi::{PROC_NULL, mode};
-use crate::asking::Query;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::Windows;
+use crate::away::what;
+use crate::epoch::{Access, Held};
+use crate::locate::Away;
+use crate::shared::Control;
+use crate::{Mapped, Target, Window};
 use lwk_epoch::{complete_at_targets, complete_here};
+use lwk_mpi_core::abi::{PROC_NULL, mode};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_rt::asking::Query;
 use lwk_place::CommRank;
 use lwk_user::job;
 use lwk_user::syscall::sched_yield;
@@ -50,7 +51,7 @@ enum At {
     None,
 }
 
-impl Engine {
+impl Windows {
     /// Begins access to one target, after those who hold its lock and may not share it. The null process is always free, and its lock an epoch
     /// like any other. Errors: `WIN`, `RANK`, `ASSERT`; `RMA_SYNC` in another epoch, or if this rank has locked it already; `RMA_CONFLICT` while the target has exposed its part by post
     /// (seen by all but those that lock without the lock, [`mode::NOCHECK`]).
@@ -108,7 +109,7 @@ impl Engine {
         asked.map_or(Ok(()), |away| self.leave_away(&away))
     }
 
-    /// Begins shared access to all targets. Errors: `WIN`, `ASSERT`; `RMA_SYNC` in another epoch; `RMA_CONFLICT` as for [`Engine::win_lock`].
+    /// Begins shared access to all targets. Errors: `WIN`, `ASSERT`; `RMA_SYNC` in another epoch; `RMA_CONFLICT` as for [`Windows::win_lock`].
     pub fn win_lock_all(&mut self, assertions: i32, window: Handle) -> Result<()> {
         let it = self.window_mut(window)?;
         if assertions & !mode::NOCHECK != 0 {
@@ -161,7 +162,7 @@ impl Engine {
         self.complete_at_targets(window, At::All)
     }
 
-    /// Completes all operations on one target here: they are. Errors: as for [`Engine::win_flush`].
+    /// Completes all operations on one target here: they are. Errors: as for [`Windows::win_flush`].
     #[inline]
     pub fn win_flush_local(&mut self, rank: i32, window: Handle) -> Result<()> {
         self.check_locked(rank, window)?;
@@ -169,7 +170,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Completes all operations here: they are. Errors: as for [`Engine::win_flush_all`].
+    /// Completes all operations here: they are. Errors: as for [`Windows::win_flush_all`].
     #[inline]
     pub fn win_flush_local_all(&mut self, window: Handle) -> Result<()> {
         self.window(window)?.epochs.check_passive()?;
@@ -198,23 +199,27 @@ impl Engine {
     #[inline(always)]
     fn complete_at_targets(&mut self, window: Handle, at: At) -> Result<()> {
         complete_at_targets();
-        self.flushes = self.flushes.wrapping_add(1);
-        if self.flushes.is_multiple_of(FLUSHES_PER_PROGRESS) { self.look_around(window, at) } else { Ok(()) }
+        self.known().flushes = self.known().flushes.wrapping_add(1);
+        if self.known().flushes.is_multiple_of(FLUSHES_PER_PROGRESS) {
+            self.look_around(window, at)
+        } else {
+            Ok(())
+        }
     }
 
     /// Waits for targets out of reach that have been told something, if there are any, and makes progress in any case.
     #[cold]
     fn look_around(&mut self, window: Handle, at: At) -> Result<()> {
         let heard = match at {
-            _ if self.unheard == 0 => Ok(()),
+            _ if self.known().unheard == 0 => Ok(()),
             At::One(rank) => CommRank::of_number(rank).map_or(Ok(()), |rank| self.hear(window, rank)),
             At::All => self.hear_all(window),
             At::None => Ok(()),
         };
         self.window(window)?.hear_of_bulk();
         self.progress_between_polls();
-        if self.unheard > 0 {
-            self.flushes = u32::MAX;
+        if self.known().unheard > 0 {
+            self.known().flushes = u32::MAX;
         }
         heard
     }

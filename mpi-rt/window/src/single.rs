@@ -1,25 +1,25 @@
 //! Fetch-and-op and compare-and-swap: updates of one element (MPI-5.0, sections 12.3.4.2 and 12.3.4.3). On words, one locked instruction
 //! or a loop around one.
 
-use super::beside::Manner;
-use super::element::{How, word_of};
-use super::locate::Reached;
-use super::{Buffer, TargetBuffer};
-use crate::abi::{datatype as number, op};
-use crate::buffer::is_none;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::Windows;
+use crate::beside::Manner;
+use crate::element::{How, word_of};
+use crate::locate::Reached;
+use crate::{Buffer, TargetBuffer};
 use lwk_copy::copy;
 use lwk_copy::{Word, update};
 use lwk_datatype::{Basic, Group, Predefined};
+use lwk_mpi_core::abi::{datatype as number, op};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_rt::buffer::is_none;
 
 /// The longest element that is compared: a 128-bit integer.
 pub(super) const COMPARED_BYTES: usize = 16;
 
-impl Engine {
+impl Windows {
     /// Combines one element into the target's, and what was there into the result (`MPI_FETCH_AND_OP`). Errors: as for
-    /// [`Engine::get_accumulate`]; `TYPE` for a derived type.
+    /// [`Windows::get_accumulate`]; `TYPE` for a derived type.
     ///
     /// # Safety
     /// The origin must be readable unless the operation is `MPI_NO_OP`, the result writable, each for one
@@ -99,7 +99,7 @@ impl Engine {
     }
 
     /// Replaces the target's element by the origin's if it equals `compare`; the result is what was there (`MPI_COMPARE_AND_SWAP`). Errors: as for
-    /// [`Engine::put`]; `TYPE` for types other than integers, logicals, bytes, and the standard's own numbers.
+    /// [`Windows::put`]; `TYPE` for types other than integers, logicals, bytes, and the standard's own numbers.
     ///
     /// # Safety
     /// Origin and `compare` must be readable, the result writable, each for one element; none overlaps the
@@ -146,7 +146,7 @@ impl Engine {
     }
 }
 
-/// [`Engine::compare_and_swap`] in memory that can be loaded and stored.
+/// [`Windows::compare_and_swap`] in memory that can be loaded and stored.
 ///
 /// # Safety
 /// As there; the element at `address` lies in the target's part. [`How::Beside`] is the target's, and [`How::Plain`] only if no other rank accesses it.
@@ -229,7 +229,7 @@ unsafe fn combine_real<W: Word>(
 }
 
 /// # Safety
-/// As for [`Engine::update_word`]; at `target`, aligned, is a word.
+/// As for [`Windows::update_word`]; at `target`, aligned, is a word.
 #[inline(always)]
 unsafe fn combine_word<W: Word>(
     origin: *const u8,
@@ -281,7 +281,7 @@ fn comparable(datatype: u64) -> Option<Basic> {
 }
 
 /// # Safety
-/// As for [`Engine::compare_and_swap`]; at `target`, aligned, is a word.
+/// As for [`Windows::compare_and_swap`]; at `target`, aligned, is a word.
 #[inline(always)]
 unsafe fn swap_word<W: Word>(origin: *const u8, compare: *const u8, result: *mut u8, target: *mut u8) {
     // SAFETY: origin and `compare` are readable and `result` is writable for a word; `target` is an aligned
@@ -294,7 +294,7 @@ unsafe fn swap_word<W: Word>(origin: *const u8, compare: *const u8, result: *mut
 }
 
 /// # Safety
-/// As for [`Engine::compare_and_swap`], for elements of `bytes` bytes that nobody else updates meanwhile.
+/// As for [`Windows::compare_and_swap`], for elements of `bytes` bytes that nobody else updates meanwhile.
 unsafe fn swap_bytes(origin: *const u8, compare: *const u8, result: *mut u8, target: *mut u8, bytes: usize) {
     let (mut old, mut expected) = ([0u8; COMPARED_BYTES], [0u8; COMPARED_BYTES]);
     let bytes = bytes.min(COMPARED_BYTES);

@@ -5,7 +5,7 @@
 //! its next unlock or fence, or within so many flushes, and until then those under the lock are made by instructions, too. So programs that update one element at
 //! a time never take the lock, and in the others single updates join the lock of those of many.
 
-use super::shared::Control;
+use crate::shared::Control;
 use alloc::rc::Rc;
 use core::cell::Cell;
 use lwk_copy::threshold::{BULK_BYTES, BULK_ELEMENTS};
@@ -64,7 +64,7 @@ impl Beside {
         self.manner.get() == Manner::Singly
     }
 
-    /// Bytes of elements that are updated at once; see [`super::hints`].
+    /// Bytes of elements that are updated at once; see [`crate::hints`].
     pub fn set_bulk_bytes(&self, bytes: usize) {
         self.bulk_bytes.set(bytes);
     }

@@ -1,21 +1,21 @@
 //! What a rank of a window answers those who cannot load and store its memory: it does in it what they would (see `away`).
 
-use super::accumulate::{Side, Work};
-use super::away::{ItemWords, what};
-use super::beside::Beside;
-use super::dynamic::Attached;
-use super::element::How;
-use super::shared::{Control, Own, OwnMemory};
-use super::single::{COMPARED_BYTES, swap};
-use super::{Flavor, accumulate::operation_of};
-use crate::asking::{Answering, LockQueue, Question, zeroes};
-use crate::error::{Error, Result};
+use crate::accumulate::{Side, Work};
+use crate::away::{ItemWords, what};
+use crate::beside::Beside;
+use crate::dynamic::Attached;
+use crate::element::How;
+use crate::shared::{Control, Own, OwnMemory};
+use crate::single::{COMPARED_BYTES, swap};
+use crate::{Flavor, accumulate::operation_of};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ptr::with_exposed_provenance_mut;
 use lwk_datatype::op::Op;
 use lwk_datatype::{LayoutView, Predefined};
 use lwk_epoch::PairLine;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_rt::asking::{Answering, LockQueue, Question, zeroes};
 use lwk_path::region::{Region, copy_part, copy_regions};
 use lwk_place::WorldRank;
 use lwk_user::job;

@@ -2,24 +2,24 @@
 //!
 //! A rank whose arguments are wrong takes part all the same and says so, so that all ranks get an error and none waits for it.
 
-use super::answers::Answers;
-use super::attributes::Attributes;
-use super::beside::Beside;
-use super::epoch::{Epochs, Held};
-use super::shared::{Control, Memory, Own, OwnMemory, control_of, lines_of};
-use super::{Flavor, Mapped, Target, Window, hints};
-use crate::attribute;
-use crate::collective::with_room;
-use crate::communicator::Communicator;
-use crate::engine::{Engine, with};
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::info::Info;
-use crate::object::{self, Object};
+use crate::answers::Answers;
+use crate::attributes::Attributes;
+use crate::beside::Beside;
+use crate::epoch::{Epochs, Held};
+use crate::shared::{Control, Memory, Own, OwnMemory, control_of, lines_of};
+use crate::{Flavor, Mapped, Target, Window, hints};
+use crate::{Windows, with};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use lwk_mpi_core::attribute;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::info::Info;
+use lwk_mpi_core::object::Object;
+use lwk_mpi_rt::collective::with_room;
+use lwk_mpi_rt::communicator::Communicator;
 use lwk_path::{Reach, seen_from_here};
 use lwk_place::peer_of;
 use lwk_user::job;
@@ -40,13 +40,13 @@ pub(super) struct Draft {
 /// Frees a window, after the attributes that programs have attached to it; all its ranks must call it. Errors: `WIN`; `RMA_SYNC` while this
 /// rank is in an epoch, or what a callback of an attribute answers, and then the window stays.
 pub fn free(window: Handle) -> Result<()> {
-    with(|engine| if engine.window(window)?.epochs.is_idle() { Ok(()) } else { Err(Error::RMA_SYNC) })?;
+    with(|windows| if windows.window(window)?.epochs.is_idle() { Ok(()) } else { Err(Error::RMA_SYNC) })?;
     attribute::delete_all(Object::window(window))?;
-    object::forget(Object::window(window));
-    with(|engine| engine.win_free(window))
+    lwk_mpi_core::forget(Object::window(window));
+    with(|windows| windows.win_free(window))
 }
 
-impl Engine {
+impl Windows {
     /// A window of memory that the caller has: `size` bytes at `base`, with displacements in units of `unit` bytes. All ranks of
     /// the communicator must call it. Errors: `COMM`, `SIZE`, `DISP`, `NO_MEM`; `ARG` if there is no memory at `base`; `RMA_SHARED` if it is not all
     /// in a rank's segment, and so out of the peers' reach. If any rank has one, all have.
@@ -81,7 +81,7 @@ impl Engine {
         }
         // What a target has not taken in does not keep the window.
         let heard = self.hear_all(window);
-        let it = self.windows.remove(window).ok_or(Error::WIN)?;
+        let it = self.known().windows.remove(window).ok_or(Error::WIN)?;
         // After it no rank touches another's control words or memory or asks for them, and what is left of the window goes.
         self.barrier(&it.communicator)?;
         if it.communicator.is_out_of_reach() {
@@ -92,10 +92,7 @@ impl Engine {
 
     /// Tells all ranks of the communicator where this rank's control words are, or that its arguments are wrong.
     pub(super) fn draft(&mut self, communicator: Handle, part: Result<OwnMemory>) -> Result<Draft> {
-        let parent = self.communicator(communicator)?.clone();
-        if parent.inter.is_some() {
-            return Err(Error::COMM);
-        }
+        let parent = self.intracommunicator(communicator)?.clone();
         // All that may find no memory comes before the exchange: after it the peers use this rank's control words.
         let ranks = parent.size();
         let made = part.and_then(|part| {
@@ -119,7 +116,7 @@ impl Engine {
             Vec::new()
         };
         for (rank, (member, word)) in parent.members.iter().zip(words).enumerate() {
-            let peer = peer_of(*member).filter(|_| self.paths.reach(*member) == Reach::Mapped);
+            let peer = peer_of(*member).filter(|_| self.reach(*member) == Reach::Mapped);
             // SAFETY: the peer has just told its address; the reference becomes part of the window.
             let control = peer.map(|peer| unsafe { control_of(peer, word) });
             parts.push(match (control, told.get(rank).map(Vec::as_slice)) {
@@ -176,7 +173,7 @@ impl Engine {
             let answers = Answers::new(&own, mine, flavor, communicator.members.clone());
             self.answer_for(communicator.context, Box::new(answers));
         }
-        Ok(self.windows.insert(Window {
+        Ok(self.known().windows.insert(Window {
             communicator: Rc::new(communicator),
             targets: targets.into_boxed_slice(),
             epochs: Epochs::new(),

@@ -3,18 +3,18 @@
 //! Operations of one origin on one target happen in the order in which they are called, which is what the strictest of the ordering rules
 //! asks for.
 
-use super::beside::Beside;
-use super::element::{How, Run, plain, update_run, word_of};
-use super::locate::Reached;
-use super::{Buffer, TargetBuffer};
-use crate::abi::op::NO_OP;
-use crate::buffer::is_none;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::wait::DONE;
+use crate::Windows;
+use crate::beside::Beside;
+use crate::element::{How, Run, plain, update_run, word_of};
+use crate::locate::Reached;
+use crate::{Buffer, TargetBuffer};
 use lwk_datatype::op::Op;
 use lwk_datatype::{Cursor, Datatype, LayoutView, Predefined};
+use lwk_mpi_core::abi::op::NO_OP;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_rt::buffer::is_none;
+use lwk_mpi_rt::wait::DONE;
 use lwk_path::region::{Region, copy_part};
 
 /// An update's input: the origin's buffer, and where what was there goes.
@@ -31,8 +31,8 @@ const ASIDE_BYTES: usize = 1024;
 #[repr(C, align(16))]
 struct Aside([u8; ASIDE_BYTES]);
 
-impl Engine {
-    /// Combines the origin's elements into the target's (`MPI_ACCUMULATE`). Errors: those of [`Engine::put`]; `OP` if the operation is none
+impl Windows {
+    /// Combines the origin's elements into the target's (`MPI_ACCUMULATE`). Errors: those of [`Windows::put`]; `OP` if the operation is none
     /// of the predefined ones, is not defined for the type, or is `MPI_NO_OP`; `TYPE` if the elements are not of one predefined type, the
     /// same on all sides.
     ///
@@ -69,12 +69,12 @@ impl Engine {
         unsafe { self.update(&Origin { buffer: *origin, result: None }, place, op, window) }
     }
 
-    /// The same, and the elements that were there before into the result (`MPI_GET_ACCUMULATE`). Errors: as for [`Engine::accumulate`], but
+    /// The same, and the elements that were there before into the result (`MPI_GET_ACCUMULATE`). Errors: as for [`Windows::accumulate`], but
     /// `MPI_NO_OP` is allowed, and then the origin's buffer is not looked at; `TRUNCATE` if the result has less room than the
     /// target's items.
     ///
     /// # Safety
-    /// As for [`Engine::accumulate`], but with `MPI_NO_OP` the origin's buffer may be anything; the result
+    /// As for [`Windows::accumulate`], but with `MPI_NO_OP` the origin's buffer may be anything; the result
     /// must be writable for its items and overlap neither.
     #[inline]
     pub unsafe fn get_accumulate(
@@ -103,10 +103,10 @@ impl Engine {
         unsafe { self.update(&Origin { buffer: *origin, result: Some(*result) }, place, op, window) }
     }
 
-    /// [`Engine::accumulate`] with a request, which is complete at once. Errors: `RMA_SYNC` also in an active target epoch.
+    /// [`Windows::accumulate`] with a request, which is complete at once. Errors: `RMA_SYNC` also in an active target epoch.
     ///
     /// # Safety
-    /// As for [`Engine::accumulate`].
+    /// As for [`Windows::accumulate`].
     pub unsafe fn raccumulate(
         &mut self,
         origin: &Buffer,
@@ -119,10 +119,10 @@ impl Engine {
         unsafe { self.accumulate(origin, place, operation, window) }.map(|()| DONE)
     }
 
-    /// [`Engine::get_accumulate`] with a request, which is complete at once. Errors: `RMA_SYNC` also in an active target epoch.
+    /// [`Windows::get_accumulate`] with a request, which is complete at once. Errors: `RMA_SYNC` also in an active target epoch.
     ///
     /// # Safety
-    /// As for [`Engine::get_accumulate`].
+    /// As for [`Windows::get_accumulate`].
     pub unsafe fn rget_accumulate(
         &mut self,
         origin: &Buffer,
@@ -138,7 +138,7 @@ impl Engine {
     }
 
     /// # Safety
-    /// As for [`Engine::get_accumulate`].
+    /// As for [`Windows::get_accumulate`].
     #[inline(always)]
     unsafe fn update(&mut self, origin: &Origin, place: &TargetBuffer, op: Op, window: Handle) -> Result<()> {
         let like = origin.result.unwrap_or(origin.buffer);
@@ -171,7 +171,7 @@ impl Engine {
     /// Anything that is not blocks of one type, or is wrong.
     ///
     /// # Safety
-    /// As for [`Engine::get_accumulate`].
+    /// As for [`Windows::get_accumulate`].
     #[inline(never)]
     unsafe fn update_items(
         &mut self,

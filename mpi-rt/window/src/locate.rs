@@ -2,19 +2,19 @@
 //! the error that the standard names.
 //!
 //! Almost every operation is on a predefined datatype without holes, the same on both sides, inside the target's memory, in an epoch that is
-//! open: [`Engine::direct`] finds that out with few instructions, or finds out nothing, and then [`Engine::locate`] tells what is the case.
+//! open: [`Windows::direct`] finds that out with few instructions, or finds out nothing, and then [`Windows::locate`] tells what is the case.
 
-use super::away::Away;
-use super::beside::Beside;
-use super::dynamic::Attached;
-use super::element::How;
-use super::{Flavor, Mapped, Target};
-use crate::datatypes::dense_bytes;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::beside::Beside;
+use crate::dynamic::Attached;
+use crate::element::How;
+use crate::{Flavor, Mapped, Target};
+use crate::{KNOWN, Windows};
 use alloc::rc::Rc;
 use lwk_datatype::Datatype;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_rt::datatypes::dense_bytes;
+use lwk_place::{CommRank, WorldRank};
 
 /// A buffer in a target's part of a window, as the standard lists it.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,28 @@ pub(super) enum Reached {
     Away(Away),
 }
 
-impl Engine {
+/// Where an operation out of reach goes.
+#[derive(Clone, Copy)]
+pub(super) struct Away {
+    pub window: Handle,
+    pub rank: CommRank,
+    pub at: WorldRank,
+    /// The window, as its ranks ask for it.
+    pub object: u32,
+    /// Bytes, as a displacement is.
+    pub offset: u64,
+    /// This rank knows that the target's items are in its part.
+    pub is_checked: bool,
+}
+
+/// The way of the data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    ToTarget,
+    FromTarget,
+}
+
+impl Windows {
     /// The block that `count` items of `datatype` of the origin's have as their counterpart at the target; `None` if it takes a closer
     /// look.
     #[inline(always)]
@@ -62,7 +83,7 @@ impl Engine {
         place: &TargetBuffer,
         window: Handle,
     ) -> Option<Block<'_>> {
-        let it = self.windows.get(window)?;
+        let it = KNOWN.of(self).windows.get(window)?;
         let target = it.targets.get(place.rank as usize)?;
         if !(it.epochs.everyone | target.open) || place.datatype != datatype || place.count != count {
             return None;

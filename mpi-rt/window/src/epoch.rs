@@ -3,10 +3,10 @@
 //! All of it is local state. A fence opens an epoch that may stay unused, after which any other synchronisation may follow; so the first
 //! operation after a fence is the one that makes it an epoch, and the only one that comes here.
 
-use super::{LockKind, Target, Window};
-use crate::error::{Error, Result};
+use crate::{LockKind, Target, Window};
 use alloc::vec::Vec;
 use lwk_epoch::Ticket;
+use lwk_mpi_core::error::{Error, Result};
 use lwk_place::CommRank;
 
 /// What this rank has begun and not ended.

@@ -10,10 +10,16 @@
 //! epoch is an error class and costs one load to find out. The memory model is the unified one (section 12.4).
 //!
 //! A target whose memory cannot be loaded and stored is asked for each operation, and answers when it makes progress (`away`, `answers`,
-//! [`crate::asking`]). Puts and updates that fetch nothing are told, and the synchronisation that completes them waits until they have been taken in.
+//! [`lwk_mpi_rt::asking`]). Puts and updates that fetch nothing are told, and the synchronisation that completes them waits until they have been taken in.
 //!
 //! Loads and stores of this processor are seen in order by all cores, so what a release store publishes, a barrier's for one, also
 //! publishes the puts before it. A flush must do more: a later load of this rank must not overtake its puts, which takes a fence.
+//!
+//! Per rank: the table of windows, and counts of what targets have been told. Per window: a communicator, for its barriers and for what its ranks ask each
+//! other, and what this rank may do to each target. Nothing is per thread.
+#![no_std]
+
+extern crate alloc;
 
 mod accumulate;
 mod allocate;
@@ -35,28 +41,54 @@ mod shared;
 mod single;
 mod transfer;
 
-pub use crate::buffer::Buffer;
 pub use accumulate::Origin;
-pub(crate) use attributes::attribute;
 pub use attributes::{Attributes, Shape};
 pub use create::free;
 pub use locate::TargetBuffer;
+pub use lwk_mpi_rt::buffer::Buffer;
 pub use passive::LockKind;
 
-use crate::abi::PROC_NULL;
-use crate::communicator::Communicator;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::info::Info;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use beside::Beside;
 use core::cell::Cell;
 use epoch::{Epochs, Held};
 use lwk_epoch::PairLine;
+use lwk_mpi_core::abi::PROC_NULL;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::{Handle, Kind, Table};
+use lwk_mpi_core::info::Info;
+use lwk_mpi_core::object::{self, Object, Owner};
+use lwk_mpi_rt::communicator::Communicator;
+use lwk_mpi_rt::subsystem;
+use lwk_mpi_rt::subsystem::State;
 use lwk_place::{CommRank, Ranks, WorldRank};
 use shared::{Control, Memory, Own};
+
+subsystem! {
+    /// The engine, with one-sided communication.
+    Windows
+}
+
+/// What this rank knows of windows.
+struct Known {
+    /// Flushes, which now and then make progress.
+    flushes: u32,
+    /// Targets of windows that have been told what they are not known to have taken in.
+    unheard: u32,
+    windows: Table<Window>,
+}
+
+static KNOWN: State<Known> = State::new(Known { flushes: 0, unheard: 0, windows: Table::of(Kind::Window) });
+
+/// Makes windows known to what lies below. A program that uses windows calls this before the runtime starts.
+pub fn start() {
+    object::own(Kind::Window, Owner { has, attribute: attributes::attribute });
+}
+
+fn has(object: Object) -> Result<bool> {
+    with(|windows| Ok(windows.window(object.handle).is_ok()))
+}
 
 /// How a window came by its memory (`MPI_WIN_CREATE_FLAVOR`); the numbers are the binary interface's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +101,7 @@ pub enum Flavor {
 }
 
 /// One window.
-pub(crate) struct Window {
+struct Window {
     /// A communicator of its own, for its barriers.
     communicator: Rc<Communicator>,
     /// By rank.
@@ -119,16 +151,21 @@ struct Mapped {
     beside: Rc<Beside>,
 }
 
-impl Engine {
+impl Windows {
+    #[inline(always)]
+    fn known(&mut self) -> &mut Known {
+        KNOWN.of_mut(self)
+    }
+
     /// Errors: `WIN`.
     #[inline(always)]
-    pub(crate) fn window(&self, window: Handle) -> Result<&Window> {
-        self.windows.get(window).ok_or(Error::WIN)
+    fn window(&self, window: Handle) -> Result<&Window> {
+        KNOWN.of(self).windows.get(window).ok_or(Error::WIN)
     }
 
     #[inline(always)]
     fn window_mut(&mut self, window: Handle) -> Result<&mut Window> {
-        self.windows.get_mut(window).ok_or(Error::WIN)
+        self.known().windows.get_mut(window).ok_or(Error::WIN)
     }
 }
 

@@ -1,13 +1,14 @@
 //! What a window tells of itself: the predefined attributes, the group, where the others' shared memory is (MPI-5.0, sections 12.2.3
 //! and 12.2.7).
 
-use super::Flavor;
-use super::shared::OwnMemory;
-use crate::abi::{self, PROC_NULL};
-use crate::engine::{Engine, with};
-use crate::error::{Error, Result};
-use crate::group::Group;
-use crate::handle::Handle;
+use crate::Flavor;
+use crate::shared::OwnMemory;
+use crate::{Windows, with};
+use lwk_mpi_core::abi::{self, PROC_NULL};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::object::Object;
+use lwk_mpi_rt::group::Group;
 use lwk_place::WorldRank;
 
 /// The unified memory model (`MPI_WIN_UNIFIED`).
@@ -58,7 +59,7 @@ impl Attributes {
     }
 }
 
-impl Engine {
+impl Windows {
     /// The predefined attributes. Errors: `WIN`.
     pub fn win_attributes(&self, window: Handle) -> Result<&Attributes> {
         Ok(&self.window(window)?.attributes)
@@ -73,11 +74,6 @@ impl Engine {
     pub fn win_group(&mut self, window: Handle) -> Result<Handle> {
         let group = Group::new(self.window(window)?.communicator.members.clone());
         Ok(self.insert_group(group))
-    }
-
-    /// Whether there is such a window. Errors: `WIN`.
-    pub fn win_check(&self, window: Handle) -> Result<()> {
-        self.window(window).map(drop)
     }
 
     /// Where this rank may load and store what is another rank's part of the window; of the null process, the lowest rank's that has any
@@ -103,9 +99,9 @@ impl Engine {
 }
 
 /// The value of a predefined attribute, as in the C binding: the base itself, or the address of the number. Errors: `WIN`, `KEYVAL`.
-pub(crate) fn attribute(window: Handle, key: i32) -> Result<Option<usize>> {
-    with(|engine| {
-        let attributes = engine.win_attributes(window)?;
+pub(crate) fn attribute(window: Object, key: i32) -> Result<Option<usize>> {
+    with(|windows| {
+        let attributes = windows.win_attributes(window.handle)?;
         let value = match key {
             abi::attribute::WIN_BASE => attributes.base.expose_provenance(),
             abi::attribute::WIN_SIZE => (&raw const attributes.size).expose_provenance(),

@@ -1,19 +1,19 @@
 //! Accumulate and get_accumulate of several elements of one type next to each other, under the target's lock: what most programs do, with few instructions.
 
-use super::{Buffer, TargetBuffer};
-use crate::buffer::is_none;
-use crate::engine::Engine;
-use crate::handle::Handle;
-use crate::operation::{Combiner, Operation};
+use crate::Windows;
+use crate::{Buffer, TargetBuffer};
 use core::ptr::null_mut;
 use lwk_copy::copy;
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_rt::buffer::is_none;
+use lwk_mpi_rt::operation::{Combiner, Operation};
 
-impl Engine {
+impl Windows {
     /// The commonest updates of several elements, where they are made under the target's lock; what was there goes to `result`, if there is one. False if nothing
     /// has happened, for whatever reason.
     ///
     /// # Safety
-    /// As for [`Engine::get_accumulate`]; the result has room for the origin's items.
+    /// As for [`Windows::get_accumulate`]; the result has room for the origin's items.
     #[inline(always)]
     pub(super) unsafe fn update_in_bulk(
         &self,

@@ -1,24 +1,17 @@
 //! Put and get (MPI-5.0, sections 12.3.1, 12.3.2 and 12.3.5): a copy between the origin's memory and the target's, straight from layout to
 //! layout.
 
-use super::locate::Reached;
-use super::{Buffer, TargetBuffer};
-use crate::buffer::is_none;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::wait::DONE;
+use crate::Windows;
+use crate::locate::{Reached, Way};
+use crate::{Buffer, TargetBuffer};
 use lwk_copy::copy;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_rt::buffer::is_none;
+use lwk_mpi_rt::wait::DONE;
 use lwk_path::region::{Region, copy_regions};
 
-/// The way of the data.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    ToTarget,
-    FromTarget,
-}
-
-impl Engine {
+impl Windows {
     /// Stores the origin's buffer at the target. Errors: `WIN`, `RANK`, `COUNT`, `TYPE`, `BUFFER`, `DISP`; `RMA_SYNC` outside an epoch; `RMA_RANGE` beyond
     /// the target's memory; `TRUNCATE` if the target's items have less room.
     ///
@@ -39,7 +32,7 @@ impl Engine {
         unsafe { self.transfer(origin, place, window, Way::ToTarget) }
     }
 
-    /// Loads the target's memory into the origin's buffer. Errors: as for [`Engine::put`]; `TRUNCATE` if the origin's items have less
+    /// Loads the target's memory into the origin's buffer. Errors: as for [`Windows::put`]; `TRUNCATE` if the origin's items have less
     /// room.
     ///
     /// # Safety
@@ -59,20 +52,20 @@ impl Engine {
         unsafe { self.transfer(origin, place, window, Way::FromTarget) }
     }
 
-    /// A put with a request, which is complete at once. Errors: as for [`Engine::put`]; `RMA_SYNC` also in an active target epoch.
+    /// A put with a request, which is complete at once. Errors: as for [`Windows::put`]; `RMA_SYNC` also in an active target epoch.
     ///
     /// # Safety
-    /// As for [`Engine::put`].
+    /// As for [`Windows::put`].
     pub unsafe fn rput(&mut self, origin: &Buffer, place: &TargetBuffer, window: Handle) -> Result<Handle> {
         self.window(window)?.epochs.check_passive()?;
         // SAFETY: the origin's items are readable and do not overlap the target's (this function's contract).
         unsafe { self.put(origin, place, window) }.map(|()| DONE)
     }
 
-    /// A get with a request, which is complete at once. Errors: as for [`Engine::rput`].
+    /// A get with a request, which is complete at once. Errors: as for [`Windows::rput`].
     ///
     /// # Safety
-    /// As for [`Engine::get`].
+    /// As for [`Windows::get`].
     pub unsafe fn rget(&mut self, origin: &Buffer, place: &TargetBuffer, window: Handle) -> Result<Handle> {
         self.window(window)?.epochs.check_passive()?;
         // SAFETY: the origin's items are writable and do not overlap the target's (this function's contract).
@@ -82,7 +75,7 @@ impl Engine {
     /// Anything that is not a block on both sides, or is wrong.
     ///
     /// # Safety
-    /// As for [`Engine::put`] and [`Engine::get`].
+    /// As for [`Windows::put`] and [`Windows::get`].
     #[inline(never)]
     unsafe fn transfer(
         &mut self,

@@ -3,24 +3,24 @@
 //! Shared memory is all the same here: every rank's memory is to load and store for all that reach it. What a shared window adds is that all ranks
 //! must, and that, unless it is asked not to be, the memory of all ranks is one piece; it then lies in rank 0.
 
-use super::Flavor;
-use super::create::check;
-use super::shared::{Memory, OwnMemory};
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::Flavor;
+use crate::Windows;
+use crate::create::check;
+use crate::shared::{Memory, OwnMemory};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
 use lwk_path::seen_from_here;
 use lwk_place::{CommRank, peer_of};
 
-impl Engine {
+impl Windows {
     /// A window with `size` bytes of new, zeroed memory in this rank. All ranks of the communicator must call it. Also answers where the
     /// memory is. Errors: `COMM`, `SIZE`, `DISP`, `NO_MEM`; if any rank has one, all have.
     pub fn win_allocate(&mut self, size: i64, unit: i64, communicator: Handle) -> Result<(Handle, *mut u8)> {
         self.allocate(size, unit, communicator, Flavor::Allocate)
     }
 
-    /// A window of memory that all ranks may load from and store to ([`Engine::win_shared_query`] says where): `size` bytes of each
-    /// rank, one rank's behind the other's unless all say `noncontiguous`. Errors: as for [`Engine::win_allocate`]; `RMA_SHARED` if some of the ranks cannot
+    /// A window of memory that all ranks may load from and store to ([`Windows::win_shared_query`] says where): `size` bytes of each
+    /// rank, one rank's behind the other's unless all say `noncontiguous`. Errors: as for [`Windows::win_allocate`]; `RMA_SHARED` if some of the ranks cannot
     /// load and store each other's memory.
     pub fn win_allocate_shared(
         &mut self,

@@ -5,17 +5,16 @@
 //! the range wrong it is asked. What has been told is taken in in order: by the time that the target answers a later question, or hears that access
 //! is complete, it is there. A target that could not take something in answers the next such question with the error.
 
-use super::locate::Items;
-use super::transfer::Way;
-use crate::asking::{ARGUMENTS, Query};
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::Windows;
+use crate::locate::{Away, Items, Way};
 use alloc::vec::Vec;
 use lwk_datatype::op::Op;
 use lwk_datatype::{Basic, Predefined};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_rt::asking::{ARGUMENTS, Query};
 use lwk_path::region::{Region, copy_regions};
-use lwk_place::{CommRank, WorldRank};
+use lwk_place::CommRank;
 
 /// What a window's rank is asked for, or told, by number.
 pub(super) mod what {
@@ -42,20 +41,6 @@ pub(super) mod what {
 
 /// Bytes that a target may have been told before it is waited for: both sides have copies of them. So many are copied in longer than an answer takes.
 const UNHEARD: usize = 1 << 20;
-
-/// Where an operation goes.
-#[derive(Clone, Copy)]
-pub(super) struct Away {
-    pub window: Handle,
-    pub rank: CommRank,
-    pub at: WorldRank,
-    /// The window, as its ranks ask for it.
-    pub object: u32,
-    /// Bytes, as a displacement is.
-    pub offset: u64,
-    /// This rank knows that the target's items are in its part.
-    pub is_checked: bool,
-}
 
 /// What a question says of items at the target, as arguments.
 #[derive(Clone, Copy)]
@@ -117,7 +102,7 @@ unsafe fn on_items(
     Ok(Query { what, arguments, body })
 }
 
-impl Engine {
+impl Windows {
     /// A put or a get. Errors: `TRUNCATE`, `NO_MEM`, the target's.
     ///
     /// # Safety
@@ -230,9 +215,9 @@ impl Engine {
         let target = self.window_mut(away.window)?.targets.get_mut(away.rank.index()).ok_or(Error::INTERN)?;
         let is_first = target.unheard == 0;
         target.unheard += bytes;
-        self.unheard += u32::from(is_first);
+        self.known().unheard += u32::from(is_first);
         // The next flush looks.
-        self.flushes = u32::MAX;
+        self.known().flushes = u32::MAX;
         Ok(())
     }
 
@@ -253,11 +238,11 @@ impl Engine {
         let target = self.window_mut(away.window)?.targets.get_mut(away.rank.index()).ok_or(Error::INTERN)?;
         let was_unheard = target.unheard > 0;
         target.unheard = 0;
-        self.unheard -= u32::from(was_unheard);
+        self.known().unheard -= u32::from(was_unheard);
         outcome.map(drop)
     }
 
-    /// As [`Engine::hear`], of all targets.
+    /// As [`Windows::hear`], of all targets.
     #[cold]
     pub(super) fn hear_all(&mut self, window: Handle) -> Result<()> {
         let mut outcome = Ok(());

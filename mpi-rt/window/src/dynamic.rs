@@ -4,18 +4,18 @@
 //! The range of every access is looked up in the target's list, which takes time in proportion to how much is attached there. An access may span
 //! regions that were attached one by one, side by side or with a gap that its datatype skips.
 
-use super::Flavor;
-use super::shared::{Control, OwnMemory};
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
+use crate::Flavor;
+use crate::Windows;
+use crate::shared::{Control, OwnMemory};
 use lwk_datatype::{Cursor, LayoutView};
 use lwk_epoch::Attachments;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
 use lwk_path::seen_from_here;
 use lwk_place::{WorldRank, peer_of};
 use lwk_user::job;
 
-impl Engine {
+impl Windows {
     /// A window without memory. All ranks of the communicator must call it. Errors: `COMM`, `NO_MEM`.
     pub fn win_create_dynamic(&mut self, communicator: Handle) -> Result<Handle> {
         let draft = self.draft(communicator, Ok(OwnMemory { base: 0, size: 0, unit: 1 }))?;

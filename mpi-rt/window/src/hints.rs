@@ -1,10 +1,10 @@
 //! Info hints of windows (MPI-5.0, sections 12.2.1 and 12.2.7). All but two change nothing here; they are kept and told again.
 
-use crate::engine::Engine;
-use crate::error::Result;
-use crate::handle::Handle;
-use crate::info::Info;
+use crate::Windows;
 use lwk_copy::threshold::{BULK_BYTES, BULK_ELEMENTS};
+use lwk_mpi_core::error::Result;
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::info::Info;
 
 /// Each rank's part of shared memory may lie apart from the others'.
 const NONCONTIGUOUS: &[u8] = b"alloc_shared_noncontig";
@@ -46,7 +46,7 @@ pub(super) fn defaults() -> Result<Info> {
     Ok(info)
 }
 
-impl Engine {
+impl Windows {
     /// Takes note of the hints that the standard names. Errors: `WIN`.
     pub fn win_set_info(&mut self, window: Handle, hints: &Info) -> Result<()> {
         let known = hints.only(&KNOWN.map(|(key, _)| key));

@@ -1,13 +1,13 @@
 //! What each rank of a window has in its own memory for the others: where its part of the window is, the locks, and the words of post
 //! and complete (`lwk-epoch`); and memory that the runtime allocates for windows.
 
-use crate::error::{Error, Result};
 use alloc::alloc::{alloc_zeroed, dealloc};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::ptr::NonNull;
 use lwk_epoch::{Attachments, ElementLock, PairLine, TargetLock};
+use lwk_mpi_core::error::{Error, Result};
 use lwk_path::seen_from_here;
 use lwk_place::CommRank;
 use lwk_ring::Published;

@@ -4,15 +4,15 @@
 //! An element of 1, 2, 4 or 8 bytes at an address aligned to them is updated by the processor's atomics, and two updates of it, by
 //! whatever operations, never mix. Other elements (complex numbers, long doubles, pairs, unaligned ones) are updated under the target's
 //! element lock; an element is always treated the one way or the other, since that depends on its type and address only. Many words at once are updated under
-//! that lock as well, and then single ones, too ([`super::beside`]).
+//! that lock as well, and then single ones, too ([`crate::beside`]).
 
-use super::beside::{Beside, Manner};
-use crate::error::Result;
+use crate::beside::{Beside, Manner};
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use lwk_copy::copy;
 use lwk_copy::{Word, update};
 use lwk_datatype::op::{Op, combine, reduce};
 use lwk_datatype::{Basic, Predefined, Scalar};
+use lwk_mpi_core::error::Result;
 
 /// Whether others may update the elements at the same time.
 #[derive(Clone, Copy)]
