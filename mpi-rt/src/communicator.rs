@@ -81,7 +81,7 @@ impl Plane {
 
 /// Where a message goes to, or may come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Endpoint {
+pub enum Endpoint {
     /// Node rank.
     Peer(WorldRank),
     Any,
@@ -196,7 +196,7 @@ impl Communicator {
 
     /// The source of a receive. Errors: `RANK`.
     #[inline(always)]
-    pub(crate) fn source(&self, rank: i32) -> Result<Endpoint> {
+    pub fn source(&self, rank: i32) -> Result<Endpoint> {
         if rank == ANY_SOURCE { Ok(Endpoint::Any) } else { self.target(rank) }
     }
 

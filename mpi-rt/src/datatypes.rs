@@ -146,7 +146,7 @@ impl Engine {
 
     /// What keeps the layout of a region alive, if it has one.
     #[inline(always)]
-    pub(crate) fn layout_of(&self, datatype: u64, region: &Region) -> Keeps {
+    pub fn layout_of(&self, datatype: u64, region: &Region) -> Keeps {
         if region.contiguous().is_some() {
             return Keeps::Nothing;
         }

@@ -1,6 +1,7 @@
 //! The engine: one object in each rank, behind [`with`].
 
 use crate::abi;
+use crate::activity::Advance;
 use crate::ahead::Ahead;
 use crate::asking::Desk;
 use crate::buffered::Attached;
@@ -21,7 +22,6 @@ use crate::joining::Announcements;
 use crate::local::{Lent, RankLocal};
 use crate::objects;
 use crate::operation::{LastKernel, UserOperation};
-use crate::partitioned::Channels;
 use crate::probe::Taken;
 use crate::report;
 use crate::request::Request;
@@ -60,8 +60,8 @@ pub struct Engine {
     pub(crate) handed: Handed,
     /// Collectives under way, in the order in which they were begun.
     pub(crate) collectives: Vec<(Handle, Box<Run>)>,
-    /// Partitioned requests that have been started.
-    pub(crate) partitioned: Vec<Handle>,
+    /// What subsystems have under way.
+    pub(crate) advancing: Vec<Advance>,
     /// Communicators that are being duplicated.
     pub(crate) duplications: Vec<Duplication>,
     /// Sends whose content has been copied, so that nobody waits for them.
@@ -79,8 +79,6 @@ pub struct Engine {
     pub(crate) deferred: Vec<VecDeque<Handle>>,
     /// The buffers for buffered sends.
     pub(crate) attached: Vec<Attached>,
-    /// What freed partitioned sends have left.
-    pub(crate) channels: Channels,
     pub(crate) generalized: Pending,
     /// Messages that matched probes have taken out.
     pub(crate) taken: handle::Table<Taken>,
@@ -284,8 +282,7 @@ impl Engine {
             arriving: Vec::new(),
             handed: Handed::new(size),
             attached: Vec::new(),
-            partitioned: Vec::new(),
-            channels: Channels::default(),
+            advancing: Vec::new(),
             generalized: Pending::default(),
             desk: Desk::default(),
             taken: handle::Table::of(Kind::Message),

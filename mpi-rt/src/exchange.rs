@@ -89,7 +89,7 @@ impl Engine {
     ///
     /// # Safety
     /// The content must be readable.
-    pub(crate) unsafe fn send_copy(&mut self, send: &SendOperation) -> Result<Handle> {
+    pub unsafe fn send_copy(&mut self, send: &SendOperation) -> Result<Handle> {
         // SAFETY: the content is readable (this function's contract).
         let content = unsafe { content(&send.source)? };
         let source = Region::block(content.as_ptr(), content.len());

@@ -10,6 +10,7 @@
 
 extern crate alloc;
 
+pub mod activity;
 mod ahead;
 pub mod asking;
 pub mod buffer;
@@ -38,14 +39,12 @@ mod joining;
 mod objects;
 pub mod operation;
 pub mod pack;
-mod partitioned;
 mod persistent;
 pub mod probe;
 mod progress;
 pub mod receive;
 mod report;
 pub mod request;
-mod rounds;
 pub mod send;
 pub mod session;
 pub mod short;

@@ -61,8 +61,9 @@ impl Engine {
                 let receive = receive.clone();
                 self.begin_receive(request, &receive);
             }
-            Operation::PartitionedSend(_) | Operation::PartitionedReceive(_) => {
-                self.start_partitioned(request);
+            Operation::Activity(activity) => {
+                let start = activity.calls.start;
+                start(self, request);
             }
             _ => {
                 it.state = State::Complete;

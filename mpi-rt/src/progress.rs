@@ -41,8 +41,8 @@ impl Engine {
             self.start_deferred();
         }
         self.progress_collectives();
-        if !self.partitioned.is_empty() {
-            self.advance_partitioned();
+        if !self.advancing.is_empty() {
+            self.advance_activities();
         }
         if !self.duplications.is_empty() {
             self.advance_duplications();
@@ -173,7 +173,7 @@ impl Engine {
     }
 
     /// Marks a request complete; one that its owner has freed goes now.
-    pub(crate) fn complete(&mut self, request: Handle, status: Status) {
+    pub fn complete(&mut self, request: Handle, status: Status) {
         let Some(it) = self.requests.get_mut(request) else { return };
         it.state = State::Complete;
         it.status = status;

@@ -356,7 +356,7 @@ impl Engine {
     }
 
     /// The operation that the arguments describe; `None` if it comes from nobody.
-    pub(crate) fn check_receive(&self, arguments: &ReceiveArguments) -> Result<Option<ReceiveOperation>> {
+    pub fn check_receive(&self, arguments: &ReceiveArguments) -> Result<Option<ReceiveOperation>> {
         let communicator = self.communicator(arguments.communicator)?;
         let target = self.buffer(arguments.address, arguments.count, arguments.datatype)?;
         let pattern = match pattern(communicator, arguments.source, arguments.tag)? {

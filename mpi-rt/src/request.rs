@@ -1,12 +1,12 @@
 //! Requests: operations that have begun and are completed by waiting or testing (MPI-5.0, section 3.7).
 
+use crate::activity::Activity;
 use crate::buffered::Owner;
 use crate::collective::Run;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::generalized::GeneralizedOperation;
 use crate::handle::Handle;
-use crate::partitioned::{PartitionedReceive, PartitionedSend};
 use crate::status::Status;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -30,8 +30,7 @@ pub struct Request {
 }
 
 /// What must live as long as a request.
-#[expect(dead_code, reason = "holds memory that addresses name")]
-pub(crate) enum Keeps {
+pub enum Keeps {
     Nothing,
     /// The layout of its region: a datatype may be freed while messages of it are under way.
     Layout(Datatype),
@@ -55,8 +54,8 @@ pub(crate) enum Operation {
         send: Handle,
         receive: Handle,
     },
-    PartitionedSend(PartitionedSend),
-    PartitionedReceive(PartitionedReceive),
+    /// Of a subsystem over the engine.
+    Activity(Activity),
     Generalized(GeneralizedOperation),
     /// Until the messages before the given number have left a buffer.
     Flush {
@@ -78,7 +77,7 @@ pub enum Mode {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct SendOperation {
+pub struct SendOperation {
     pub peer: WorldRank,
     pub label: Label,
     pub source: Region,
@@ -90,7 +89,7 @@ pub(crate) struct SendOperation {
 }
 
 #[derive(Clone)]
-pub(crate) struct ReceiveOperation {
+pub struct ReceiveOperation {
     /// Sources are world ranks.
     pub pattern: Pattern,
     pub target: Region,
@@ -112,7 +111,7 @@ pub(crate) enum State {
     Collective,
     /// A receive whose message is on its way.
     Arriving(Ticket),
-    /// Partitioned or generalized, and begun.
+    /// Of a subsystem or generalized, and begun.
     Active,
     /// Complete when others are: two requests, or a buffer's messages.
     Compound,

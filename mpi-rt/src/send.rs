@@ -279,7 +279,7 @@ impl Engine {
 
     /// The operation that the arguments describe; `None` if it goes to nobody.
     #[inline(always)]
-    pub(crate) fn check_send(&self, arguments: &SendArguments, mode: Mode) -> Result<Option<SendOperation>> {
+    pub fn check_send(&self, arguments: &SendArguments, mode: Mode) -> Result<Option<SendOperation>> {
         let communicator = self.communicator(arguments.communicator)?;
         let source = self.buffer(arguments.address, arguments.count, arguments.datatype)?;
         if arguments.tag < 0 {

@@ -260,7 +260,7 @@ impl Engine {
     }
 
     #[inline(always)]
-    pub(crate) fn is_complete(&self, request: Handle) -> Result<bool> {
+    pub fn is_complete(&self, request: Handle) -> Result<bool> {
         if request == DONE {
             return Ok(true);
         }
@@ -354,8 +354,7 @@ impl Engine {
         }
         match it.operation {
             Operation::Generalized(operation) => self.end_generalized(operation),
-            Operation::PartitionedReceive(operation) => self.leave_channel(operation),
-            Operation::PartitionedSend(operation) => self.retire_channel(operation),
+            Operation::Activity(activity) => activity.end(self),
             _ => {}
         }
         it.status

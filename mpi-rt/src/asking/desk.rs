@@ -90,19 +90,17 @@ impl Engine {
         self.desk.objects.retain(|(other, _)| *other != object);
         if self.desk.objects.is_empty()
             && let Some((posted, words)) = self.desk.posted.take()
+            && !self.withdraw(posted)
         {
-            if self.cancel_receive(posted) {
-                self.requests.remove(posted);
-            } else {
-                // A question is on its way, for an object that this rank will answer for next.
-                self.desk.posted = Some((posted, words));
-            }
+            // A question is on its way, for an object that this rank will answer for next.
+            self.desk.posted = Some((posted, words));
         }
     }
 
     fn stop_answering_what_is_over(&mut self) {
-        while let Some((object, _)) = self.desk.objects.iter().find(|(_, answering)| answering.is_over()) {
-            self.stop_answering(*object);
+        let is_over = |it: &&(u32, Box<dyn Answering>)| it.1.is_over();
+        while let Some(object) = self.desk.objects.iter().find(is_over).map(|it| it.0) {
+            self.stop_answering(object);
         }
     }
 

@@ -110,8 +110,7 @@ impl Engine {
         let head = self.receive_own(peer, ANSWERS, number, target);
         if let Err(error) = self.put_question(peer, u64::from(object) | AWAITED, number, query) {
             // Nobody knows of the number, so no answer comes.
-            self.cancel_receive(head);
-            self.requests.remove(head);
+            self.withdraw(head);
             return Err(error);
         }
         self.wait(head)?;

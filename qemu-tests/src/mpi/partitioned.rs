@@ -1,10 +1,11 @@
 //! Partitioned communication, around the ring: every cut of the message, every order of partitions, many rounds.
 
-use crate::calls::{content, engine, neighbours, receiving, sending};
+use crate::calls::{content, neighbours, receiving, sending};
 use alloc::vec;
 use alloc::vec::Vec;
 use lwk_boot_tests::random::Random;
 use lwk_mpi::{ANY_SOURCE, Communicator, PROC_NULL};
+use lwk_mpi_partitioned::with as engine;
 use lwk_mpi_rt::abi::datatype;
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::{Form, Result};

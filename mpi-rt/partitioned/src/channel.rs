@@ -1,12 +1,10 @@
 //! Where the two sides of partitioned communication meet, and how they part.
 
-use super::{From, PartitionedReceive, PartitionedSend};
-use crate::engine::Engine;
-use crate::handle::Handle;
-use crate::request::{Operation, Request};
 use crate::rounds::ReceivedRounds;
+use crate::{From, Partitioned, PartitionedCalls, PartitionedReceive, PartitionedSend};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use lwk_mpi_core::handle::Handle;
 use lwk_path::seen_from_here;
 use lwk_rendezvous::Partitions;
 
@@ -21,54 +19,50 @@ pub(super) struct Channel {
     pub(super) partitions: Partitions,
 }
 
-/// Channels whose requests have been freed.
-#[derive(Default)]
-pub(crate) struct Channels {
+/// What freed requests have left.
+pub(super) struct Left {
     /// The number of the last send whose rounds go by messages.
-    pub(crate) last_number: u64,
+    pub last_number: u64,
     /// Of this rank's sends, until their receivers have left.
     retired: Vec<&'static Channel>,
     /// Of peers, whose addresses were under way when the receives were freed.
     leaving: Vec<From>,
 }
 
-impl Engine {
+impl Left {
+    pub const fn new() -> Left {
+        Left { last_number: 0, retired: Vec::new(), leaving: Vec::new() }
+    }
+}
+
+impl PartitionedCalls {
     /// Takes note of the sender's channel when its address has come.
     pub(super) fn find_channel(&mut self, request: Handle) {
-        let Some(Request { operation: Operation::PartitionedReceive(receive), .. }) =
-            self.requests.get(request)
-        else {
-            return;
-        };
-        let Some(from @ From { meeting, channel: None, .. }) = &receive.from else { return };
+        let Some(Partitioned::Receive(receive)) = self.activity(request) else { return };
+        let Some(From { meeting, channel: None, .. }) = &receive.from else { return };
         let meeting = *meeting;
-        if !self.requests.get(meeting).is_some_and(Request::is_complete) {
+        if self.take_complete(meeting).is_none() {
             return;
         }
+        let Some(Partitioned::Receive(receive)) = self.activity_mut(request) else { return };
+        let Some(from) = &mut receive.from else { return };
         let Some(channel) = channel_of(from) else { return };
-        self.requests.remove(meeting);
-        if let Some(Request { operation: Operation::PartitionedReceive(receive), .. }) =
-            self.requests.get_mut(request)
-        {
-            receive.copied.resize(channel.partitions.words().len(), false);
-            if let Some(from) = &mut receive.from {
-                from.channel = Some(channel);
-            }
-        }
+        receive.copied.resize(channel.partitions.words().len(), false);
+        from.channel = Some(channel);
     }
 
     /// Lets go of the sender's channel when the receive is freed.
-    pub(crate) fn leave_channel(&mut self, operation: PartitionedReceive) {
+    pub(super) fn leave_channel(&mut self, operation: PartitionedReceive) {
         let Some(from) = operation.from else { return };
         match from.channel {
             Some(channel) => channel.partitions.leave(),
             // The number has come, and is of no use any more.
             None if from.rounds.as_ref().is_some_and(ReceivedRounds::have_met) => {}
             // The sides have not met, and now they never will.
-            None if self.cancel_receive(from.meeting) => drop(self.requests.remove(from.meeting)),
+            None if self.withdraw(from.meeting) => {}
             // The channel's address is on its way. When it has come it is used once, to say goodbye.
             None => {
-                self.channels.leaving.push(from);
+                self.known().left.leaving.push(from);
                 self.leave_met_channels();
             }
         }
@@ -76,28 +70,28 @@ impl Engine {
 
     /// Leaves the channels of freed receives whose addresses have come.
     pub(super) fn leave_met_channels(&mut self) {
-        let requests = &mut self.requests;
-        self.channels.leaving.retain(|from| {
-            if !requests.get(from.meeting).is_some_and(Request::is_complete) {
-                return true;
+        let mut index = 0;
+        while let Some(meeting) = self.known().left.leaving.get(index).map(|from| from.meeting) {
+            if self.take_complete(meeting).is_none() {
+                index += 1;
+                continue;
             }
-            requests.remove(from.meeting);
-            if let Some(channel) = channel_of(from) {
+            let from = self.known().left.leaving.swap_remove(index);
+            if let Some(channel) = channel_of(&from) {
                 channel.partitions.leave();
             }
-            false
-        });
+        }
     }
 
     /// Keeps the channel of a freed send until the receiver has left it.
-    pub(crate) fn retire_channel(&mut self, operation: PartitionedSend) {
-        self.channels.retired.extend(operation.channel);
+    pub(super) fn retire_channel(&mut self, operation: PartitionedSend) {
+        self.known().left.retired.extend(operation.channel);
     }
 
     /// Takes back the memory of channels that neither side uses any more.
     pub(super) fn reclaim_channels(&mut self) {
         self.leave_met_channels();
-        self.channels.retired.retain(|channel| {
+        self.known().left.retired.retain(|channel| {
             let left = channel.partitions.is_left();
             if left {
                 // SAFETY: it was leaked from a box, its request is gone and the receiver has left it.

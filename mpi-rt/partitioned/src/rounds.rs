@@ -3,22 +3,21 @@
 //! The sides meet as others do; what the sender tells is a number of its own, by which the rounds' messages match, in a context beside the
 //! communicator's. A round is sent when all of its partitions are ready, so a partition arrives with the last one.
 
-use crate::communicator::{Communicator, Plane};
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::partitioned::{From, PartitionedSend};
-use crate::request::{Keeps, Operation, ReceiveOperation, Request, SendOperation};
-use crate::status::Status;
+use crate::{CALLS, From, Partitioned, PartitionedCalls, PartitionedSend};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_matching::Pattern;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::status::Status;
+use lwk_mpi_rt::communicator::{Communicator, Plane};
+use lwk_mpi_rt::request::{Keeps, ReceiveOperation, SendOperation};
 use lwk_path::Label;
 use lwk_path::region::Region;
 
 /// The sending side.
-pub(crate) struct SentRounds {
+pub(super) struct SentRounds {
     /// A round's message.
     message: SendOperation,
     /// By partition, in this round.
@@ -27,11 +26,17 @@ pub(crate) struct SentRounds {
 }
 
 /// The receiving side.
-pub(crate) struct ReceivedRounds {
+pub(super) struct ReceivedRounds {
     communicator: Rc<Communicator>,
     /// Once the sides have met.
     number: Option<i32>,
     under_way: Option<Handle>,
+}
+
+/// A round's message.
+enum Message {
+    Send(SendOperation),
+    Receive(ReceiveOperation),
 }
 
 impl SentRounds {
@@ -55,9 +60,9 @@ impl ReceivedRounds {
     }
 }
 
-impl Engine {
+impl PartitionedCalls {
     /// A partitioned send by messages, whose checked arguments `send` are. Errors: `NO_MEM`.
-    pub(crate) fn begin_rounds(
+    pub(super) fn begin_rounds(
         &mut self,
         send: &SendOperation,
         partitions: usize,
@@ -66,13 +71,14 @@ impl Engine {
         let mut ready = Vec::new();
         ready.try_reserve_exact(partitions).map_err(|_| Error::NO_MEM)?;
         ready.resize(partitions, false);
-        self.channels.last_number += 1;
-        let number = self.channels.last_number & i32::MAX as u64;
+        let last = &mut self.known().left.last_number;
+        *last += 1;
+        let number = *last & i32::MAX as u64;
         let context = send.label.context();
         let message = SendOperation { label: Label::new(Plane::Rounds.of(context), number as i32), ..*send };
         let rounds = Box::new(SentRounds { message, ready, under_way: None });
-        let operation = Operation::PartitionedSend(PartitionedSend::by_rounds(rounds, partitions));
-        let request = self.requests.insert(Request { keeps, ..Request::persistent(operation) });
+        let operation = Partitioned::Send(PartitionedSend::by_rounds(rounds, partitions));
+        let request = self.insert_activity(operation, &CALLS, keeps);
         // As of others, the meeting message completes by itself.
         let label = Label::new(Plane::Partitioned.of(context), send.label.tag());
         let source = Region::block((&raw const number).cast(), 8);
@@ -83,29 +89,28 @@ impl Engine {
     }
 
     /// Whether a partitioned request's rounds go by messages.
-    pub(crate) fn goes_by_rounds(&self, request: Handle) -> bool {
-        match self.requests.get(request).map(|it| &it.operation) {
-            Some(Operation::PartitionedSend(send)) => send.rounds.is_some(),
-            Some(Operation::PartitionedReceive(receive)) => {
+    pub(super) fn goes_by_rounds(&self, request: Handle) -> bool {
+        match self.activity(request) {
+            Some(Partitioned::Send(send)) => send.rounds.is_some(),
+            Some(Partitioned::Receive(receive)) => {
                 receive.from.as_ref().is_some_and(|from| from.rounds.is_some())
             }
-            _ => false,
+            None => false,
         }
     }
 
     /// Makes progress on a round by messages; its outcome when it is over.
-    pub(crate) fn advance_round(&mut self, request: Handle) -> Option<Status> {
+    pub(super) fn advance_round(&mut self, request: Handle) -> Option<Status> {
         self.take_number(request);
-        let (under_way, message) = match &self.requests.get(request)?.operation {
-            Operation::PartitionedSend(PartitionedSend {
-                rounds: Some(rounds), ready, partitions, ..
-            }) => {
+        let (under_way, message) = match self.activity(request)? {
+            Partitioned::Send(PartitionedSend { rounds, ready, partitions, .. }) => {
+                let rounds = rounds.as_ref()?;
                 if ready < partitions {
                     return None;
                 }
-                (rounds.under_way, Operation::Send(rounds.message))
+                (rounds.under_way, Message::Send(rounds.message))
             }
-            Operation::PartitionedReceive(receive) => {
+            Partitioned::Receive(receive) => {
                 let from = receive.from.as_ref()?;
                 let rounds = from.rounds.as_ref()?;
                 let context = Plane::Rounds.of(rounds.communicator.context);
@@ -113,9 +118,8 @@ impl Engine {
                 let pattern = Pattern { context, source, tag };
                 let communicator = rounds.communicator.clone();
                 let receive = ReceiveOperation { pattern, target: receive.target, communicator };
-                (rounds.under_way, Operation::Receive(receive))
+                (rounds.under_way, Message::Receive(receive))
             }
-            _ => return None,
         };
         let Some(under_way) = under_way else {
             let handle = self.begin_message(message);
@@ -129,63 +133,47 @@ impl Engine {
         // It is complete, so this does not wait.
         let status =
             self.wait(under_way).unwrap_or_else(|error| Status { error: Some(error), ..Status::EMPTY });
-        match &self.requests.get(request)?.operation {
-            Operation::PartitionedReceive(receive) => {
+        match self.activity(request)? {
+            Partitioned::Receive(receive) => {
                 let From { source, tag, .. } = *receive.from.as_ref()?;
                 Some(Status { source, tag, ..status })
             }
-            _ => Some(Status::EMPTY),
+            Partitioned::Send(_) => Some(Status::EMPTY),
         }
     }
 
     /// Takes note of the number of a receive's rounds when it has come.
     fn take_number(&mut self, request: Handle) {
-        let Some(Operation::PartitionedReceive(receive)) = self.requests.get(request).map(|it| &it.operation)
+        let Some(Partitioned::Receive(receive)) = self.activity(request) else { return };
+        let Some(From { meeting, rounds: Some(ReceivedRounds { number: None, .. }), .. }) = &receive.from
         else {
             return;
         };
-        let Some(From { meeting, address, rounds: Some(ReceivedRounds { number: None, .. }), .. }) =
-            &receive.from
-        else {
-            return;
-        };
-        let (meeting, told) = (*meeting, address.get() as i32);
-        if !self.requests.get(meeting).is_some_and(Request::is_complete) {
+        let meeting = *meeting;
+        if self.take_complete(meeting).is_none() {
             return;
         }
-        self.requests.remove(meeting);
-        if let Some(Operation::PartitionedReceive(receive)) =
-            self.requests.get_mut(request).map(|it| &mut it.operation)
-            && let Some(From { rounds: Some(rounds), .. }) = &mut receive.from
+        if let Some(Partitioned::Receive(receive)) = self.activity_mut(request)
+            && let Some(From { address, rounds: Some(rounds), .. }) = &mut receive.from
         {
-            rounds.number = Some(told);
+            rounds.number = Some(address.get() as i32);
         }
     }
 
     /// Begins a round's message.
-    fn begin_message(&mut self, message: Operation) -> Handle {
+    fn begin_message(&mut self, message: Message) -> Handle {
         match message {
-            Operation::Receive(receive) => {
-                let handle = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
-                self.begin_receive(handle, &receive);
-                handle
-            }
-            Operation::Send(send) => {
-                let handle = self.requests.insert(Request::new(Operation::Send(send)));
-                self.begin_send(handle, &send);
-                handle
-            }
-            _ => unreachable!("a round is a send or a receive"),
+            // SAFETY: the target is writable while the round is active, which ends after the message (`PartitionedCalls::precv_init`'s contract).
+            Message::Receive(receive) => unsafe { self.receive_checked(receive) },
+            // SAFETY: the buffer is readable while the round is active, which ends after the message (`PartitionedCalls::psend_init`'s contract).
+            Message::Send(send) => unsafe { self.send_checked(send) },
         }
     }
 
     fn round_under_way(&mut self, request: Handle) -> Option<&mut Option<Handle>> {
-        match &mut self.requests.get_mut(request)?.operation {
-            Operation::PartitionedSend(send) => Some(&mut send.rounds.as_mut()?.under_way),
-            Operation::PartitionedReceive(receive) => {
-                Some(&mut receive.from.as_mut()?.rounds.as_mut()?.under_way)
-            }
-            _ => None,
+        match self.activity_mut(request)? {
+            Partitioned::Send(send) => Some(&mut send.rounds.as_mut()?.under_way),
+            Partitioned::Receive(receive) => Some(&mut receive.from.as_mut()?.rounds.as_mut()?.under_way),
         }
     }
 }

@@ -5,50 +5,100 @@
 //! agree by `lwk-rendezvous`'s [`Partitions`], checked under loom there. The receiver, when it makes progress, copies every partition that
 //! is ready straight from the sender's buffer to its own, from layout to layout. The two sides may cut the message differently.
 //!
-//! Where the two cannot load each other's memory, a round is one message, sent when all of its partitions are ready ([`crate::rounds`]).
+//! Where the two cannot load each other's memory, a round is one message, sent when all of its partitions are ready ([`rounds`]).
+//!
+//! Per rank: the list of requests that have been started, and what freed ones have left. Per request: its channel. Nothing is per thread or per communicator.
+#![no_std]
+
+extern crate alloc;
 
 mod channel;
+mod rounds;
 
-pub(crate) use channel::Channels;
-
-use crate::abi::ANY_TAG;
-use crate::communicator::{Communicator, Endpoint, Plane};
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::receive::ReceiveArguments;
-use crate::request::{Mode, Operation, ReceiveOperation, Request, SendOperation, State};
-use crate::rounds::{ReceivedRounds, SentRounds};
-use crate::send::SendArguments;
-use crate::status::Status;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use channel::Channel;
+use channel::{Channel, Left};
+use core::any::Any;
 use core::cell::Cell;
 use lwk_matching::Pattern;
+use lwk_mpi_core::abi::ANY_TAG;
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::status::Status;
+use lwk_mpi_rt::activity::Calls;
+use lwk_mpi_rt::communicator::{Communicator, Endpoint, Plane};
+use lwk_mpi_rt::engine::Engine;
+use lwk_mpi_rt::receive::ReceiveArguments;
+use lwk_mpi_rt::request::{Keeps, Mode, ReceiveOperation, SendOperation};
+use lwk_mpi_rt::send::SendArguments;
+use lwk_mpi_rt::subsystem;
+use lwk_mpi_rt::subsystem::State;
 use lwk_path::region::{Region, copy_part};
 use lwk_path::{Label, Reach, seen_from_here};
 use lwk_place::{Peer, WorldRank, peer_of};
 use lwk_rendezvous::{Partitions, Readiness};
+use rounds::{ReceivedRounds, SentRounds};
+
+subsystem! {
+    /// The engine, with partitioned communication.
+    PartitionedCalls
+}
+
+/// What this rank knows of partitioned communication.
+struct Known {
+    /// Requests that have been started.
+    started: Vec<Handle>,
+    left: Left,
+}
+
+static KNOWN: State<Known> = State::new(Known { started: Vec::new(), left: Left::new() });
+
+/// What the engine asks of partitioned requests.
+static CALLS: Calls = Calls { start, end };
+
+/// What a partitioned request does.
+enum Partitioned {
+    Send(PartitionedSend),
+    Receive(PartitionedReceive),
+}
+
+fn start(engine: &mut Engine, request: Handle) {
+    PartitionedCalls::of(engine).start_partitioned(request);
+}
+
+fn end(engine: &mut Engine, operation: Box<dyn Any>) {
+    let calls = PartitionedCalls::of(engine);
+    match operation.downcast().map(|it| *it) {
+        Ok(Partitioned::Send(send)) => calls.retire_channel(send),
+        Ok(Partitioned::Receive(receive)) => calls.leave_channel(receive),
+        Err(_) => unreachable!("the operation of a partitioned request"),
+    }
+}
+
+/// Whether any request is still under way.
+fn advance(engine: &mut Engine) -> bool {
+    PartitionedCalls::of(engine).advance_partitioned();
+    !KNOWN.of(engine).started.is_empty()
+}
 
 /// The sending side.
-pub(crate) struct PartitionedSend {
+struct PartitionedSend {
     /// `None` if it goes to nobody, or by messages.
     channel: Option<&'static Channel>,
     /// Where the receiver cannot load this rank's memory.
-    pub(crate) rounds: Option<Box<SentRounds>>,
-    pub(crate) partitions: usize,
+    rounds: Option<Box<SentRounds>>,
+    partitions: usize,
     round: u64,
     /// Partitions marked ready in this round.
-    pub(crate) ready: usize,
+    ready: usize,
 }
 
 /// The receiving side.
-pub(crate) struct PartitionedReceive {
+struct PartitionedReceive {
     /// `None` if it comes from nobody.
-    pub(crate) from: Option<From>,
-    pub(crate) target: Region,
+    from: Option<From>,
+    target: Region,
     partitions: usize,
     partition_bytes: usize,
     round: u64,
@@ -57,7 +107,7 @@ pub(crate) struct PartitionedReceive {
     outcome: Result<()>,
 }
 
-pub(crate) struct From {
+struct From {
     pub peer: WorldRank,
     /// The same, if its memory can be loaded.
     mapped: Option<Peer>,
@@ -73,7 +123,7 @@ pub(crate) struct From {
 
 impl PartitionedSend {
     /// One whose rounds go by messages.
-    pub(crate) fn by_rounds(rounds: Box<SentRounds>, partitions: usize) -> PartitionedSend {
+    fn by_rounds(rounds: Box<SentRounds>, partitions: usize) -> PartitionedSend {
         PartitionedSend { channel: None, rounds: Some(rounds), partitions, round: 0, ready: 0 }
     }
 }
@@ -109,7 +159,7 @@ impl PartitionedReceive {
             let start = partition * each;
             let bytes = each.min(self.target.bytes().saturating_sub(start));
             // SAFETY: the sender keeps buffer and datatype until the round is over; `target` is writable
-            // while the receive's round is active (`Engine::precv_init`'s contract).
+            // while the receive's round is active (`PartitionedCalls::precv_init`'s contract).
             let copied = unsafe { copy_part(&source, start, &self.target, start, bytes) };
             self.outcome = self.outcome.and(copied.map_err(Error::from));
             self.copied[partition] = true;
@@ -130,7 +180,11 @@ impl PartitionedReceive {
     }
 }
 
-impl Engine {
+impl PartitionedCalls {
+    fn known(&mut self) -> &mut Known {
+        KNOWN.of_mut(self)
+    }
+
     /// A send of `partitions` partitions of `arguments.count` items each (`MPI_PSEND_INIT`), to be started. Errors: as for a send;
     /// `ARG` for a negative number of partitions, `NO_MEM`.
     ///
@@ -141,10 +195,10 @@ impl Engine {
         let all = SendArguments { count: whole(arguments.count, partitions)?, ..*arguments };
         let Some(send) = self.check_send(&all, Mode::Standard)? else {
             let nothing = PartitionedSend { channel: None, rounds: None, partitions, round: 0, ready: 0 };
-            return Ok(self.requests.insert(Request::persistent(Operation::PartitionedSend(nothing))));
+            return Ok(self.insert_activity(Partitioned::Send(nothing), &CALLS, Keeps::Nothing));
         };
         let keeps = self.layout_of(arguments.datatype, &send.source);
-        if self.paths.reach(send.peer) != Reach::Mapped {
+        if self.reach(send.peer) != Reach::Mapped {
             return self.begin_rounds(&send, partitions, keeps);
         }
         let mut ready = Vec::new();
@@ -163,15 +217,13 @@ impl Engine {
         let channel: &'static Channel = channel;
         let operation =
             PartitionedSend { channel: Some(channel), rounds: None, partitions, round: 0, ready: 0 };
-        let request = Request { keeps, ..Request::persistent(Operation::PartitionedSend(operation)) };
-        let request = self.requests.insert(request);
+        let request = self.insert_activity(Partitioned::Send(operation), &CALLS, keeps);
         // The meeting message completes by itself; its content is the channel's first word, which stays.
         let label = Label::new(Plane::Partitioned.of(send.label.context()), send.label.tag());
         let source = Region::block((&raw const channel.address).cast(), 8);
-        let meeting = SendOperation { label, source, ..send };
-        let handle = self.requests.insert(Request::new(Operation::Send(meeting)));
-        self.begin_send(handle, &meeting);
-        self.free_request(handle)?;
+        // SAFETY: the channel stays until the receiver, to which this message leads, has left it.
+        let meeting = unsafe { self.send_checked(SendOperation { label, source, ..send }) };
+        self.free_request(meeting)?;
         Ok(request)
     }
 
@@ -208,8 +260,7 @@ impl Engine {
             copied: Vec::new(),
             outcome: Ok(()),
         };
-        let request = Request { keeps, ..Request::persistent(Operation::PartitionedReceive(operation)) };
-        Ok(self.requests.insert(request))
+        Ok(self.insert_activity(Partitioned::Receive(operation), &CALLS, keeps))
     }
 
     /// Begins to receive where the sender's channel is.
@@ -219,15 +270,14 @@ impl Engine {
         peer: WorldRank,
         arguments: &ReceiveArguments,
     ) -> Result<From> {
-        let mapped = peer_of(peer).filter(|_| self.paths.reach(peer) == Reach::Mapped);
+        let mapped = peer_of(peer).filter(|_| self.reach(peer) == Reach::Mapped);
         let rounds = mapped.is_none().then(|| ReceivedRounds::new(communicator.clone()));
         let address = Box::new(Cell::new(0u64));
         let context = Plane::Partitioned.of(communicator.context);
         let pattern = Pattern { context, source: Some(peer), tag: Some(arguments.tag) };
         let target = Region::block(address.as_ptr().cast(), 8);
-        let receive = ReceiveOperation { pattern, target, communicator };
-        let meeting = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
-        self.begin_receive(meeting, &receive);
+        // SAFETY: the box lives until the request is complete: beside it in the receive, or in what a freed one has left.
+        let meeting = unsafe { self.receive_checked(ReceiveOperation { pattern, target, communicator }) };
         Ok(From {
             peer,
             mapped,
@@ -241,32 +291,31 @@ impl Engine {
     }
 
     /// Starts a round of a partitioned request, which is inactive.
-    pub(crate) fn start_partitioned(&mut self, request: Handle) {
-        let Some(it) = self.requests.get_mut(request) else { return };
-        it.state = State::Active;
-        match &mut it.operation {
-            Operation::PartitionedSend(send) => {
+    fn start_partitioned(&mut self, request: Handle) {
+        match self.activity_mut(request) {
+            Some(Partitioned::Send(send)) => {
                 (send.round, send.ready) = (send.round + 1, 0);
                 if let Some(rounds) = &mut send.rounds {
                     rounds.restart();
                 }
             }
-            Operation::PartitionedReceive(receive) => {
+            Some(Partitioned::Receive(receive)) => {
                 receive.round += 1;
                 receive.copied.fill(false);
                 receive.outcome = Ok(());
             }
-            _ => {}
+            None => return,
         }
-        self.partitioned.push(request);
+        self.known().started.push(request);
+        self.go_on(request, advance);
         self.advance_partitioned();
     }
 
     /// Marks a partition of an active send as ready (`MPI_PREADY`). Errors: `REQUEST`; `ARG` if there is no such partition, or it is
     /// ready already.
     pub fn pready(&mut self, request: Handle, partition: i32) -> Result<()> {
-        let it = self.requests.get_mut(request).ok_or(Error::REQUEST)?;
-        let (State::Active, Operation::PartitionedSend(send)) = (it.state, &mut it.operation) else {
+        let is_active = self.is_going_on(request);
+        let (true, Some(Partitioned::Send(send))) = (is_active, self.activity_mut(request)) else {
             return Err(Error::REQUEST);
         };
         let partition = usize::try_from(partition).ok().filter(|partition| *partition < send.partitions);
@@ -286,11 +335,10 @@ impl Engine {
     /// Whether a partition of a receive has arrived (`MPI_PARRIVED`); of an inactive one, yes. Errors: `REQUEST`, `ARG`.
     pub fn parrived(&mut self, request: Handle, partition: i32) -> Result<bool> {
         self.progress();
-        let it = self.requests.get(request).ok_or(Error::REQUEST)?;
-        let Operation::PartitionedReceive(receive) = &it.operation else { return Err(Error::REQUEST) };
+        let Some(Partitioned::Receive(receive)) = self.activity(request) else { return Err(Error::REQUEST) };
         let partition = usize::try_from(partition).ok().filter(|partition| *partition < receive.partitions);
         let partition = partition.ok_or(Error::ARG)?;
-        if it.state != State::Active {
+        if !self.is_going_on(request) {
             return Ok(true);
         }
         let Some(channel) = receive.from.as_ref().and_then(|from| from.channel) else {
@@ -302,14 +350,13 @@ impl Engine {
     }
 
     /// Makes progress on the rounds that are under way.
-    pub(crate) fn advance_partitioned(&mut self) {
+    fn advance_partitioned(&mut self) {
         let mut index = 0;
-        while index < self.partitioned.len() {
-            let request = self.partitioned[index];
+        while let Some(request) = self.known().started.get(index).copied() {
             if self.goes_by_rounds(request) {
                 match self.advance_round(request) {
                     Some(status) => {
-                        self.partitioned.swap_remove(index);
+                        self.known().started.swap_remove(index);
                         self.complete(request, status);
                     }
                     None => index += 1,
@@ -317,24 +364,24 @@ impl Engine {
                 continue;
             }
             self.find_channel(request);
-            let status = match self.requests.get_mut(request).map(|it| &mut it.operation) {
-                Some(Operation::PartitionedSend(send)) => {
+            let status = match self.activity_mut(request) {
+                Some(Partitioned::Send(send)) => {
                     let copied = send.channel.is_none_or(|channel| channel.partitions.is_copied(send.round));
                     // Without partitions there is nothing to copy, but the receiver still has to come.
                     (send.ready == send.partitions && copied).then_some(Status::EMPTY)
                 }
-                Some(Operation::PartitionedReceive(receive)) => {
+                Some(Partitioned::Receive(receive)) => {
                     if receive.advance() {
                         Some(receive.status())
                     } else {
                         None
                     }
                 }
-                _ => Some(Status::EMPTY),
+                None => Some(Status::EMPTY),
             };
             match status {
                 Some(status) => {
-                    self.partitioned.swap_remove(index);
+                    self.known().started.swap_remove(index);
                     self.complete(request, status);
                 }
                 None => index += 1,

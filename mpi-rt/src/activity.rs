@@ -1,0 +1,120 @@
+//! Operations of subsystems over the engine, in requests of the engine's: it starts them, carries them on in progress and lets them end, and knows nothing
+//! else of them. Waiting, testing and freeing are those of all requests.
+
+use crate::engine::Engine;
+use crate::handle::Handle;
+use crate::request::{Keeps, Operation, ReceiveOperation, Request, SendOperation, State};
+use crate::status::Status;
+use alloc::boxed::Box;
+use core::any::Any;
+use core::ptr::fn_addr_eq;
+
+/// What the engine asks of the operations of a subsystem.
+pub struct Calls {
+    /// The request is started: it was inactive.
+    pub start: fn(&mut Engine, Handle),
+    /// The request is gone; this was its operation.
+    pub end: fn(&mut Engine, Box<dyn Any>),
+}
+
+/// An operation of a subsystem's.
+pub struct Activity {
+    operation: Box<dyn Any>,
+    pub(crate) calls: &'static Calls,
+}
+
+impl Activity {
+    pub(crate) fn end(self, engine: &mut Engine) {
+        (self.calls.end)(engine, self.operation);
+    }
+}
+
+/// Carries on what a subsystem has under way; whether anything is left.
+pub type Advance = fn(&mut Engine) -> bool;
+
+impl Engine {
+    /// A persistent request of a subsystem's, with what must live as long.
+    pub fn insert_activity<O: Any>(&mut self, operation: O, calls: &'static Calls, keeps: Keeps) -> Handle {
+        let activity = Activity { operation: Box::new(operation), calls };
+        self.requests.insert(Request { keeps, ..Request::persistent(Operation::Activity(activity)) })
+    }
+
+    /// The operation of a request, if it is of that type.
+    pub fn activity<O: Any>(&self, request: Handle) -> Option<&O> {
+        match &self.requests.get(request)?.operation {
+            Operation::Activity(activity) => activity.operation.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn activity_mut<O: Any>(&mut self, request: Handle) -> Option<&mut O> {
+        match &mut self.requests.get_mut(request)?.operation {
+            Operation::Activity(activity) => activity.operation.downcast_mut(),
+            _ => None,
+        }
+    }
+
+    /// Whether a request of a subsystem's has been started and is not complete.
+    pub fn is_going_on(&self, request: Handle) -> bool {
+        self.requests.get(request).is_some_and(|it| it.state == State::Active)
+    }
+
+    /// From now on it is. Progress calls `advance` until nothing is left.
+    pub fn go_on(&mut self, request: Handle, advance: Advance) {
+        self.set_state(request, State::Active);
+        if !self.advancing.iter().any(|it| fn_addr_eq(*it, advance)) {
+            self.advancing.push(advance);
+        }
+    }
+
+    /// Carries on what subsystems have under way.
+    #[cold]
+    pub(crate) fn advance_activities(&mut self) {
+        let mut index = 0;
+        while let Some(advance) = self.advancing.get(index).copied() {
+            if advance(self) {
+                index += 1;
+            } else {
+                self.advancing.retain(|it| !fn_addr_eq(*it, advance));
+            }
+        }
+    }
+
+    /// Begins a send whose arguments have been checked.
+    ///
+    /// # Safety
+    /// The content must be readable until the request is complete, and its datatype live.
+    pub unsafe fn send_checked(&mut self, send: SendOperation) -> Handle {
+        let request = self.requests.insert(Request::new(Operation::Send(send)));
+        self.begin_send(request, &send);
+        request
+    }
+
+    /// Begins a receive whose arguments have been checked.
+    ///
+    /// # Safety
+    /// The target must be writable, and nobody else may use it, until the request is complete, and its datatype live.
+    pub unsafe fn receive_checked(&mut self, receive: ReceiveOperation) -> Handle {
+        let request = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
+        self.begin_receive(request, &receive);
+        request
+    }
+
+    /// Takes a request out if it is complete; its status.
+    pub fn take_complete(&mut self, request: Handle) -> Option<Status> {
+        if !self.requests.get(request)?.is_complete() {
+            return None;
+        }
+        self.requests.remove(request).map(|it| it.status)
+    }
+
+    /// Withdraws a receive, and takes its request out; false if a message has been matched with it.
+    pub fn withdraw(&mut self, request: Handle) -> bool {
+        let is_withdrawn = self.cancel_receive(request);
+        if is_withdrawn {
+            self.requests.remove(request);
+        }
+        is_withdrawn
+    }
+}
