@@ -39,6 +39,12 @@ impl Engine {
         self.requests.insert(Request { keeps, ..Request::persistent(Operation::Activity(activity)) })
     }
 
+    /// A request of a subsystem's that has begun.
+    pub fn insert_active<O: Any>(&mut self, operation: O, calls: &'static Calls) -> Handle {
+        let activity = Activity { operation: Box::new(operation), calls };
+        self.requests.insert(Request { state: State::Active, ..Request::new(Operation::Activity(activity)) })
+    }
+
     /// The operation of a request, if it is of that type.
     pub fn activity<O: Any>(&self, request: Handle) -> Option<&O> {
         match &self.requests.get(request)?.operation {
@@ -65,6 +71,13 @@ impl Engine {
         self.set_state(request, State::Active);
         if !self.advancing.iter().any(|it| fn_addr_eq(*it, advance)) {
             self.advancing.push(advance);
+        }
+    }
+
+    /// Sets what a request's status will be.
+    pub fn set_status(&mut self, request: Handle, status: Status) {
+        if let Some(it) = self.requests.get_mut(request) {
+            it.status = status;
         }
     }
 

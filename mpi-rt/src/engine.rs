@@ -14,7 +14,6 @@ use crate::datatypes::Datatypes;
 use crate::duplication::Duplication;
 use crate::error::{Error, Result};
 use crate::error_handler;
-use crate::generalized::Pending;
 use crate::group::Group;
 use crate::handed::Handed;
 use crate::handle::{self, Handle, Kind};
@@ -79,7 +78,6 @@ pub struct Engine {
     pub(crate) deferred: Vec<VecDeque<Handle>>,
     /// The buffers for buffered sends.
     pub(crate) attached: Vec<Attached>,
-    pub(crate) generalized: Pending,
     /// Messages that matched probes have taken out.
     pub(crate) taken: handle::Table<Taken>,
     pub(crate) datatypes: Datatypes,
@@ -283,7 +281,6 @@ impl Engine {
             handed: Handed::new(size),
             attached: Vec::new(),
             advancing: Vec::new(),
-            generalized: Pending::default(),
             desk: Desk::default(),
             taken: handle::Table::of(Kind::Message),
             datatypes: Datatypes::new(),

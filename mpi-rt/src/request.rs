@@ -5,7 +5,6 @@ use crate::buffered::Owner;
 use crate::collective::Run;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
-use crate::generalized::GeneralizedOperation;
 use crate::handle::Handle;
 use crate::status::Status;
 use alloc::boxed::Box;
@@ -56,7 +55,6 @@ pub(crate) enum Operation {
     },
     /// Of a subsystem over the engine.
     Activity(Activity),
-    Generalized(GeneralizedOperation),
     /// Until the messages before the given number have left a buffer.
     Flush {
         owner: Owner,
@@ -111,7 +109,7 @@ pub(crate) enum State {
     Collective,
     /// A receive whose message is on its way.
     Arriving(Ticket),
-    /// Of a subsystem or generalized, and begun.
+    /// Of a subsystem, and begun.
     Active,
     /// Complete when others are: two requests, or a buffer's messages.
     Compound,

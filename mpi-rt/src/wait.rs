@@ -352,10 +352,8 @@ impl Engine {
         if let Keeps::Ahead { content, peer } = &it.keeps {
             self.ahead.remove(*peer, content.len());
         }
-        match it.operation {
-            Operation::Generalized(operation) => self.end_generalized(operation),
-            Operation::Activity(activity) => activity.end(self),
-            _ => {}
+        if let Operation::Activity(activity) = it.operation {
+            activity.end(self);
         }
         it.status
     }

@@ -4,8 +4,8 @@ use crate::mpi;
 use crate::types::{Request, Status, give};
 use alloc::boxed::Box;
 use core::ffi::{c_int, c_void};
+use lwk_mpi_generalized::{Generalized, grequest_complete, grequest_start};
 use lwk_mpi_rt::engine::with;
-use lwk_mpi_rt::generalized::{Generalized, grequest_complete};
 use lwk_mpi_rt::status::Status as Outcome;
 use lwk_mpi_rt::{Error, Handle, Result};
 
@@ -63,7 +63,7 @@ mpi! {
             return Err(Error::ARG);
         }
         let callbacks = Box::new(Callbacks { query, free, cancel, state: extra_state });
-        give(request, with(|engine| Ok(engine.grequest_start(callbacks)))?.0)
+        give(request, with(|engine| Ok(grequest_start(engine, callbacks)))?.0)
     }
 
     fn Grequest_complete(request: Request) on Nothing {

@@ -5,8 +5,8 @@ use crate::types::{Request, Status, UNDEFINED, give, output, requests, requests_
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::ptr;
+use lwk_mpi_generalized::completion;
 use lwk_mpi_rt::abi::REQUEST_NULL;
-use lwk_mpi_rt::completion;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::status::Status as Outcome;
 use lwk_mpi_rt::wait::Any;

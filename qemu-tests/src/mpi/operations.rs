@@ -6,11 +6,11 @@ use alloc::rc::Rc;
 use alloc::vec;
 use core::cell::Cell;
 use lwk_mpi::{Communicator, PROC_NULL};
+use lwk_mpi_generalized::completion;
+use lwk_mpi_generalized::{Generalized, grequest_complete, grequest_start};
 use lwk_mpi_rt::abi::{BUFFER_AUTOMATIC, datatype};
 use lwk_mpi_rt::buffered::Owner;
-use lwk_mpi_rt::completion;
 use lwk_mpi_rt::error::Error;
-use lwk_mpi_rt::generalized::{Generalized, grequest_complete};
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::send::SendArguments;
 use lwk_mpi_rt::status::Status;
@@ -64,7 +64,7 @@ impl Generalized for Operation {
 fn start() -> Result<(Rc<Counts>, Handle)> {
     let counts = Rc::new(Counts::default());
     let operation = Box::new(Operation(counts.clone()));
-    Ok((counts, engine(|engine| Ok(engine.grequest_start(operation)))?))
+    Ok((counts, engine(|engine| Ok(grequest_start(engine, operation)))?))
 }
 
 fn generalized() -> Result<()> {

@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use lwk_copy::copy;
 use lwk_mpi::Operation;
+use lwk_mpi_generalized::completion;
 use lwk_mpi_rt::abi::COMM_WORLD;
 use lwk_mpi_rt::abi::datatype::BYTE;
 use lwk_mpi_rt::engine::with;
@@ -12,7 +13,7 @@ use lwk_mpi_rt::receive::ReceiveArguments;
 use lwk_mpi_rt::request::Mode;
 use lwk_mpi_rt::send::SendArguments;
 use lwk_mpi_rt::wait::NULL;
-use lwk_mpi_rt::{Handle, Result, completion};
+use lwk_mpi_rt::{Handle, Result};
 use lwk_user::job;
 
 /// The tag of all messages of these tests.

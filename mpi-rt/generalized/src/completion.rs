@@ -1,19 +1,19 @@
 //! Completion of requests as programs ask for it (MPI-5.0, sections 3.7.3 to 3.7.6): the engine's own, and around it the callbacks of
 //! generalized requests, which run while no call has the engine.
 
-use crate::engine::{Engine, with};
-use crate::error::Result;
-use crate::generalized::{self, free_ended, query};
-use crate::handle::Handle;
-use crate::status::Status;
-use crate::wait::Any;
+use crate::{free_ended, has_generalized, query};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_core::status::Status;
+use lwk_mpi_rt::engine::{Engine, with};
+use lwk_mpi_rt::wait::Any;
 
 /// Calls the engine, with the callbacks before and after it.
 #[inline(always)]
 fn around<L: AsRef<[Handle]>, R>(requests: L, call: impl FnOnce(&mut Engine, L) -> Result<R>) -> Result<R> {
     let mut task = Some((call, requests));
     let done = with(|engine| {
-        let task = if engine.has_generalized() { None } else { task.take() };
+        let task = if has_generalized(engine) { None } else { task.take() };
         Ok(task.map(|(call, requests)| call(engine, requests)))
     })?;
     match (done, task) {
@@ -23,7 +23,7 @@ fn around<L: AsRef<[Handle]>, R>(requests: L, call: impl FnOnce(&mut Engine, L) 
             let outcome = with(|engine| call(engine, requests));
             free_ended().and(outcome)
         }
-        (None, None) => Err(crate::Error::INTERN),
+        (None, None) => Err(Error::INTERN),
     }
 }
 
@@ -114,7 +114,7 @@ pub fn status_of_some(requests: &[Handle], mut each: impl FnMut(usize, &Status))
 
 /// As [`Engine::cancel`].
 pub fn cancel(request: Handle) -> Result<()> {
-    if with(|engine| Ok(engine.has_generalized()))? && generalized::cancel(request)? {
+    if with(|engine| Ok(has_generalized(engine)))? && crate::cancel(request)? {
         return Ok(());
     }
     with(|engine| engine.cancel(request))
