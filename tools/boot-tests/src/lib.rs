@@ -15,6 +15,7 @@ extern crate lwk;
 mod bochs;
 mod capture;
 mod case;
+mod circles;
 pub mod cli;
 mod conformance;
 mod count;
