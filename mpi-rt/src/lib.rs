@@ -1,4 +1,4 @@
-//! The engine of message passing, below subsystems of their own ([`subsystem`]) and the faces.
+//! The engine of message passing, below subsystems of their own ([`mod@subsystem`]) and the faces.
 //!
 //! The engine knows transports, matching, requests, communicators, collectives. Its calls take integers
 //! ([`handle::Handle`]) and raw buffers and return error classes ([`error::Error`]); their numbers are those of the MPI-5.0

@@ -1,4 +1,4 @@
-//! Structures that travel as they are: the fields of a [`record!`](crate::record) are elements or arrays of them, and padding stays at home.
+//! Structures that travel as they are: the fields of a [`record!`](macro@crate::record) are elements or arrays of them, and padding stays at home.
 
 use super::element::Element;
 
@@ -36,7 +36,7 @@ unsafe impl<T: Element, const N: usize> FieldType for [T; N] {
     const DATATYPE: u64 = T::DATATYPE;
 }
 
-/// A structure whose fields are known, made by [`record!`](crate::record).
+/// A structure whose fields are known, made by [`record!`](macro@crate::record).
 ///
 /// # Safety
 /// The fields lie in the structure, and any bytes are values of each.
