@@ -1,5 +1,5 @@
 //! `--transport loopback`: a node that is its own peer. Messages between its ranks go by its card to the switch, which sends back what a station sends to itself
-//! (`crate::switch::forward`), as by the network channel of Chai's dissertation, section 7.2.
+//! (`lwk_switch::forward`), as by the network channel of Chai's dissertation, section 7.2.
 
 use std::os::unix::net::UnixDatagram;
 

@@ -6,8 +6,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use lwk_switch::capture::Capture;
 
-use super::capture::Capture;
 use super::{Seen, Settings, Setup, Switch};
 use crate::failure::{Doing, Failure, Outcome};
 
@@ -54,7 +54,8 @@ pub fn address(option: &str, text: &str) -> Outcome<SocketAddr> {
 /// Its file cannot be written.
 pub fn capture(file: Option<&PathBuf>) -> Outcome<Option<Capture>> {
     let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    file.map(|file| Capture::to(file, began)).transpose()
+    let open = |file: &PathBuf| Capture::to(file, began).doing(|| format!("write {}", file.display()));
+    file.map(open).transpose()
 }
 
 /// Says why a capture is not whole.

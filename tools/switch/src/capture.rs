@@ -8,8 +8,6 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::failure::{Doing, Outcome};
-
 /// Times are nanoseconds: ten to the minus ninth of a second.
 const NANOSECONDS: u8 = 9;
 /// Link type of Ethernet.
@@ -54,10 +52,9 @@ impl Capture {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn to(path: &Path, began: Duration) -> Outcome<Capture> {
-        let what = || format!("write {}", path.display());
-        let mut file = BufWriter::new(File::create(path).doing(what)?);
-        file.write_all(&section_header()).doing(what)?;
+    pub fn to(path: &Path, began: Duration) -> io::Result<Capture> {
+        let mut file = BufWriter::new(File::create(path)?);
+        file.write_all(&section_header())?;
         Ok(Capture { file, interfaces: 0, failed: None, began })
     }
 

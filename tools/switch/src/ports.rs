@@ -26,6 +26,8 @@ pub struct Port {
     pub line: Line,
     /// Its station is gone.
     pub gone: bool,
+    /// Frames of its station's wait to be taken.
+    pub ready: bool,
     /// It takes no more for now.
     full: bool,
     /// Pauses that its station was asked for.
@@ -74,11 +76,12 @@ impl Ports {
         stations.chain(udp).map(|(fd, full)| PollFd::from_borrowed_fd(fd, wanted(full))).collect()
     }
 
-    /// Takes note of stations that have gone, by what was seen of [`Ports::polled`].
-    pub fn note_gone(&mut self, seen: &[PollFlags]) {
+    /// Takes note of stations that have sent and of such that have gone, by what was seen of [`Ports::polled`].
+    pub fn note(&mut self, seen: &[PollFlags]) {
         let stations = self.all.iter_mut().filter(|port| matches!(port.end, End::Station(_)) && !port.gone);
         for (port, flags) in stations.zip(seen) {
-            port.gone = flags.intersects(PollFlags::HUP | PollFlags::ERR) && !flags.contains(PollFlags::IN);
+            port.ready = flags.contains(PollFlags::IN);
+            port.gone = flags.intersects(PollFlags::HUP | PollFlags::ERR) && !port.ready;
         }
     }
 
@@ -104,6 +107,7 @@ impl Ports {
             Ok(length) => Came::Frame(number, length),
             Err(error) => {
                 port.gone |= !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted);
+                port.ready = false;
                 Came::Nothing
             }
         }
@@ -158,7 +162,7 @@ impl Ports {
 }
 
 fn port(end: End, wire: Wire) -> Port {
-    Port { end, line: Line::new(wire), gone: false, full: false, pauses: 0 }
+    Port { end, line: Line::new(wire), gone: false, ready: false, full: false, pauses: 0 }
 }
 
 /// Whether a frame need not wait: it is gone, or nobody is there any more.
