@@ -3,7 +3,12 @@
 //! The instruction answers after three cycles but can begin anew each cycle. So homes that have it work on three pieces of a long message at once, each
 //! of the length of a [`Lane`], and join their sums (Gopal et al., "Fast CRC Computation for iSCSI Polynomial Using CRC32 Instruction", Intel 2011).
 
+mod sparse;
+
+use core::ops::Range;
+
 use crc::{CRC_32_ISCSI, Crc, Table};
+pub use sparse::Sparse;
 
 /// One table takes 1 KiB. Sixteen would be faster, but take 16 KiB of the kernel's image for processors that are older than the instruction.
 static TABLE: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
@@ -71,37 +76,64 @@ impl Lane {
     }
 }
 
-/// Tables for eight bytes at a time, to be made where they are needed: an image need not carry their 8 KiB.
-#[derive(Debug)]
-pub struct Tables([[u32; 256]; 8]);
+/// What a checksum is of: memory that may change meanwhile, so that each byte is to be read once.
+pub trait Source {
+    /// How many bytes.
+    fn bytes(&self) -> usize;
 
-impl Tables {
-    /// Makes them.
-    pub fn new() -> Tables {
-        let first = core::array::from_fn(|byte| (0..8).fold(byte as u32, |sum, _| times_x(sum)));
-        let mut tables = [first; 8];
-        for behind in 1..8 {
-            tables[behind] = tables[behind - 1].map(|sum| sum >> 8 ^ first[usize::from(sum as u8)]);
-        }
-        Tables(tables)
+    /// Calls `each` with words of eight bytes from `at` on, so many and each with its number, little-endian.
+    fn words(&self, at: usize, count: usize, each: impl FnMut(usize, u64));
+
+    fn byte(&self, at: usize) -> u8;
+}
+
+impl Source for [u8] {
+    fn bytes(&self) -> usize {
+        self.len()
     }
 
-    /// As [`append`].
-    pub fn append(&self, seed: u32, bytes: &[u8]) -> u32 {
-        let (words, rest) = bytes.as_chunks::<8>();
-        let sum = words.iter().fold(!seed, |sum, word| {
-            let word = (u64::from_le_bytes(*word) ^ u64::from(sum)).to_le_bytes();
-            let [a, b, c, d, e, f, g, h] = word.map(usize::from);
-            let it = &self.0;
-            it[7][a] ^ it[6][b] ^ it[5][c] ^ it[4][d] ^ it[3][e] ^ it[2][f] ^ it[1][g] ^ it[0][h]
-        });
-        !rest.iter().fold(sum, |sum, byte| sum >> 8 ^ self.0[0][usize::from(sum as u8 ^ byte)])
+    fn words(&self, at: usize, count: usize, mut each: impl FnMut(usize, u64)) {
+        let words = self[at..][..8 * count].as_chunks().0.iter().enumerate();
+        words.for_each(|(number, word)| each(number, u64::from_le_bytes(*word)));
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self[at]
     }
 }
 
-impl Default for Tables {
-    fn default() -> Tables {
-        Tables::new()
+/// Tables for eight bytes at a time, made where they are first needed: an image need not carry their 8 KiB.
+#[derive(Debug)]
+struct Tables([[u32; 256]; 8]);
+
+impl Tables {
+    /// Nothing yet.
+    const EMPTY: Tables = Tables([[0; 256]; 8]);
+
+    /// Makes them, if nobody has.
+    fn make(&mut self) {
+        let [first, ..] = &mut self.0;
+        if first[1] != 0 {
+            return;
+        }
+        for (byte, sum) in (0..).zip(first) {
+            *sum = (0..8).fold(byte, |sum, _| times_x(sum));
+        }
+        for (behind, byte) in (1..8).flat_map(|behind| (0..256).map(move |byte| (behind, byte))) {
+            let sum = self.0[behind - 1][byte];
+            self.0[behind][byte] = sum >> 8 ^ self.0[0][usize::from(sum as u8)];
+        }
+    }
+
+    /// The raw sum (not inverted) of what `sum` is that of, and a range of the source behind it.
+    fn go_on(&self, sum: u32, source: &(impl Source + ?Sized), range: Range<usize>) -> u32 {
+        let (rest, mut sum, it) = (range.end - range.len() % 8, sum, &self.0);
+        source.words(range.start, range.len() / 8, |_, word| {
+            let word = (word ^ u64::from(sum)).to_le_bytes();
+            let [a, b, c, d, e, f, g, h] = word.map(usize::from);
+            sum = it[7][a] ^ it[6][b] ^ it[5][c] ^ it[4][d] ^ it[3][e] ^ it[2][f] ^ it[1][g] ^ it[0][h];
+        });
+        (rest..range.end).fold(sum, |sum, at| sum >> 8 ^ it[0][usize::from(sum as u8 ^ source.byte(at))])
     }
 }
 
@@ -120,10 +152,12 @@ mod tests {
 
     #[test]
     fn tables_for_words_say_what_the_table_for_bytes_says() {
-        let tables = Tables::new();
+        let mut tables = Tables::EMPTY;
+        (0..2).for_each(|_| tables.make());
         let bytes: [u8; 100] = core::array::from_fn(|at| ((at * 37) >> 1) as u8);
         for length in 0..=bytes.len() {
-            assert_eq!(tables.append(7, &bytes[..length]), append(7, &bytes[..length]), "{length}");
+            let sum = !tables.go_on(!7, &bytes[..], 0..length);
+            assert_eq!(sum, append(7, &bytes[..length]), "{length}");
         }
     }
 
