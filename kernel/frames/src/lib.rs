@@ -8,10 +8,11 @@
 //! the target's ([`Upper`]): the link keeps no copy but of frames that came too early. What is known of a peer ([`peer::Peer`]) is made when its
 //! first frame comes or goes, and takes a fixed number of bytes; a peer at rest costs no time.
 //!
-//! A message that may go goes at once. Short ones that have had to wait for the window go together, several in a frame ([`bundle`]).
+//! A message that may go goes at once. Short ones behind two others that are under way wait for those, and go together, several in a frame ([`bundle`]).
 //!
 //! An acknowledgement goes with the next data for the peer. It goes alone if none come within [`ANSWER_US`], or at once if the frame asks for it: every quarter
-//! of a window does, the last frame of a message whose end is waited for, and one that goes again. What tells of a loss or of a mark goes at once, too.
+//! of a window does, the last frame of a message whose end is waited for, one that others wait behind, and one that goes again. What tells of a loss or of a mark goes at
+//! once, too.
 //!
 //! Restart of a node: each life of a node has an epoch, later ones a greater one, and every frame names those of both ends. A
 //! frame that names an earlier life of its target is answered with the present one. So both learn of a restart; what was under way is

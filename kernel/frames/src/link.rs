@@ -225,7 +225,7 @@ impl<T: Zeroable + Copy> Link<T> {
         while at != 0 {
             let peer = &self.peers[usize::from(at) - 1];
             let waits = peer.first != 0 || !peer.window.is_empty();
-            let sends = (peer.first != 0 && peer.known != 0 && peer.window.has_room())
+            let sends = (peer.first != 0 && peer.known != 0 && peer.holds == 0 && peer.window.has_room())
                 || peer.window.lost().is_some()
                 || (peer.owes != 0 && peer.urgent != 0);
             let wants = if peer.held_next().is_some() || sends {

@@ -44,7 +44,9 @@ pub struct Peer {
     pub(crate) last: MessageIndex,
     /// Pieces of the first that have been sent.
     pub(crate) pieces: u32,
-    pub(crate) unanswered: u32,
+    pub(crate) unanswered: u16,
+    /// 1: its short messages are held back until an acknowledgement comes.
+    pub(crate) holds: u16,
     pub(crate) held: [HeldIndex; WINDOW as usize],
     pub(crate) window: Window,
 }
@@ -54,6 +56,11 @@ impl Peer {
     pub(crate) fn held_next(&self) -> Option<HeldIndex> {
         let place = self.held[(self.expected % WINDOW) as usize];
         (place != 0).then_some(place)
+    }
+
+    /// Whether frames are kept that came before those they follow.
+    pub(crate) fn keeps_any(&self) -> bool {
+        self.held != [0; WINDOW as usize]
     }
 
     /// Gives up the frames kept for their turn.

@@ -49,7 +49,9 @@ pub struct Entry {
     state: u8,
     /// Times it has been sent; stays at 255.
     times: u8,
-    padding: u16,
+    /// How much it holds further short messages back while it is under way.
+    weight: u8,
+    padding: u8,
 }
 
 /// What an acknowledgement has changed.
@@ -155,13 +157,25 @@ impl Window {
     }
 
     /// A new frame has been sent, which asks for an acknowledgement or not.
-    pub fn sent(&mut self, message: u32, piece: u32, asks: bool, now: u64) {
+    pub fn sent(&mut self, message: u32, piece: u32, asks: bool, weight: u8, now: u64) {
         self.unasked = if asks { 0 } else { self.unasked + 1 };
         let number = self.next;
         *self.entry(number) =
-            Entry { message, piece, sent_at: now as u32, state: WAITING, times: 1, padding: 0 };
+            Entry { message, piece, sent_at: now as u32, state: WAITING, times: 1, weight, padding: 0 };
         self.next = number.wrapping_add(1);
         self.under_way += 1;
+    }
+
+    /// The weight of all frames that wait for their acknowledgement.
+    pub fn weight(&self) -> u32 {
+        let waiting = self.all().filter(|entry| entry.state == WAITING);
+        waiting.map(|entry| u32::from(entry.weight)).sum()
+    }
+
+    /// What is under way, in order.
+    fn all(&self) -> impl Iterator<Item = &Entry> {
+        let count = self.next.wrapping_sub(self.first);
+        (0..count).map(|ahead| &self.entries[(self.first.wrapping_add(ahead) % WINDOW) as usize])
     }
 
     /// A lost frame has been sent again.
@@ -307,12 +321,11 @@ impl Window {
     /// When something is to be done about silence ([`Window::timed_out`]), if an answer is awaited. Frames that are kept there count, too, if
     /// all are: the word that they have been handed up may have been lost.
     pub fn deadline(&self, now: u64) -> Option<u64> {
-        let count = self.next.wrapping_sub(self.first);
         let all_kept = self.all_kept();
-        let entries =
-            (0..count).map(|ahead| &self.entries[(self.first.wrapping_add(ahead) % WINDOW) as usize]);
-        let waiting = entries.filter(|entry| entry.state == WAITING || all_kept);
-        let oldest = waiting.map(|entry| since(entry.sent_at, now)).max()?;
+        let waiting = self.all().filter(|entry| entry.state == WAITING || all_kept);
+        let mut ages = waiting.map(|entry| since(entry.sent_at, now));
+        // Where none has gone again, they went in their order.
+        let oldest = if before(self.first, self.fresh) { ages.max()? } else { ages.next()? };
         let silence = oldest.min(since(self.progress_at, now));
         let limit = if self.probed < PROBES { self.probe_us() } else { self.timeout_us };
         Some((now + u64::from(limit)).saturating_sub(u64::from(silence)))

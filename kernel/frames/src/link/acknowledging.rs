@@ -76,12 +76,15 @@ impl Peer {
 
     /// The acknowledgement of that frame goes at once if it asks for it, if many are owed, or if the sender is to learn at once of what it must send again.
     pub(super) fn owe_at_once(&mut self, refused: bool, head: &Head) {
-        let gap = refused || self.held.iter().any(|held| *held != 0);
+        let gap = refused || self.keeps_any();
         self.urgent |= u8::from(gap || head.has(ASKS) || self.owes >= OWED_MAX);
     }
 
     /// Which frames behind the next expected one are there: bit 0 is the first of them.
     pub(super) fn selective(&self) -> u32 {
+        if !self.keeps_any() {
+            return 0;
+        }
         (0..WINDOW - 1)
             .filter(|bit| self.held[(self.expected.wrapping_add(bit + 1) % WINDOW) as usize] != 0)
             .fold(0, |bits, bit| bits | 1 << bit)

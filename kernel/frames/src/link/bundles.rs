@@ -1,5 +1,9 @@
-//! Several short messages in one frame. While the window has room each goes at once, in a frame of its own. What has had to wait goes together as soon as
-//! a frame may: so the fuller the way is, the fewer frames there are, and a message that is alone is never late for another.
+//! Several short messages in one frame. A message that finds none under way goes at once, and so does a second one. Further ones are held back until an acknowledgement
+//! comes, which the second has asked for, or until they fill a frame: then they go together. So the more messages there are, the fewer frames a message takes, and
+//! neither a message alone nor the answer to one is late for another.
+//!
+//! This is Nagle's rule (RFC 896) with Minshall's change, by which only short messages hold others back, and for two frames instead of one: a window of one would have to
+//! ask for an acknowledgement of each message alone.
 
 use bytemuck::Zeroable;
 
@@ -13,29 +17,65 @@ use crate::peer::PeerIndex;
 /// Set in the piece of a window's entry that is of so many messages, from the first one on.
 pub(super) const BUNDLED: u32 = 1 << 31;
 
+/// Weight under way from which on short messages are held back. That of a short message is 1. What has been held back weighs as much, and asks for an acknowledgement:
+/// where messages come faster than acknowledgements, there is one frame for each of those.
+const HELD_FROM: u32 = 2;
+
+/// What the next new frame to a peer carries.
+#[derive(Clone, Copy)]
+pub(super) struct Load {
+    /// Messages, from the first one on. One may be the next piece of a long one.
+    pub count: u32,
+    /// More messages could go with these, and nobody waits for them.
+    is_open: bool,
+}
+
+impl Load {
+    /// What the frame holds others back by.
+    pub fn weight(self) -> u8 {
+        match (self.is_open, self.count) {
+            (false, _) => 0,
+            (true, 1) => 1,
+            (true, _) => HELD_FROM as u8,
+        }
+    }
+
+    /// Whether it is to wait for what is under way.
+    pub fn is_held_back(self, under_way: u32) -> bool {
+        self.is_open && under_way >= HELD_FROM
+    }
+
+    /// Whether an acknowledgement of it lets others go that may have to wait for it.
+    pub fn asks(self, under_way: u32) -> bool {
+        self.is_open && under_way + u32::from(self.weight()) >= HELD_FROM
+    }
+}
+
 /// How many messages an entry is of.
 pub(super) fn count_of(piece: u32) -> u32 {
     if piece & BUNDLED == 0 { 1 } else { piece & !BUNDLED }
 }
 
 impl<T: Zeroable + Copy> Link<T> {
-    /// How many of a peer's messages the next new frame may carry: one, if it is none that can go with others, or there are no others.
-    pub(super) fn gathered(&mut self, at: PeerIndex, upper: &impl Upper<T>) -> u32 {
+    /// What the next new frame to a peer carries: as many messages as can go together, or a piece of one.
+    pub(super) fn gathered(&mut self, at: PeerIndex, upper: &impl Upper<T>) -> Load {
         let (mut message, pieces) = (self.peer(at).first, self.peer(at).pieces);
-        if pieces > 0 || self.messages.get(message).next == 0 {
-            return 1;
+        if pieces > 0 {
+            return Load { count: 1, is_open: false };
         }
-        let (mut bytes, mut count) = (0, 0);
+        let (mut bytes, mut count, mut is_open) = (0, 0, true);
         let most = BUNDLE_BYTES_MAX.min(self.piece_bytes as usize) as u64;
         while message != 0 {
             let it = self.messages.get(message);
             bytes += LENGTH_BYTES as u64 + it.bytes;
             if bytes > most || !upper.is_own(&it.owner) {
+                is_open = false;
                 break;
             }
+            is_open &= !upper.is_waited_for(&it.owner);
             (message, count) = (it.next, count + 1);
         }
-        count.max(1)
+        Load { count: count.max(1), is_open }
     }
 
     /// Sends so many messages of a peer, from one on, in one frame. False if the card has no room.
@@ -66,12 +106,13 @@ impl<T: Zeroable + Copy> Link<T> {
     pub(super) fn send_bundle(
         &mut self,
         at: PeerIndex,
-        count: u32,
+        load: Load,
         now: u64,
         upper: &mut impl Upper<T>,
     ) -> bool {
-        let peer = self.peer(at);
-        let (first, number, mut asks) = (peer.first, peer.window.next(), peer.window.asks());
+        let (peer, count) = (self.peer(at), load.count);
+        let (first, number) = (peer.first, peer.window.next());
+        let mut asks = peer.window.asks() || load.asks(peer.window.weight());
         let mut message = first;
         for _ in 0..count {
             let it = self.messages.get(message);
@@ -88,7 +129,7 @@ impl<T: Zeroable + Copy> Link<T> {
             message = it.next;
         }
         let peer = self.peer(at);
-        peer.window.sent(first, BUNDLED | count, asks, now);
+        peer.window.sent(first, BUNDLED | count, asks, load.weight(), now);
         peer.first = message;
         if message == 0 {
             peer.last = 0;

@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 
 use super::Link;
-use super::bundles::{BUNDLED, count_of};
+use super::bundles::{BUNDLED, Load, count_of};
 use crate::Upper;
 use crate::frame::{self, ASKS, DATA, ECHO, FIRST, HEAD_BYTES, HELLO, Head, LAST, NodeId};
 use crate::messages::MessageIndex;
@@ -32,25 +32,38 @@ impl<T: Zeroable + Copy> Link<T> {
         true
     }
 
-    /// Sends new pieces, as many as the window has room for. False if the card has no room for one.
+    /// Sends new pieces, as many as the window has room for and nothing holds back. False if the card has no room for one.
     pub(super) fn send_new(&mut self, at: PeerIndex, now: u64, upper: &mut impl Upper<T>) -> bool {
+        self.peer(at).holds = 0;
         while self.peer(at).first != 0 && self.peer(at).window.has_room() {
-            let together = self.gathered(at, upper);
-            if together > 1 {
-                if !self.send_bundle(at, together, now, upper) {
-                    return false;
-                }
-                continue;
-            }
+            let load = self.gathered(at, upper);
             let peer = self.peer(at);
-            let (message, piece, number) = (peer.first, peer.pieces, peer.window.next());
-            let asks = peer.window.asks() || self.is_waited_for(message, piece, upper);
-            let kind = if asks { DATA | ASKS } else { DATA };
-            if !self.transmit(at, kind, number, Some((message, piece)), upper) {
+            if load.is_held_back(peer.window.weight()) {
+                peer.holds = 1;
+                break;
+            }
+            let sent = match load.count {
+                1 => self.send_piece(at, load, now, upper),
+                _ => self.send_bundle(at, load, now, upper),
+            };
+            if !sent {
                 return false;
             }
-            self.sent_new(at, (message, piece), asks, now);
         }
+        true
+    }
+
+    /// Sends the next piece of a peer's first message. False if the card has no room.
+    fn send_piece(&mut self, at: PeerIndex, load: Load, now: u64, upper: &mut impl Upper<T>) -> bool {
+        let peer = self.peer(at);
+        let (message, piece, number) = (peer.first, peer.pieces, peer.window.next());
+        let asks = peer.window.asks() || load.asks(peer.window.weight());
+        let asks = asks || self.is_waited_for(message, piece, upper);
+        let kind = if asks { DATA | ASKS } else { DATA };
+        if !self.transmit(at, kind, number, Some((message, piece)), upper) {
+            return false;
+        }
+        self.sent_new(at, (message, piece), asks, load.weight(), now);
         true
     }
 
@@ -66,14 +79,21 @@ impl<T: Zeroable + Copy> Link<T> {
     }
 
     /// Takes note that a piece has gone for the first time.
-    fn sent_new(&mut self, at: PeerIndex, (message, piece): (MessageIndex, u32), asks: bool, now: u64) {
+    fn sent_new(
+        &mut self,
+        at: PeerIndex,
+        (message, piece): (MessageIndex, u32),
+        asks: bool,
+        weight: u8,
+        now: u64,
+    ) {
         let all = self.ends(self.messages.get(message).bytes, piece);
         let entry = self.messages.get_mut(message);
         entry.under_way += 1;
         let next = entry.next;
         entry.cut = all.into();
         let peer = self.peer(at);
-        peer.window.sent(message, piece, asks, now);
+        peer.window.sent(message, piece, asks, weight, now);
         peer.pieces += 1;
         if all {
             (peer.first, peer.pieces) = (next, 0);

@@ -158,6 +158,70 @@ fn the_end_of_a_message_that_is_waited_for_is_acknowledged_at_once() {
     }
 }
 
+/// Messages one behind the other, faster than they are acknowledged: a frame for what has come together in a round trip, and nothing is later than the frame before it
+/// and its acknowledgement take.
+#[test]
+fn a_stream_of_short_messages_takes_a_frame_for_each_round_trip() {
+    const MESSAGES: u64 = 400;
+    const ROUND_TRIP_US: u64 = 20;
+    for (every_us, frames) in [(1, MESSAGES / 6), (5, MESSAGES / 3), (2 * ROUND_TRIP_US, MESSAGES)] {
+        let mut it = Simulation::new(12, 2, 9014, Weather::default());
+        it.world.all_own = true;
+        it.send(0, 1, 100);
+        it.settle();
+        let (before, began) = (it.counters()[0], it.world.now);
+        let mut latest = 0;
+        let mut late = |it: &Simulation| {
+            let waits = it.world.messages.iter().skip(1).position(|sent| sent.delivered == 0);
+            waits.inspect(|first| latest = latest.max(it.world.now - (began + *first as u64 * every_us)));
+        };
+        for message in 0..MESSAGES {
+            let at = began + message * every_us;
+            while it.step(at) {
+                late(&it);
+            }
+            it.world.now = at;
+            it.send(0, 1, 100);
+            it.work(0);
+        }
+        while it.world.messages.iter().any(|sent| sent.delivered == 0) {
+            assert!(it.step(u64::MAX));
+            late(&it);
+        }
+        let sent = it.counters()[0].sent - before.sent;
+        assert!(sent <= frames, "every {every_us} us: {sent} frames");
+        // Each way takes half a round trip.
+        assert!(latest <= 2 * ROUND_TRIP_US, "every {every_us} us: {latest} us late");
+        it.settle();
+    }
+}
+
+/// A short message is not held back by one before it, nor by long ones, nor if somebody waits for its end.
+#[test]
+fn short_messages_that_nothing_short_is_under_way_before_go_at_once() {
+    let frames = |before: &dyn Fn(&mut Simulation), then: u64| {
+        let mut it = Simulation::new(13, 2, 9014, Weather::default());
+        it.world.all_own = true;
+        it.send(0, 1, 100);
+        it.settle();
+        before(&mut it);
+        it.work(0);
+        let sent = it.counters()[0].sent;
+        (0..then).for_each(|_| {
+            it.send(0, 1, 100);
+            it.work(0);
+        });
+        let now = it.counters()[0].sent - sent;
+        it.settle();
+        now
+    };
+    let short = |it: &mut Simulation| assert!(it.send(0, 1, 100));
+    let long = |it: &mut Simulation| assert!(it.send(0, 1, 40_000));
+    let waited_for = |it: &mut Simulation| it.world.waited_for = true;
+    assert_eq!((frames(&|_| (), 1), frames(&short, 1), frames(&short, 3)), (1, 1, 1));
+    assert_eq!((frames(&long, 2), frames(&long, 4), frames(&waited_for, 4)), (2, 2, 4));
+}
+
 /// One frame in ten lost: messages to and fro are late by milliseconds, and only few of them by more than two time limits.
 #[test]
 fn messages_are_late_by_milliseconds_where_one_frame_in_ten_is_lost() {

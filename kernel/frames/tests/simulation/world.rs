@@ -68,6 +68,8 @@ pub struct World {
     pub troubled: bool,
     /// Somebody waits for the end of every message.
     pub waited_for: bool,
+    /// Every short message may go with others.
+    pub all_own: bool,
     /// Payload is put where it belongs before the frame is looked at, now and then, where it can be.
     pub places: bool,
     /// What has been put so, and how often.
@@ -103,7 +105,7 @@ impl Upper<u32> for Port<'_> {
     }
 
     fn is_own(&self, message: &u32) -> bool {
-        !message.is_multiple_of(4)
+        self.world.all_own || !message.is_multiple_of(4)
     }
 
     fn read_own(&self, message: &u32, into: &mut [u8]) {
@@ -267,6 +269,7 @@ impl Simulation {
             count: 0,
             troubled: false,
             waited_for: false,
+            all_own: false,
             places: false,
             placed: Vec::new(),
             placed_count: 0,
