@@ -56,6 +56,8 @@ impl Received {
 pub struct Counts {
     pub sent: u64,
     pub received: u64,
+    /// Times that the card was told of frames to be sent. While it works through some it sees others by itself, if it can.
+    pub doorbells: u64,
     /// Bytes of frames that the driver has copied to send them: heads.
     pub copied: u64,
     /// Frames that found no room to be sent; they are tried again.

@@ -147,9 +147,20 @@ impl Network {
 
     /// Takes in all frames that have come, sends what is to be sent, and looks after time.
     fn serve(&mut self) -> Served {
-        let mut frames = 0;
+        let served = self.take_in();
+        if served.frames == 0 {
+            self.work(now());
+        }
+        served
+    }
+
+    /// Takes in all frames that have come, and does what they call for.
+    ///
+    /// The clock is read once a frame: in a virtual machine that takes longer than all else that is done here without a need.
+    fn take_in(&mut self) -> Served {
+        let (mut frames, mut at) = (0, now());
         loop {
-            let (mut taken, began) = (0, now());
+            let (mut taken, began) = (0, at);
             let cut = self.patience.until(began).is_some();
             let batch = if cut { 0 } else { BATCH };
             let dropped = self.dropped();
@@ -157,20 +168,25 @@ impl Network {
                 && let Some(frame) = self.card.as_mut().and_then(|card| card.nic.receive())
             {
                 let mut home = Home { card: self.card.as_mut(), below: &mut self.below };
-                self.node.receive(frame.bytes(), now(), &mut home);
+                self.node.receive(frame.bytes(), at, &mut home);
                 if let Some(card) = &mut self.card {
                     card.nic.give_back(frame);
                 }
-                taken += 1;
+                (taken, at) = (taken + 1, now());
             }
-            let mut home = Home { card: self.card.as_mut(), below: &mut self.below };
-            self.node.work(now(), &mut home);
-            self.patience.spent(began, now(), taken as u64, self.dropped() - dropped);
-            frames += taken;
             if taken == 0 {
                 return Served { frames, cut };
             }
+            self.work(at);
+            self.patience.spent(began, at, taken as u64, self.dropped() - dropped);
+            frames += taken;
         }
+    }
+
+    /// Sends what is to be sent, and looks after time.
+    fn work(&mut self, now: u64) {
+        let mut home = Home { card: self.card.as_mut(), below: &mut self.below };
+        self.node.work(now, &mut home);
     }
 
     /// As [`Network::serve`], with the card's interrupts off meanwhile, and on afterwards; off for a while if patience has run out. The card
@@ -189,12 +205,12 @@ impl Network {
             self.interrupt(true);
             // SeqCst: the card has been let interrupt before it is looked whether a frame came meanwhile, which it did not tell of.
             fence(Ordering::SeqCst);
-            if !self.serve().cut {
+            if !self.take_in().cut {
                 break;
             }
             self.interrupt(false);
         }
-        self.set_timer();
+        self.set_timer(now());
     }
 
     fn dropped(&self) -> u64 {
@@ -220,8 +236,7 @@ impl Network {
     }
 
     /// Whether somebody has been waited for long enough.
-    fn is_overdue(&self) -> bool {
-        let now = now();
+    fn is_overdue(&self, now: u64) -> bool {
         self.card.is_some() && self.node.deadline(now).is_some_and(|at| at <= now)
     }
 
@@ -232,8 +247,7 @@ impl Network {
     }
 
     /// Has this core's timer strike when it is time, if it does not strike earlier anyway. On the core that looks after time.
-    fn set_timer(&mut self) {
-        let now = now();
+    fn set_timer(&mut self, now: u64) {
         let Some(at) = self.deadline(now) else { return };
         if at < self.strikes_at {
             self.strikes_at = at;
@@ -242,15 +256,15 @@ impl Network {
     }
 
     /// After a call on `core`: sees to it that time is looked after.
-    fn after_call(&mut self, core: &Core) {
+    fn after_call(&mut self, core: &Core, now: u64) {
         if self.card.is_none() {
             return;
         }
         if core.index() == self.core.index() {
-            return self.set_timer();
+            return self.set_timer(now);
         }
         let earlier = |at| at < self.strikes_at;
-        if !self.kicked && self.deadline(now()).is_some_and(earlier) {
+        if !self.kicked && self.deadline(now).is_some_and(earlier) {
             self.kicked = true;
             self.kicks += 1;
             interrupt_controller::interrupt_core(self.core.block(), interrupts::KICK);
@@ -303,12 +317,14 @@ pub fn call(running: &Running, number: u64, arguments: [u64; 6]) -> Option<i64> 
     }
     let network = guard.as_mut()?;
     // Before the call takes frames for lost: their answers may be here, and the core of the interrupt late.
-    if network.is_overdue() {
+    let mut at = now();
+    if network.is_overdue(at) {
         network.serve();
+        at = now();
     }
     let mut home = Home { card: network.card.as_mut(), below: &mut network.below };
-    let answer = network.node.call(&mut home, rank.number() as u32, number, arguments, now());
-    network.after_call(core);
+    let answer = network.node.call(&mut home, rank.number() as u32, number, arguments, at);
+    network.after_call(core, at);
     Some(answer)
 }
 
@@ -323,7 +339,7 @@ pub fn report(say: impl FnOnce(core::fmt::Arguments<'_>)) {
         "network core={} region_bytes={bytes} used_bytes={used} messages_sent={} messages_arrived={} malformed={} payload_bytes={} \
          written_bytes={} head_bytes={} frames_sent={} frames_received={} retransmitted={} timeouts={} dropped={} damaged={} \
          foreign={} kept={} interrupts={} timer={} kicks={} link_changes={} card_resets={} card_dropped={} card_missed={} \
-         no_room={} no_link={} holds={}",
+         no_room={} no_link={} holds={} doorbells={} acknowledgements={} bundled={}",
         network.core.index(),
         portals.sent,
         portals.arrived,
@@ -349,5 +365,8 @@ pub fn report(say: impl FnOnce(core::fmt::Arguments<'_>)) {
         card.no_room,
         card.no_link,
         network.patience.holds(),
+        card.doorbells,
+        link.answers,
+        link.bundled,
     ));
 }

@@ -251,6 +251,7 @@ impl<H: Hal> Nic for E1000e<H> {
         let goes = unsafe { self.transmit.send(head, middle, body) };
         if goes {
             self.counts.sent += 1;
+            self.counts.doorbells += 1;
             self.counts.copied += (head.len() + middle.len()) as u64;
         } else {
             self.counts.no_room += 1;

@@ -326,6 +326,7 @@ impl<H: Hal, T: Transport + Send> Nic for VirtioNet<H, T> {
         fence(Ordering::SeqCst);
         if self.transmit.should_notify() {
             ring(self.transmit_bell, TRANSMIT);
+            self.counts.doorbells += 1;
         }
         self.counts.sent += 1;
         self.counts.copied += (head.len() + middle.len()) as u64;
