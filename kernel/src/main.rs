@@ -27,6 +27,7 @@ mod acpi_tables;
 mod address_space;
 mod arch;
 mod boot;
+mod configuration;
 mod console;
 mod core_local;
 mod counters;
@@ -101,6 +102,7 @@ fn start(boot_info: &'static mut BootInfo) -> ! {
     let cores = start_cores::start(&tables, job.file.cores.map(|cores| cores as usize), job.file.inject);
     node::describe(&machine, cores, entry_ticks);
 
+    engine::find(&tables, job.file.workers);
     network::start(&tables, &job.file).unwrap_or_else(|problem| node::refuse(format_args!("{problem}")));
     console::record(lwk_abi::console::START, 0, b"");
     if job.file.network.is_some_and(|place| !place.is_loop()) {

@@ -52,7 +52,9 @@ pub fn print(job: &Job, ticks_to_first_entry: u64, kernel_bytes: u64) {
         ));
     }
     network::report(say);
-    Some(engine::counts()).filter(Counts::is_used).iter().for_each(|counts| say(format_args!("{counts}")));
+    if let Some(counts) = Some(engine::counts()).filter(Counts::is_used) {
+        say(format_args!("{counts} device={}", engine::Name));
+    }
     syscall::unsupported::for_each(|number, count| {
         say(format_args!("unsupported number={number} count={count}"))
     });

@@ -249,6 +249,13 @@ impl<P: FnMut() -> bool> CopyEngine for Ioat<'_, P> {
         registers.write16(CHANCTRL, ANY_ERR_ABORT_EN | ERR_COMPLETION_EN | INT_REARM);
         registers.write64(CHANCMP, completion);
         registers.write64(CHAINADDR, self.bus_of(channel, 0));
+        // A reset leaves the channel halted; the address of a chain arms it, which takes a while.
+        while registers.read64(CHANSTS) & STATE == HALTED {
+            if !(self.pause)() {
+                self.channels[channel].is_alive = 0;
+                return false;
+            }
+        }
         let state = &mut self.channels[channel];
         (state.first, state.done, state.is_alive) = (state.issued, state.issued, 1);
         // The chain begins with a descriptor that copies nothing; its size must not be 0.

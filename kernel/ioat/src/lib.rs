@@ -1,4 +1,5 @@
-//! Intel's I/OAT copy engine, CBDMA version 3: its registers and descriptors ([`registers`]), a driver ([`Ioat`]), and a model of the device in software ([`Model`]).
+//! Intel's I/OAT copy engine, CBDMA version 3: where one is ([`find()`]), its registers and descriptors ([`registers`]), a driver ([`Ioat`]), and a model of the device in
+//! software ([`Model`]).
 //!
 //! The driver knows the device by its registers and by rings of descriptors in memory, and by nothing else. So it runs unchanged on the model, which looks at the same registers and
 //! rings from another core. The model makes faults on demand: a channel that halts, an address that is none, a chain that is broken.
@@ -9,12 +10,10 @@
 )]
 
 mod driver;
+mod find;
 mod model;
 pub mod registers;
 
 pub use driver::{ChannelState, DESCRIPTORS, Ioat, Ring};
+pub use find::{Found, find, is_it};
 pub use model::{Fault, Memory, Model, Wrong};
-
-/// What the driver is for: Intel's vendor number, and the class of devices, "other system peripheral".
-pub const VENDOR: u16 = 0x8086;
-pub const CLASS: u32 = 0x08_80_00;

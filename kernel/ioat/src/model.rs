@@ -5,9 +5,10 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::registers::{
-    ACTIVE, CBVER, CHAINADDR, CHANCMD, CHANCMP, CHANCNT, CHANERR, CHANNELS_MOST, CHANSTS, COMPLETION_UPDATE,
-    CONTROL, DATA_INTEGRITY, DMACOUNT, Descriptor, HALTED, IDLE, LENGTH, NEXT_ADDRESS, NEXT_ALIGNMENT, NULL,
-    OPERATION, RESET, SOURCE_ADDRESS, TARGET_ADDRESS, VERSION_3, Window, XFERCAP,
+    ACTIVE, ARMED, CBVER, CHAINADDR, CHANCMD, CHANCMP, CHANCNT, CHANERR, CHANNELS_MOST, CHANSTS,
+    COMPLETION_UPDATE, CONTROL, Channel as Registers, DATA_INTEGRITY, DMACOUNT, Descriptor, HALTED, IDLE,
+    LENGTH, NEXT_ADDRESS, NEXT_ALIGNMENT, NULL, OPERATION, RESET, SOURCE_ADDRESS, TARGET_ADDRESS, VERSION_3,
+    Window, XFERCAP,
 };
 
 /// The bus of a modelled device.
@@ -56,6 +57,8 @@ struct Channel {
     /// Address of the next descriptor; 0 before the first.
     next: u64,
     last: u64,
+    /// The address of a chain has been seen since the last reset.
+    is_armed: bool,
     is_halted: bool,
 }
 
@@ -104,10 +107,12 @@ impl<M: Memory> Model<M> {
         let channel = &mut self.channels[number];
         if registers.read8(CHANCMD) & RESET != 0 {
             *channel = Channel::default();
-            registers.write16(DMACOUNT, 0);
-            registers.write32(CHANERR, 0);
-            registers.write64(CHANSTS, IDLE);
-            registers.write8(CHANCMD, 0);
+            reset(&registers);
+            return true;
+        }
+        if !channel.is_armed && registers.read64(CHAINADDR) != 0 {
+            channel.is_armed = true;
+            registers.write64(CHANSTS, ARMED);
             return true;
         }
         if channel.is_halted || registers.read16(DMACOUNT) == channel.taken {
@@ -185,4 +190,13 @@ impl<M: Memory> Model<M> {
             completion.store(word, Ordering::Release);
         }
     }
+}
+
+/// Leaves a channel as a reset does: halted, without a chain, and with nothing counted.
+fn reset(registers: &Registers) {
+    registers.write16(DMACOUNT, 0);
+    registers.write32(CHANERR, 0);
+    registers.write64(CHAINADDR, 0);
+    registers.write64(CHANSTS, HALTED);
+    registers.write8(CHANCMD, 0);
 }

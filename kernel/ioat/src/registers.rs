@@ -54,6 +54,7 @@ pub const STATE: u64 = 0x7;
 pub const ACTIVE: u64 = 0x0;
 pub const IDLE: u64 = 0x1;
 pub const HALTED: u64 = 0x3;
+pub const ARMED: u64 = 0x4;
 /// The descriptor's address in it.
 pub const DONE_DESCRIPTOR: u64 = !0x3f;
 

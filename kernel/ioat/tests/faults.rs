@@ -119,6 +119,18 @@ fn copies_of_any_length_come_in_their_order() {
 }
 
 #[test]
+fn a_channel_that_has_just_been_started_is_not_taken_for_halted() {
+    with_device(2, |engine, model, _| {
+        for channel in 0..2 {
+            assert!(engine.done(channel).is_ok());
+            assert!(engine.reset(channel) && engine.done(channel).is_ok());
+        }
+        settle(model);
+        assert!(engine.done(1).is_ok());
+    });
+}
+
+#[test]
 fn a_full_ring_is_busy_and_goes_round() {
     with_device(2, |engine, model, _| {
         settle(model);

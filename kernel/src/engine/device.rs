@@ -1,20 +1,23 @@
-//! The copy engine that is a model in software: its registers and rings in the kernel's memory, the driver that knows nothing of that, and the device itself, which the first worker is.
+//! The copy engine with its driver: the machine's ([`hardware`]), or one that is a model in software. The model's registers and rings are in the kernel's memory, the driver knows nothing
+//! of that, and the device itself is the first worker.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use lwk_engine::{Completion, Counts, Flight, Floor, Offload, Order};
+use lwk_engine::{Completion, CopyEngine, Counts, Flight, Floor, Offload, Order};
 use lwk_ioat::registers::{Descriptor, REGISTER_BYTES, Window};
 use lwk_ioat::{ChannelState, Fault, Ioat, Memory, Model, Ring, Wrong};
 
-use super::{copy, copy_bytes, tell};
+use super::{copy, copy_bytes, hardware, tell};
 use crate::arch::clock;
+use crate::arch::linear_map::physical;
 use crate::job::Job;
+use crate::user_slice::UserSlice;
 
-/// Channels of the model, and what one of its descriptors copies, as a power of two. Of the dissertation's device neither is said.
-const CHANNELS: usize = 2;
+/// Channels of a device that are used at most, which are the model's; and what one of its descriptors copies, as a power of two. Of the dissertation's device neither is said.
+pub const CHANNELS: usize = 2;
 const POWER: u8 = 20;
-/// Where the device finds the rings. Its bus has the addresses of the ranks' slots, and this is none.
+/// Where the model finds the rings. Its bus has the addresses of the ranks' slots, and this is none.
 const RINGS_AT: u64 = 1 << 62;
 
 static REGISTERS: [AtomicU64; REGISTER_BYTES / 8] = [const { AtomicU64::new(0) }; REGISTER_BYTES / 8];
@@ -40,9 +43,23 @@ struct Device {
     has_started: bool,
 }
 
+/// The model's registers.
 fn window() -> Window {
     // SAFETY: words of so many bytes, for ever, which are atomic for everybody.
     unsafe { Window::new(NonNull::from(&REGISTERS).cast()) }
+}
+
+/// Registers and rings of the device that there is, and where that finds the rings.
+fn parts() -> (Window, &'static [Ring], u64) {
+    match hardware::get() {
+        Some(it) => (it.window, it.rings, it.bus),
+        None => (window(), &RINGS, RINGS_AT),
+    }
+}
+
+/// Whether the device is the model.
+pub fn is_model() -> bool {
+    hardware::get().is_none()
 }
 
 /// The memory of a job as the model reaches it.
@@ -66,8 +83,13 @@ impl Memory for Bus {
 struct Ranks(&'static Job);
 
 impl Floor for Ranks {
-    fn bus(&self, address: u64, _bytes: u64) -> Option<u64> {
-        Some(address)
+    fn bus(&self, address: u64, bytes: u64) -> Option<u64> {
+        if is_model() {
+            return Some(address);
+        }
+        // Checked already, with the order; a rank's memory is one piece.
+        let memory = UserSlice::new(address, bytes).readable(self.0, self.0.rank(0)?).ok()?;
+        Some(physical(memory.place()?.cast::<u8>().as_ptr()))
     }
 
     fn copy(&self, order: &Order) {
@@ -83,7 +105,7 @@ fn with_model<R>(job: &'static Job, work: impl FnOnce(&mut Model<Bus>) -> R) -> 
     work(MODEL.lock().get_or_insert_with(|| Model::new(window(), Bus(job), CHANNELS, POWER)))
 }
 
-/// Does what the device has to do now, if it has been used; whether there was anything.
+/// Does what the model has to do now, if it has been used; whether there was anything.
 pub fn turn() -> bool {
     MODEL.lock().as_mut().is_some_and(Model::turn)
 }
@@ -94,9 +116,10 @@ type Engine<'d> = Ioat<'d, &'d mut dyn FnMut() -> bool>;
 fn with<R>(job: &'static Job, work: impl FnOnce(&mut Offload<'_, Engine<'_>>, &Ranks) -> R) -> Option<R> {
     let mut device = DEVICE.lock();
     let Device { states, flights, counts, has_started } = &mut *device;
-    if !*has_started {
+    if !*has_started && is_model() {
         with_model(job, |_| ());
     }
+    let (window, rings, bus) = parts();
     // The device resets itself in its next turn.
     let until = clock::ticks() + clock::ticks_a_second();
     let mut pause = || {
@@ -104,12 +127,13 @@ fn with<R>(job: &'static Job, work: impl FnOnce(&mut Offload<'_, Engine<'_>>, &R
         clock::ticks() < until
     };
     let pause: &mut dyn FnMut() -> bool = &mut pause;
-    let mut driver: Engine<'_> = Ioat::attach(window(), &RINGS, RINGS_AT, states, pause)?;
+    let mut driver: Engine<'_> = Ioat::attach(window, rings, bus, states, pause)?;
     if !*has_started {
         driver.start(false);
         *has_started = true;
     }
-    let mut offload = Offload::new(driver, flights, counts);
+    let channels = driver.limits().channels;
+    let mut offload = Offload::new(driver, &mut flights[..channels], counts);
     let outcome = work(&mut offload, &Ranks(job));
     UNDER_WAY.store(offload.under_way(), Ordering::Relaxed);
     Some(outcome)

@@ -4,6 +4,7 @@
 //! while, then sleeps; who orders wakes it. Interrupts are off in the kernel, so a wake-up that comes between the last look and the sleep ends the sleep.
 
 mod device;
+mod hardware;
 
 use core::sync::atomic::{AtomicUsize, Ordering, fence};
 
@@ -15,7 +16,11 @@ use lwk_engine::{Counts, Full, Order, Orders};
 use lwk_ioat::Wrong;
 use lwk_personality::{Answer, Errno};
 
+pub use hardware::Name;
+
+use crate::acpi_tables::Tables;
 use crate::arch::{clock, interrupt_controller, interrupts};
+use crate::configuration::Space;
 use crate::core_local::{self, Core};
 use crate::job::Job;
 use crate::user_slice::UserSlice;
@@ -34,6 +39,13 @@ static CORES: spin::Once<Cores> = spin::Once::new();
 static ORDERS: spin::Mutex<Orders> = spin::Mutex::new(Orders::new());
 /// How many wait, written under the lock. Relaxed everywhere: who finds some takes the lock, which orders them.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Looks for a copy engine of the machine's if the job has workers; before the network's card is started, and before any rank runs.
+pub fn find(tables: &Tables, workers: u32) {
+    if workers > 0 {
+        hardware::find(&mut Space::open(tables.configuration));
+    }
+}
 
 /// Makes cores without ranks the workers; once, before any rank runs.
 pub fn appoint(cores: Cores) {
@@ -84,8 +96,11 @@ pub fn order(job: &'static Job, order: &Order) {
     }
 }
 
-/// The device has something to do: its core is woken if it sleeps.
+/// The device has something to do: if a core is the device, that is woken if it sleeps.
 fn wake_device() {
+    if !device::is_model() {
+        return;
+    }
     // SeqCst: the doorbell has been rung before it is looked who sleeps; pairs with the worker's, which looks at it when it has said that it sleeps.
     fence(Ordering::SeqCst);
     if with(|orders| orders.wake(DEVICE_WORKER)) {
@@ -109,9 +124,9 @@ pub fn counts() -> Counts {
     device::counts()
 }
 
-/// As [`lwk_personality::Home::engine_fault`].
+/// As [`lwk_personality::Home::engine_fault`]: only the model fails when it is asked to.
 pub fn fail(job: &'static Job, after: u64, fault: u64) -> Answer {
-    if workers() == 0 {
+    if workers() == 0 || !device::is_model() {
         return Err(Errno(ENODEV));
     }
     if device::fail(job, after, fault) { Ok(0) } else { Err(Errno(EINVAL)) }

@@ -5,9 +5,9 @@ use core::fmt;
 use lwk_nic::{Driver, E1000e, Nic, Registers, Unusable, VirtioNet};
 use lwk_pci::{Configuration, Function, Interrupts, Message, base_address, message};
 
-use super::configuration::Space;
 use super::region::{self, Cards};
 use crate::arch::interrupts;
+use crate::configuration::Space;
 
 /// Why a node has no network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,6 @@
 //! and only while somebody is waited for. Another core whose call has set a time limit kicks it, unless its timer is set already.
 
 mod card;
-mod configuration;
 mod gather;
 mod home;
 mod region;
@@ -22,12 +21,12 @@ use lwk_portals::{Node, Ranks, Settings};
 
 use crate::acpi_tables::Tables;
 use crate::arch::{clock, interrupt_controller, interrupts};
+use crate::configuration::Space;
 use crate::core_local::{self, Core};
 use crate::job::Job;
 use crate::scheduler::Running;
 use card::Card;
 pub use card::NoCard;
-use configuration::Space;
 use home::{Below, Home};
 
 /// Frames that are taken in before what they call for is sent.

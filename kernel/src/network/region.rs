@@ -9,7 +9,7 @@ use lwk_abi::address::PAGE_BYTES;
 use lwk_abi::portals::KERNEL_BYTES;
 use lwk_nic::{BufferDirection, Platform};
 
-use crate::arch::linear_map::LINEAR_MAP;
+use crate::arch::linear_map::physical;
 use crate::memory;
 
 static HEAP: spin::Mutex<Heap> = spin::Mutex::new(Heap::empty());
@@ -52,11 +52,6 @@ pub fn place<T>(value: T) -> Option<&'static mut T> {
         start.write(value);
         Some(&mut *start.as_ptr())
     }
-}
-
-/// Physical address of memory in the linear map.
-fn physical(address: *const u8) -> u64 {
-    (address.addr() as u64).checked_sub(LINEAR_MAP).expect("cards reach what is in the linear map")
 }
 
 /// What drivers of cards need of the machine: memory out of the region, which cards reach by its physical address.

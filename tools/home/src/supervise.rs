@@ -320,7 +320,7 @@ impl<'a> Supervisor<'a> {
             ));
         }
         let engine = self.board.engine.device.counts();
-        texts.extend(engine.is_used().then(|| engine.to_string()));
+        texts.extend(engine.is_used().then(|| format!("{engine} device=model")));
         texts.extend(
             self.board
                 .unsupported()

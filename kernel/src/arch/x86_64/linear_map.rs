@@ -25,3 +25,11 @@ const _: () = assert!(LOADER_LAST < CORE_AREAS && CORE_AREAS < DEVICE_AREAS && D
 pub fn linear(address: PhysAddr) -> *mut u8 {
     (LINEAR_MAP + address.as_u64()) as *mut u8
 }
+
+/// The physical address of what the kernel sees in the linear map, as devices call it.
+///
+/// # Panics
+/// If it is seen elsewhere.
+pub fn physical<T>(seen: *const T) -> u64 {
+    (seen.addr() as u64).checked_sub(LINEAR_MAP).expect("devices reach what is in the linear map")
+}
