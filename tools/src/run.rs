@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use lwk_abi::address::{MAX_RANKS, SEGMENT_BYTES_MIN};
 use lwk_abi::portals::KERNEL_BYTES;
-use lwk_abi::runtime::{PROFILE, REPORT, TRANSPORT};
+use lwk_abi::runtime::{APART, PROFILE, REPORT, TRANSPORT};
 use lwk_job::{INJECTIONS, Inject};
 
 use crate::build::{Builder, Kernel};
@@ -250,6 +250,9 @@ pub fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
     if let Some(file) = &options.tuning {
         // Behind what the user sets: one variable is more particular than a file.
         environment.extend(Tuning::read(file)?.variables());
+    }
+    if options.apart {
+        environment.insert(0, format!("{APART}=1").into());
     }
     if let Some(transport) = &options.transport {
         // Before what the user sets: the first of two variables of one name counts, and --transport is the more particular.

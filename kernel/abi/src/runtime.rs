@@ -19,6 +19,9 @@ pub const HYBRID_MOST: u64 = 256 << 20;
 /// the ranks as if they were on another node; messages by the path between nodes, on one node, too.
 pub const TEST_TRANSPORTS: [&str; 4] = ["late", "by-size", "halves", "portals"];
 
+/// Environment variable: set if every rank counts as a node of its own, so that collectives, windows and files go by messages, over [`TRANSPORT`].
+pub const APART: &str = "MARGAY_APART";
+
 /// Environment variable: the communicator whose error handler gets errors that belong to none, `self` (the default) or `world`.
 pub const ERRORS_ON: &str = "MARGAY_ERRORS_ON";
 

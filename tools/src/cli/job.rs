@@ -47,6 +47,9 @@ pub struct JobOptions {
     /// Move messages between ranks by this path; the last four are for tests [default: smartmap]
     #[arg(long, visible_alias = "path", value_name = "NAME", value_parser = transports())]
     pub transport: Option<String>,
+    /// Let every rank count as a node of its own, so that collectives, windows and files go by messages over --transport, as between nodes
+    #[arg(long)]
+    pub apart: bool,
     /// Cores without ranks that copy for the ranks [default: one with a transport that needs it, else none]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(WORKERS_MOST)))]
     pub workers: Option<u32>,

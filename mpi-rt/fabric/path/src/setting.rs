@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use lwk_place::{WorldRank, peer_of, wall};
 use lwk_user::abi::exit::USAGE;
-use lwk_user::abi::runtime::{TEST_TRANSPORTS, TRANSPORT as VARIABLE, TRANSPORTS};
+use lwk_user::abi::runtime::{APART, TEST_TRANSPORTS, TRANSPORT as VARIABLE, TRANSPORTS};
 use lwk_user::{eprintln, job, start, wait};
 
 /// A variable whose value makes no sense: one line that says what would.
@@ -123,6 +123,20 @@ pub fn check_wire(setting: Setting) -> Result<(), Bad> {
     Err(Bad(format!(
         "{name}: no wire leads from this node back to it; run a job of one node with --transport {name}"
     )))
+}
+
+/// Whether every rank is to be apart from all others. Errors: the path loads from its peers' memory.
+pub fn apart(setting: Setting) -> Result<bool, Bad> {
+    if start::variable(APART).is_none() {
+        return Ok(false);
+    }
+    if setting.carries(Distance::BehindWall).contains(&PathId::Smartmap) {
+        let name = setting.name();
+        return Err(Bad(format!(
+            "{name}: it reaches into its peers' memory, which ranks that are apart do not; give --apart another --transport"
+        )));
+    }
+    Ok(true)
 }
 
 /// Whether every variable that begins with `prefix` is one of `known`. One with a slip in its name would otherwise be without effect, and

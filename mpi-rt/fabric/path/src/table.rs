@@ -27,6 +27,7 @@ use core::ops::RangeInclusive;
 use lwk_copy::threshold::LONG_FROM;
 use lwk_place::{is_far, wall};
 use lwk_user::abi::runtime::PROFILE;
+use lwk_user::barrier::NodeBarrier;
 use lwk_user::{job, start};
 
 /// The context of markers, which no communicator has.
@@ -65,6 +66,9 @@ const PATHS: [PathId; 11] = [
     PathId::Sci,
     PathId::Limic,
 ];
+
+/// Ranks that are apart meet here: no path of theirs waits for all others by itself.
+static STARTED: NodeBarrier = NodeBarrier::new();
 
 /// Which path carries a peer's messages.
 #[derive(Clone, Copy)]
@@ -136,7 +140,11 @@ impl Table {
         let sizes = setting::none_but(tunables::PREFIX, &tunables::VARIABLES, names)
             .and_then(|()| Tunables::from_environment(start::variable));
         let sizes = sizes.unwrap_or_else(|bad| setting::refuse(&bad));
-        if chosen == Setting::Halves {
+        let apart = setting::apart(chosen).unwrap_or_else(|bad| setting::refuse(&bad));
+        if apart {
+            wall::build_between_all();
+            STARTED.wait();
+        } else if chosen == Setting::Halves {
             wall::build();
         }
         let mut table = Table {
