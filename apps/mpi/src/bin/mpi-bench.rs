@@ -39,7 +39,7 @@ macro_rules! collectives {
     };
 }
 
-const MESSAGES: [Test; 22] = [
+const MESSAGES: [Test; 23] = [
     ("latency", 2, point_to_point::latency),
     ("pingping", 2, patterns::ping_ping),
     ("sendrecv", 2, patterns::sendrecv),
@@ -59,6 +59,7 @@ const MESSAGES: [Test; 22] = [
     ("skew", 2, asynchronous::skew),
     ("skew_by_computing", 2, asynchronous::skew_by_computing),
     ("discovery", 3, asynchronous::discovery),
+    ("polling", 2, asynchronous::polling),
     ("tiling", 1, tiling::tiling),
     ("b_eff_latency", 2, effective::latency),
     ("b_eff_bandwidth", 2, effective::bandwidth),

@@ -4,6 +4,7 @@ use super::point_to_point::{Pair, TAG, WINDOW, filled, mismatches, pair, table};
 use super::{Bench, Row, Table, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
+use lwk_mpi::ANY_SOURCE;
 use lwk_mpi_rt::Result;
 use lwk_user::clock::{ns_to_ticks, ticks, ticks_ordered};
 
@@ -205,11 +206,21 @@ fn skewed(bench: &Bench, bytes: usize, computing_ns: u64) -> Result<(f64, u64)> 
     Ok((microseconds(best) / WINDOW as f64, wrong))
 }
 
+/// A look for messages where there are none, by ranks, of which any might have sent one (dissertation, figure 7.1).
+pub fn polling(bench: &Bench) -> Result<Table> {
+    let looks = bench.options.iterations;
+    let best = bench.best(|| match bench.rank {
+        0 => (0..looks).try_for_each(|_| bench.world.iprobe(ANY_SOURCE, TAG).map(drop)),
+        _ => Ok(()),
+    })?;
+    let rows = vec![Row::alone(bench.size as usize, microseconds(best) / f64::from(looks))];
+    table(bench, "polling", "Time (us)", "none; first column: ranks", rows, 0)
+}
+
 /// Message discovery among three ranks (dissertation, figure 7.3, both peers on this node): ranks 1 and 2 send bursts to rank 0 in
 /// turns, each message acknowledged before the next. Rank 0 does not know whose turn it is. Time from a message to its
 /// acknowledgement.
 pub fn discovery(bench: &Bench) -> Result<Table> {
-    use lwk_mpi::ANY_SOURCE;
     let (mut rows, mut wrong) = (Vec::new(), 0);
     for bytes in bench.sizes(1, 64 << 10) {
         let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
