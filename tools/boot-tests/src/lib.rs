@@ -155,6 +155,13 @@ fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         sources: Vec::new(),
         run: Box::new(lwk_bench::node::check_names),
     });
+    tests.push(Test {
+        name: "bench-figures-draws-what-other-sources-measure".into(),
+        alone: false,
+        on_host: true,
+        sources: Vec::new(),
+        run: Box::new(lwk_bench::figures::check),
+    });
     tests.push(fortran_names::test());
     tests.push(fortran_calls::test());
     tests.extend(find_command("valgrind").map(|_| Test {

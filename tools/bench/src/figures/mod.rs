@@ -3,11 +3,21 @@
 //!
 //! A test that several figures show is run once. One that fails is named, the rest goes on, and the status is 1.
 
+mod apart;
+mod applications;
+mod breakdown;
+mod distances;
 mod distribution;
+mod hybrid;
+mod kernel_copies;
+mod levels;
 mod list;
+mod measure;
+mod misses;
+mod shared_memory;
 mod smartmap;
+mod sources;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -17,25 +27,20 @@ use lwk::build::{self, Builder};
 use lwk::catalog::Named;
 use lwk::emulator;
 use lwk::failure::{Failure, Outcome};
-use lwk::progress::Step;
 use lwk::qemu::Firmware;
-use lwk::run::host_cores;
-use lwk::subcommand::Lwk;
+use lwk::subcommand::{Lwk, PATIENCE};
 use lwk::tree::Tree;
 use serde_json::{Value, json};
 
-use self::distribution::APPLICATIONS;
+use self::measure::{measure, programs};
 use crate::cli::FiguresOptions;
-use crate::node::figures::{Plot, Ranks};
+use crate::node::figures::Plot;
 use crate::node::plot;
-use crate::node::program::{BENCHMARKS, Offer, Setting};
 use crate::node::results::Measurement;
 use crate::peers::page::{escaped, fluid};
 
 /// Status if a benchmark failed.
 const FAILED: i32 = 1;
-/// MiB of each rank.
-const MEMORY: u64 = 128;
 
 /// A figure as it has come out.
 struct Shown {
@@ -53,7 +58,7 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
     fs::create_dir_all(&out).map_err(|error| unwritable(&out, &error))?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
     builder.programs(&[build::MPI_APPS])?;
-    for name in applications(&drawn) {
+    for name in programs(&drawn) {
         Named::find(tree, name)?.build(tree, &builder)?;
     }
     if !options.host {
@@ -97,6 +102,41 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
     Ok(if failed.is_empty() { 0 } else { FAILED })
 }
 
+/// Figures of a source of measurements each, such as need nothing but the benchmarks, on any machine.
+const CHECKED: [&str; 3] = ["2.1", "3.9", "4.4"];
+
+/// Measures and draws some figures quickly, in the host home.
+///
+/// # Errors
+/// What failed, and what is not drawn.
+pub fn check(lwk: &Lwk) -> Result<(), String> {
+    let options = FiguresOptions {
+        document: "000".into(),
+        figures: CHECKED.map(String::from).into(),
+        host: true,
+        ranks: 2,
+        quick: true,
+        out: None,
+        timeout: PATIENCE,
+        built: true,
+        verbose: false,
+    };
+    let said = |failure: Failure| failure.message;
+    let document = named(&options.document).map_err(said)?;
+    let (drawn, _) = chosen(document, &options.figures).map_err(said)?;
+    let folder = lwk.folder()?;
+    let (measurements, failed) = measure(lwk, &options, &drawn, &folder.file(""));
+    if !failed.is_empty() {
+        return Err(failed.join("\n"));
+    }
+    for figure in drawn {
+        if draw(document, figure, "quick", &measurements).map_err(said)?.picture.is_none() {
+            return Err(format!("figure {} is not drawn", figure.number));
+        }
+    }
+    Ok(())
+}
+
 /// Errors: there is no such document.
 fn named(number: &str) -> Outcome<&'static Document> {
     DOCUMENTS.iter().find(|document| document.number == number).ok_or_else(|| {
@@ -113,11 +153,11 @@ type Chosen = (Vec<&'static Drawn>, Vec<&'static Missing>);
 /// The figures that the user names, or all. Errors: one that the document has not, or that has nothing to do with a node.
 fn chosen(document: &'static Document, names: &[String]) -> Outcome<Chosen> {
     let unknown = names.iter().find(|name| {
-        !document.drawn.iter().any(|it| it.number == **name)
+        !document.drawn().any(|it| it.number == **name)
             && !document.missing.iter().any(|it| it.number == **name)
     });
     if let Some(name) = unknown {
-        let all: Vec<&str> = document.drawn.iter().map(|it| it.number).collect();
+        let all: Vec<&str> = document.drawn().map(|it| it.number).collect();
         let all = all.join(", ");
         return Err(Failure::usage(format!(
             "{} has no figure {name:?} to draw; there are {all}",
@@ -125,86 +165,8 @@ fn chosen(document: &'static Document, names: &[String]) -> Outcome<Chosen> {
         )));
     }
     let wanted = |number: &str| names.is_empty() || names.iter().any(|name| name == number);
-    let drawn = document.drawn.iter().filter(|it| wanted(it.number)).collect();
+    let drawn = document.drawn().filter(|it| wanted(it.number)).collect();
     Ok((drawn, document.missing.iter().filter(|it| wanted(it.number)).collect()))
-}
-
-/// Runs the figures' tests, each once; what they have measured, and what failed.
-fn measure(
-    lwk: &Lwk,
-    options: &FiguresOptions,
-    drawn: &[&Drawn],
-    out: &Path,
-) -> (Vec<Measurement>, Vec<String>) {
-    let place = Setting {
-        lwk,
-        on_host: options.host,
-        host_cores: host_cores(),
-        quick: options.quick,
-        mem: MEMORY,
-        limit: options.timeout,
-    };
-    let (mut measurements, mut failed) = (Vec::new(), Vec::new());
-    for benchmark in &BENCHMARKS {
-        let panels = || drawn.iter().flat_map(|it| it.panels).filter(|panel| panel.program == benchmark.name);
-        if panels().next().is_none() {
-            continue;
-        }
-        let offer: Offer = match benchmark.offer(&place) {
-            Ok(offer) => offer,
-            Err(why) => {
-                fail(&mut failed, format!("{}: {why}", benchmark.name));
-                continue;
-            }
-        };
-        // By test and ranks: what is run once.
-        let mut jobs: BTreeMap<(String, u32), ()> = BTreeMap::new();
-        for panel in panels() {
-            match panel.test(&offer.tests) {
-                Some(test) => {
-                    jobs.extend(ranks(panel.ranks, options.ranks).map(|ranks| ((test.into(), ranks), ())))
-                }
-                None => fail(&mut failed, format!("{} has none of {:?}", benchmark.name, panel.tests)),
-            }
-        }
-        for (test, ranks) in jobs.keys() {
-            for transport in &offer.transports {
-                let what = format!("{} {test} over {transport} on {ranks} ranks", benchmark.name);
-                let _step = Step::begin(format!("measuring {what}"), options.verbose);
-                match benchmark.run(&place, test, &offer, transport, *ranks) {
-                    Ok(measured) => measurements.extend(measured),
-                    Err(why) => fail(&mut failed, format!("{what}: {why}")),
-                }
-            }
-        }
-    }
-    for name in applications(drawn) {
-        let _step = Step::begin(format!("counting the messages of {name}"), options.verbose);
-        match distribution::measure(&place, name, options.ranks, out) {
-            Ok(measured) => measurements.extend(measured),
-            Err(why) => fail(&mut failed, format!("{name}: {why}")),
-        }
-    }
-    (measurements, failed)
-}
-
-/// The applications whose messages the figures show.
-fn applications(drawn: &[&Drawn]) -> impl Iterator<Item = &'static str> {
-    let shown = |name: &&str| drawn.iter().flat_map(|it| it.panels).any(|panel| panel.program == *name);
-    APPLICATIONS.into_iter().filter(shown)
-}
-
-fn ranks(on: Ranks, all: u32) -> std::ops::RangeInclusive<u32> {
-    match on {
-        Ranks::Pair => 2..=2,
-        Ranks::All => all..=all,
-        Ranks::Each => 2..=all,
-    }
-}
-
-fn fail(failed: &mut Vec<String>, what: String) {
-    tell!("lwk: {what}");
-    failed.push(what);
 }
 
 /// The picture of a figure, and whether its conclusion holds. Errors: it cannot be drawn.
@@ -309,8 +271,8 @@ mod tests {
         let document = named("000").unwrap();
         let (all, missing) = chosen(document, &[]).unwrap();
         assert!(all.len() > 5 && missing.len() > 5);
-        let (drawn, missing) = chosen(document, &["6.8".into(), "5.4".into()]).unwrap();
-        assert_eq!((drawn.len(), drawn[0].number, missing.len(), missing[0].number), (1, "6.8", 1, "5.4"));
+        let (drawn, missing) = chosen(document, &["6.8".into(), "6.4".into()]).unwrap();
+        assert_eq!((drawn.len(), drawn[0].number, missing.len(), missing[0].number), (1, "6.8", 1, "6.4"));
         let line = chosen(document, &["9.9".into()]).unwrap_err().message;
         assert!(line.contains("6.8") && !line.contains('\n'), "{line}");
         let line = named("007").unwrap_err().message;

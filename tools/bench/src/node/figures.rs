@@ -1,6 +1,7 @@
 //! The figures of the SMARTMAP paper (Brightwell, Pedretti, Hudson: "SMARTMAP: Operating system support for efficient data
 //! sharing among processes on a multi-core processor", SC 2008, section V) and the tests that correspond to their panels.
 
+use super::bars::{self, Groups};
 use super::results::{BYTES, Measurement};
 use super::table::family;
 
@@ -27,6 +28,37 @@ pub struct Panel {
     pub quantity: &'static str,
     /// The unit, for tests that report several; empty: any.
     pub unit: &'static str,
+    pub form: Form,
+}
+
+/// How a panel shows its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A line for each transport, by size or ranks; both axes are logarithmic.
+    Lines,
+    /// The same, as multiples of this transport's line.
+    LinesOver(&'static str),
+    /// A bar for each transport, beside each other for each thing that was measured, as multiples of this transport's bar.
+    BarsOver(&'static str),
+    /// Bars, one on the other: the transports are parts of a whole.
+    Stacked,
+}
+
+impl Form {
+    /// The height of a measurement's point; none if what it is a multiple of has not been measured.
+    pub fn height(self, own: &[&Measurement], one: &Measurement) -> Option<f64> {
+        let (Form::LinesOver(base) | Form::BarsOver(base)) = self else { return Some(one.value) };
+        let is_base = |it: &&&Measurement| it.of == one.of && it.ranks == one.ranks && it.transport == base;
+        own.iter().find(is_base).map(|base| one.value / base.value).filter(|ratio| ratio.is_finite())
+    }
+
+    /// What the value axis says.
+    pub fn axis(self, quantity: &str, unit: &str) -> String {
+        match self {
+            Form::LinesOver(base) | Form::BarsOver(base) => format!("{quantity} (of {base}'s)"),
+            Form::Lines | Form::Stacked => format!("{quantity} ({unit})"),
+        }
+    }
 }
 
 /// Ranks that a test is run on.
@@ -50,11 +82,11 @@ pub const fn panel(
     tests: &'static [&'static str],
     quantity: &'static str,
 ) -> Panel {
-    Panel { letter, title, program: MPI, tests, ranks: Ranks::Pair, quantity, unit: "" }
+    Panel { letter, title, program: MPI, tests, ranks: Ranks::Pair, quantity, unit: "", form: Form::Lines }
 }
 
 /// The figures that the bundled benchmarks can show.
-pub static FIGURES: [Figure; 6] = [
+pub static FIGURES: [Figure; 7] = [
     Figure {
         number: 4,
         source: "SMARTMAP paper: figure 4",
@@ -118,6 +150,16 @@ pub static FIGURES: [Figure; 6] = [
         title: "A producer and a consumer that is late",
         panels: &[panel('a', "Producer, by what the consumer computes", &["skew_by_computing"], "Latency")],
     },
+    // Its figure 7.5, for the question whether a choice pays where a peer's memory is at hand: below 1 it would.
+    Figure {
+        number: 75,
+        source: "dissertation: figure 7.5",
+        title: "What another path than smartmap would take",
+        panels: &[Panel {
+            form: Form::LinesOver("smartmap"),
+            ..panel('a', "MPI ping-pong, half round trip", &["latency"], "Latency")
+        }],
+    },
 ];
 
 /// The panels of all figures, in their order.
@@ -144,12 +186,16 @@ impl Panel {
             .filter(is_own)
             .filter(|one| one.test == first.test && one.unit == first.unit)
             .collect();
+        if matches!(self.form, Form::BarsOver(_) | Form::Stacked) {
+            return bars::plot(self, &own);
+        }
         let mut lines: Vec<Line> = Vec::new();
         let mut floor = Line::named("floor (no library)");
         for one in &own {
             let x = if self.ranks == Ranks::Each { Some(one.ranks as f64) } else { one.of.parse().ok() };
-            let Some(x) = x else { continue };
+            let (Some(x), Some(y)) = (x, self.form.height(&own, one)) else { continue };
             if one.transport == first.transport
+                && self.form == Form::Lines
                 && let Some(y) = one.floor
             {
                 floor.add(x, y);
@@ -158,7 +204,7 @@ impl Panel {
                 lines.push(Line::named(&one.transport));
                 lines.len() - 1
             });
-            lines[at].add(x, one.value);
+            lines[at].add(x, y);
         }
         lines.iter_mut().chain([&mut floor]).for_each(Line::sort);
         lines.retain(|line| !line.points.is_empty());
@@ -169,10 +215,11 @@ impl Panel {
                 _ => format!("({}) {}, {} ranks", self.letter, self.title, first.ranks),
             },
             x: x.into(),
-            y: format!("{} ({})", self.quantity, first.unit),
+            y: self.form.axis(self.quantity, &first.unit),
             lines,
             floor: Some(floor).filter(|floor| !floor.points.is_empty()),
             in_bytes: x == BYTES,
+            groups: None,
         })
     }
 
@@ -203,6 +250,8 @@ pub struct Plot {
     pub floor: Option<Line>,
     /// Whether the horizontal axis counts bytes.
     pub in_bytes: bool,
+    /// Of bars: what is at 1, 2, … of the horizontal axis.
+    pub groups: Option<Groups>,
 }
 
 /// A line of a plot, by growing x.
@@ -216,7 +265,7 @@ pub struct Line {
 }
 
 impl Line {
-    fn named(name: &str) -> Self {
+    pub fn named(name: &str) -> Self {
         Self { name: name.into(), points: Vec::new(), at_zero: None }
     }
 
@@ -272,6 +321,23 @@ mod tests {
         assert_eq!(plot.lines[1].points, [(8.0, 4.0)]);
         assert_eq!(plot.floor.unwrap().points, [(1.0, 0.75), (8.0, 1.0)]);
         assert_eq!((plot.x.as_str(), plot.y.as_str(), plot.in_bytes), (BYTES, "Latency (us)", true));
+    }
+
+    #[test]
+    fn lines_are_multiples_of_one() {
+        let measured = [
+            one("latency", "smartmap", 2, "0", 1.0),
+            one("latency", "smartmap", 2, "8", 2.0),
+            one("latency", "shm-basic", 2, "8", 5.0),
+            one("latency", "shm-basic", 2, "64", 5.0),
+        ];
+        let panel = panels().find(|panel| panel.form == Form::LinesOver("smartmap")).unwrap();
+        let plot = panel.plot(&measured).unwrap();
+        assert_eq!(
+            (&plot.lines[0].points[..], &plot.lines[1].points[..]),
+            (&[(8.0, 1.0)][..], &[(8.0, 2.5)][..])
+        );
+        assert_eq!((plot.y.as_str(), plot.floor), ("Latency (of smartmap's)", None));
     }
 
     #[test]

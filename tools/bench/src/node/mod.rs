@@ -4,6 +4,7 @@
 //! Each test on each transport is a job of its own, so that one that fails takes no other with it: it is named, the rest goes
 //! on, and the status is 1. What the programs can do is asked of them ([`program`]), never assumed.
 
+mod bars;
 pub(crate) mod figures;
 pub(crate) mod plot;
 pub(crate) mod program;
@@ -107,16 +108,13 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
     }
     let missing = draw(&out, &whereabouts, &measurements)?;
     let slower = table::slower(&measurements);
-    let compared = ["smartmap", "shm-advanced"]
-        .iter()
-        .all(|transport| measurements.iter().any(|one| one.transport == *transport));
-    if compared {
-        show!("# smartmap is slower than shm-advanced at {} measurements", slower.len());
+    if measurements.iter().any(|one| one.transport != measurements[0].transport) {
+        show!("# smartmap is slower than another transport at {} measurements", slower.len());
         slower.iter().for_each(|line| show!("#   {line}"));
     }
     let document = json!({
         "place": whereabouts, "quick": options.quick, "ranks": ranks,
-        "measurements": measurements, "failed": failed, "not_drawn": missing, "slower_than_shm_advanced": slower,
+        "measurements": measurements, "failed": failed, "not_drawn": missing, "slower_than_another": slower,
     });
     write(&out.join(RESULTS), format!("{document:#}\n").as_bytes())?;
     if options.tests.is_empty() && !missing.is_empty() {

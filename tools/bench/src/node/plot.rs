@@ -6,6 +6,7 @@ use std::ops::Range;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::prelude::*;
 
+use super::bars;
 use super::figures::{Line, Plot};
 use crate::legend::{self, Area, Places, Wrong};
 
@@ -18,17 +19,21 @@ const LABELS: u32 = 8;
 /// Room below and above the lines, as a share of the axis.
 const HEADROOM: f64 = 0.05;
 /// The legend begins where the axis does.
-const LEGEND: Places = Places { left: 90, in_a_row: 2, apart: 230 };
-/// Colours that are told apart by readers who see red and green alike (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
+pub const LEGEND: Places = Places { left: 90, in_a_row: 2, apart: 230 };
+/// As many as there are transports, told apart by readers who see red and green alike (Okabe and Ito; the last four by Tol).
+pub const COLOURS: [RGBColor; 10] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
+    RGBColor(51, 34, 136),
+    RGBColor(136, 34, 85),
+    RGBColor(153, 153, 51),
+    RGBColor(34, 34, 34),
 ];
-const GREY: RGBColor = RGBColor(120, 120, 120);
+pub const GREY: RGBColor = RGBColor(120, 120, 120);
 
 /// The SVG text of a figure, two plots in a row. The error is the drawing library's, as text.
 pub fn figure(title: &str, subtitle: &str, plots: &[Plot]) -> Result<String, String> {
@@ -52,6 +57,9 @@ pub fn figure(title: &str, subtitle: &str, plots: &[Plot]) -> Result<String, Str
 
 /// Draws one panel.
 fn one<'a>(area: &Area<'a>, plot: &Plot) -> Result<(), Wrong<'a>> {
+    if let Some(groups) = &plot.groups {
+        return bars::draw(area, plot, groups);
+    }
     let points = || plot.lines.iter().chain(&plot.floor).flat_map(|line| line.points.iter().copied());
     let (x, x_labels) = horizontal(span(points().map(|point| point.0)), plot.in_bytes);
     let y = vertical(span(points().map(|point| point.1)));
@@ -150,7 +158,7 @@ fn bytes(value: f64) -> String {
 }
 
 /// Three digits that count.
-fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     let digits = (2 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 6) as usize;
     let text = format!("{value:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -176,6 +184,7 @@ mod tests {
             lines: vec![line.clone()],
             floor: Some(Line { name: "floor".into(), ..line }),
             in_bytes: true,
+            groups: None,
         };
         let svg = figure("Figure 5", "a node", &[plot.clone(), plot.clone(), plot]).unwrap();
         for word in [
@@ -202,6 +211,7 @@ mod tests {
             lines: vec![line],
             floor: None,
             in_bytes: false,
+            groups: None,
         };
         assert!(figure("f", "", &[plot]).unwrap().contains("Ranks"));
     }

@@ -70,9 +70,22 @@ impl Benchmark {
         transport: &str,
         ranks: u32,
     ) -> Result<Vec<Measurement>, String> {
+        self.run_with(place, test, choice(offer, transport), &[], transport, ranks)
+    }
+
+    /// The same on a transport by name, or the default, with more options of the command; what is measured has the name `label` in place of the transport's.
+    pub fn run_with(
+        &self,
+        place: &Setting<'_>,
+        test: &str,
+        transport: Option<&str>,
+        more: &[&str],
+        label: &str,
+        ranks: u32,
+    ) -> Result<Vec<Measurement>, String> {
         let arguments = self.arguments(test, place.quick);
-        let ended = place.run(self.name, ranks, choice(offer, transport), &arguments)?;
-        let started = Started { program: self.name, transport, ranks };
+        let ended = place.run_with(self.name, ranks, transport, more, &arguments)?;
+        let started = Started { program: self.name, transport: label, ranks };
         results::read(&ended.stdout, &started).map_err(|why| format!("its JSON is not as expected: {why}"))
     }
 

@@ -97,6 +97,7 @@ pub fn plots(peers: &[u16], rows: &[Row]) -> [Plot; 2] {
             lines: lines.collect(),
             floor: None,
             in_bytes: true,
+            groups: None,
         }
     };
     [

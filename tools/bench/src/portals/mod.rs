@@ -316,6 +316,7 @@ fn bandwidth(runs: &[Value]) -> Plot {
         lines: vec![line("put", of("put_mb_s", false)), line("get", of("get_mb_s", false))],
         floor: Some(line("raw frames", of("raw_mb_s", true))),
         in_bytes: true,
+        groups: None,
     }
 }
 
@@ -331,6 +332,7 @@ fn receives(costs: &[Vec<f64>]) -> Plot {
         lines: lines.collect(),
         floor: None,
         in_bytes: true,
+        groups: None,
     }
 }
 

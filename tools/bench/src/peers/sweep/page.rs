@@ -97,6 +97,7 @@ fn of_curve(curve: &Curve) -> Plot {
         lines,
         floor: None,
         in_bytes: true,
+        groups: None,
     }
 }
 

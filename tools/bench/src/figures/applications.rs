@@ -1,0 +1,175 @@
+//! Times of the bundled applications: by ranks (figure 2.7), and by messages over several paths (figures 4.5 to 4.7, 5.4 and 6.10). So that a sort's MPI_Alltoallv goes by messages,
+//! as the dissertation's does, ranks are apart there (`run --apart`).
+
+use lwk::progress::Step;
+
+use super::sources::{Asked, Outcomes, file, of};
+use crate::node::results::Measurement;
+
+/// The source's name.
+pub const PROGRAM: &str = "applications";
+/// Its tests: speed-up by ranks; seconds of the sort by keys, over shared memory beside `limic`, `limic2`, and the copy engines; seconds of each program.
+pub const SPEEDUP: &str = "speed-up";
+pub const SORT_LIMIC: &str = "sort over limic";
+pub const SORT_LIMIC2: &str = "sort over limic2";
+pub const SORT_ENGINES: &str = "sort over engines";
+pub const PROGRAMS: &str = "programs";
+/// The path that others are compared with.
+pub const BASE: &str = "shm-basic";
+
+/// The programs that print their time.
+pub const NAMES: [&str; 4] = ["is", "cg", "heat", "md"];
+/// Arguments with which each takes tenths of a second or more, by [`NAMES`].
+const ARGUMENTS: [&[&str]; 4] = [&["4000000"], &["512", "200"], &["1024", "1024", "100"], &["48", "20"]];
+const SORT: &str = NAMES[0];
+/// Keys of the sort, which stand for the classes of NAS's IS.
+const KEYS: [&str; 3] = ["250000", "1000000", "4000000"];
+/// Runs, of which the best counts.
+const TURNS: u32 = 3;
+
+/// Runs what is asked for.
+pub fn measure(asked: &Asked<'_>) -> Outcomes {
+    let mut all = Outcomes::default();
+    if asked.wants(SPEEDUP) {
+        NAMES.iter().zip(ARGUMENTS).for_each(|(name, arguments)| speed_up(asked, name, arguments, &mut all));
+    }
+    for (test, paths) in [
+        (SORT_LIMIC, &[BASE, "limic"][..]),
+        (SORT_LIMIC2, &[BASE, "limic2"][..]),
+        (SORT_ENGINES, &[BASE, "sci", "mci", "mcni"][..]),
+    ] {
+        if asked.wants(test) {
+            paths.iter().for_each(|path| sort(asked, test, path, &mut all));
+        }
+    }
+    if asked.wants(PROGRAMS) {
+        for (name, arguments) in NAMES.iter().zip(ARGUMENTS) {
+            for path in [BASE, "limic2", "hybrid"] {
+                let seconds = best(asked, name, arguments, asked.ranks, Some(path));
+                let one = |seconds| {
+                    Some(of(
+                        PROGRAM,
+                        PROGRAMS,
+                        path,
+                        asked.ranks,
+                        ("program", (*name).into()),
+                        (seconds, "s"),
+                    ))
+                };
+                file(&mut all, &format!("{name} over {path}"), seconds.map(one));
+            }
+        }
+    }
+    all
+}
+
+/// How many times as fast as on one rank.
+fn speed_up(asked: &Asked<'_>, name: &str, arguments: &[&str], all: &mut Outcomes) {
+    let mut alone = None;
+    for ranks in 1..=asked.ranks {
+        let seconds = best(asked, name, arguments, ranks, None);
+        let one = |seconds: f64| -> Option<Measurement> {
+            let alone = *alone.get_or_insert(seconds);
+            Some(of(
+                PROGRAM,
+                SPEEDUP,
+                name,
+                asked.ranks,
+                ("ranks", ranks.to_string()),
+                (alone / seconds, "times"),
+            ))
+        };
+        file(all, &format!("{name} on {ranks} ranks"), seconds.map(one));
+    }
+}
+
+/// Seconds of the sort over a path, by keys.
+fn sort(asked: &Asked<'_>, test: &str, path: &str, all: &mut Outcomes) {
+    for keys in KEYS {
+        let seconds = best(asked, SORT, &[keys], asked.ranks, Some(path));
+        let one = |seconds| Some(of(PROGRAM, test, path, asked.ranks, ("keys", keys.into()), (seconds, "s")));
+        file(all, &format!("{SORT} of {keys} keys over {path}"), seconds.map(one));
+    }
+}
+
+/// Seconds of the best run; over a path, if one is named, with ranks that are apart.
+fn best(
+    asked: &Asked<'_>,
+    name: &str,
+    arguments: &[&str],
+    ranks: u32,
+    path: Option<&str>,
+) -> Result<f64, String> {
+    let _step = Step::begin(
+        format!("timing {name} on {ranks} ranks over {}", path.unwrap_or("smartmap")),
+        asked.verbose,
+    );
+    let mut more = vec!["--env", "TIMES=1"];
+    more.extend(path.map(|_| "--apart"));
+    // Quick runs take the programs' own sizes, which are small.
+    let (arguments, turns) = if asked.place.quick { (&[][..], 1) } else { (arguments, TURNS) };
+    let arguments: Vec<String> = arguments.iter().map(|word| String::from(*word)).collect();
+    let mut best = f64::INFINITY;
+    for _ in 0..turns {
+        let ended = asked.place.run_with(name, ranks, path, &more, &arguments)?;
+        let seconds = seconds(&ended.stdout).ok_or_else(|| format!("{name} does not print its time"))?;
+        // A run of no time at all took less than the clock shows.
+        best = best.min(seconds.max(0.001));
+    }
+    Ok(best)
+}
+
+/// The time in a line such as `is: 2 ranks, 0.125 s`.
+fn seconds(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.contains(" ranks, ") && line.ends_with(" s"))?;
+    line.strip_suffix(" s")?.rsplit(' ').next()?.parse().ok()
+}
+
+/// Whether the bars of the first path are lower than those of shared memory, for every thing that a test is about.
+pub fn is_better(all: &[Measurement], test: &str, path: &str) -> Option<bool> {
+    let own = || all.iter().filter(|one| one.program == PROGRAM && one.test == test);
+    let pairs = own().filter(|one| one.transport == BASE).map(|base| {
+        let other = own().find(|one| one.transport == path && one.of == base.of)?;
+        Some(other.value < base.value)
+    });
+    let better: Vec<bool> = pairs.collect::<Option<_>>()?;
+    (!better.is_empty()).then(|| better.into_iter().all(|it| it))
+}
+
+/// Whether some program reaches nine tenths of the ideal on all ranks.
+pub fn some_scale(all: &[Measurement]) -> Option<bool> {
+    let own = || all.iter().filter(|one| one.program == PROGRAM && one.test == SPEEDUP);
+    let most = own().filter_map(|one| one.of.parse::<u32>().ok()).max().filter(|most| *most > 1)?;
+    let mut last = own().filter(|one| one.of == most.to_string());
+    Some(last.any(|one| one.value >= 0.9 * f64::from(most)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_from_the_programs_last_line() {
+        assert_eq!(seconds("is: 5 keys sorted, checksum 1\nis: 2 ranks, 0.125 s\n"), Some(0.125));
+        assert_eq!(seconds("cg: 2 ranks, 40 steps, 1.5 s\n"), Some(1.5));
+        assert_eq!(seconds("is: 2 ranks\n"), None);
+    }
+
+    #[test]
+    fn conclusions_are_of_all_bars() {
+        let one = |path: &str, of_what: &str, value| {
+            of(PROGRAM, PROGRAMS, path, 2, ("program", of_what.into()), (value, "s"))
+        };
+        let all =
+            [one(BASE, "is", 2.0), one("hybrid", "is", 1.0), one(BASE, "cg", 2.0), one("hybrid", "cg", 3.0)];
+        assert_eq!(is_better(&all, PROGRAMS, "hybrid"), Some(false));
+        assert_eq!(is_better(&all[..2], PROGRAMS, "hybrid"), Some(true));
+        assert_eq!(is_better(&all[..3], PROGRAMS, "hybrid"), None);
+        assert_eq!(is_better(&[], PROGRAMS, "hybrid"), None);
+        let scaled =
+            |ranks: u32, value| of(PROGRAM, SPEEDUP, "cg", 2, ("ranks", ranks.to_string()), (value, "times"));
+        assert_eq!(some_scale(&[scaled(1, 1.0), scaled(2, 1.85)]), Some(true));
+        assert_eq!(some_scale(&[scaled(1, 1.0), scaled(2, 1.7)]), Some(false));
+        assert_eq!(some_scale(&[scaled(1, 1.0)]), None);
+    }
+}
