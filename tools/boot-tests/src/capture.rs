@@ -11,6 +11,7 @@ use lwk::subcommand::{Lwk, PATIENCE, Program, Running, shown};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Check, Test};
+use crate::needs::Needs;
 
 const DISSECTED: &str = "wireshark-knows-the-frames-between-nodes";
 const SWITCH: &str = "a-switch-of-its-own-joins-stations-by-udp";
@@ -19,6 +20,7 @@ const DISSECTOR: &str = "tools/wireshark/margay.lua";
 /// The tests here; without tshark only those that need none ([`left_out`]).
 pub fn all() -> Vec<Test> {
     let test = |name: &str, on_host, run: Box<Check>| Test {
+        needs: Needs::Any,
         name: name.into(),
         alone: false,
         on_host,

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::Test;
 use super::judge::Expected;
+use super::needs::Needs;
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk::tree::Tree;
@@ -137,7 +138,13 @@ fn test_of(mut case: Case, on_host: bool) -> Result<Test, String> {
         Some(Program::C(source)) => vec![source],
         _ => Vec::new(),
     };
-    Ok(Test { name, alone, on_host, sources, run: Box::new(move |lwk| run(lwk, &case, on_host)) })
+    let needs = match &case.program {
+        // A file that an option names may be another program.
+        Some(_) if case.options.iter().any(|option| option.contains("target/")) => Needs::Any,
+        Some(program) => Needs::of(&Program::named(program)),
+        None => Needs::Any,
+    };
+    Ok(Test { name, alone, on_host, sources, needs, run: Box::new(move |lwk| run(lwk, &case, on_host)) })
 }
 
 impl Case {

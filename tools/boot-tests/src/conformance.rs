@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Test;
+use crate::needs::Needs;
 use crate::scoreboard;
 use lwk::cc;
 use lwk::failure::{Doing, Outcome};
@@ -71,6 +72,7 @@ pub fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         on_host: true,
         // The library is built with the programs.
         sources: names.first().map(|name| source_of(name)).into_iter().collect(),
+        needs: Needs::Sources,
         run: Box::new(|lwk| scoreboard::check(lwk.tree(), LEAST)),
     });
     Ok(tests)
@@ -124,6 +126,7 @@ fn tests_of(name: &str) -> Vec<Test> {
             alone: false,
             on_host: true,
             sources: vec![source_of(name)],
+            needs: Needs::Sources,
             run: Box::new(move |lwk| beside_mpich(lwk, &program)),
         });
     }
@@ -137,6 +140,7 @@ fn test(name: &str, suffix: String, on_host: bool, ranks: u32) -> Test {
         alone: false,
         on_host,
         sources: vec![source_of(name)],
+        needs: Needs::Sources,
         run: Box::new(move |lwk| {
             let ended = run(lwk, &program, on_host, ranks)?;
             judge(&ended, &program, ranks)
@@ -152,6 +156,7 @@ fn over(name: &str, path: &'static str, on_host: bool, ranks: u32) -> Test {
         alone: false,
         on_host,
         sources: vec![source_of(name)],
+        needs: Needs::Sources,
         run: Box::new(move |lwk| {
             let ended = run_with(lwk, &program, on_host, ranks, &["--path", path])?;
             judge(&ended, &program, ranks)
@@ -176,6 +181,7 @@ fn on_nodes(name: &str, suffix: &str, ranks: u32, wire: Vec<String>) -> Test {
         alone: false,
         on_host: true,
         sources: vec![source_of(name)],
+        needs: Needs::Sources,
         run: Box::new(move |lwk| {
             let nodes = NODES.to_string();
             let mut options = vec!["--nodes", &nodes];

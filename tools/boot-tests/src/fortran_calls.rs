@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::Test;
+use crate::needs::Needs;
 use lwk::cc;
 use lwk::subcommand::Lwk;
 
@@ -54,6 +55,7 @@ pub fn test() -> Test {
         alone: false,
         on_host: true,
         sources,
+        needs: Needs::Any,
         run: Box::new(check),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::Test;
+use crate::needs::Needs;
 use crate::scoreboard;
 use lwk::subcommand::Lwk;
 use lwk::{cc, fortran};
@@ -21,6 +22,7 @@ pub fn test() -> Test {
         alone: false,
         on_host: true,
         sources,
+        needs: Needs::Any,
         run: Box::new(check),
     }
 }

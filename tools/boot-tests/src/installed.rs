@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Test;
+use crate::needs::Needs;
 use lwk::packages::find_command;
 use lwk::subcommand::{Lwk, PATIENCE, without_machine};
 
@@ -16,6 +17,7 @@ pub fn test() -> Test {
         alone: false,
         on_host: false,
         sources: Vec::new(),
+        needs: Needs::Any,
         run: Box::new(check),
     }
 }

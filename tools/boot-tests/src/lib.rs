@@ -28,6 +28,7 @@ mod kvm;
 pub mod lint;
 mod loss;
 mod machines;
+mod needs;
 mod odd_firmware;
 mod peers;
 pub mod picture;
@@ -56,7 +57,7 @@ use std::time::Instant;
 
 use cli::TestOptions;
 use count::Count;
-use lwk::build::{self, Builder};
+use lwk::build::Builder;
 use lwk::cc;
 use lwk::failure::{Failure, Outcome};
 use lwk::foreign;
@@ -64,6 +65,7 @@ use lwk::packages::find_command;
 use lwk::qemu::Firmware;
 use lwk::subcommand::Lwk;
 use lwk::tree::Tree;
+use needs::Needs;
 
 /// Boots at a time. Two keep two host cores busy, since the start of a node is the work of one core.
 const WORKERS: usize = 2;
@@ -84,6 +86,8 @@ struct Test {
     on_host: bool,
     /// C and Fortran sources of its programs, relative to the tree. Without a compiler for Fortran there is no test of one.
     sources: Vec<PathBuf>,
+    /// What it needs of the guest programs.
+    needs: Needs,
     run: Box<Check>,
 }
 
@@ -153,6 +157,7 @@ fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         alone: false,
         on_host: true,
         sources: Vec::new(),
+        needs: Needs::Any,
         run: Box::new(lwk_bench::node::check_names),
     });
     tests.push(Test {
@@ -160,6 +165,7 @@ fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         alone: false,
         on_host: true,
         sources: Vec::new(),
+        needs: Needs::Any,
         run: Box::new(lwk_bench::figures::check),
     });
     tests.push(fortran_names::test());
@@ -169,6 +175,7 @@ fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         alone: false,
         on_host: true,
         sources: vec![lwk_bench::instructions::SOURCE.into()],
+        needs: Needs::Sources,
         run: Box::new(lwk_bench::instructions::check),
     }));
     tests.extend(wrappers::all());
@@ -208,7 +215,8 @@ fn build_all(tree: &Tree, verbose: bool, tests: &[Test]) -> Outcome<()> {
         builder.image_builder(Firmware::Bios)?;
         builder.image_builder(Firmware::Uefi)?;
     }
-    builder.programs(&[build::APPS, build::MPI_APPS, build::BOOT_TESTS])?;
+    let needed: Vec<&Needs> = tests.iter().map(|test| &test.needs).collect();
+    needs::build(tree, &builder, &needed)?;
     let sources = tests.iter().flat_map(|test| &test.sources);
     let (foreign, own): (BTreeSet<_>, BTreeSet<_>) = sources.partition(|source| foreign::is_foreign(source));
     foreign::build_programs(tree, &foreign)?;

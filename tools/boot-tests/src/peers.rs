@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::Test;
 use super::judge::Expected;
+use crate::needs::Needs;
 use lwk::packages::find_command;
 use lwk::subcommand::{Ended, Lwk, PATIENCE, shown};
 use lwk::tree::RunFolder;
@@ -103,6 +104,7 @@ pub fn all() -> Vec<Test> {
         sources: ["compare.c", "compare-shmem.c", "compare-types.c", "sweep.c"]
             .map(|name| Path::new("apps/c/bench").join(name))
             .into(),
+        needs: Needs::Any,
         run: Box::new(check),
     };
     checks.map(test).collect()

@@ -10,6 +10,7 @@ use std::process::Command;
 use regex::Regex;
 
 use super::Test;
+use crate::needs::Needs;
 use lwk::cc;
 use lwk::subcommand::Lwk;
 
@@ -27,7 +28,7 @@ const ROUTINES: usize = 1640;
 pub fn test() -> Test {
     let sources = PROGRAMS.iter().map(|program| Path::new(FOLDER).join(program)).collect();
     let name = "conformance-shmem-calls-every-routine".into();
-    Test { name, alone: false, on_host: true, sources, run: Box::new(check) }
+    Test { name, alone: false, on_host: true, sources, needs: Needs::Sources, run: Box::new(check) }
 }
 
 fn check(lwk: &Lwk) -> Result<(), String> {

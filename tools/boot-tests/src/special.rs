@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::Test;
 use super::judge::Expected;
 use super::{odd_firmware, real_machine, screen_text};
+use crate::needs::Needs;
 use lwk::screen::Picture;
 use lwk::subcommand::{Lwk, PATIENCE, Program, Running, shown};
 
@@ -72,7 +73,7 @@ pub fn all() -> Vec<Test> {
 
 /// A test of that name, which boots.
 pub fn test(name: String, run: impl Fn(&Lwk) -> Result<(), String> + Send + Sync + 'static) -> Test {
-    Test { name, alone: false, on_host: false, sources: Vec::new(), run: Box::new(run) }
+    Test { name, alone: false, on_host: false, sources: Vec::new(), needs: Needs::Any, run: Box::new(run) }
 }
 
 /// Words of a command line.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Test;
 use super::judge::Expected;
+use crate::needs::Needs;
 use lwk::child;
 use lwk::subcommand::{Ended, Lwk, PATIENCE, Program};
 
@@ -46,6 +47,7 @@ pub fn test() -> Test {
         alone: false,
         on_host: true,
         sources: Vec::new(),
+        needs: Needs::Any,
         run: Box::new(|lwk| CASES.iter().try_for_each(|case| check(lwk, case))),
     }
 }

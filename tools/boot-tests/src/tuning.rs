@@ -4,6 +4,7 @@ use std::fs;
 
 use super::Test;
 use super::judge::Expected;
+use crate::needs::Needs;
 use lwk::subcommand::{Lwk, PATIENCE, Program};
 use lwk_bench::cli::{Decide, TuneOptions};
 
@@ -13,6 +14,7 @@ pub fn all() -> Vec<Test> {
         alone: false,
         on_host: true,
         sources: Vec::new(),
+        needs: Needs::Any,
         run: Box::new(run),
     };
     vec![

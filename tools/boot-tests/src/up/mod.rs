@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::Test;
 use super::judge::Expected;
+use crate::needs::Needs;
 use lwk::subcommand::{Ended, Lwk, PATIENCE, Program, Running, shown};
 use lwk::tree::RunFolder;
 
@@ -42,6 +43,7 @@ pub fn all() -> Vec<Test> {
         alone: false,
         on_host: true,
         sources: if name.ends_with("files") { vec![jobs::IN_AND_OUT.into()] } else { Vec::new() },
+        needs: Needs::Any,
         run: Box::new(check),
     };
     checks.into_iter().map(test).collect()

@@ -16,6 +16,7 @@ use languages::{cxx, cxx_files, fortran_files, mixed, musl};
 use other_header::{OTHER_HEADER, objects_of_another_header};
 
 use super::Test;
+use crate::needs::Needs;
 use lwk::cc;
 use lwk::packages::find_command;
 use lwk::subcommand::{Lwk, PATIENCE, Program};
@@ -79,6 +80,7 @@ fn test(name: &str, check: Check) -> Test {
         on_host: true,
         // What the wrappers need is built with the programs.
         sources: vec![SOURCE.into()],
+        needs: Needs::Any,
         run: Box::new(check),
     }
 }
