@@ -122,7 +122,7 @@ impl Builder {
             let mut command = toolchain.cargo(&self.tree);
             command.args(["build", "--package", "margay-kernel"]);
             self.run(guest_options(&mut command, &self.tree, KERNEL_TARGET), "the kernel")?;
-            if !is_newer(&stripped, &elf) {
+            if !is_of_the_same_time(&stripped, &elf) {
                 strip(toolchain, &elf, &stripped)?;
             }
         }
@@ -240,10 +240,11 @@ impl Builder {
     }
 }
 
-/// Whether `file` exists and is no older than `source`.
-fn is_newer(file: &Path, source: &Path) -> bool {
+/// Whether `made` is what was made of `source` as it is: [`strip`] gives both one time. An older source is another one, too: cargo puts back
+/// what it has built before if only a profile changes.
+fn is_of_the_same_time(made: &Path, source: &Path) -> bool {
     let time = |path: &Path| path.metadata().and_then(|data| data.modified());
-    matches!((time(file), time(source)), (Ok(file), Ok(source)) if file >= source)
+    matches!((time(made), time(source)), (Ok(made), Ok(source)) if made == source)
 }
 
 /// The kernel keeps its section table, where the boot loader finds its configuration, and loses its symbols.
@@ -254,5 +255,10 @@ fn strip(toolchain: &Toolchain, elf: &Path, stripped: &Path) -> Outcome<()> {
     if !done {
         return Err(Failure::host("llvm-objcopy cannot strip the kernel; its message is above"));
     }
-    std::fs::rename(&fresh, stripped).doing(|| format!("write {}", stripped.display()))
+    let dated = || -> std::io::Result<()> {
+        let built = elf.metadata()?.modified()?;
+        std::fs::File::options().write(true).open(&fresh)?.set_modified(built)?;
+        std::fs::rename(&fresh, stripped)
+    };
+    dated().doing(|| format!("write {}", stripped.display()))
 }
