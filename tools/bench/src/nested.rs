@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use goblin::elf::Elf;
+use object::{Object, ObjectSection};
 
 use crate::linux_guest::initramfs::Initramfs;
 use crate::linux_guest::system::System;
@@ -215,12 +215,9 @@ fn add_module(
 }
 
 /// The modules that a module needs, as its section `.modinfo` says: strings that end with NUL, one of them `depends=`, with commas.
-fn needs(module: &[u8]) -> goblin::error::Result<Vec<String>> {
-    let elf = Elf::parse(module)?;
-    let is_information = |name: Option<&str>| name == Some(".modinfo");
-    let section =
-        elf.section_headers.iter().find(|header| is_information(elf.shdr_strtab.get_at(header.sh_name)));
-    let bytes = section.and_then(|header| module.get(header.file_range()?)).unwrap_or_default();
+fn needs(module: &[u8]) -> object::Result<Vec<String>> {
+    let file = object::File::parse(module)?;
+    let bytes = file.section_by_name(".modinfo").map_or(Ok(&[][..]), |section| section.data())?;
     let list = bytes.split(|byte| *byte == 0).find_map(|text| text.strip_prefix(b"depends="));
     let list = String::from_utf8_lossy(list.unwrap_or_default()).replace('-', "_");
     Ok(list.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect())
@@ -229,6 +226,52 @@ fn needs(module: &[u8]) -> goblin::error::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An object file for this machine with nothing in it but a section of that name and content.
+    fn object_with(name: &str, content: &[u8]) -> Vec<u8> {
+        let names = [&b"\0"[..], name.as_bytes(), b"\0"].concat();
+        let (at_content, at_names) = (64, 64 + content.len());
+        let table = (at_names + names.len()).next_multiple_of(8);
+        let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+        file.resize(16, 0);
+        for (bytes, value) in [
+            (2, 1),
+            (2, 62),
+            (4, 1),
+            (8, 0),
+            (8, 0),
+            (8, table),
+            (4, 0),
+            (2, 64),
+            (2, 0),
+            (2, 0),
+            (2, 64),
+            (2, 3),
+            (2, 2),
+        ] {
+            file.extend_from_slice(&value.to_le_bytes()[..bytes]);
+        }
+        file.extend_from_slice(content);
+        file.extend_from_slice(&names);
+        file.resize(table + 64, 0);
+        for (name, kind, start, bytes) in [(1, 1, at_content, content.len()), (0, 3, at_names, names.len())] {
+            for (size, value) in
+                [(4, name), (4, kind), (8, 0), (8, 0), (8, start), (8, bytes), (4, 0), (4, 0), (8, 1), (8, 0)]
+            {
+                file.extend_from_slice(&usize::to_le_bytes(value)[..size]);
+            }
+        }
+        file
+    }
+
+    #[test]
+    fn a_module_says_which_others_it_needs() {
+        let words = b"license=GPL\0depends=virtio-ring,failover\0";
+        assert_eq!(needs(&object_with(".modinfo", words)).unwrap(), ["virtio_ring", "failover"]);
+        assert_eq!(needs(&object_with(".modinfo", b"depends=\0")).unwrap(), [""; 0]);
+        assert_eq!(needs(&object_with(".text", words)).unwrap(), [""; 0]);
+        assert!(needs(b"#!/bin/sh").is_err());
+    }
 
     #[test]
     fn names_that_a_script_cannot_hold_are_refused() {

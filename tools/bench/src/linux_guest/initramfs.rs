@@ -6,7 +6,8 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use cpio::newc::{Builder, ModeFileType};
-use goblin::elf::Elf;
+use object::Object;
+use object::read::elf::{ElfFile64, ProgramHeader};
 
 use lwk::failure::{Doing, Failure, Outcome};
 
@@ -39,14 +40,7 @@ impl Initramfs {
     /// Adds a program of this machine with the libraries that it needs, from `folders`. A library that is in none is an error.
     pub fn add_program(&mut self, path: &str, file: &Path, folders: &[PathBuf]) -> Outcome<()> {
         let bytes = fs::read(file).doing(|| format!("read {}", file.display()))?;
-        let needed = {
-            let elf = Elf::parse(&bytes).doing(|| format!("read {} as an ELF file", file.display()))?;
-            elf.libraries
-                .iter()
-                .chain(elf.interpreter.iter())
-                .map(|name| (*name).to_owned())
-                .collect::<Vec<_>>()
-        };
+        let needed = needs(&bytes).doing(|| format!("read {} as an ELF file", file.display()))?;
         self.add(path, bytes);
         for name in needed {
             // An interpreter is a path, a library a name.
@@ -96,6 +90,21 @@ impl Initramfs {
         }
         cpio::write_cpio(inputs.into_iter(), Vec::new()).doing(what)
     }
+}
+
+/// The libraries that a program or a library names, and its dynamic linker.
+fn needs(program: &[u8]) -> object::Result<Vec<String>> {
+    let file = ElfFile64::<object::Endianness>::parse(program)?;
+    let mut names = Vec::new();
+    for library in file.import_libraries()? {
+        names.push(String::from_utf8_lossy(library?.name()).into_owned());
+    }
+    for header in file.elf_program_headers() {
+        if let Some(linker) = header.interpreter(file.endianness(), program)? {
+            names.push(String::from_utf8_lossy(linker).into_owned());
+        }
+    }
+    Ok(names)
 }
 
 #[cfg(test)]
