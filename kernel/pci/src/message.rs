@@ -3,6 +3,9 @@
 use crate::capability::{self, Capability};
 use crate::{Configuration, Function};
 
+/// The number by which a message goes to all cores.
+const EVERY_CORE: u32 = 255;
+
 /// What a function stores, and where, to interrupt a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -11,9 +14,11 @@ pub struct Message {
 }
 
 impl Message {
-    /// Interrupts the core whose controller has the number `apic_id`, at `vector`: fixed, at once (Intel SDM volume 3, section 11.11).
-    pub fn to_core(apic_id: u8, vector: u8) -> Message {
-        Message { address: 0xfee0_0000 | u64::from(apic_id) << 12, data: vector.into() }
+    /// Interrupts the core whose controller has the number `controller_id`, at `vector`: fixed, at once (Intel SDM volume 3, section 11.11). `None` if the
+    /// address cannot name that core: it has eight bits for the number, and all ones are every core.
+    pub fn to_core(controller_id: u32, vector: u8) -> Option<Message> {
+        (controller_id < EVERY_CORE)
+            .then(|| Message { address: 0xfee0_0000 | u64::from(controller_id) << 12, data: vector.into() })
     }
 }
 

@@ -140,6 +140,15 @@ fn capabilities_are_read_and_a_list_that_bites_its_tail_ends() {
 }
 
 #[test]
+fn a_message_names_no_core_that_its_address_cannot_hold() {
+    assert_eq!(Message::to_core(254, 0xe0), Some(Message { address: 0xfeef_e000, data: 0xe0 }));
+    // All cores; core 1 and core 0 if the number were cut to eight bits.
+    for controller_id in [255, 257, 256, u32::MAX] {
+        assert_eq!(Message::to_core(controller_id, 0xe0), None);
+    }
+}
+
+#[test]
 fn the_table_of_messages_comes_before_the_registers() {
     let mut machine = card();
     let table = Interrupts::Table { at: 0x98, base: 1, offset: 0, entries: 4 };
@@ -149,7 +158,8 @@ fn the_table_of_messages_comes_before_the_registers() {
     machine.add((0, 3, 0), &[(0x9c, 0x0000_0007)]);
     let registers = Interrupts::Registers { at: 0x50, wide: true };
     assert_eq!(message::find(&machine, CARD), Some(registers));
-    message::enable_registers(&mut machine, CARD, (0x50, true), Message::to_core(3, 0xe0));
+    let to = Message::to_core(3, 0xe0).unwrap();
+    message::enable_registers(&mut machine, CARD, (0x50, true), to);
     assert_eq!(
         [0x50, 0x54, 0x58, 0x5c].map(|at| machine.read(CARD, at)),
         [0x0081_0005, 0xfee0_3000, 0, 0xe0]

@@ -20,6 +20,8 @@ pub enum NoCard {
     NoMemory,
     /// The core that is to take its interrupts is not there.
     NoCore(u32),
+    /// The card's messages cannot name the controller of that number.
+    OutOfReach(u32),
 }
 
 impl fmt::Display for NoCard {
@@ -36,6 +38,12 @@ impl fmt::Display for NoCard {
             }
             NoCard::Unusable(place, why) => write!(f, "the network card {place} cannot be used: {why}"),
             NoCard::NoCore(core) => write!(f, "--irq-core names core {core}, which this node has not"),
+            NoCard::OutOfReach(id) => {
+                write!(
+                    f,
+                    "the network card cannot interrupt a core whose interrupt controller has the number {id}: give --irq-core one below 255"
+                )
+            }
             NoCard::NoMemory => write!(f, "the node's memory does not suffice for the network"),
         }
     }
@@ -127,12 +135,18 @@ fn table_of(space: &mut Space, function: Function, interrupts: Interrupts) -> Op
 }
 
 impl Card {
-    /// Leads the card's interrupt to the core whose controller has the number `apic_id`.
+    /// Whether a card can interrupt the core whose controller has the number `controller_id`.
+    pub fn reaches(controller_id: u32) -> bool {
+        Message::to_core(controller_id, interrupts::CARD).is_some()
+    }
+
+    /// Leads the card's interrupt to the core whose controller has the number `controller_id`.
     ///
     /// # Errors
-    /// [`NoCard::NoInterrupt`] if the table has gone.
-    pub fn route(&mut self, apic_id: u8) -> Result<(), NoCard> {
-        let to = Message::to_core(apic_id, interrupts::CARD);
+    /// [`NoCard::OutOfReach`] if messages cannot name it; [`NoCard::NoInterrupt`] if the table has gone.
+    pub fn route(&mut self, controller_id: u32) -> Result<(), NoCard> {
+        let to = Message::to_core(controller_id, interrupts::CARD);
+        let to = to.ok_or(NoCard::OutOfReach(controller_id))?;
         match self.interrupts {
             Interrupts::Table { .. } => {
                 let table = table_of(&mut self.space, self.function, self.interrupts);

@@ -111,16 +111,16 @@ pub fn route(job: &Job, wanted: Option<u32>) -> Result<(), NoCard> {
     let Some(network) = guard.as_mut() else { return Ok(()) };
     let Some(card) = &mut network.card else { return Ok(()) };
     let spare = || {
-        (0..core_local::CORES_MAX)
-            .filter_map(core_local::core)
-            .find(|core| job.ranks_of_core(core.index()).next().is_none())
+        (0..core_local::CORES_MAX).filter_map(core_local::core).find(|core| {
+            job.ranks_of_core(core.index()).next().is_none() && Card::reaches(core.block().controller_id())
+        })
     };
     let core = match wanted {
         Some(wanted) => core_local::core(wanted as usize).ok_or(NoCard::NoCore(wanted))?,
         None => spare().or_else(|| core_local::core(0)).unwrap_or_else(Core::current),
     };
     network.core = core;
-    card.route(core.block().controller_id() as u8)?;
+    card.route(core.block().controller_id())?;
     log::debug!("core {} takes the network's interrupts", core.index());
     Ok(())
 }

@@ -43,7 +43,9 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
             message::enable_table(&mut space, function, at, true);
         }
         Some(Interrupts::Registers { at, wide }) => {
-            message::enable_registers(&mut space, function, (at, wide), Message::to_core(1, 0xe0));
+            if let Some(to) = Message::to_core(1, 0xe0) {
+                message::enable_registers(&mut space, function, (at, wide), to);
+            }
         }
         None => {}
     }
