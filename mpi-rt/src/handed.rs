@@ -1,4 +1,4 @@
-//! Receives that a path matches ([`lwk_path::Path::post`]): with `limic`, the kernel.
+//! Receives that a path matches ([`lwk_path::Matching::post`]): with `limic`, the kernel.
 //!
 //! They stay among the posted ones, so that a receive is the next for its message wherever that is found. Order between the two is kept here: a receive of one peer is handed over only if
 //! every posted receive that could be for a message of that peer has been, and all of a peer are recalled before a message of it is taken in.

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use crate::bounds::Bounds;
 use crate::construct::Map;
-use crate::contents::{Combiner, Contents, Form};
-use crate::datatype::Datatype;
+use crate::contents::{Combiner, Form};
+use crate::datatype::{Contents, Datatype};
 use crate::error::{Class, Error, Result, argument, narrow};
 use crate::node::List;
 

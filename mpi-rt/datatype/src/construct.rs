@@ -7,8 +7,8 @@
 use alloc::rc::Rc;
 
 use crate::bounds::Bounds;
-use crate::contents::{Combiner, Contents, Form};
-use crate::datatype::Datatype;
+use crate::contents::{Combiner, Form};
+use crate::datatype::{Contents, Datatype};
 use crate::error::{Result, argument, count};
 use crate::node::{List, Placed, repeated};
 use crate::signature::Sig;

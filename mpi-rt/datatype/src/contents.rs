@@ -7,7 +7,6 @@
 use alloc::vec::Vec;
 
 use crate::basic::Predefined;
-use crate::datatype::Datatype;
 use crate::error::{Class, Error, Result};
 
 /// The constructor of a datatype; the discriminant is the value of `MPI_COMBINER_…` in the standard ABI.
@@ -43,9 +42,9 @@ pub enum Form {
     Large,
 }
 
-/// The arguments of a constructor, each list in the standard's order.
+/// The arguments of a constructor, each list in the standard's order; its datatypes are `T`.
 #[derive(Clone, Debug)]
-pub struct Contents {
+pub struct Arguments<T> {
     /// The constructor.
     pub combiner: Combiner,
     /// Which predefined type it is, for [`Combiner::Named`] and the unnamed ones (`F90…`).
@@ -57,14 +56,14 @@ pub struct Contents {
     /// Arguments of type `MPI_Count` of a large-count constructor.
     pub large_counts: Vec<i64>,
     /// Datatype arguments.
-    pub datatypes: Vec<Datatype>,
+    pub datatypes: Vec<T>,
     form: Form,
     too_large: bool,
 }
 
-impl Contents {
-    pub(crate) fn new(combiner: Combiner, form: Form) -> Contents {
-        Contents {
+impl<T: Clone> Arguments<T> {
+    pub(crate) fn new(combiner: Combiner, form: Form) -> Arguments<T> {
+        Arguments {
             combiner,
             predefined: None,
             integers: Vec::new(),
@@ -81,12 +80,12 @@ impl Contents {
         self.form == Form::Large
     }
 
-    pub(crate) fn named(predefined: Predefined) -> Contents {
-        Contents { predefined: Some(predefined), ..Contents::new(Combiner::Named, Form::Int) }
+    pub(crate) fn named(predefined: Predefined) -> Arguments<T> {
+        Arguments { predefined: Some(predefined), ..Arguments::new(Combiner::Named, Form::Int) }
     }
 
     /// An argument that is an `int` in both forms.
-    pub(crate) fn int(mut self, value: i64) -> Contents {
+    pub(crate) fn int(mut self, value: i64) -> Arguments<T> {
         match i32::try_from(value) {
             Ok(value) => self.integers.push(value),
             Err(_) => self.too_large = true,
@@ -94,12 +93,12 @@ impl Contents {
         self
     }
 
-    pub(crate) fn ints(self, values: &[i64]) -> Contents {
+    pub(crate) fn ints(self, values: &[i64]) -> Arguments<T> {
         values.iter().fold(self, |contents, value| contents.int(*value))
     }
 
     /// A count: an `int` in one form, an `MPI_Count` in the other.
-    pub(crate) fn count(mut self, value: i64) -> Contents {
+    pub(crate) fn count(mut self, value: i64) -> Arguments<T> {
         match self.form {
             Form::Int => self.int(value),
             Form::Large => {
@@ -109,12 +108,12 @@ impl Contents {
         }
     }
 
-    pub(crate) fn counts(self, values: &[i64]) -> Contents {
+    pub(crate) fn counts(self, values: &[i64]) -> Arguments<T> {
         values.iter().fold(self, |contents, value| contents.count(*value))
     }
 
     /// A displacement in bytes: an `MPI_Aint` in one form, an `MPI_Count` in the other.
-    pub(crate) fn addresses(mut self, values: &[i64]) -> Contents {
+    pub(crate) fn addresses(mut self, values: &[i64]) -> Arguments<T> {
         match self.form {
             Form::Int => self.addresses.extend_from_slice(values),
             Form::Large => self.large_counts.extend_from_slice(values),
@@ -122,12 +121,15 @@ impl Contents {
         self
     }
 
-    pub(crate) fn types<'a>(mut self, datatypes: impl IntoIterator<Item = &'a Datatype>) -> Contents {
+    pub(crate) fn types<'a>(mut self, datatypes: impl IntoIterator<Item = &'a T>) -> Arguments<T>
+    where
+        T: 'a,
+    {
         self.datatypes.extend(datatypes.into_iter().cloned());
         self
     }
 
-    pub(crate) fn check(self) -> Result<Contents> {
+    pub(crate) fn check(self) -> Result<Arguments<T>> {
         if self.too_large {
             let reason = "an argument exceeds a C int; use the large-count form of the constructor";
             return Err(Error::new(Class::ValueTooLarge, reason));

@@ -9,12 +9,15 @@ use core::cell::OnceCell;
 
 use crate::basic::{Basic, Pair, Predefined};
 use crate::bounds::Bounds;
-use crate::contents::Contents;
+use crate::contents::Arguments;
 use crate::error::{Class, Error, Result, count};
 use crate::layout::{LayoutView, flatten};
 use crate::node::{List, Node, Placed};
 use crate::signature::{Fingerprint, Match, Sig, compare, external_size, fingerprint};
 use crate::transfer::Region;
+
+/// With which constructor and arguments a datatype was made.
+pub type Contents = Arguments<Datatype>;
 
 /// A reference to a datatype.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@
 //! lengths).
 
 use crate::basic::{Basic, Group, Pair};
-use crate::contents::{Combiner, Contents, Form};
-use crate::datatype::Datatype;
+use crate::contents::{Combiner, Form};
+use crate::datatype::{Contents, Datatype};
 use crate::error::{Class, Error, Result};
 
 /// Classes of `MPI_TYPE_MATCH_SIZE`; the discriminant is the standard ABI's.

@@ -17,7 +17,6 @@ extern crate alloc;
 
 mod array;
 mod basic;
-mod blocks;
 mod bounds;
 mod construct;
 mod contents;
@@ -40,9 +39,9 @@ pub use array::{
     DISTRIBUTE_BLOCK, DISTRIBUTE_CYCLIC, DISTRIBUTE_DFLT_DARG, DISTRIBUTE_NONE, Distribution, Order,
 };
 pub use basic::{Basic, Group, Pair, Predefined, Scalar};
-pub use contents::{Combiner, Contents, Form};
+pub use contents::{Combiner, Form};
 pub use cursor::{Cursor, Piece};
-pub use datatype::Datatype;
+pub use datatype::{Contents, Datatype};
 pub use error::{Class, Error, Result};
 pub use external32::{pack_external, unpack_external, unpack_external_part};
 pub use fortran::{TypeClass, UNDEFINED, f90_complex, f90_integer, f90_real, match_size, value_index};

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use crate::array::{Distribution, Order};
 use crate::basic::{Basic, Predefined};
-use crate::contents::{Combiner, Contents, Form};
-use crate::datatype::Datatype;
+use crate::contents::{Combiner, Form};
+use crate::datatype::{Contents, Datatype};
 use crate::error::{Class, Error, Result};
 use crate::node::MAX_DEPTH;
 use crate::signature::Runs;

@@ -151,7 +151,7 @@ impl Descriptor {
     }
 
     /// Where the content of a relocated message is.
-    pub(crate) fn elsewhere(&self) -> u64 {
+    fn elsewhere(&self) -> u64 {
         // Relaxed: ordered by the exchange that found the message relocated.
         self.taken.0.elsewhere.load(Ordering::Relaxed)
     }
@@ -254,6 +254,25 @@ impl Descriptor {
     pub fn finish(&self, number: u64) {
         // Release: pairs with the acquire load in `look`: all reads of the sender's buffer are done.
         self.told.0.state.store(state(number, DONE), Ordering::Release);
+    }
+}
+
+impl Passage<'_> {
+    /// Receiver, once, when it takes the envelope out of the ring: takes the message, which has that descriptor.
+    #[inline(always)]
+    pub fn claim(self, descriptor: &Descriptor) -> Claim {
+        match self.take() {
+            Some(CANCELLED) => Claim::Cancelled,
+            Some(RELOCATED) => Claim::Elsewhere(descriptor.elsewhere()),
+            _ => Claim::InPlace,
+        }
+    }
+
+    /// Receiver, in place of [`Passage::claim`] where the sender cannot cancel now ([`crate::Pace`]): where the sender has moved the content to, if it has.
+    /// Asked before the content is read in place, and again after that: if it has been moved meanwhile, what was read may be anything.
+    #[inline(always)]
+    pub fn moved(self, descriptor: &Descriptor) -> Option<u64> {
+        self.is_relocated().then(|| descriptor.elsewhere())
     }
 }
 

@@ -4,9 +4,8 @@
 //! envelope out. That costs an exchange of a word that nobody else touches, so it waits for no line (measured: on a line that the sender
 //! polls half round trips take a third longer, in the sender's memory windows lose a tenth). A sender comes to the gate, which is far from it, only to
 //! cancel or to relocate. A short message is read without passing it while the sender may only relocate ([`crate::Pace`]). Behind the gate the message is the receiver's, unless it has said before that it keeps it unreceived
-//! ([`Descriptor::hold`]): then the descriptor's own word decides.
+//! ([`crate::Descriptor::hold`]): then the descriptor's own word decides.
 
-use crate::descriptor::{Claim, Descriptor};
 use crate::primitive::{AtomicU64, Ordering, fence};
 use lwk_primitive::made;
 
@@ -135,30 +134,25 @@ impl<'a> Passage<'a> {
         self.number
     }
 
-    /// Receiver, once, when it takes the envelope out of the ring: takes the message, which has that descriptor.
+    /// Receiver, once: takes the message; the code before.
     #[inline(always)]
-    pub fn claim(self, descriptor: &Descriptor) -> Claim {
-        match self.word.claim(self.number) {
-            Some(CANCELLED) => Claim::Cancelled,
-            Some(RELOCATED) => Claim::Elsewhere(descriptor.elsewhere()),
-            _ => Claim::InPlace,
-        }
+    pub(crate) fn take(self) -> Option<u64> {
+        self.word.claim(self.number)
     }
 
-    /// Receiver, in place of [`Passage::claim`] where the sender cannot cancel now ([`crate::Pace`]): where the sender has moved the content to, if it has.
-    /// Asked before the content is read in place, and again after that: if it has been moved meanwhile, what was read may be anything.
+    /// Receiver: whether the sender has relocated the message, which has not been claimed.
     #[inline(always)]
-    pub fn moved(self, descriptor: &Descriptor) -> Option<u64> {
+    pub(crate) fn is_relocated(self) -> bool {
         // Pairs with the fence in `close`: if something has been read that was written after it, then the state is found here. What is read in
         // place before has been read.
         fence(Ordering::Acquire);
-        self.word.is(self.number, RELOCATED).then(|| descriptor.elsewhere())
+        self.word.is(self.number, RELOCATED)
     }
 
     /// Puts this code there if the receiver has not come and the sender has not been there.
     pub(crate) fn close(self, code: u64) -> bool {
         let is_closed = self.word.change(self.number, |before| before.is_none().then_some(code));
-        // Release: pairs with the fence in `moved`: before what is written where the content was.
+        // Release: pairs with the fence in `is_relocated`: before what is written where the content was.
         fence(Ordering::Release);
         is_closed
     }

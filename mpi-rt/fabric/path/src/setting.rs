@@ -1,6 +1,6 @@
 //! How the table of paths is filled: `MARGAY_TRANSPORT` in the environment, which `cargo lwk run --path` sets.
 
-use crate::table::{CLASSES, PathId};
+use crate::path_id::{CLASSES, PathId};
 use alloc::format;
 use alloc::string::String;
 use lwk_place::{WorldRank, peer_of, wall};

@@ -2,8 +2,11 @@
 
 use crate::LongDouble;
 use crate::half::F16;
-use crate::kernel::CHUNK;
 use crate::soft::F128;
+
+/// Bytes that a kernel loads from each source before it stores any: no store then stands between a load and its use, whichever
+/// arrays are the same, and the compiler needs no check for overlap to use vectors.
+const CHUNK: usize = 128;
 
 /// A type that is reduced.
 pub trait Element: Copy + 'static {

@@ -13,10 +13,6 @@ use lwk_primitive::machine::compiler_barrier;
 /// The sources are readable and the targets writable for `count` elements; nobody writes the first or uses the latter meanwhile.
 pub type Kernel = unsafe fn(left: *const u8, right: *const u8, out: *mut u8, twin: *mut u8, count: usize);
 
-/// Bytes that a kernel loads from each source before it stores any: no store then stands between a load and its use, whichever
-/// arrays are the same, and the compiler needs no check for overlap to use vectors.
-pub(crate) const CHUNK: usize = 128;
-
 /// The kernel of an operator on a type.
 #[inline]
 pub fn kernel_of<T: Element, O: Operation<T>>() -> Kernel {

@@ -1,13 +1,12 @@
-//! Communication contexts (the standard, section 9.5). A handle is an integer; each PE keeps a table of its own.
+//! Communication contexts (the standard, section 9.5). A handle is an integer; each PE keeps a table of its own ([`context_table`]).
 //!
 //! Puts are stores of the one thread there is, so contexts have no state of their own: what they change is the meaning of PE
 //! numbers, which count in the context's team, and whether `fence` and `quiet` do anything.
 
+use super::context_table::{self, Context, find};
 use super::fatal::stop;
 use super::order;
-use super::single::Single;
 use super::team::{self, TEAM_WORLD};
-use alloc::vec::Vec;
 
 /// No context (`SHMEM_CTX_INVALID`).
 pub const CTX_INVALID: i32 = -1;
@@ -19,19 +18,6 @@ pub const CTX_SERIALIZED: i64 = 1 << 0;
 pub const CTX_PRIVATE: i64 = 1 << 1;
 /// Option: `fence` and `quiet` need not order stores (`SHMEM_CTX_NOSTORE`).
 pub const CTX_NOSTORE: i64 = 1 << 2;
-
-#[derive(Clone, Copy)]
-struct Context {
-    team: i32,
-    options: i64,
-}
-
-/// Contexts of the program; handle `i + 1` is entry `i`. `None` where one was destroyed.
-static CONTEXTS: Single<Vec<Option<Context>>> = Single::new(Vec::new());
-
-fn find(ctx: i32) -> Option<Context> {
-    CONTEXTS.with(|contexts| *contexts.get(usize::try_from(ctx - 1).ok()?)?)
-}
 
 #[cold]
 fn no_such_context(ctx: i32) -> ! {
@@ -46,22 +32,11 @@ pub fn ctx_create(options: i64, ctx: &mut i32) -> i32 {
 /// A context whose PE numbers count in a team (`shmem_team_create_ctx`): 0 and the context, or not 0 if there is no such team or
 /// an option means nothing.
 pub fn team_create_ctx(team: i32, options: i64, ctx: &mut i32) -> i32 {
-    super::setup::check("shmem_ctx_create");
+    super::life::check("shmem_ctx_create");
     if team::group(team).is_none() || options & !(CTX_SERIALIZED | CTX_PRIVATE | CTX_NOSTORE) != 0 {
         return 1;
     }
-    let context = Some(Context { team, options });
-    let index = CONTEXTS.with(|contexts| match contexts.iter().position(Option::is_none) {
-        Some(index) => {
-            contexts[index] = context;
-            index
-        }
-        None => {
-            contexts.push(context);
-            contexts.len() - 1
-        }
-    });
-    *ctx = index as i32 + 1;
+    *ctx = context_table::add(Context { team, options });
     0
 }
 
@@ -74,20 +49,9 @@ pub fn ctx_destroy(ctx: i32) {
         (_, None) => no_such_context(ctx),
         (_, Some(_)) => {
             order::quiet();
-            CONTEXTS.with(|contexts| contexts[(ctx - 1) as usize] = None);
+            context_table::remove(ctx);
         }
     }
-}
-
-/// Ends all contexts of a team.
-pub(crate) fn destroy_all_of(team: i32) {
-    CONTEXTS.with(|contexts| {
-        for context in contexts.iter_mut() {
-            if context.is_some_and(|context| context.team == team) {
-                *context = None;
-            }
-        }
-    });
 }
 
 /// The team of a context (`shmem_ctx_get_team`): 0 and the team; or not 0, and no team, if there is no such context.

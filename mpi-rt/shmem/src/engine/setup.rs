@@ -6,11 +6,11 @@ use super::fatal::stop;
 use super::group::Group;
 use super::heap;
 use super::info::{SPECIFICATION, vendor_name};
+use super::life::{self, Life, is_running};
 use super::order::complete;
 use super::pair::{Kind, MOST, gone_word};
 use super::pe::{look_around, my_pe, n_pes};
 use super::settings::Settings;
-use crate::primitive::{AtomicU32, Ordering};
 use lwk_place::wall;
 use lwk_user::{println, start, syscall};
 
@@ -23,18 +23,14 @@ pub const THREAD_SERIALIZED: i32 = 2;
 /// `SHMEM_THREAD_MULTIPLE`.
 pub const THREAD_MULTIPLE: i32 = 3;
 
-/// Where the library is in its life. Atomic only because it is static; relaxed, as a rank is one thread.
-static STATE: AtomicU32 = AtomicU32::new(BEFORE);
-const BEFORE: u32 = 0;
-const RUNNING: u32 = 1;
-const AFTER: u32 = 2;
-
 /// Sets the library up (`shmem_init`). Collective; returns in all PEs or in none. Calling it again changes nothing.
 pub fn init(settings: &Settings) {
-    match STATE.load(Ordering::Relaxed) {
-        RUNNING => return,
-        AFTER => stop(format_args!("shmem_init: called after shmem_finalize; a program is set up once")),
-        _ => {}
+    match life::now() {
+        Life::Running => return,
+        Life::After => {
+            stop(format_args!("shmem_init: called after shmem_finalize; a program is set up once"))
+        }
+        Life::Before => {}
     }
     start::require_job();
     let world = Group::world();
@@ -44,7 +40,7 @@ pub fn init(settings: &Settings) {
     if settings.wall {
         wall::build();
     }
-    STATE.store(RUNNING, Ordering::Relaxed);
+    life::enter(Life::Running);
     syscall::hold_job(true);
     if !look_around() {
         far::open(partners(world));
@@ -104,13 +100,13 @@ fn tell(settings: &Settings) {
 /// Ends the use of the library (`shmem_finalize`): waits for all PEs and completes everything. Calling it again, or before
 /// set-up, changes nothing.
 pub fn finalize() {
-    if STATE.load(Ordering::Relaxed) != RUNNING {
+    if !is_running() {
         return;
     }
     synchronise(Group::world(), Kind::Finalize);
     complete();
     heap::destroy();
-    STATE.store(AFTER, Ordering::Relaxed);
+    life::enter(Life::After);
     syscall::hold_job(false);
 }
 
@@ -121,37 +117,15 @@ pub fn finalize() {
 /// exited with status 0: those that finalize go on, and in any other collective call the job ends. What this PE has put is there, and its
 /// memory stays until the job ends.
 pub fn leave() {
-    if STATE.load(Ordering::Relaxed) != RUNNING {
+    if !is_running() {
         return;
     }
     complete();
-    STATE.store(AFTER, Ordering::Relaxed);
+    life::enter(Life::After);
     syscall::leave_job(gone_word());
 }
 
 /// Ends the whole job with the low byte of a status, whatever the other PEs are doing (`shmem_global_exit`).
 pub fn global_exit(status: i32) -> ! {
     syscall::end_job(status)
-}
-
-/// Whether the library is set up and not yet finalized.
-#[inline(always)]
-pub fn is_running() -> bool {
-    STATE.load(Ordering::Relaxed) == RUNNING
-}
-
-/// Ends the job if the library is not set up.
-#[inline(always)]
-pub(crate) fn check(call: &str) {
-    if !is_running() {
-        not_running(call);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn not_running(call: &str) -> ! {
-    let when =
-        if STATE.load(Ordering::Relaxed) == BEFORE { "before shmem_init" } else { "after shmem_finalize" };
-    stop(format_args!("{call}: called {when}"))
 }

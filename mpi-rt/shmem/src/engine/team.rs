@@ -128,7 +128,7 @@ pub fn team_split_strided(
     mask: i64,
     new_team: &mut i32,
 ) -> i32 {
-    super::setup::check("shmem_team_split_strided");
+    super::life::check("shmem_team_split_strided");
     *new_team = TEAM_INVALID;
     let Some(parent) = group(parent) else { return 1 };
     synchronise(parent, Kind::Team);
@@ -153,7 +153,7 @@ pub fn team_split_2d(
     y_mask: i64,
     y_team: &mut i32,
 ) -> i32 {
-    super::setup::check("shmem_team_split_2d");
+    super::life::check("shmem_team_split_2d");
     (*x_team, *y_team) = (TEAM_INVALID, TEAM_INVALID);
     let Some(parent) = group(parent) else { return 1 };
     synchronise(parent, Kind::Team);
@@ -177,7 +177,7 @@ pub fn team_split_2d(
 /// Ends a team and the contexts made from it (`shmem_team_destroy`). Collective over the team. [`TEAM_INVALID`] is ignored; a
 /// predefined team cannot be ended.
 pub fn team_destroy(team: i32) {
-    super::setup::check("shmem_team_destroy");
+    super::life::check("shmem_team_destroy");
     if team == TEAM_INVALID {
         return;
     }
@@ -191,14 +191,14 @@ pub fn team_destroy(team: i32) {
         (_, Some(group)) => group,
     };
     synchronise(group, Kind::Team);
-    super::context::destroy_all_of(team);
+    super::context_table::destroy_all_of(team);
     TEAMS.with(|teams| teams[(team - FIRST) as usize] = None);
 }
 
 /// Waits for all members, and makes their stores visible (`shmem_team_sync`); 0, or not 0 if there is no such team.
 #[inline]
 pub fn team_sync(team: i32) -> i32 {
-    super::setup::check("shmem_team_sync");
+    super::life::check("shmem_team_sync");
     match group(team) {
         Some(group) => {
             synchronise(group, Kind::Sync);

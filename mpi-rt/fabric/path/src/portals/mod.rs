@@ -19,7 +19,8 @@ mod wire;
 
 use crate::region::{Region, content as content_of, copy_regions};
 use crate::{
-    Arrival, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Result, Started, Ticket, UnderWay,
+    Arrival, BetweenNodes, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Result, Started,
+    Ticket, UnderWay,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -372,24 +373,6 @@ impl Path for Portals {
         !matches!(self.kept[number], Kept::Cancelled)
     }
 
-    fn meet_nodes(&mut self) -> Result<()> {
-        self.meet()
-    }
-
-    fn call(&mut self, peer: WorldRank) {
-        let head = Head { kind: Kind::Call, freed: 0 };
-        let target = Target { peer, label: Label(0), head, place: 0 };
-        wait::spin_until(|| {
-            self.take_arrivals();
-            self.take_outcomes();
-            self.wire.put_scratch(&target, 0, SHORT | u64::from(peer.0)).is_ok()
-        });
-    }
-
-    fn take_calls(&mut self) -> u32 {
-        core::mem::take(&mut self.calls)
-    }
-
     fn limits(&self) -> Limits {
         Limits { eager: self.eager_limit }
     }
@@ -407,5 +390,28 @@ impl Path for Portals {
             per_peer: size_of::<Option<Box<Peer>>>(),
             dynamic: known.sum::<usize>() + self.contents.bytes(),
         }
+    }
+    fn between_nodes(&mut self) -> Option<&mut dyn BetweenNodes> {
+        Some(self)
+    }
+}
+
+impl BetweenNodes for Portals {
+    fn meet_nodes(&mut self) -> Result<()> {
+        self.meet()
+    }
+
+    fn call(&mut self, peer: WorldRank) {
+        let head = Head { kind: Kind::Call, freed: 0 };
+        let target = Target { peer, label: Label(0), head, place: 0 };
+        wait::spin_until(|| {
+            self.take_arrivals();
+            self.take_outcomes();
+            self.wire.put_scratch(&target, 0, SHORT | u64::from(peer.0)).is_ok()
+        });
+    }
+
+    fn take_calls(&mut self) -> u32 {
+        core::mem::take(&mut self.calls)
     }
 }

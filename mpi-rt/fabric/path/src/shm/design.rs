@@ -13,6 +13,8 @@ use lwk_place::Peer;
 pub trait Design: Sized {
     /// Whether the system copies some messages while both ranks go on, and tells them when it is done.
     const ORDERS: bool = false;
+    /// Whether it matches receives that it is handed ([`crate::Matching`]).
+    const MATCHES: bool = false;
 
     /// How much memory, and where.
     fn plan(tunables: &Tunables) -> Plan {
@@ -102,12 +104,12 @@ pub trait Design: Sized {
         false
     }
 
-    /// As [`crate::Path::takes_above`].
+    /// As [`crate::Matching::takes_above`].
     fn takes_above(&self) -> usize {
         usize::MAX
     }
 
-    /// As [`crate::Path::post`], with the number of what is posted.
+    /// As [`crate::Matching::post`], with the number of what is posted.
     ///
     /// # Safety
     /// As there.
@@ -121,12 +123,12 @@ pub trait Design: Sized {
         None
     }
 
-    /// As [`crate::Path::posted`].
+    /// As [`crate::Matching::posted`].
     fn posted(&mut self, _post: usize) -> Option<Received> {
         None
     }
 
-    /// As [`crate::Path::recall`].
+    /// As [`crate::Matching::recall`].
     fn recall(&mut self, _post: usize) -> Option<Received> {
         None
     }

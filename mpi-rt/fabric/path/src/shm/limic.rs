@@ -69,6 +69,7 @@ fn received(request: &Request) -> Option<Received> {
 
 impl Design for Limic {
     const ORDERS: bool = true;
+    const MATCHES: bool = true;
 
     fn new(tunables: &Tunables, _: Option<Cells<'static>>, _: usize) -> Result<Limic> {
         Ok(Limic { above: tunables.kernel_above, posts: Slab::new() })

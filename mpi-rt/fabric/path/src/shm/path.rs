@@ -9,8 +9,8 @@ use super::{Design, Entered, Receiving, Sending, Shm, node_peer};
 use crate::descriptors::named;
 use crate::region::Region;
 use crate::{
-    Arrival, Delivery, Fault, Held, Limits, Memory, Outgoing, Path, Received, Result, Started, Ticket,
-    UnderWay, WorldRank,
+    Arrival, Delivery, Fault, Held, Limits, Matching, Memory, Outgoing, Path, Received, Result, Started,
+    Ticket, UnderWay, WorldRank,
 };
 use alloc::vec::Vec;
 use lwk_place::peer_of;
@@ -209,6 +209,33 @@ impl<D: Design> Path for Shm<D> {
         }
     }
 
+    fn must_take(&self, peer: WorldRank) -> bool {
+        self.links
+            .get(peer.index())
+            .and_then(Option::as_ref)
+            .is_some_and(|link| link.transfers > 0 || !link.permissions.is_empty())
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { eager: self.design.eager(&self.plan) }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory {
+            fixed: size_of::<Self>() + link::bytes_of_pool(&self.plan),
+            per_peer: size_of::<Option<Link>>() + link::bytes_per_peer(&self.plan),
+            dynamic: self.sends.capacity() * size_of::<Sending>()
+                + self.descriptors.bytes()
+                + self.receives.capacity() * size_of::<Receiving>()
+                + self.kept.capacity() * size_of::<Kept>(),
+        }
+    }
+    fn matching(&mut self) -> Option<&mut dyn Matching> {
+        if D::MATCHES { Some(self) } else { None }
+    }
+}
+
+impl<D: Design> Matching for Shm<D> {
     fn takes_above(&self) -> usize {
         self.design.takes_above()
     }
@@ -232,27 +259,5 @@ impl<D: Design> Path for Shm<D> {
 
     fn recall(&mut self, ticket: Ticket) -> Option<Received> {
         self.design.recall(ticket.0)
-    }
-
-    fn must_take(&self, peer: WorldRank) -> bool {
-        self.links
-            .get(peer.index())
-            .and_then(Option::as_ref)
-            .is_some_and(|link| link.transfers > 0 || !link.permissions.is_empty())
-    }
-
-    fn limits(&self) -> Limits {
-        Limits { eager: self.design.eager(&self.plan) }
-    }
-
-    fn memory(&self) -> Memory {
-        Memory {
-            fixed: size_of::<Self>() + link::bytes_of_pool(&self.plan),
-            per_peer: size_of::<Option<Link>>() + link::bytes_per_peer(&self.plan),
-            dynamic: self.sends.capacity() * size_of::<Sending>()
-                + self.descriptors.bytes()
-                + self.receives.capacity() * size_of::<Receiving>()
-                + self.kept.capacity() * size_of::<Kept>(),
-        }
     }
 }

@@ -34,7 +34,7 @@ pub struct ActiveSet {
 
 impl ActiveSet {
     fn group(self, call: &str) -> Group {
-        crate::engine::setup::check(call);
+        crate::engine::life::check(call);
         let ActiveSet { start, log_stride, size } = self;
         let stride =
             u32::try_from(log_stride).ok().and_then(|log| 1i32.checked_shl(log)).filter(|stride| *stride > 0);

@@ -21,7 +21,7 @@ use lwk_place::TeamRank;
 /// members. Every member's `dest` must be ready before any member calls; until a member returns, nobody else
 /// may use its `dest` or change its `source`.
 pub unsafe fn alltoallmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize) -> i32 {
-    super::super::setup::check("shmem_alltoall");
+    super::super::life::check("shmem_alltoall");
     let Some(group) = team::group(team) else { return 1 };
     // SAFETY: `dest` and `source` are symmetric for `bytes` bytes from each member, and disjoint (this
     // function's contract).
@@ -52,7 +52,7 @@ pub unsafe fn alltoalls<T: Copy>(
     sst: isize,
     count: usize,
 ) -> i32 {
-    super::super::setup::check("shmem_alltoalls");
+    super::super::life::check("shmem_alltoalls");
     let Some(group) = team::group(team).filter(|_| dst >= 1 && sst >= 1) else { return 1 };
     // SAFETY: all named elements of `dest` and `source` are symmetric and disjoint (this function's
     // contract); strides are 1 or more (checked above).

@@ -20,7 +20,7 @@ use lwk_place::TeamRank;
 /// Every member's `dest` must be ready before any member calls; until a member returns, nobody else may use
 /// its `dest` or change its `source`.
 pub unsafe fn broadcastmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize, root: i32) -> i32 {
-    super::super::setup::check("shmem_broadcast");
+    super::super::life::check("shmem_broadcast");
     let Some(group) = team::group(team) else { return 1 };
     let Some(root) = group.member(root) else { return 1 };
     // SAFETY: `dest` and `source` are symmetric for `bytes` bytes, equal or disjoint (this function's

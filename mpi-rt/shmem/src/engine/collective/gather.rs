@@ -19,7 +19,7 @@ use super::sync::synchronise;
 /// and the same in all members. Every member's `dest` must be ready before any member calls; until a member
 /// returns, nobody else may use its `dest` or change its `source`.
 pub unsafe fn fcollectmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize) -> i32 {
-    super::super::setup::check("shmem_fcollect");
+    super::super::life::check("shmem_fcollect");
     let Some(group) = team::group(team) else { return 1 };
     // SAFETY: symmetric `source` holds `bytes` bytes, `dest` as many from each member, disjoint (this
     // function's contract).
@@ -45,7 +45,7 @@ pub unsafe fn fcollect<T: Copy>(team: i32, dest: *mut T, source: *const T, count
 /// disjoint and the same in all members. Every member's `dest` must be ready before any member calls; until a
 /// member returns, nobody else may use its `dest` or change its `source`.
 pub unsafe fn collectmem(team: i32, dest: *mut u8, source: *const u8, bytes: usize) -> i32 {
-    super::super::setup::check("shmem_collect");
+    super::super::life::check("shmem_collect");
     let Some(group) = team::group(team) else { return 1 };
     // SAFETY: symmetric `source` holds this PE's `bytes` bytes, `dest` those of all members, disjoint (this
     // function's contract).

@@ -36,7 +36,7 @@ pub unsafe fn reduce<T: Element, O: Operation<T>>(
     source: *const T,
     count: usize,
 ) -> i32 {
-    super::super::setup::check("shmem_reduce");
+    super::super::life::check("shmem_reduce");
     let Some(group) = team::group(team) else { return 1 };
     // SAFETY: `dest` and `source` are symmetric for `count` elements, equal or disjoint (this function's
     // contract).

@@ -34,13 +34,13 @@ pub(crate) fn synchronise(group: Group, kind: Kind) {
 /// No `quiet` is needed: signals say so.
 #[inline]
 pub fn barrier_all() {
-    super::super::setup::check("shmem_barrier_all");
+    super::super::life::check("shmem_barrier_all");
     synchronise(Group::world(), Kind::Barrier);
 }
 
 /// Waits for all PEs, and makes their stores to their own memory visible (`shmem_sync_all`).
 #[inline]
 pub fn sync_all() {
-    super::super::setup::check("shmem_sync_all");
+    super::super::life::check("shmem_sync_all");
     synchronise(Group::world(), Kind::Sync);
 }

@@ -124,7 +124,7 @@ pub(crate) fn extent() -> Option<(usize, usize)> {
 
 /// Runs `f` on the accounts; before set-up and after finalization the job ends.
 fn accounts<R>(call: &str, f: impl FnOnce(&mut Region) -> R) -> R {
-    super::setup::check(call);
+    super::life::check(call);
     HEAP.with(|heap| heap.as_mut().map(|heap| f(&mut heap.region)))
         .unwrap_or_else(|| stop(format_args!("{call}: there is no symmetric heap; call init first")))
 }
@@ -172,7 +172,7 @@ pub fn calloc(count: usize, bytes: usize) -> *mut u8 {
 
 fn allocate(call: &str, bytes: usize, align: usize) -> *mut u8 {
     if bytes == 0 {
-        super::setup::check(call);
+        super::life::check(call);
         return null_mut();
     }
     let object = accounts(call, |region| region.allocate(bytes, align));
@@ -183,7 +183,7 @@ fn allocate(call: &str, bytes: usize, align: usize) -> *mut u8 {
 /// Gives an object back (`shmem_free`). Collective; begins with a barrier. A null pointer is ignored.
 pub fn free(object: *mut u8) {
     if object.is_null() {
-        super::setup::check("shmem_free");
+        super::life::check("shmem_free");
         return;
     }
     agree(Call::Free, object.addr(), 0);

@@ -8,9 +8,9 @@
 
 #![allow(unsafe_code)]
 
-use core::ptr::{copy_nonoverlapping, with_exposed_provenance, with_exposed_provenance_mut};
+mod blocks;
 
-use crate::blocks;
+use core::ptr::{copy_nonoverlapping, with_exposed_provenance, with_exposed_provenance_mut};
 
 /// A loop over copies: how often, and how far either side goes from one round to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code)]
 
-use crate::memory::{Memory, Nest, Round, Scattered, Shape, load, store};
+use super::{Memory, Nest, Round, Scattered, Shape, load, store};
 
 /// Blocks up to this many bytes are copied by a few words that overlap; larger ones by [`Memory::copy`].
-pub(crate) const FEW: usize = 64;
+pub(super) const FEW: usize = 64;
 
 /// Sixteen bytes that travel in one register.
 type Wide = [u64; 2];
@@ -147,10 +147,10 @@ macro_rules! with_block {
 /// # Safety
 /// As [`Memory::copy`].
 #[inline(always)]
-pub(crate) unsafe fn copy_few(to: usize, from: usize, bytes: usize) {
+pub(super) unsafe fn copy_few(to: usize, from: usize, bytes: usize) {
     // SAFETY: `bytes` are readable at `from`, writable at `to`, and apart (this function's contract); each way is for the sizes it is
     // chosen for.
-    unsafe { with_block!(bytes, &crate::memory::Plain, |block| block.copy(to, from, bytes)) }
+    unsafe { with_block!(bytes, &super::Plain, |block| block.copy(to, from, bytes)) }
 }
 
 /// Copies the blocks of a nest with a loop for their size.
@@ -158,7 +158,7 @@ pub(crate) unsafe fn copy_few(to: usize, from: usize, bytes: usize) {
 /// # Safety
 /// As [`Memory::copy_nest`].
 #[inline]
-pub(crate) unsafe fn copy_nest<M: Memory + ?Sized>(memory: &M, nest: &Nest) {
+pub(super) unsafe fn copy_nest<M: Memory + ?Sized>(memory: &M, nest: &Nest) {
     let bytes = nest.block;
     // SAFETY: each block is readable at its source, writable at its target, and apart (this function's contract); each way is for the
     // sizes it is chosen for.
@@ -167,7 +167,7 @@ pub(crate) unsafe fn copy_nest<M: Memory + ?Sized>(memory: &M, nest: &Nest) {
 
 /// Calls `copy` with target and source of every block.
 #[inline(always)]
-pub(crate) fn copy_each(nest: &Nest, copy: impl Fn(usize, usize)) {
+pub(super) fn copy_each(nest: &Nest, copy: impl Fn(usize, usize)) {
     let [outer, middle, inner] = nest.rounds;
     let mut first = (nest.to, nest.from);
     for _ in 0..outer.times {
@@ -208,7 +208,7 @@ fn after((to, from): (usize, usize), round: Round, rounds: isize) -> (usize, usi
 /// # Safety
 /// As [`Memory::copy_nest`].
 #[inline]
-pub(crate) unsafe fn copy_list<M: Memory + ?Sized, const GATHER: bool>(memory: &M, list: &Scattered<'_>) {
+pub(super) unsafe fn copy_list<M: Memory + ?Sized, const GATHER: bool>(memory: &M, list: &Scattered<'_>) {
     let bytes = list.block;
     // SAFETY: each block is readable at its source, writable at its target, and apart (this function's contract); each way is for the
     // sizes it is chosen for.
