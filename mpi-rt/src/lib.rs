@@ -47,7 +47,7 @@ pub mod send;
 pub mod session;
 pub mod short;
 pub mod subsystem;
-pub mod topology;
+mod topologies;
 mod type_constructors;
 pub mod wait;
 pub mod waiting;
@@ -57,4 +57,5 @@ pub use lwk_mpi_core::{
     Error, Handle, Result, abi, attribute, error, error_code, error_handler, forget, handle, info, local,
     name, object, status,
 };
+pub use lwk_mpi_topology as topology;
 pub use lwk_path as path;

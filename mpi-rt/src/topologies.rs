@@ -1,52 +1,13 @@
-//! Virtual topologies (MPI-5.0, chapter 8): who is whose neighbour in a communicator. Ranks keep their order whatever `reorder` says:
-//! on one node every rank is as near as any other, but for caches that the kernel has dealt out in order.
+//! Communicators with a topology (MPI-5.0, chapter 8). Ranks keep their order whatever `reorder` says: on one node every rank is as near as any other, but
+//! for caches that the kernel has dealt out in order.
 
-pub mod cartesian;
-pub mod dims;
-pub mod distributed_graph;
-pub mod graph;
-
-pub use cartesian::Cartesian;
-pub use distributed_graph::DistributedGraph;
-pub use graph::Graph;
-
-use crate::abi::{UNDEFINED, topology};
+use crate::abi::UNDEFINED;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use crate::topology::{Cartesian, DistributedGraph, Graph, Topology, distributed_graph};
 use alloc::rc::Rc;
-use alloc::vec::Vec;
-use lwk_place::CommRank;
-
-/// The topology of a communicator.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Topology {
-    Cartesian(Cartesian),
-    Graph(Graph),
-    Distributed(DistributedGraph),
-}
-
-impl Topology {
-    /// Its number in the binary interface.
-    pub fn kind(&self) -> i32 {
-        match self {
-            Topology::Cartesian(_) => topology::CART,
-            Topology::Graph(_) => topology::GRAPH,
-            Topology::Distributed(_) => topology::DIST_GRAPH,
-        }
-    }
-
-    /// The neighbours of a rank, as neighbourhood collectives count them (MPI-5.0, section 8.6): those it receives from and those it
-    /// sends to, each in the order of its buffers. Beside the edges of a grid stand null processes. Errors: `RANK`.
-    pub fn neighbours(&self, rank: CommRank) -> Result<(Vec<i32>, Vec<i32>)> {
-        match self {
-            Topology::Cartesian(it) => it.neighbours(rank.number()).map(|all| (all.clone(), all)),
-            Topology::Graph(it) => it.neighbours(rank.number()).map(|all| (all.to_vec(), all.to_vec())),
-            Topology::Distributed(it) => Ok((it.sources.clone(), it.destinations.clone())),
-        }
-    }
-}
 
 impl Engine {
     /// Which kind of topology a communicator has, or `UNDEFINED`. Errors: `COMM`.

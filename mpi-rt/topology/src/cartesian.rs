@@ -1,8 +1,8 @@
 //! Grids (MPI-5.0, section 8.5): ranks in row-major order, the last coordinate varying fastest.
 
-use crate::abi::PROC_NULL;
-use crate::error::{Error, Result};
 use alloc::vec::Vec;
+use lwk_mpi_core::abi::PROC_NULL;
+use lwk_mpi_core::error::{Error, Result};
 
 /// A grid of any number of dimensions; of none, it is one rank.
 #[derive(Clone, PartialEq, Eq, Debug)]

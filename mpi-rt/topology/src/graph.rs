@@ -1,7 +1,7 @@
 //! Graphs that every rank knows as a whole (MPI-5.0, section 8.5.3): for each node, where its edges end in one list of edges.
 
-use crate::error::{Error, Result};
 use alloc::vec::Vec;
+use lwk_mpi_core::error::{Error, Result};
 
 /// A graph on the ranks of a communicator.
 #[derive(Clone, PartialEq, Eq, Debug)]

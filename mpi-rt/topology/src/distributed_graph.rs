@@ -1,7 +1,7 @@
 //! Graphs of which every rank knows its own edges (MPI-5.0, section 8.5.4).
 
-use crate::error::{Error, Result};
 use alloc::vec::Vec;
+use lwk_mpi_core::error::{Error, Result};
 use lwk_place::CommRank;
 
 /// The edges of one rank.
@@ -43,7 +43,7 @@ impl DistributedGraph {
     }
 
     /// Adds the edges of `rank` among those that one rank has named, as [`to_words`] makes them.
-    pub(crate) fn add(&mut self, rank: CommRank, words: &[u32]) {
+    pub fn add(&mut self, rank: CommRank, words: &[u32]) {
         let Some((weighted, edges)) = words.split_first() else { return };
         if *weighted != 0 && self.weights.is_none() {
             self.weights = Some((Vec::new(), Vec::new()));
@@ -67,7 +67,7 @@ impl DistributedGraph {
 }
 
 /// Errors: `RANK`, `ARG` for a weight below 0.
-pub(crate) fn check_edges(edges: &[Edge], size: u32) -> Result<()> {
+pub fn check_edges(edges: &[Edge], size: u32) -> Result<()> {
     let valid = |rank: &i32| (0..size as i32).contains(rank);
     for [source, destination, weight] in edges {
         if !valid(source) || !valid(destination) {
@@ -81,7 +81,7 @@ pub(crate) fn check_edges(edges: &[Edge], size: u32) -> Result<()> {
 }
 
 /// Edges as they are shown to the other ranks: whether they have weights, then the edges.
-pub(crate) fn to_words(edges: &[Edge], weighted: bool) -> Vec<u32> {
+pub fn to_words(edges: &[Edge], weighted: bool) -> Vec<u32> {
     let edges = edges.iter().flatten().map(|word| *word as u32);
     core::iter::once(weighted as u32).chain(edges).collect()
 }

@@ -1,7 +1,7 @@
 //! Dividing ranks among the dimensions of a grid (MPI-5.0, section 8.5.2): `MPI_Dims_create`.
 
-use crate::error::{Error, Result};
 use alloc::vec::Vec;
+use lwk_mpi_core::error::{Error, Result};
 
 /// Fills in the dimensions that are 0, in descending order, so that their product times the others is `ranks`, and that the largest and the
 /// smallest of them differ as little as possible; then the largest as small as possible, then the next one. Errors: `DIMS` if the given ones do not divide `ranks`, or are negative; `ARG` if there are no ranks.
