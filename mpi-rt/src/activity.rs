@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::handle::Handle;
-use crate::request::{Keeps, Operation, ReceiveOperation, Request, SendOperation, State};
+use crate::request::{Keeps, Operation, Request, State};
 use crate::status::Status;
 use alloc::boxed::Box;
 use core::any::Any;
@@ -69,6 +69,11 @@ impl Engine {
     /// From now on it is. Progress calls `advance` until nothing is left.
     pub fn go_on(&mut self, request: Handle, advance: Advance) {
         self.set_state(request, State::Active);
+        self.carry_on(advance);
+    }
+
+    /// Progress calls `advance` from now on, until nothing is left.
+    pub fn carry_on(&mut self, advance: Advance) {
         if !self.advancing.iter().any(|it| fn_addr_eq(*it, advance)) {
             self.advancing.push(advance);
         }
@@ -92,26 +97,6 @@ impl Engine {
                 self.advancing.retain(|it| !fn_addr_eq(*it, advance));
             }
         }
-    }
-
-    /// Begins a send whose arguments have been checked.
-    ///
-    /// # Safety
-    /// The content must be readable until the request is complete, and its datatype live.
-    pub unsafe fn send_checked(&mut self, send: SendOperation) -> Handle {
-        let request = self.requests.insert(Request::new(Operation::Send(send)));
-        self.begin_send(request, &send);
-        request
-    }
-
-    /// Begins a receive whose arguments have been checked.
-    ///
-    /// # Safety
-    /// The target must be writable, and nobody else may use it, until the request is complete, and its datatype live.
-    pub unsafe fn receive_checked(&mut self, receive: ReceiveOperation) -> Handle {
-        let request = self.requests.insert(Request::new(Operation::Receive(receive.clone())));
-        self.begin_receive(request, &receive);
-        request
     }
 
     /// Takes a request out if it is complete; its status.

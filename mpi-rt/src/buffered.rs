@@ -10,7 +10,7 @@ use crate::buffer::check_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::request::{Mode, Operation, Request, SendOperation, State};
+use crate::request::{Keeps, Mode, Operation, Request, SendOperation, State};
 use crate::session;
 use alloc::collections::VecDeque;
 use lwk_path::region::{Region, copy_regions};
@@ -185,8 +185,8 @@ impl Engine {
         // `Engine::send`).
         unsafe { copy_regions(&send.source, &source)? };
         let copied = SendOperation { source, mode: Mode::Standard, ..*send };
-        let request = self.requests.insert(Request::new(Operation::Send(copied)));
-        self.begin_send(request, &copied);
+        // SAFETY: nothing else is put where the copy is before its request is gone (`Engine::reclaim`).
+        let request = unsafe { self.send_checked(copied, Keeps::Nothing) };
         self.attached[place].add(request, start, source.bytes().next_multiple_of(ALIGN));
         self.reclaim(place);
         Ok(self.requests.get(request).map(|_| request))

@@ -3,7 +3,6 @@
 use crate::abi;
 use crate::activity::Advance;
 use crate::ahead::Ahead;
-use crate::asking::Desk;
 use crate::buffered::Attached;
 use crate::collective::algorithm::{self, Algorithms};
 use crate::collective::{Area, LeftPosts, Run, Shared};
@@ -65,8 +64,6 @@ pub struct Engine {
     pub(crate) duplications: Vec<Duplication>,
     /// Sends whose content has been copied, so that nobody waits for them.
     pub(crate) ahead: Ahead,
-    /// What this rank answers others that cannot reach its memory.
-    pub(crate) desk: Desk,
     pub(crate) paths: Table,
     pub(crate) waiting: Waiting,
     pub(crate) contexts: Contexts,
@@ -281,7 +278,6 @@ impl Engine {
             handed: Handed::new(size),
             attached: Vec::new(),
             advancing: Vec::new(),
-            desk: Desk::default(),
             taken: handle::Table::of(Kind::Message),
             datatypes: Datatypes::new(),
             algorithms,
@@ -323,6 +319,11 @@ impl Engine {
     /// Ranks of a communicator (of its local group). Errors: `COMM`.
     pub fn size(&self, communicator: Handle) -> Result<u32> {
         self.communicator(communicator).map(|it| it.members.len() as u32)
+    }
+
+    /// All ranks, whether or not the program sees them as a communicator.
+    pub fn world(&self) -> &Rc<Communicator> {
+        &self.world
     }
 
     /// Requests of this rank that are not freed.

@@ -93,12 +93,9 @@ impl Engine {
         // SAFETY: the content is readable (this function's contract).
         let content = unsafe { content(&send.source)? };
         let source = Region::block(content.as_ptr(), content.len());
-        let content = Keeps::Content(content);
         let copied = SendOperation { source, mode: Mode::Standard, ..*send };
-        let request =
-            self.requests.insert(Request { keeps: content, ..Request::new(Operation::Send(copied)) });
-        self.begin_send(request, &copied);
-        Ok(request)
+        // SAFETY: the request keeps the copy, which is a block.
+        Ok(unsafe { self.send_checked(copied, Keeps::Content(content)) })
     }
 
     /// A receive from nobody, which is complete (`MPI_MESSAGE_NO_PROC`). Errors: `COUNT`, `TYPE`.

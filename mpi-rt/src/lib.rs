@@ -12,9 +12,9 @@ extern crate alloc;
 
 pub mod activity;
 mod ahead;
-pub mod asking;
 pub mod buffer;
 pub mod buffered;
+pub mod called;
 mod cancel;
 pub mod collective;
 pub mod communicator;

@@ -51,9 +51,6 @@ impl Engine {
         if calls > 0 {
             self.be_called(calls);
         }
-        if self.desk.is_staffed() {
-            self.answer_questions();
-        }
         // A program that tests in a loop comes here, too.
         give_way();
     }

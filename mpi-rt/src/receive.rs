@@ -153,9 +153,8 @@ impl Engine {
 
     /// Receives from the messages that wait, or whatever comes.
     fn receive_queued(&mut self, receive: ReceiveOperation, keeps: Keeps) -> Result<Status> {
-        let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
-        let request = self.requests.insert(request);
-        self.begin_receive(request, &receive);
+        // SAFETY: the buffer is writable until the caller's call returns (contract of `Engine::receive`), which this does when the request is complete.
+        let request = unsafe { self.receive_checked(receive, keeps) };
         self.wait(request)
     }
 
@@ -342,17 +341,27 @@ impl Engine {
             return Ok(self.insert_complete(Status::PROC_NULL));
         };
         let keeps = self.layout_of(arguments.datatype, &receive.target);
+        // SAFETY: the buffer is writable, and nobody else uses it, until the request is complete (this function's contract), and the request keeps its layout.
+        Ok(unsafe { self.receive_checked(receive, keeps) })
+    }
+
+    /// Begins a receive whose arguments have been checked. The request keeps what must live as long.
+    ///
+    /// # Safety
+    /// The target must be writable, and nobody else may use it, until the request is complete, and its datatype live.
+    #[inline]
+    pub unsafe fn receive_checked(&mut self, receive: ReceiveOperation, keeps: Keeps) -> Handle {
         if self.waiting.unexpected.is_empty() {
             let (pattern, target) = (receive.pattern, receive.target);
             let request = Request { keeps, ..Request::new(Operation::Receive(receive)) };
             let request = self.requests.insert(request);
             self.post(request, pattern, &target);
-            return Ok(request);
+            return request;
         }
         let request = Request { keeps, ..Request::new(Operation::Receive(receive.clone())) };
         let request = self.requests.insert(request);
         self.begin_receive(request, &receive);
-        Ok(request)
+        request
     }
 
     /// The operation that the arguments describe; `None` if it comes from nobody.

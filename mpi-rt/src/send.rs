@@ -9,7 +9,7 @@ use crate::datatypes::{block_bytes, dense_bytes};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::request::{Mode, Operation, Request, SendOperation, State};
+use crate::request::{Keeps, Mode, Operation, Request, SendOperation, State};
 use crate::wait::{DONE, POLLS_PER_PROGRESS};
 use lwk_path::region::Region;
 use lwk_path::{Label, Outgoing, Started, Ticket};
@@ -197,9 +197,19 @@ impl Engine {
             }
         }
         let keeps = self.layout_of(arguments.datatype, &send.source);
+        // SAFETY: the buffer is readable until the request is complete (this function's contract), and the request keeps its layout.
+        Ok(unsafe { self.send_checked(send, keeps) })
+    }
+
+    /// Begins a send whose arguments have been checked. The request keeps what must live as long.
+    ///
+    /// # Safety
+    /// The content must be readable until the request is complete, and its datatype live.
+    #[inline]
+    pub unsafe fn send_checked(&mut self, send: SendOperation, keeps: Keeps) -> Handle {
         let request = self.requests.insert(Request { keeps, ..Request::new(Operation::Send(send)) });
         self.begin_send(request, &send);
-        Ok(request)
+        request
     }
 
     /// Begins the send of a block in standard mode if nothing stands in the way; `None` if nothing has happened.

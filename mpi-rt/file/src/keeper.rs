@@ -10,8 +10,8 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use lwk_mpi_asking::{Answering, Question, answer_for, zeroes};
 use lwk_mpi_core::error::{Error, Result};
-use lwk_mpi_rt::asking::{Answering, Question, zeroes};
 use lwk_mpi_rt::engine::Engine;
 use lwk_place::WorldRank;
 
@@ -179,5 +179,5 @@ pub(crate) fn listen(engine: &mut Engine, calls: u32) {
     }
     let callers = Rc::new(Cell::new(calls));
     known.callers = Rc::downgrade(&callers);
-    engine.answer_for(FILES, Box::new(Keeper { files: Vec::new(), callers }));
+    answer_for(engine, FILES, Box::new(Keeper { files: Vec::new(), callers }));
 }

@@ -47,7 +47,7 @@ use lwk_mpi_core::info::Info;
 use lwk_mpi_core::object::{self, Object, Owner};
 use lwk_mpi_rt::communicator::Communicator;
 use lwk_mpi_rt::subsystem::State;
-use lwk_mpi_rt::{asking, subsystem};
+use lwk_mpi_rt::{called, subsystem};
 use lwk_place::CommRank;
 use opened::Opened;
 use shared::{Control, SharedWords};
@@ -71,7 +71,7 @@ static KNOWN: State<Known> = State::new(Known { files: Table::of(Kind::File), ca
 /// Makes files known to what lies below. A program that uses files calls this before the runtime starts, in every rank.
 pub fn start() {
     object::own(Kind::File, Owner { has, attribute: |_, _| Err(Error::KEYVAL) });
-    asking::when_called(keeper::listen);
+    called::when_called(keeper::listen);
 }
 
 /// Whether there is such a file, or it is the null handle, which has the error handler of files that are not open.

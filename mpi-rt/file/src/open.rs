@@ -10,6 +10,7 @@ use crate::{Files, with};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_mpi_asking::{answer_for, stop_answering};
 use lwk_mpi_core::abi::FILE_NULL;
 use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::error_handler;
@@ -130,7 +131,7 @@ impl Files {
         let communicator = Rc::new(self.duplicate_hidden(parent)?);
         let object = communicator.context;
         if let (true, true, Some(control)) = (first, communicator.is_out_of_reach(), control) {
-            self.answer_for(object, Box::new(Answers::new(control)));
+            answer_for(self, object, Box::new(Answers::new(control)));
         }
         let shared = control.map_or(SharedWords::Asked { at, object }, SharedWords::Mapped);
         Ok(KNOWN.of_mut(self).files.insert(File {
@@ -157,7 +158,7 @@ impl Files {
         let outcome = self
             .first_does(&it.communicator, |files| if deletes { files.unlink_path(&it.name) } else { Ok(()) });
         if it._own.is_some() && it.communicator.is_out_of_reach() {
-            self.stop_answering(it.communicator.context);
+            stop_answering(self, it.communicator.context);
         }
         self.retire_communicator(it.communicator.clone())?;
         Ok(closed.and(outcome))

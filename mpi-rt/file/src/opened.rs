@@ -5,8 +5,8 @@ use crate::access_mode::AccessMode;
 use crate::keeper::{FILES, KEEPER, PIECE, what};
 use crate::system::{self, Descriptor};
 use alloc::vec::Vec;
+use lwk_mpi_asking::{Query, ask, ask_into};
 use lwk_mpi_core::error::{Error, Result};
-use lwk_mpi_rt::asking::Query;
 use lwk_path::Reach;
 use lwk_path::region::Region;
 use lwk_user::job;
@@ -53,12 +53,12 @@ impl Files {
     /// Asks the keeper for what needs a call before it.
     fn call_keeper(&mut self, query: Query) -> Result<u64> {
         self.call(KEEPER);
-        self.ask(KEEPER, FILES, query)
+        ask(self, KEEPER, FILES, query)
     }
 
     fn ask_of_kept(&mut self, what: u64, number: u64, argument: u64) -> Result<u64> {
         let arguments = [number, argument, 0, 0, 0, 0];
-        self.ask(KEEPER, FILES, Query { what, arguments, body: Vec::new() })
+        ask(self, KEEPER, FILES, Query { what, arguments, body: Vec::new() })
     }
 
     /// This rank has the file no longer open; a descriptor of its own goes when it is dropped. Errors: those of asking.
@@ -164,7 +164,7 @@ impl Files {
             let query = Query { what: what::READ, arguments, body: Vec::new() };
             let into = Region::block(target.wrapping_add(done as usize), piece as usize);
             // SAFETY: `target` has as many bytes more from `done` on, which are nobody else's (this function's contract).
-            let read = unsafe { self.ask_into(KEEPER, FILES, query, &into)? };
+            let read = unsafe { ask_into(self, KEEPER, FILES, query, &into)? };
             done += read;
             if read < piece {
                 break;
@@ -198,7 +198,7 @@ impl Files {
             // SAFETY: `source` has as many bytes more from `done` on, which nobody writes (this function's contract).
             let body = body_of(unsafe { core::slice::from_raw_parts(start, piece as usize) })?;
             let arguments = [number, offset + done, 0, 0, 0, 0];
-            self.ask(KEEPER, FILES, Query { what: what::WRITE, arguments, body })?;
+            ask(self, KEEPER, FILES, Query { what: what::WRITE, arguments, body })?;
             done += piece;
         }
         if granted < bytes { Err(Error::QUOTA) } else { Ok(()) }

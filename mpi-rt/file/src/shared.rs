@@ -1,10 +1,10 @@
-//! What the ranks of a file share: one line in the first rank's memory. Ranks that cannot load and store it ask for it ([`lwk_mpi_rt::asking`]).
+//! What the ranks of a file share: one line in the first rank's memory. Ranks that cannot load and store it ask for it ([`lwk_mpi_asking`]).
 
 use crate::Files;
 use alloc::vec::Vec;
 use lwk_epoch::{SharedPointer, TargetLock};
+use lwk_mpi_asking::{Answering, LockQueue, Query, Question, ask};
 use lwk_mpi_core::error::{Error, Result};
-use lwk_mpi_rt::asking::{Answering, LockQueue, Query, Question};
 use lwk_place::WorldRank;
 
 /// The shared file pointer, and the lock of atomic mode. Ranks that read share the lock, a rank that writes has it alone.
@@ -78,7 +78,7 @@ impl Files {
     pub(super) fn pointer_position(&mut self, words: SharedWords) -> Result<u64> {
         match words {
             SharedWords::Mapped(control) => Ok(control.pointer.position()),
-            SharedWords::Asked { at, object } => self.ask(at, object, Query::new(POSITION, 0)),
+            SharedWords::Asked { at, object } => ask(self, at, object, Query::new(POSITION, 0)),
         }
     }
 
@@ -90,7 +90,7 @@ impl Files {
                 Ok(())
             }
             SharedWords::Asked { at, object } => {
-                self.ask(at, object, Query::new(SET_POSITION, position)).map(drop)
+                ask(self, at, object, Query::new(SET_POSITION, position)).map(drop)
             }
         }
     }
@@ -99,7 +99,7 @@ impl Files {
     pub(super) fn advance_pointer(&mut self, words: SharedWords, etypes: u64) -> Result<u64> {
         match words {
             SharedWords::Mapped(control) => control.pointer.advance(etypes).ok_or(Error::ARG),
-            SharedWords::Asked { at, object } => self.ask(at, object, Query::new(ADVANCE, etypes)),
+            SharedWords::Asked { at, object } => ask(self, at, object, Query::new(ADVANCE, etypes)),
         }
     }
 
@@ -127,9 +127,9 @@ impl Files {
             }
             SharedWords::Asked { at, object } => {
                 let kind = if exclude { EXCLUDE } else { SHARE };
-                self.ask(at, object, Query::new(kind, 0))?;
+                ask(self, at, object, Query::new(kind, 0))?;
                 let outcome = work(self);
-                self.ask(at, object, Query::new(LEAVE, kind))?;
+                ask(self, at, object, Query::new(LEAVE, kind))?;
                 outcome
             }
         }

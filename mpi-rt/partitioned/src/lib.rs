@@ -222,7 +222,7 @@ impl PartitionedCalls {
         let label = Label::new(Plane::Partitioned.of(send.label.context()), send.label.tag());
         let source = Region::block((&raw const channel.address).cast(), 8);
         // SAFETY: the channel stays until the receiver, to which this message leads, has left it.
-        let meeting = unsafe { self.send_checked(SendOperation { label, source, ..send }) };
+        let meeting = unsafe { self.send_checked(SendOperation { label, source, ..send }, Keeps::Nothing) };
         self.free_request(meeting)?;
         Ok(request)
     }
@@ -277,7 +277,9 @@ impl PartitionedCalls {
         let pattern = Pattern { context, source: Some(peer), tag: Some(arguments.tag) };
         let target = Region::block(address.as_ptr().cast(), 8);
         // SAFETY: the box lives until the request is complete: beside it in the receive, or in what a freed one has left.
-        let meeting = unsafe { self.receive_checked(ReceiveOperation { pattern, target, communicator }) };
+        let meeting = unsafe {
+            self.receive_checked(ReceiveOperation { pattern, target, communicator }, Keeps::Nothing)
+        };
         Ok(From {
             peer,
             mapped,

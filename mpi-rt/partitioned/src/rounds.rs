@@ -164,9 +164,9 @@ impl PartitionedCalls {
     fn begin_message(&mut self, message: Message) -> Handle {
         match message {
             // SAFETY: the target is writable while the round is active, which ends after the message (`PartitionedCalls::precv_init`'s contract).
-            Message::Receive(receive) => unsafe { self.receive_checked(receive) },
+            Message::Receive(receive) => unsafe { self.receive_checked(receive, Keeps::Nothing) },
             // SAFETY: the buffer is readable while the round is active, which ends after the message (`PartitionedCalls::psend_init`'s contract).
-            Message::Send(send) => unsafe { self.send_checked(send) },
+            Message::Send(send) => unsafe { self.send_checked(send, Keeps::Nothing) },
         }
     }
 

@@ -10,7 +10,7 @@ use crate::communicator::{Communicator, Plane};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::request::{Mode, Operation, ReceiveOperation, Request, SendOperation};
+use crate::request::{Keeps, Mode, ReceiveOperation, SendOperation};
 use crate::wait::NULL;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -166,7 +166,8 @@ impl Played {
     unsafe fn play(&mut self, engine: &mut Engine, steps: &[Step]) -> bool {
         let messages = match self.messages.take() {
             Some(messages) => messages,
-            None => steps.iter().filter_map(|step| self.message(engine, step)).collect(),
+            // SAFETY: the call's buffers are readable and writable until it is complete (this function's contract).
+            None => steps.iter().filter_map(|step| unsafe { self.message(engine, step) }).collect(),
         };
         if messages.iter().any(|message| engine.is_complete(*message) == Ok(false)) {
             self.messages = Some(messages);
@@ -186,7 +187,10 @@ impl Played {
     }
 
     /// Begins a message of a round.
-    fn message(&mut self, engine: &mut Engine, step: &Step) -> Option<Handle> {
+    ///
+    /// # Safety
+    /// As for [`Played::advance`].
+    unsafe fn message(&mut self, engine: &mut Engine, step: &Step) -> Option<Handle> {
         let (peer, place) = match *step {
             Step::Send { to, from } => (to, from),
             Step::Receive { from, into } => (from, into),
@@ -211,15 +215,13 @@ impl Played {
                 communicator: NULL,
                 buffered: None,
             };
-            let request = engine.requests.insert(Request::new(Operation::Send(send)));
-            engine.begin_send(request, &send);
-            return Some(request);
+            // SAFETY: the call's buffers are readable until it is complete (this function's contract), which is after its messages.
+            return Some(unsafe { engine.send_checked(send, Keeps::Nothing) });
         }
         let pattern = Pattern { context, source: Some(peer), tag: Some(self.tag) };
         let receive = ReceiveOperation { pattern, target: region, communicator: self.communicator.clone() };
-        let request = engine.requests.insert(Request::new(Operation::Receive(receive.clone())));
-        engine.begin_receive(request, &receive);
-        Some(request)
+        // SAFETY: the call's buffers are writable until it is complete (this function's contract), which is after its messages.
+        Some(unsafe { engine.receive_checked(receive, Keeps::Nothing) })
     }
 
     /// A step of this rank's own.

@@ -10,9 +10,9 @@ use crate::locate::{Away, Items, Way};
 use alloc::vec::Vec;
 use lwk_datatype::op::Op;
 use lwk_datatype::{Basic, Predefined};
+use lwk_mpi_asking::{ARGUMENTS, Query, ask, ask_into, tell};
 use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
-use lwk_mpi_rt::asking::{ARGUMENTS, Query};
 use lwk_path::region::{Region, copy_regions};
 use lwk_place::CommRank;
 
@@ -132,7 +132,7 @@ impl Windows {
                 }
                 Way::FromTarget => {
                     let query = on_items(what::GET, away, items, None, from, None)?;
-                    self.ask_into(away.at, away.object, query, here)?;
+                    ask_into(self, away.at, away.object, query, here)?;
                 }
             }
         }
@@ -160,7 +160,7 @@ impl Windows {
         unsafe {
             let query = on_items(what, away, items, Some(update), bytes, from.as_ref())?;
             match result {
-                Some(result) => drop(self.ask_into(away.at, away.object, query, &result)?),
+                Some(result) => drop(ask_into(self, away.at, away.object, query, &result)?),
                 None => self.begin_away(away, query)?,
             }
         }
@@ -187,14 +187,14 @@ impl Windows {
             query.body.extend_from_slice(unsafe { core::slice::from_raw_parts(value, bytes) });
         }
         // SAFETY: the result is writable for an element until this returns (this function's contract).
-        unsafe { self.ask_into(away.at, away.object, query, &Region::block(result, bytes))? };
+        unsafe { ask_into(self, away.at, away.object, query, &Region::block(result, bytes))? };
         Ok(())
     }
 
     /// An operation that fetches nothing. Errors: `NO_MEM`; those of the target, which may be of an earlier one.
     fn begin_away(&mut self, away: &Away, query: Query) -> Result<()> {
         if !away.is_checked {
-            return self.ask(away.at, away.object, query).map(drop);
+            return ask(self, away.at, away.object, query).map(drop);
         }
         self.tell_target(away, query)?;
         if self
@@ -211,7 +211,7 @@ impl Windows {
     /// Tells a target, and takes note of that. Errors: `NO_MEM`.
     pub(super) fn tell_target(&mut self, away: &Away, query: Query) -> Result<()> {
         let bytes = query.bytes();
-        self.tell(away.at, away.object, query)?;
+        tell(self, away.at, away.object, query)?;
         let target = self.window_mut(away.window)?.targets.get_mut(away.rank.index()).ok_or(Error::INTERN)?;
         let is_first = target.unheard == 0;
         target.unheard += bytes;
@@ -234,7 +234,7 @@ impl Windows {
 
     /// Asks a target whose answer says that it has taken in all before. Errors: `WIN`, `NO_MEM`, the target's.
     pub(super) fn ask_last(&mut self, away: &Away, query: Query) -> Result<()> {
-        let outcome = self.ask(away.at, away.object, query);
+        let outcome = ask(self, away.at, away.object, query);
         let target = self.window_mut(away.window)?.targets.get_mut(away.rank.index()).ok_or(Error::INTERN)?;
         let was_unheard = target.unheard > 0;
         target.unheard = 0;

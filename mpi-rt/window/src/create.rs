@@ -13,6 +13,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use lwk_mpi_asking::{answer_for, stop_answering};
 use lwk_mpi_core::attribute;
 use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
@@ -85,7 +86,7 @@ impl Windows {
         // After it no rank touches another's control words or memory or asks for them, and what is left of the window goes.
         self.barrier(&it.communicator)?;
         if it.communicator.is_out_of_reach() {
-            self.stop_answering(it.communicator.context);
+            stop_answering(self, it.communicator.context);
         }
         self.retire_communicator(it.communicator.clone()).and(heard)
     }
@@ -171,7 +172,7 @@ impl Windows {
         let communicator = self.duplicate_hidden(&parent)?;
         if communicator.is_out_of_reach() {
             let answers = Answers::new(&own, mine, flavor, communicator.members.clone());
-            self.answer_for(communicator.context, Box::new(answers));
+            answer_for(self, communicator.context, Box::new(answers));
         }
         Ok(self.known().windows.insert(Window {
             communicator: Rc::new(communicator),

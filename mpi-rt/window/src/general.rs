@@ -8,10 +8,10 @@ use crate::away::what;
 use crate::epoch::Access;
 use crate::{Mapped, Window};
 use lwk_epoch::{PairLine, TargetLock};
+use lwk_mpi_asking::Query;
 use lwk_mpi_core::abi::mode;
 use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
-use lwk_mpi_rt::asking::Query;
 use lwk_place::{CommRank, WorldRank};
 
 impl Windows {

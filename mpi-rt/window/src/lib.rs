@@ -10,7 +10,7 @@
 //! epoch is an error class and costs one load to find out. The memory model is the unified one (section 12.4).
 //!
 //! A target whose memory cannot be loaded and stored is asked for each operation, and answers when it makes progress (`away`, `answers`,
-//! [`lwk_mpi_rt::asking`]). Puts and updates that fetch nothing are told, and the synchronisation that completes them waits until they have been taken in.
+//! [`lwk_mpi_asking`]). Puts and updates that fetch nothing are told, and the synchronisation that completes them waits until they have been taken in.
 //!
 //! Loads and stores of this processor are seen in order by all cores, so what a release store publishes, a barrier's for one, also
 //! publishes the puts before it. A flush must do more: a later load of this rank must not overtake its puts, which takes a fence.

@@ -13,10 +13,10 @@ use crate::locate::Away;
 use crate::shared::Control;
 use crate::{Mapped, Target, Window};
 use lwk_epoch::{complete_at_targets, complete_here};
+use lwk_mpi_asking::{Query, ask};
 use lwk_mpi_core::abi::{PROC_NULL, mode};
 use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
-use lwk_mpi_rt::asking::Query;
 use lwk_place::CommRank;
 use lwk_user::job;
 use lwk_user::syscall::sched_yield;
@@ -259,7 +259,7 @@ impl Windows {
     fn ask_for_lock(&mut self, kind: LockKind, rank: CommRank, window: Handle) -> Result<Held> {
         let away = self.window(window)?.away(window, rank).ok_or(Error::INTERN)?;
         let what = if kind == LockKind::Exclusive { what::EXCLUDE } else { what::SHARE };
-        self.ask(away.at, away.object, Query::new(what, 0))?;
+        ask(self, away.at, away.object, Query::new(what, 0))?;
         Ok(Held::Asked(kind))
     }
 
@@ -317,7 +317,7 @@ impl Windows {
     fn try_to_share(&mut self, window: Handle, rank: CommRank) -> Result<bool> {
         let it = self.window(window)?;
         if let Some(Away { at, object, .. }) = it.away(window, rank) {
-            return Ok(self.ask(at, object, Query::new(what::TRY_SHARE, 0))? != 0);
+            return Ok(ask(self, at, object, Query::new(what::TRY_SHARE, 0))? != 0);
         }
         let Some(Mapped { control, .. }) =
             it.targets.get(rank.index()).and_then(|target| target.mapped.as_ref())

@@ -1,9 +1,9 @@
 //! A lock of this rank's that ranks out of reach take by asking: their tickets, which this rank holds for them.
 
-use super::Question;
-use crate::error::{Error, Result};
+use crate::Question;
 use alloc::vec::Vec;
 use lwk_epoch::{TargetLock, Ticket};
+use lwk_mpi_core::error::{Error, Result};
 use lwk_place::WorldRank;
 
 /// Ranks that wait for a lock by asking, or have it.
