@@ -5,13 +5,13 @@
 //! and of both groups, on which its collectives and everything that is made from it are built.
 
 use crate::abi::{ANY_SOURCE, PROC_NULL};
-use crate::collective::Shared;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::topology::Topology;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_mpi_area::Shared;
 use lwk_place::{CommRank, WorldRank};
 
 /// A communicator of ranks of this node.

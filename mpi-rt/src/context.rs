@@ -4,12 +4,12 @@
 //! again when nothing of the communicator is left in any member, not even a request that was begun on it; every member counts itself
 //! out in the others' areas.
 
-use crate::collective::Area;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_mpi_area::Area;
 use lwk_place::WorldRank;
 
 /// Bits of a context's number: how many communicators that are alive at once one rank can have given contexts to.

@@ -5,13 +5,13 @@
 //! reach the others: through a collective of a parent, or in a message where there is none. Nobody waits for more than the members'
 //! arrival, and a member that has arrived can do something else meanwhile.
 
-use crate::collective::{Area, Shared};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_mpi_area::{Area, Shared};
 use lwk_path::Reach;
 use lwk_path::seen_from_here;
 use lwk_place::{CommRank, WorldRank, peer_of};

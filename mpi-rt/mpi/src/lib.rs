@@ -143,8 +143,8 @@ pub use lwk_mpi_rt::topology::dims::dims_create;
 pub use lwk_mpi_rt::wait::Any;
 pub use lwk_mpi_window::LockKind;
 
+use lwk_mpi_area::Area;
 use lwk_mpi_rt::abi;
-use lwk_mpi_rt::collective::Area;
 use lwk_mpi_rt::engine::{self, with};
 use lwk_mpi_rt::handle::Handle;
 use lwk_path::Memory;

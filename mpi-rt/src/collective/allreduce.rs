@@ -2,12 +2,9 @@
 //! result written to all ranks' buffers at once (measured: half the time of sharing followed by copying back).
 
 use super::algorithm::Allreduce;
-use super::area::SMALL_BYTES;
-use super::channel::{Kind, NO_ROOT, check};
 use super::fold::Every;
-use super::matching_calls::sort_of_all;
 use super::run::{CONTRIBUTION, RESULT};
-use super::{Exchange, Reduction, Shared};
+use super::{Exchange, Reduction};
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
 use crate::datatypes::dense_bytes;
@@ -18,6 +15,7 @@ use crate::operation::{Combiner, Kernel};
 use core::ptr::{null, null_mut};
 use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_copy::{copy, few};
+use lwk_mpi_area::{Kind, NO_ROOT, SMALL_BYTES, Shared, check, sort_of_all};
 use lwk_place::CommRank;
 use lwk_ring::PAIR_BYTES;
 

@@ -1,14 +1,9 @@
 //! Alltoall with parts that differ, or have datatypes of their own: only a pair knows how long a part is, so every rank tells the bytes of all its parts, with the
 //! parts behind if they fit, or else where they lie. The blocking form tells by the lines of `told`, the one that is begun by those of `line_steps`.
 
-use super::Shared;
 use super::arguments::{Parts, VaryingParts};
-use super::channel::Kind;
-use super::equal_parts::copy_whole;
 use super::line_exchange::take_of;
 use super::line_steps::{Cursor, Lanes, Phase, await_leaves, give};
-use super::matching_calls::sort_of_all;
-use super::oneway::LONG_BYTES;
 use super::plan::Piece;
 use super::told::Telling;
 use crate::communicator::Communicator;
@@ -17,6 +12,7 @@ use crate::error::{Error, Result};
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use lwk_copy::threshold::TOLD_LIMIT;
+use lwk_mpi_area::{Kind, LONG_BYTES, Shared, copy_whole, sort_of_all};
 use lwk_path::region::Region;
 use lwk_place::CommRank;
 

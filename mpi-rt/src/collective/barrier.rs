@@ -5,14 +5,12 @@
 
 use super::Call;
 use super::algorithm::Barrier;
-use super::area::Shared;
-use super::channel::{Kind, NO_ROOT};
-use super::matching_calls::sort;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
 use alloc::rc::Rc;
+use lwk_mpi_area::{Kind, NO_ROOT, Shared, sort};
 use lwk_place::CommRank;
 use lwk_user::barrier::Arrivals;
 use lwk_user::job;

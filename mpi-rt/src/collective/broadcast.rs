@@ -1,15 +1,13 @@
 //! Broadcast: a small buffer goes into a line of the root's, or several; of a larger one the root posts where it is, and the others copy from it.
 
 use super::algorithm::Broadcast;
-use super::channel::{Kind, check};
-use super::equal_parts::{EqualParts, copy_whole};
-use super::matching_calls::sort;
-use super::oneway::LONG_BYTES;
+use super::equal_parts::EqualParts;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
 use lwk_copy::threshold::HALVES_FROM;
+use lwk_mpi_area::{Kind, LONG_BYTES, check, copy_whole, sort};
 use lwk_path::region::{Region, copy_part};
 use lwk_place::CommRank;
 

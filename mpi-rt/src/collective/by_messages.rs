@@ -4,7 +4,6 @@
 //! A round's messages are requests of the engine's own, in a context of their own; the tag is the number of the call, so that operations under way at
 //! once do not meet. What calls that do not match come to is a message too long, or a wait: there is no shared memory in which to see it.
 
-use super::area::Shared;
 use super::fold::{Reduction, Scratch};
 use crate::communicator::{Communicator, Plane};
 use crate::engine::Engine;
@@ -18,6 +17,7 @@ use core::mem::take;
 use core::ops::Range;
 use lwk_datatype::Datatype;
 use lwk_matching::Pattern;
+use lwk_mpi_area::Shared;
 use lwk_path::Label;
 use lwk_path::region::{Region, copy_regions};
 use lwk_schedule::{Buffer, BufferPart, SCRATCH, Schedule, Step};

@@ -1,18 +1,15 @@
 //! Blocking broadcast, gather, scatter, allgather and alltoall with equal parts, without a plan: each rank posts a row, which is one
 //! region for each rank at equal distances, in one line.
 
+use super::Exchange;
 use super::algorithm::Alltoall;
-use super::area::SMALL_BYTES;
 use super::arguments::{BufferArgument, Division, Parts};
-use super::channel::{Kind, NO_ROOT, check};
-use super::matching_calls::sort;
-use super::oneway::LONG_BYTES;
-use super::{Exchange, Shared};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use lwk_copy::threshold::TOLD_LIMIT;
-use lwk_path::region::{Region, copy_regions};
+use lwk_mpi_area::{Kind, LONG_BYTES, NO_ROOT, SMALL_BYTES, Shared, check, copy_whole, sort};
+use lwk_path::region::Region;
 use lwk_place::CommRank;
 use lwk_ring::PAIR_BYTES;
 use lwk_user::smartmap::Peer;
@@ -54,33 +51,6 @@ impl EqualParts {
         let address = address.wrapping_add((self.stride as u64).wrapping_mul(rank.0 as u64));
         Region::of_words([address, layout, length, count], self.first.bytes())
     }
-}
-
-impl Shared {
-    /// The region for `rank` of the row that `owner` has posted.
-    pub(super) fn posted_part(&self, owner: CommRank, number: u64, rank: CommRank) -> Result<Region> {
-        let [address, layout, length, count, bytes, stride] =
-            [0, 1, 2, 3, 4, 5].map(|index| self.channel.posted_word(owner, number, index));
-        let words = [address.wrapping_add(stride.wrapping_mul(rank.0 as u64)), layout, length, count];
-        if owner == self.rank {
-            return Ok(Region::of_words(words, bytes as usize));
-        }
-        Ok(Region::of_peer(self.peer(owner).ok_or(Error::INTERN)?, words, bytes as usize))
-    }
-}
-
-/// Copies all of `from`. Errors: `TRUNCATE` if `to` is shorter.
-///
-/// # Safety
-/// As for [`copy_regions`].
-pub(super) unsafe fn copy_whole(from: &Region, to: &Region) -> Result<()> {
-    if from.bytes() > to.bytes() {
-        return Err(Error::TRUNCATE);
-    }
-    // SAFETY: `from` is readable and `to`, which is no shorter, writable; they do not overlap (this
-    // function's contract).
-    unsafe { copy_regions(from, to)? };
-    Ok(())
 }
 
 impl Engine {

@@ -3,7 +3,6 @@
 //! Contributions are folded from the last rank to the first, so that the result is `x0 op (x1 op (… op xn))` whoever computes
 //! it: operations that do not commute are right, and every rank gets the same bits.
 
-use super::area::SMALL_BYTES;
 use crate::abi::datatype::{INT, NULL, TWO_INT};
 use crate::abi::op::{MAXLOC, MINLOC};
 use crate::engine::Engine;
@@ -17,6 +16,7 @@ use lwk_copy::are_confused;
 use lwk_copy::threshold::REDUCED_AT_A_TIME;
 use lwk_copy::{copy, few};
 use lwk_datatype::Datatype;
+use lwk_mpi_area::SMALL_BYTES;
 use lwk_path::region::{Region, copy_regions};
 use lwk_place::{CommRank, Ranks};
 use lwk_user::abi::address::SLOT_SHIFT;

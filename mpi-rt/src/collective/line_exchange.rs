@@ -1,13 +1,12 @@
 //! The steps of short operations in which every rank tells what others want of it, as those of `line_steps`: by its own line, once; then each takes what concerns it.
 
 use super::alltoall_parts::PartsOfAll;
-use super::area::SMALL_BYTES;
-use super::equal_parts::{EqualParts, copy_whole};
+use super::equal_parts::EqualParts;
 use super::line_steps::{Cursor, Lanes, Phase, Row, give};
-use super::oneway::Given;
 use super::told::Folding;
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
+use lwk_mpi_area::{Given, SMALL_BYTES, copy_whole};
 use lwk_path::region::Region;
 use lwk_place::CommRank;
 

@@ -7,13 +7,11 @@
 
 use super::alltoall_parts::PartsOfAll;
 use super::arguments::{BufferArgument, Call, Division, Parts, Reducing};
-use super::channel::Kind;
 use super::equal_parts::equal;
 use super::line_exchange::{Edge, Exchange};
 use super::line_steps::{Cursor, Job, Lanes, Phase, Row, step};
-use super::matching_calls::{POLLS_PER_LOOK, sort, sort_of_all_begun};
+use super::matching_calls::POLLS_PER_LOOK;
 use super::neighbourhood::Neighbours;
-use super::oneway::{LONG_BYTES, Oneway};
 use super::persistent::KeptLane;
 use super::plan::PieceIndex;
 use crate::abi::IN_PLACE;
@@ -23,6 +21,7 @@ use crate::error::{Error, Result};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_datatype::Datatype;
+use lwk_mpi_area::{Kind, LONG_BYTES, Oneway, sort, sort_of_all_begun};
 use lwk_path::region::Region;
 use lwk_place::CommRank;
 

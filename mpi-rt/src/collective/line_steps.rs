@@ -1,14 +1,13 @@
 //! The steps of short operations by lines, each of which does what can be done now and never waits: `line_run` calls them again.
 
-use super::area::{SMALL_BYTES, Shared};
-use super::equal_parts::{EqualParts, copy_whole};
+use super::equal_parts::EqualParts;
 use super::fold::Reduction;
 use super::line_exchange::{self, Exchange};
-use super::oneway::{Given, LONG_BYTES, Oneway};
 use super::persistent::KeptLane;
 use super::varying_parts::{is_left, obey, take_given, take_or_leave};
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
+use lwk_mpi_area::{Given, LONG_BYTES, Oneway, SMALL_BYTES, Shared, copy_whole};
 use lwk_path::region::Region;
 use lwk_place::{CommRank, Ranks};
 

@@ -1,6 +1,6 @@
 //! Collectives: in place on the peers' buffers, through a small shared area of each rank (SMARTMAP paper, section IV.C).
 //!
-//! Each member of a communicator has an [`Area`] in its own memory that the others find by the communicator's context. Small
+//! Each member of a communicator has an area ([`lwk_mpi_area`]) in its own memory that the others find by the communicator's context. Small
 //! operations exchange the areas' lines; larger ones post the addresses of the buffers there (`channel`), and every rank then
 //! loads from and stores to its peers' buffers directly. What a rank has to do is worked out first (`plan`) and carried out by
 //! progress (`run`); the commonest blocking operations have shorter ways (`broadcast`, `reduce`, `allreduce`, `rows`), chosen by
@@ -13,7 +13,6 @@
 pub mod algorithm;
 mod allreduce;
 mod alltoall_parts;
-mod area;
 pub mod arguments;
 mod barrier;
 mod begun;
@@ -26,7 +25,6 @@ mod group_ranges;
 mod line_exchange;
 mod line_run;
 mod line_steps;
-mod long_lines;
 mod matching_calls;
 mod neighbourhood;
 mod oneway;
@@ -42,8 +40,6 @@ mod told;
 mod told_neighbours;
 mod varying_parts;
 
-pub use area::Area;
-pub(crate) use area::Shared;
 pub use arguments::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
 pub(crate) use begun::Run;
 pub(crate) use fold::Reduction;
@@ -56,10 +52,9 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::wait::POLLS_PER_PROGRESS;
 use algorithm::Alltoall;
-use area::SMALL_BYTES;
-use channel::{Kind, NO_ROOT, check};
 use equal_parts::equal;
 use lwk_datatype::Datatype;
+use lwk_mpi_area::{Kind, NO_ROOT, SMALL_BYTES, Shared, check};
 use lwk_place::CommRank;
 use lwk_user::wait::Poll;
 

@@ -5,7 +5,6 @@
 //! comes from the other (it matters where a dimension has one or two ranks).
 
 use super::arguments::{BufferArgument, Parts};
-use super::channel::{Kind, NO_ROOT, check};
 use super::plan::{Move, Piece, PieceIndex, Plan, Users};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -14,6 +13,7 @@ use crate::handle::Handle;
 use crate::topology::Topology;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_mpi_area::{Kind, NO_ROOT, check};
 use lwk_place::CommRank;
 use lwk_schedule::{Edges, Schedule};
 

@@ -3,15 +3,13 @@
 //! How soon a rank is in the next operation decides how often the line moves: if it stores its next content before the other has fetched this
 //! one, both travel together (measured: half the time). So nothing is done between two operations that can be done earlier or not at all.
 
-use super::Shared;
-use super::channel::{Kind, NO_ROOT};
-use super::equal_parts::{EqualParts, copy_whole};
-use super::matching_calls::sort;
+use super::equal_parts::EqualParts;
 use crate::communicator::Communicator;
 use crate::datatypes::block_bytes;
 use crate::engine::Engine;
 use crate::error::Result;
 use lwk_copy::few;
+use lwk_mpi_area::{Kind, NO_ROOT, Shared, copy_whole, sort};
 use lwk_path::region::Region;
 use lwk_place::CommRank;
 use lwk_ring::PAIR_BYTES;

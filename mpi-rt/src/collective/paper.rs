@@ -7,11 +7,12 @@
 //! communicator has structures of its own: contexts are given out again, and with them counters begin again, so in a structure for all of
 //! them a rank could take an operation of a communicator that is gone for its own, and its count would be lost.
 
-use super::equal_parts::{EqualParts, copy_whole};
+use super::equal_parts::EqualParts;
 use super::fold::Reduction;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use lwk_mpi_area::{Shared, copy_whole};
 use lwk_path::region::Region;
 use lwk_path::seen_from_here;
 use lwk_place::{CommRank, Ranks};
@@ -31,7 +32,7 @@ impl Engine {
     /// Enters an operation: the root publishes it with an address, the others wait for that. Errors: `INTERN`.
     fn paper(&mut self, communicator: &Communicator, root: CommRank, address: u64) -> Result<Paper> {
         let shared = &communicator.shared;
-        let counter = super::Shared::next(&shared.papers);
+        let counter = Shared::next(&shared.papers);
         let operation = counter << 32 | communicator.context as u64;
         let peer = shared.peer(root).ok_or(Error::INTERN)?;
         let structure = &shared.of(root).paper;

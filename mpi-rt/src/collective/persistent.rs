@@ -4,9 +4,6 @@
 //! members exchange where their posts or lines for it are, in a collective of the communicator: what is matched by the order of calls is the making. A member
 //! that gives the request up leaves those of all, and uses its own for another when all have left them.
 
-use super::area::SMALL_BYTES;
-use super::channel::{Channel, Kind, Member, NO_ROOT, SLOTS, check, same_kind};
-use super::oneway::{Given, LONG_BYTES, LONG_WORDS, fill_long, long_given};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -14,6 +11,10 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use lwk_mpi_area::{
+    Channel, Given, Kind, LONG_BYTES, LONG_WORDS, Member, NO_ROOT, SLOTS, SMALL_BYTES, check, fill_long,
+    long_given, same_kind,
+};
 use lwk_path::region::Region;
 use lwk_place::{CommRank, Ranks};
 use lwk_ring::{Departed, Finished, Lines, Pace, Slots};

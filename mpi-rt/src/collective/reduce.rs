@@ -3,17 +3,14 @@
 
 use super::Reduction;
 use super::algorithm::Reduce;
-use super::area::SMALL_BYTES;
-use super::channel::{Kind, check};
 use super::fold::One;
-use super::matching_calls::sort;
-use super::oneway::LONG_BYTES;
 use super::run::{CONTRIBUTION, RESULT};
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use lwk_mpi_area::{Kind, LONG_BYTES, SMALL_BYTES, check, sort};
 use lwk_path::region::Region;
 use lwk_place::CommRank;
 

@@ -1,9 +1,7 @@
 //! Collectives by a plan: how far one is. Driven by the engine's progress (`begun`), or by the blocking call itself.
 
-use super::area::Shared;
 use super::arguments::Call;
 use super::by_messages::Played;
-use super::channel::{Channel, sort_of};
 use super::fold::{Every, One};
 use super::matching_calls::POLLS_PER_LOOK;
 use super::persistent::PersistentChannel;
@@ -13,6 +11,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
+use lwk_mpi_area::{Channel, Shared, sort_of};
 use lwk_path::region::{Region, copy_regions};
 use lwk_place::{CommRank, Ranks};
 use lwk_user::wait::Poll;

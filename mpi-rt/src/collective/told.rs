@@ -2,12 +2,7 @@
 //! allgather, and reductions whose result is scattered or of the ranks below. Alltoall with parts that differ, by the same lines: `alltoall_parts`.
 
 use super::Reduction;
-use super::Shared;
-use super::area::SMALL_BYTES;
 use super::arguments::{BufferArgument, Call, Parts};
-use super::channel::Kind;
-use super::equal_parts::copy_whole;
-use super::matching_calls::sort_of_all;
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -17,6 +12,7 @@ use core::ops::Range;
 use core::ptr::{null, null_mut};
 use lwk_copy::copy;
 use lwk_copy::threshold::TOLD_LIMIT;
+use lwk_mpi_area::{Kind, SMALL_BYTES, Shared, copy_whole, sort_of_all};
 use lwk_path::region::Region;
 use lwk_place::{CommRank, Ranks};
 

@@ -1,11 +1,7 @@
 //! Alltoall between neighbours with parts that differ, in small groups: every rank tells all what it has for its destinations, as in `told`. In a large group that
 //! would be too many to wait for; there only neighbours wait for each other, by a plan (`neighbourhood`).
 
-use super::Shared;
 use super::arguments::{Parts, VaryingParts};
-use super::channel::Kind;
-use super::equal_parts::copy_whole;
-use super::matching_calls::sort_of_all;
 use super::neighbourhood::Neighbours;
 use super::plan::{Piece, PieceIndex};
 use super::told::Telling;
@@ -15,6 +11,7 @@ use crate::error::{Error, Result};
 use alloc::vec::Vec;
 use core::slice::from_raw_parts;
 use lwk_copy::threshold::{NEIGHBOURS_TELL_UP_TO, TOLD_LIMIT};
+use lwk_mpi_area::{Kind, Shared, copy_whole, sort_of_all};
 use lwk_path::region::Region;
 use lwk_place::CommRank;
 

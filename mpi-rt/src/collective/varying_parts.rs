@@ -4,16 +4,12 @@
 //! root of a scatter then waits until the leaf has fetched it; that of a gather fetches it, or answers where it goes if it is worth that all leaves copy at
 //! once (`lwk_ring::Reply`), and the leaf waits for that.
 
-use super::Shared;
 use super::arguments::{BufferArgument, Parts, VaryingParts};
-use super::channel::Kind;
-use super::equal_parts::copy_whole;
-use super::matching_calls::sort;
-use super::oneway::{Given, LONG_BYTES, Oneway};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use lwk_copy::threshold::LEAVES_COPY_FROM;
+use lwk_mpi_area::{Given, Kind, LONG_BYTES, Oneway, Shared, copy_whole, sort};
 use lwk_path::region::Region;
 use lwk_place::CommRank;
 use lwk_ring::REPLY_WORDS;

@@ -2,13 +2,13 @@
 
 use super::{Move, Piece, PieceIndex, Plan, Role, Snapshot, Users, pieces, role};
 use crate::collective::arguments::{BufferArgument, Parts};
-use crate::collective::channel::{Kind, NO_ROOT, check};
 use crate::collective::group_ranges::GroupRanges;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_mpi_area::{Kind, NO_ROOT, check};
 use lwk_path::region::Region;
 
 impl Engine {

@@ -10,7 +10,6 @@ mod buffers;
 mod reductions;
 
 use super::arguments::Call;
-use super::channel::{Kind, NO_ROOT, check};
 use super::fold::{Reduction, Scratch};
 use super::group_ranges::{GroupRanges, channel_of};
 use crate::abi::{PROC_NULL, ROOT};
@@ -21,6 +20,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use lwk_datatype::Datatype;
+use lwk_mpi_area::{Kind, NO_ROOT, check};
 use lwk_path::region::{Region, copy_regions};
 use lwk_place::{CommRank, Ranks};
 

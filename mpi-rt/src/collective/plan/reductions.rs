@@ -3,13 +3,13 @@
 use super::{Fold, Plan, Role, Snapshot, Target, Users, role};
 use crate::abi::IN_PLACE;
 use crate::collective::arguments::{Numbers, Reducing};
-use crate::collective::channel::{Kind, NO_ROOT, check};
 use crate::collective::fold::{Reduction, Scratch};
 use crate::collective::group_ranges::GroupRanges;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use alloc::rc::Rc;
+use lwk_mpi_area::{Kind, NO_ROOT, check};
 use lwk_place::{CommRank, Ranks};
 
 impl Engine {

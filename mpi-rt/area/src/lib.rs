@@ -1,11 +1,31 @@
-//! The shared memory of a communicator's collectives: an area in each member, which the others learn of when it is made.
+//! The shared memory of a communicator's collectives: an area in each member, which the others learn of when it is made, and what members do with it. Members are ranks
+//! that can load and store each other's memory.
+//!
+//! An [`Area`] has lines for small operations (`oneway`, `long_lines`), places where buffers are posted (`channel`), and what its owner is calling (`calls`).
+//! [`Shared`] is all members' areas as one member sees them, with the numbers of its operations. Nothing here waits: who has to, looks again.
+//!
+//! Per communicator: an area in each member and a [`Shared`]. Nothing is per rank or per thread.
+#![no_std]
 
-use super::channel::{Channel, Member, SLOTS};
-use super::long_lines::{Made, ONEWAY_LONG};
-use super::matching_calls::{Calls, Record};
-use super::oneway::{ONEWAY, ONEWAY_WORDS};
+extern crate alloc;
+
+mod calls;
+mod channel;
+mod kind;
+mod long_lines;
+mod oneway;
+mod whole;
+
+pub use calls::{HISTORY, sort, sort_of_all, sort_of_all_begun};
+pub use channel::{Channel, Member, SLOTS, check, same_kind, sort_of};
+pub use kind::{Kind, NO_ROOT};
+pub use oneway::{Given, LONG_BYTES, LONG_WORDS, Oneway, fill, fill_long, long_given};
+pub use whole::copy_whole;
+
 use alloc::boxed::Box;
+use calls::{Calls, Record};
 use core::cell::Cell;
+use long_lines::{Made, ONEWAY_LONG};
 use lwk_copy::threshold::TOLD_LIMIT;
 use lwk_path::seen_from_here;
 use lwk_place::{CommRank, NodeRank, Ranks, WorldRank, peer_of};
@@ -14,6 +34,7 @@ use lwk_ring::{
 };
 use lwk_user::barrier::Arrivals;
 use lwk_user::smartmap::{CacheLine, Peer};
+use oneway::{ONEWAY, ONEWAY_WORDS};
 
 /// Bytes of content that fit the line of a small operation.
 pub const SMALL_BYTES: usize = DATA_BYTES;
@@ -21,33 +42,33 @@ pub const SMALL_BYTES: usize = DATA_BYTES;
 /// One member's area. Every line has one writer or is said to have several.
 pub struct Area {
     /// Dissemination barrier.
-    pub(super) arrivals: Arrivals,
+    pub arrivals: Arrivals,
     /// The same for the direct form: word `d - 1` is that of the rank `d` below.
-    pub(super) direct_arrivals: Arrivals,
+    pub direct_arrivals: Arrivals,
     /// This rank's contribution to a small operation of all with all.
-    pub(super) small: ExchangeLines<{ SMALL_BYTES / 8 }>,
+    pub small: ExchangeLines<{ SMALL_BYTES / 8 }>,
     /// The same of more than a line, by several.
-    pub(super) eager: ExchangeLines<{ TOLD_LIMIT / 8 }>,
+    pub eager: ExchangeLines<{ TOLD_LIMIT / 8 }>,
     /// The same of two ranks, for both in the first one's area.
-    pub(super) pair: PairLine,
+    pub pair: PairLine,
     /// The barrier of two ranks: a line of both, in the first one's area.
-    pub(super) meeting: MeetingLine,
+    pub meeting: MeetingLine,
     /// This rank's buffers in larger operations: see `channel`.
-    pub(super) slots: Slots<SLOTS>,
+    slots: Slots<SLOTS>,
     /// The number of the last operation on such buffers in which this rank has done its part.
-    pub(super) finished: CacheLine<Finished>,
+    finished: CacheLine<Finished>,
     /// The same of two ranks, of both in the first one's area.
-    pub(super) both_finished: CacheLine<[Finished; 2]>,
+    both_finished: CacheLine<[Finished; 2]>,
     /// What this rank gives in small operations with one direction: see `oneway`.
-    pub(super) oneway: Lines<ONEWAY, { SMALL_BYTES / 8 }>,
+    pub oneway: Lines<ONEWAY, { SMALL_BYTES / 8 }>,
     /// The same of a word.
-    pub(super) oneway_words: Lines<ONEWAY_WORDS, 1>,
+    pub oneway_words: Lines<ONEWAY_WORDS, 1>,
     /// The same of more than a line, and of parts that differ.
-    pub(super) long: Made,
-    /// The forms of the paper: see `paper`.
-    pub(super) paper: Turns,
-    /// What this rank calls: see `matching_calls`.
-    pub(super) record: Record,
+    long: Made,
+    /// The forms of the SMARTMAP paper.
+    pub paper: Turns,
+    /// What this rank calls: see `calls`.
+    record: Record,
     /// Members that will not touch this area again.
     departed: CacheLine<Departed>,
 }
@@ -74,7 +95,7 @@ impl Area {
     }
 
     /// An area for a new communicator: one that all members of its former one have left, if there is one.
-    pub(crate) fn renewed(used: Option<&'static Area>) -> &'static Area {
+    pub fn renewed(used: Option<&'static Area>) -> &'static Area {
         let area: &'static Area = used.unwrap_or_else(|| Box::leak(Box::new(Area::new())));
         area.renew();
         area
@@ -101,7 +122,7 @@ impl Area {
     }
 
     /// Whether so many members have left it.
-    pub(crate) fn have_left(&self, members: u64) -> bool {
+    pub fn have_left(&self, members: u64) -> bool {
         self.departed.have_all(members)
     }
 }
@@ -110,7 +131,7 @@ impl Area {
 const _: () = assert!(size_of::<Area>() <= 8 << 10);
 
 /// All members' areas as one member sees them.
-pub(crate) struct Shared {
+pub struct Shared {
     areas: Box<[&'static Area]>,
     /// On this node, of which all of them are.
     members: Box<[NodeRank]>,
@@ -119,11 +140,11 @@ pub(crate) struct Shared {
     pub smalls: Cell<u64>,
     pub eagers: Cell<u64>,
     pub papers: Cell<u64>,
-    pub(super) channel: Channel,
-    pub(super) pace: Pace<ONEWAY>,
-    pub(super) pace_of_words: Pace<ONEWAY_WORDS>,
-    pub(super) pace_of_long: Pace<ONEWAY_LONG>,
-    pub(super) calls: Calls,
+    pub channel: Channel,
+    pub pace: Pace<ONEWAY>,
+    pub pace_of_words: Pace<ONEWAY_WORDS>,
+    pub pace_of_long: Pace<ONEWAY_LONG>,
+    calls: Calls,
 }
 
 impl Shared {

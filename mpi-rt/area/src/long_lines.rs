@@ -2,12 +2,12 @@
 //! of a member's area, so a member makes its own when it first takes part in an operation that needs them; until then no memory is taken. The others find them
 //! by a word of its area, and who wants to give by them waits for that.
 
-use super::area::{Area, Shared};
-use super::oneway::{LONG_WORDS, Oneway};
-use crate::error::{Error, Result};
+use crate::oneway::{LONG_WORDS, Oneway};
+use crate::{Area, Shared};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::{from_ref, with_exposed_provenance};
+use lwk_mpi_core::error::{Error, Result};
 use lwk_place::CommRank;
 use lwk_ring::{Lines, Published, Reply};
 use lwk_user::smartmap::CacheLine;
@@ -16,14 +16,14 @@ use lwk_user::smartmap::CacheLine;
 pub const ONEWAY_LONG: usize = 16;
 
 /// One member's.
-pub(super) struct LongLines {
+pub struct LongLines {
     pub lines: Lines<ONEWAY_LONG, LONG_WORDS>,
     /// For each line, what a root answers for a part that is too long for it.
     replies: [Reply; ONEWAY_LONG],
 }
 
 /// Where a member's long lines are, once they are made.
-pub(super) struct Made(CacheLine<Published<1>>);
+pub struct Made(CacheLine<Published<1>>);
 
 impl Made {
     pub const fn new() -> Made {
@@ -61,13 +61,13 @@ impl Made {
 impl Shared {
     /// Makes this rank's long lines, if they have not been made. Errors: `NO_MEM`.
     #[inline]
-    pub(super) fn make_long(&self) -> Result<()> {
+    pub(crate) fn make_long(&self) -> Result<()> {
         self.mine().long.make()
     }
 
     /// A member's long lines, if it has made them.
     #[inline]
-    pub(super) fn long(&self, rank: CommRank) -> Option<&'static LongLines> {
+    pub fn long(&self, rank: CommRank) -> Option<&'static LongLines> {
         let area: &'static Area = self.of(rank);
         if !area.long.0.is_told() {
             return None;
@@ -79,7 +79,7 @@ impl Shared {
 
     /// The reply that goes with a member's line of an operation. Errors: `INTERN` if the member has no long lines.
     #[inline]
-    pub(super) fn reply(&self, rank: CommRank, it: Oneway) -> Result<&'static Reply> {
+    pub fn reply(&self, rank: CommRank, it: Oneway) -> Result<&'static Reply> {
         let long = self.long(rank).ok_or(Error::INTERN)?;
         Ok(&long.replies[it.number as usize % ONEWAY_LONG])
     }
