@@ -39,7 +39,7 @@ macro_rules! collectives {
     };
 }
 
-const MESSAGES: [Test; 23] = [
+const MESSAGES: [Test; 24] = [
     ("latency", 2, point_to_point::latency),
     ("pingping", 2, patterns::ping_ping),
     ("sendrecv", 2, patterns::sendrecv),
@@ -54,6 +54,7 @@ const MESSAGES: [Test; 23] = [
     ("halo", 1, patterns::halo),
     ("overlap", 2, asynchronous::overlap),
     ("copy_overlap", 2, asynchronous::copy_overlap),
+    ("send_overlap", 2, asynchronous::send_overlap),
     ("busy_short", 2, asynchronous::busy_short),
     ("busy_long", 2, asynchronous::busy_long),
     ("skew", 2, asynchronous::skew),

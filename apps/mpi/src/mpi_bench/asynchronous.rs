@@ -4,12 +4,14 @@ use super::point_to_point::{Pair, TAG, WINDOW, filled, mismatches, pair, table};
 use super::{Bench, Row, Table, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
-use lwk_mpi::ANY_SOURCE;
+use lwk_mpi::{ANY_SOURCE, Status};
 use lwk_mpi_rt::Result;
 use lwk_user::clock::{ns_to_ticks, ticks, ticks_ordered};
 
 /// The largest message, in bytes.
 const LARGEST: usize = 1 << 20;
+/// What the tests of overlap show.
+const OVERLAP: &str = "Overlap (%)";
 /// Time that the producer of [`skew`] computes for each message; figure 6.5's c1.
 const PRODUCE_NS: u64 = 1_000;
 /// Time that its consumer computes: c2, much longer.
@@ -41,29 +43,61 @@ pub fn overlap(bench: &Bench) -> Result<Table> {
     let (mut rows, mut wrong) = (Vec::new(), 0);
     for bytes in bench.sizes(1, LARGEST) {
         let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
-        let mut round = |times: u32, computing: u64| {
-            for _ in 0..if pair.idle { 0 } else { times } {
-                bench.world.scope(|s| {
-                    let received = s.irecv(&mut receive, pair.partner, TAG)?;
-                    let sent = s.isend(&send, pair.partner, TAG)?;
-                    compute(computing);
-                    sent.wait()?;
-                    received.wait()
-                })?;
-            }
-            Ok(())
-        };
-        round(1, 0)?;
-        let iterations = bench.iterations(bytes);
-        let alone = bench.best(|| round(iterations, 0))?;
-        let computing = alone / iterations as u64;
-        let together = bench.best(|| round(iterations, computing))?;
+        let share = hidden(bench, &pair, bytes, |computing| {
+            bench.world.scope(|s| {
+                let received = s.irecv(&mut receive, pair.partner, TAG)?;
+                let sent = s.isend(&send, pair.partner, TAG)?;
+                compute(computing);
+                sent.wait()?;
+                received.wait()
+            })
+        })?;
         wrong += if pair.idle { 0 } else { mismatches(&receive, pair.partner as u32) };
-        let computed = computing * iterations as u64;
-        let beside = together.saturating_sub(computed) as f64;
-        rows.push(Row::alone(bytes, (100.0 * (1.0 - beside / alone.max(1) as f64)).clamp(0.0, 100.0)));
+        rows.push(Row::alone(bytes, share));
     }
-    table(bench, "overlap", "Overlap (%)", "none", rows, wrong)
+    table(bench, "overlap", OVERLAP, "none", rows, wrong)
+}
+
+/// The same of a send alone, of 1 MiB: one rank of a pair begins to send, computes, then waits, while the other receives.
+pub fn send_overlap(bench: &Bench) -> Result<Table> {
+    let pair = pair(bench, 1);
+    let (mut rows, mut wrong) = (Vec::new(), 0);
+    for bytes in bench.sizes(LARGEST, LARGEST) {
+        let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
+        let share = hidden(bench, &pair, bytes, |computing| {
+            if !pair.first {
+                return bench.world.receive(&mut receive, pair.partner, TAG);
+            }
+            bench.world.scope(|s| {
+                let sent = s.isend(&send, pair.partner, TAG)?;
+                compute(computing);
+                sent.wait()
+            })
+        })?;
+        wrong += if pair.idle || pair.first { 0 } else { mismatches(&receive, pair.partner as u32) };
+        rows.push(Row::alone(bytes, share));
+    }
+    table(bench, "send_overlap", OVERLAP, "none", rows, wrong)
+}
+
+/// The share of an operation's time that is hidden behind computing as long, in percent. `operation` does it once, with so many ticks of computing in it; idle
+/// ranks do not.
+fn hidden(
+    bench: &Bench,
+    pair: &Pair,
+    bytes: usize,
+    mut operation: impl FnMut(u64) -> Result<Status>,
+) -> Result<f64> {
+    let mut round = |times: u32, computing| {
+        (0..if pair.idle { 0 } else { times }).try_for_each(|_| operation(computing).map(drop))
+    };
+    round(1, 0)?;
+    let iterations = bench.iterations(bytes);
+    let alone = bench.best(|| round(iterations, 0))?;
+    let computing = alone / u64::from(iterations);
+    let together = bench.best(|| round(iterations, computing))?;
+    let beside = together.saturating_sub(computing * u64::from(iterations)) as f64;
+    Ok((100.0 * (1.0 - beside / alone.max(1) as f64)).clamp(0.0, 100.0))
 }
 
 /// What a message adds to a computation (dissertation, figure 7.6): both ranks of a pair begin to send and to receive, compute for a time given, in which they look for messages
@@ -122,32 +156,23 @@ pub fn copy_overlap(bench: &Bench) -> Result<Table> {
     let (mut rows, mut wrong) = (Vec::new(), 0);
     for bytes in bench.sizes(64 << 10, LARGEST) {
         let (send, mut receive) = (filled(bench.rank, bytes), vec![0u8; bytes]);
-        let mut round = |times: u32, computing: u64| {
-            for _ in 0..if pair.idle { 0 } else { times } {
-                bench.world.scope(|s| {
-                    if pair.first {
-                        let sent = s.isend(&send, pair.partner, TAG)?;
-                        compute(computing);
-                        return sent.wait();
-                    }
-                    bench.world.probe(pair.partner, TAG)?;
-                    let received = s.irecv(&mut receive, pair.partner, TAG)?;
+        let share = hidden(bench, &pair, bytes, |computing| {
+            bench.world.scope(|s| {
+                if pair.first {
+                    let sent = s.isend(&send, pair.partner, TAG)?;
                     compute(computing);
-                    received.wait()
-                })?;
-            }
-            Ok(())
-        };
-        round(1, 0)?;
-        let iterations = bench.iterations(bytes);
-        let alone = bench.best(|| round(iterations, 0))?;
-        let computing = alone / u64::from(iterations);
-        let together = bench.best(|| round(iterations, computing))?;
+                    return sent.wait();
+                }
+                bench.world.probe(pair.partner, TAG)?;
+                let received = s.irecv(&mut receive, pair.partner, TAG)?;
+                compute(computing);
+                received.wait()
+            })
+        })?;
         wrong += if pair.idle || pair.first { 0 } else { mismatches(&receive, pair.partner as u32) };
-        let beside = together.saturating_sub(computing * u64::from(iterations)) as f64;
-        rows.push(Row::alone(bytes, (100.0 * (1.0 - beside / alone.max(1) as f64)).clamp(0.0, 100.0)));
+        rows.push(Row::alone(bytes, share));
     }
-    table(bench, "copy_overlap", "Overlap (%)", "none", rows, wrong)
+    table(bench, "copy_overlap", OVERLAP, "none", rows, wrong)
 }
 
 /// Process skew (dissertation, figure 6.5) by size: the producer's time until it can go on, for one message (c3); the floor is its own computing. The consumer
