@@ -13,7 +13,8 @@ const SHORT: usize = 8;
 const LONG: usize = 2_000_000;
 /// Random orders, whose geometric mean counts; fewer if fewer iterations are wanted.
 const RINGS: u32 = 10;
-const PATTERNS: &str = "none; first column: 1 ping-pong, 2 ring, 3 random rings";
+const PATTERNS: &str =
+    "none; first column: pattern, which is 1 for ping-pong, 2 for the ring, 3 for random rings";
 
 /// Time of a message, the slowest rank's.
 pub fn latency(bench: &Bench) -> Result<Table> {

@@ -125,10 +125,10 @@ fn word(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), Into::into)
 }
 
-/// What the field `bytes` holds: bytes, unless the table says `first column: WORD` beside its floor.
+/// What the field `bytes` holds: bytes, unless the table says `first column: WORDS` beside its floor, up to a comma.
 fn first_column(table: &Value) -> &str {
     let said = table["floor"].as_str().and_then(|floor| floor.split_once("first column: "));
-    said.and_then(|(_, word)| word.split_whitespace().next()).unwrap_or(BYTES)
+    said.and_then(|(_, words)| words.split(',').next()).map_or(BYTES, str::trim)
 }
 
 /// The unit in `Latency (us)`, `latency_us`, `floor_MB/s`, `Million messages/s`.
@@ -160,10 +160,10 @@ mod tests {
 
     #[test]
     fn a_first_column_that_does_not_count_bytes_is_named() {
-        let text = r#"[{"test":"mbw_mr","unit":"Million messages/s","floor":"bare rings; first column: pairs",
+        let text = r#"[{"test":"mbw_mr","unit":"Million messages/s","floor":"bare rings; first column: pairs of ranks, which share cores",
             "rows":[{"bytes":1,"value":5.5}]}]"#;
         let read = read(text, &STARTED).unwrap();
-        assert_eq!((read[0].key.as_str(), read[0].unit.as_str()), ("pairs", "Million messages/s"));
+        assert_eq!((read[0].key.as_str(), read[0].unit.as_str()), ("pairs of ranks", "Million messages/s"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn line(one: &Measurement) -> String {
     let size = if one.key == BYTES || one.of.parse::<f64>().is_err() {
         one.of.clone()
     } else {
-        format!("{} {}", one.of, one.key)
+        format!("{} {}", one.of, one.key.split_whitespace().next().unwrap_or_default())
     };
     let figure =
         |figure: Option<f64>, digits: usize| figure.map_or("-".into(), |value| format!("{value:.digits$}"));
