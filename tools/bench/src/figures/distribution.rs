@@ -26,11 +26,23 @@ pub fn measure(
     out: &Path,
 ) -> Result<Vec<Measurement>, String> {
     let file = out.join(format!("profile-{name}.json"));
+    Ok(shares(&report(place, name, ranks, &file, (None, &[]), &[])?, name, ranks))
+}
+
+/// The report of a program whose messages are counted: over a path and with more options of the command, in a file. The error says in one line what is wrong.
+pub fn report(
+    place: &Setting<'_>,
+    name: &str,
+    ranks: u32,
+    file: &Path,
+    (transport, more): (Option<&str>, &[&str]),
+    arguments: &[String],
+) -> Result<Value, String> {
     let path = file.to_str().ok_or("the folder's path is not UTF-8")?;
-    place.run_with(name, ranks, None, &["--profile", "--report-json", path], &[])?;
-    let text = fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
-    let report: Value = serde_json::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
-    Ok(shares(&report, name, ranks))
+    let options = [&["--profile", "--report-json", path], more].concat();
+    place.run_with(name, ranks, transport, &options, arguments)?;
+    let text = fs::read_to_string(file).map_err(|error| format!("{path}: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{path}: {error}"))
 }
 
 /// Shares of all messages, and of all bytes, by the upper bound of their class of sizes; a line for each distance.

@@ -1,7 +1,8 @@
 //! Figures of chapters 6 and 7 of Chai's dissertation: the hybrid, and the channels beside each other.
 
 use super::applications::{self, BASE};
-use super::list::{Drawn, by_messages, is_above, is_below, of_applications, value};
+use super::list::{Drawn, by_messages, is_above, is_below, of_applications, of_profiles, value};
+use super::profiles;
 use crate::node::figures::{Form, Panel, Ranks, panel};
 use crate::node::results::Measurement;
 
@@ -104,6 +105,33 @@ pub const DRAWN: &[Drawn] = &[
         holds: |all| {
             let sorts: Vec<Measurement> = all.iter().filter(|one| one.of == "is").cloned().collect();
             applications::is_better(&sorts, applications::PROGRAMS, "hybrid")
+        },
+    },
+    Drawn {
+        number: "table-6.1",
+        title: "Message sizes of applications",
+        panels: &[
+            of_profiles('a', "The document's programs", &[profiles::SIZES_THERE]),
+            of_profiles('b', "The bundled programs", &[profiles::SIZES_HERE]),
+        ],
+        claim: "FT, PSTSWM and IS, which the hybrid improves, send mostly large messages, the others but BT and SP mostly small ones. (Here: holds if IS has the largest share above 32 KiB of the bundled \
+                programs on 8 ranks.)",
+        holds: profiles::sort_is_longest,
+    },
+    Drawn {
+        number: "6.12",
+        title: "Applications on several nodes",
+        panels: &[of_applications(
+            'a',
+            "The bundled programs on two nodes",
+            &[applications::CLUSTER],
+            "Time",
+            Form::BarsOver(BASE),
+        )],
+        claim: "On 8 nodes of 8 processes, too, the hybrid improves applications, PSTSWM by 6 %. (Here: on two nodes of two ranks, which share this machine's cores; IS alone is judged.)",
+        holds: |all| {
+            let sorts: Vec<Measurement> = all.iter().filter(|one| one.of == "is").cloned().collect();
+            applications::is_better(&sorts, applications::CLUSTER, "hybrid")
         },
     },
     Drawn {

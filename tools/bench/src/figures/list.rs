@@ -1,11 +1,20 @@
 //! The figures of the source documents that one node can answer: which tests draw each, what the document concludes from it, and whether that holds in what has
 //! been measured. Numbers are the documents' own.
 
-use super::{apart, applications, hybrid, kernel_copies, shared_memory, smartmap};
+use super::{apart, applications, hybrid, kernel_copies, profiles, shared_memory, smartmap};
 use crate::node::figures::{Form, Panel, Ranks, panel};
 use crate::node::results::Measurement;
 
-/// A figure that can be drawn.
+/// What the number of a table begins with.
+const TABLE: &str = "table-";
+
+/// `figure 6.8`, or `table 6.1`.
+pub fn heading(number: &str) -> String {
+    let table = number.strip_prefix(TABLE).map(|number| format!("table {number}"));
+    table.unwrap_or_else(|| format!("figure {number}"))
+}
+
+/// A figure that can be drawn, or a table, whose number is as `table-6.1`.
 #[derive(Debug)]
 pub struct Drawn {
     pub number: &'static str,
@@ -64,23 +73,19 @@ pub const fn by_messages(letter: char, title: &'static str, tests: &'static [&'s
     Panel { program: apart::PROGRAM, ranks: Ranks::All, ..panel(letter, title, tests, "Latency") }
 }
 
+/// Shares of messages by class, a bar for each program.
+pub const fn of_profiles(letter: char, title: &'static str, tests: &'static [&'static str]) -> Panel {
+    Panel { program: profiles::PROGRAM, form: Form::Stacked, ..panel(letter, title, tests, "Share") }
+}
+
 const NO_COUNTERS: &str =
     "what the kernel copies passes no cache that could be simulated, and a node counts no misses";
 
 const CHAI_MISSING: &[Missing] = &[
-    Missing { number: "2.4", why: "messages are counted on one node, and it is of 32" },
-    Missing {
-        number: "2.5",
-        why: "its nodes have caches and memory of their own, and those of one machine share them",
-    },
     Missing { number: "4.8", why: "LU-MZ and SP-MZ are not bundled, and a rank has one thread" },
     Missing { number: "6.4", why: NO_COUNTERS },
     Missing { number: "6.5", why: "it is the benchmark of figures 6.6 and 6.8" },
     Missing { number: "6.11", why: NO_COUNTERS },
-    Missing {
-        number: "6.12",
-        why: "its eight nodes have cores of their own, and those of one machine share them",
-    },
 ];
 
 /// A source document by the number of its file.

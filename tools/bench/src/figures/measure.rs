@@ -10,7 +10,7 @@ use lwk::subcommand::Lwk;
 
 use super::list::Drawn;
 use super::sources::{Asked, Outcomes, SOURCES, file};
-use super::{applications, distribution};
+use super::{applications, distribution, profiles};
 use crate::cli::FiguresOptions;
 use crate::node::figures::{Panel, Ranks};
 use crate::node::program::{BENCHMARKS, Benchmark, Setting};
@@ -43,8 +43,8 @@ pub fn measure(lwk: &Lwk, options: &FiguresOptions, drawn: &[&Drawn], out: &Path
             continue;
         }
         let tests = tests.into_iter().collect();
-        let (measured, failed) =
-            (source.measure)(&Asked { place: &place, ranks: options.ranks, tests, verbose: options.verbose });
+        let asked = Asked { place: &place, ranks: options.ranks, tests, out, verbose: options.verbose };
+        let (measured, failed) = (source.measure)(&asked);
         all.0.extend(measured);
         all.1.extend(failed);
     }
@@ -93,7 +93,8 @@ fn of_benchmark(
 /// The bundled programs in C that the figures need.
 pub fn programs(drawn: &[&Drawn]) -> BTreeSet<&'static str> {
     let counted = distribution::APPLICATIONS.into_iter().filter(|name| panels(drawn, name).next().is_some());
-    let timed = panels(drawn, applications::PROGRAM).flat_map(|_| applications::NAMES);
+    let of_all = [applications::PROGRAM, profiles::PROGRAM];
+    let timed = of_all.into_iter().flat_map(|it| panels(drawn, it)).flat_map(|_| applications::NAMES);
     counted.chain(timed).collect()
 }
 

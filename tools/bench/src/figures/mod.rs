@@ -8,12 +8,15 @@ mod applications;
 mod breakdown;
 mod distances;
 mod distribution;
+mod effective;
 mod hybrid;
 mod kernel_copies;
 mod levels;
 mod list;
 mod measure;
 mod misses;
+mod numbers;
+mod profiles;
 mod shared_memory;
 mod smartmap;
 mod sources;
@@ -21,7 +24,7 @@ mod sources;
 use std::fs;
 use std::path::Path;
 
-use list::{DOCUMENTS, Document, Drawn, Missing};
+use list::{DOCUMENTS, Document, Drawn, Missing, heading};
 use lwk::accel::{Accelerator, Choice};
 use lwk::build::{self, Builder};
 use lwk::catalog::Named;
@@ -37,7 +40,7 @@ use crate::cli::FiguresOptions;
 use crate::node::figures::Plot;
 use crate::node::plot;
 use crate::node::results::Measurement;
-use crate::peers::page::{escaped, fluid};
+use crate::peers::page::{capitalised, escaped, fluid};
 
 /// Status if a benchmark failed.
 const FAILED: i32 = 1;
@@ -47,6 +50,8 @@ struct Shown {
     figure: &'static Drawn,
     /// SVG; none if nothing of it was measured.
     picture: Option<String>,
+    /// The numbers of its bars, as tables for the page.
+    numbers: String,
     verdict: &'static str,
 }
 
@@ -80,8 +85,8 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
     show!("# {}, {place}", document.title);
     shown
         .iter()
-        .for_each(|it| show!("figure {:<5} {:<50} {}", it.figure.number, it.figure.title, it.verdict));
-    missing.iter().for_each(|it| show!("figure {:<5} not drawn: {}", it.number, it.why));
+        .for_each(|it| show!("{:<12} {:<50} {}", heading(it.figure.number), it.figure.title, it.verdict));
+    missing.iter().for_each(|it| show!("{:<12} not drawn: {}", heading(it.number), it.why));
     let write = |name: &str, text: &str| {
         let file = out.join(name);
         fs::write(&file, text).map_err(|error| unwritable(&file, &error))
@@ -103,7 +108,7 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
 }
 
 /// Figures of a source of measurements each, such as need nothing but the benchmarks, on any machine.
-const CHECKED: [&str; 3] = ["2.1", "3.9", "4.4"];
+const CHECKED: [&str; 5] = ["2.1", "3.9", "4.4", "table-2.1", "table-5.3"];
 
 /// Measures and draws some figures quickly, in the host home.
 ///
@@ -131,7 +136,7 @@ pub fn check(lwk: &Lwk) -> Result<(), String> {
     }
     for figure in drawn {
         if draw(document, figure, "quick", &measurements).map_err(said)?.picture.is_none() {
-            return Err(format!("figure {} is not drawn", figure.number));
+            return Err(format!("{} is not drawn", heading(figure.number)));
         }
     }
     Ok(())
@@ -173,17 +178,19 @@ fn chosen(document: &'static Document, names: &[String]) -> Outcome<Chosen> {
 fn draw(document: &Document, figure: &'static Drawn, place: &str, all: &[Measurement]) -> Outcome<Shown> {
     let plots: Vec<Plot> = figure.panels.iter().filter_map(|panel| panel.plot(all)).collect();
     if plots.is_empty() {
-        return Ok(Shown { figure, picture: None, verdict: "not measured" });
+        return Ok(Shown { figure, picture: None, numbers: String::new(), verdict: "not measured" });
     }
-    let title = format!("{} ({}, figure {})", figure.title, document.title, figure.number);
-    let svg = plot::figure(&title, place, &plots)
-        .map_err(|error| Failure::host(format!("cannot draw figure {}: {error}", figure.number)))?;
+    let number = heading(figure.number);
+    let from = format!("{}, {number}; {place}", document.title);
+    let svg = plot::figure(figure.title, &from, &plots)
+        .map_err(|error| Failure::host(format!("cannot draw {number}: {error}")))?;
     let verdict = match (figure.holds)(all) {
         Some(true) => "holds here",
         Some(false) => "does not hold here",
         None => "is not decided by these figures",
     };
-    Ok(Shown { figure, picture: Some(svg), verdict })
+    let numbers = plots.iter().filter_map(numbers::table).collect();
+    Ok(Shown { figure, picture: Some(svg), numbers, verdict })
 }
 
 fn document_json(
@@ -223,20 +230,30 @@ fn page(
          body {{ font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 70rem; margin: 0 auto; padding: 1rem; }}\n\
          h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.15rem; margin-top: 2rem; }}\n\
          .wide {{ overflow-x: auto; }} svg {{ width: 100%; height: auto; min-width: 40rem; max-width: 56rem; display: block; }}\n\
+         table {{ border-collapse: collapse; font-size: .85rem; margin: .5rem 0 1rem; }} caption {{ text-align: left; font-weight: 600; }}\n\
+         th, td {{ padding: .15rem .6rem; text-align: right; border-bottom: 1px solid #ddd; }} th {{ font-weight: 400; }} th:first-child {{ text-align: left; }}\n\
          </style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>Measured: {}. In emulation, and on a busy machine, compare lines of one picture only.</p>\n",
         escaped(place)
     );
-    for Shown { figure, picture, verdict } in shown {
-        text.push_str(&format!("<h2>Figure {}: {}</h2>\n", figure.number, escaped(figure.title)));
+    for Shown { figure, picture, numbers, verdict } in shown {
+        text.push_str(&format!(
+            "<h2>{}: {}</h2>\n",
+            capitalised(&heading(figure.number)),
+            escaped(figure.title)
+        ));
         if let Some(svg) = picture {
             text.push_str(&format!("<div class=\"wide\">{}</div>\n", fluid(svg)));
         }
+        text.push_str(numbers);
         text.push_str(&format!("<p>{} <strong>This {verdict}.</strong></p>\n", escaped(figure.claim)));
     }
     for (head, lines) in [
         (
             "Not drawn",
-            missing.iter().map(|it| format!("Figure {}: {}.", it.number, it.why)).collect::<Vec<_>>(),
+            missing
+                .iter()
+                .map(|it| format!("{}: {}.", capitalised(&heading(it.number)), it.why))
+                .collect::<Vec<_>>(),
         ),
         ("Failed", failed.to_vec()),
     ] {
@@ -270,9 +287,11 @@ mod tests {
     fn figures_are_chosen_by_number_and_a_wrong_one_tells_the_right_ones() {
         let document = named("000").unwrap();
         let (all, missing) = chosen(document, &[]).unwrap();
-        assert!(all.len() > 5 && missing.len() > 5);
+        assert!(all.len() > 30 && !missing.is_empty());
         let (drawn, missing) = chosen(document, &["6.8".into(), "6.4".into()]).unwrap();
         assert_eq!((drawn.len(), drawn[0].number, missing.len(), missing[0].number), (1, "6.8", 1, "6.4"));
+        let (tables, _) = chosen(document, &["table-6.1".into()]).unwrap();
+        assert_eq!(heading(tables[0].number), "table 6.1");
         let line = chosen(document, &["9.9".into()]).unwrap_err().message;
         assert!(line.contains("6.8") && !line.contains('\n'), "{line}");
         let line = named("007").unwrap_err().message;
@@ -286,8 +305,14 @@ mod tests {
         let shown: Vec<Shown> =
             drawn.into_iter().map(|figure| draw(document, figure, "nowhere", &[]).unwrap()).collect();
         let text = page(document, "nowhere", &shown, &missing, &["a & b".into()]);
-        assert!(shown.iter().all(|it| text.contains(&format!("<h2>Figure {}: ", it.figure.number))));
-        assert!(missing.iter().all(|it| text.contains(&format!("<li>Figure {}: ", it.number))));
+        assert!(
+            shown
+                .iter()
+                .all(|it| text.contains(&format!("<h2>{}: ", capitalised(&heading(it.figure.number)))))
+        );
+        assert!(
+            missing.iter().all(|it| text.contains(&format!("<li>{}: ", capitalised(&heading(it.number)))))
+        );
         assert!(text.contains("<li>a &amp; b</li>") && text.matches("not measured").count() == shown.len());
     }
 }

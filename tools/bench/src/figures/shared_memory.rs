@@ -1,8 +1,8 @@
 //! Figures of chapters 2 and 3 of Chai's dissertation: how applications communicate, and messages through shared memory.
 
 use super::distribution::{MESSAGES, VOLUME};
-use super::list::{Drawn, by_messages, is_above, is_below, of_applications, value};
-use super::{applications, distances, levels, misses};
+use super::list::{Drawn, by_messages, is_above, is_below, of_applications, of_profiles, value};
+use super::{applications, distances, levels, misses, profiles};
 use crate::node::figures::{Form, Panel, Ranks, panel};
 use crate::node::results::Measurement;
 
@@ -65,6 +65,38 @@ pub const DRAWN: &[Drawn] = &[
         ],
         claim: "Most of HPL's messages are small, and most of its data is in those above 256 KB. (Here: CG of the bundled programs, all on one node; point to point. IS sends by MPI_Alltoallv alone, which is no message.)",
         holds: |_| None,
+    },
+    Drawn {
+        number: "table-2.1",
+        title: "Message distribution by distance",
+        panels: &[
+            of_profiles('a', "Messages", &[profiles::NEAR_MESSAGES]),
+            of_profiles('b', "Volume of data", &[profiles::NEAR_VOLUME]),
+        ],
+        claim: "About half of the messages stay within a node, far more than if every process spoke as often to every other (20 % on 4 nodes of 4). (Here: the bundled programs on 4 ranks of one node, \
+                so that nothing leaves it; collectives are messages, as there.)",
+        holds: |_| None,
+    },
+    Drawn {
+        number: "2.4",
+        title: "Message distribution on many ranks",
+        panels: &[of_profiles('a', "HPL on 256 ranks, CG", &[profiles::MANY_RANKS])],
+        claim: "Even on 32 nodes of 8 cores, 58 % of HPL's messages and 23 % of its data stay within a node, of which evenly spread would be 3 %. (Here: CG on 16 ranks of one node, so that nothing leaves it.)",
+        holds: |_| None,
+    },
+    Drawn {
+        number: "2.5",
+        title: "Applications on different configurations",
+        panels: &[of_applications(
+            'a',
+            "The bundled programs",
+            &[applications::CONFIGURATIONS],
+            "Time",
+            Form::BarsOver(applications::OWN_NODES),
+        )],
+        claim: "Processes of one node contend for its caches and memory: IS, FT, CG, SP and HPL take longer on 4 cores of one node than on a core each of 4. (Here nodes are on one machine and have its caches \
+                and memory in common, so what is left is the network's price; IS and CG are judged.)",
+        holds: applications::contend,
     },
     Drawn {
         number: "2.6",

@@ -1,6 +1,8 @@
 //! What figures need beyond the benchmarks' own tests: each source is asked for the tests that the figures show, and gives measurements under its own name as the program.
 
-use super::{apart, applications, breakdown, distances, levels, misses};
+use std::path::Path;
+
+use super::{apart, applications, breakdown, distances, effective, levels, misses, profiles};
 use crate::node::program::Setting;
 use crate::node::results::Measurement;
 
@@ -14,6 +16,8 @@ pub struct Asked<'a> {
     pub ranks: u32,
     /// Tests that figures show.
     pub tests: Vec<&'static str>,
+    /// Folder for files of its own.
+    pub out: &'a Path,
     pub verbose: bool,
 }
 
@@ -31,13 +35,15 @@ pub struct Source {
 }
 
 /// All of them.
-pub const SOURCES: [Source; 6] = [
+pub const SOURCES: [Source; 8] = [
     Source { program: levels::PROGRAM, measure: levels::measure },
     Source { program: distances::PROGRAM, measure: distances::measure },
     Source { program: breakdown::PROGRAM, measure: breakdown::measure },
     Source { program: applications::PROGRAM, measure: applications::measure },
     Source { program: apart::PROGRAM, measure: apart::measure },
     Source { program: misses::PROGRAM, measure: misses::measure },
+    Source { program: profiles::PROGRAM, measure: profiles::measure },
+    Source { program: effective::PROGRAM, measure: effective::measure },
 ];
 
 /// Files what a run has given, or what is wrong with it.

@@ -24,7 +24,7 @@ pub struct Groups {
     pub stacked: bool,
 }
 
-/// The bars of measurements of one test: a group for each thing that it was about, a line's points for the bars of a transport. None if there are none.
+/// The bars of measurements of one test, of 0 ranks where they are of several: a group for each thing that it was about, a line's points for the bars of a transport. None if there are none.
 pub fn plot(panel: &Panel, own: &[&Measurement]) -> Option<Plot> {
     let first = own.first()?;
     let mut names: Vec<String> = Vec::new();
@@ -42,7 +42,10 @@ pub fn plot(panel: &Panel, own: &[&Measurement]) -> Option<Plot> {
         lines[line].points.push((group as f64 + 1.0, value));
     }
     (!lines.is_empty()).then(|| Plot {
-        title: format!("({}) {}, {} ranks", panel.letter, panel.title, first.ranks),
+        title: match first.ranks {
+            0 => format!("({}) {}", panel.letter, panel.title),
+            ranks => format!("({}) {}, {ranks} ranks", panel.letter, panel.title),
+        },
         x: first.key.clone(),
         y: panel.form.axis(panel.quantity, &first.unit),
         lines,

@@ -76,7 +76,8 @@ pub fn page(comparison: &Comparison) -> Outcome<String> {
     Ok(text)
 }
 
-fn capitalised(words: &str) -> String {
+/// With a capital first letter.
+pub fn capitalised(words: &str) -> String {
     let (first, rest) = words.split_at(1);
     first.to_uppercase() + rest
 }
