@@ -4,8 +4,9 @@
 //! Content arrives [`PIECE`] bytes at a time. Whatever relies on more than the trait says fails with it.
 
 use crate::region::{Region, copy_part};
-use crate::{Arrival, Delivery, Fault, Held, Memory, Outgoing, Path, Result, WorldRank};
-use crate::{Started, Ticket, UnderWay};
+use crate::{
+    Arrival, Delivery, Fault, Held, Memory, Outgoing, Path, Result, Started, Ticket, UnderWay, WorldRank,
+};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -50,8 +51,7 @@ struct Receive {
 impl<P: Path> Late<P> {
     pub fn new(inner: P) -> Late<P> {
         let job = lwk_user::job();
-        let peers = (0..job.size()).map(|_| Peer::default()).collect();
-        let chance = job.rank().0.into();
+        let (peers, chance) = ((0..job.size()).map(|_| Peer::default()).collect(), job.rank().0.into());
         Late { inner, peers, sends: Slab::new(), receives: Slab::new(), kept: Slab::new(), chance }
     }
 
@@ -66,8 +66,7 @@ impl<P: Path> Late<P> {
         let Some(number) = peer.waiting.front().copied() else { return };
         peer.begin_in = peer.begin_in.saturating_sub(1);
         if peer.begin_in == 0 {
-            // SAFETY: the send's bytes are readable until `advance` says done (`Path::begin`'s contract), and
-            // it has not begun inside.
+            // SAFETY: the send's bytes are readable until `advance` says done (`Path::begin`'s contract), and it has not begun inside.
             let stage = unsafe { self.inner.begin(rank, &self.sends[number].1) };
             self.sends[number].2 = stage;
             if stage != Started::Full {
@@ -82,15 +81,13 @@ impl<P: Path> Late<P> {
     unsafe fn advance_receive(&mut self, number: usize) -> Option<Result<()>> {
         let it = &mut self.receives[number];
         if let Some(ticket) = it.inner {
-            // SAFETY: the inner ticket is kept here until it is done, then dropped; its target, `content`,
-            // lives as long as this receive.
+            // SAFETY: the inner ticket is kept here until it is done, then dropped; its target, `content`, lives as long as this receive.
             it.outcome = unsafe { self.inner.advance(ticket)? };
             it.inner = None;
         }
         if let Some(piece) = it.content[it.position..].chunks(PIECE).next() {
             let from = Region::block(piece.as_ptr(), piece.len());
-            // SAFETY: `target` is writable for as many bytes as `content` has until this says done
-            // (`Path::deliver`'s contract); `content` is this path's own.
+            // SAFETY: `target` is writable until this says done (`Path::deliver`'s contract); `content` is this path's own.
             let copied = unsafe { copy_part(&from, 0, &it.target, it.position, piece.len()) };
             it.outcome = it.outcome.and(copied);
             it.position += piece.len();
@@ -102,12 +99,12 @@ impl<P: Path> Late<P> {
 impl<P: Path> Path for Late<P> {
     unsafe fn begin(&mut self, peer: WorldRank, message: &Outgoing) -> Started {
         self.push(peer);
-        if self.peers[peer.index()].waiting.len() == LOOKS as usize {
+        let waiting = &mut self.peers[peer.index()].waiting;
+        if waiting.len() == LOOKS as usize {
             return Started::Full;
         }
-        let number = self.sends.insert((peer, *message, Started::Full));
-        self.peers[peer.index()].waiting.push_back(number);
-        Started::Underway(Ticket(number))
+        waiting.push_back(self.sends.insert((peer, *message, Started::Full)));
+        Started::Underway(Ticket(waiting[waiting.len() - 1]))
     }
 
     unsafe fn advance(&mut self, ticket: Ticket) -> Option<Result<()>> {
@@ -118,8 +115,7 @@ impl<P: Path> Path for Late<P> {
         self.push(self.sends[ticket.0].0);
         match self.sends[ticket.0].2 {
             Started::Full => return None,
-            // SAFETY: the ticket is not void (this function's contract), and so the inner one is not. Sends
-            // do not fail.
+            // SAFETY: the ticket is not void (this function's contract), and so the inner one is not. Sends do not fail.
             Started::Underway(inner) => drop(unsafe { self.inner.advance(inner)? }),
             Started::Done => {}
         }
@@ -147,12 +143,10 @@ impl<P: Path> Path for Late<P> {
     unsafe fn relocate(&mut self, ticket: Ticket, copy: &mut dyn FnMut() -> Option<*const u8>) -> bool {
         let (_, message, stage) = &mut self.sends[ticket.0];
         match *stage {
-            Started::Full => copy().is_some_and(|copy| {
-                message.source = Region::block(copy, message.source.bytes());
-                true
-            }),
-            // SAFETY: the ticket is of a send and not void, and the copy stays until it is done (this
-            // function's contract).
+            Started::Full => {
+                copy().map(|copy| message.source = Region::block(copy, message.source.bytes())).is_some()
+            }
+            // SAFETY: the ticket is of a send and not void, and the copy stays until it is done (this function's contract).
             Started::Underway(inner) => unsafe { self.inner.relocate(inner, copy) },
             Started::Done => false,
         }
@@ -167,8 +161,7 @@ impl<P: Path> Path for Late<P> {
     }
 
     unsafe fn hold(&mut self, peer: WorldRank, arrival: &Arrival) -> Option<Held> {
-        // SAFETY: `arrival` is the peer's front message (this function's contract), as the inner path showed
-        // it.
+        // SAFETY: `arrival` is the peer's front message (this function's contract), as the inner path showed it.
         let held = unsafe { self.inner.hold(peer, arrival)? };
         self.peers[peer.index()].show_in = None;
         Some(Held::Kept(self.kept.insert((held, arrival.bytes))))
@@ -179,8 +172,7 @@ impl<P: Path> Path for Late<P> {
         let (held, bytes) = self.kept.remove(number);
         let mut content = alloc::vec![0u8; bytes.min(target.bytes())].into_boxed_slice();
         let whole = Region::block(content.as_mut_ptr(), content.len());
-        // SAFETY: `held` came from the inner `hold` for `peer` (this function's contract); `content` is new,
-        // takes the lesser of both lengths, and is kept until the inner delivery is done.
+        // SAFETY: `held` came from the inner `hold` for `peer` (this function's contract); `content` is new, takes the lesser of both lengths, and is kept.
         let inner = match unsafe { self.inner.deliver_held(peer, held, &whole)? } {
             Delivery::Cancelled => return Ok(Delivery::Cancelled),
             Delivery::Done => None,
@@ -192,8 +184,7 @@ impl<P: Path> Path for Late<P> {
 
     unsafe fn is_there(&mut self, peer: WorldRank, held: &Held, reserve: bool) -> bool {
         let Held::Kept(number) = held else { return false };
-        // SAFETY: the inner path's `hold` for `peer` gave it, and it has not been delivered (this function's
-        // contract).
+        // SAFETY: the inner path's `hold` for `peer` gave it, and it has not been delivered (this function's contract).
         unsafe { self.inner.is_there(peer, &self.kept[*number].0, reserve) }
     }
 
