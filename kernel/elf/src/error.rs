@@ -4,7 +4,8 @@ use core::fmt;
 
 use lwk_abi::address::{SEGMENT_LIMIT, SEGMENT_START};
 
-use crate::program::SEGMENTS_MAX;
+/// The most loadable segments a program may have. Linkers make four or five.
+pub const SEGMENTS_MAX: usize = 16;
 
 /// What a command line would say to get a program that runs here.
 const HOW_TO_LINK: &str = "link with -static or -static-pie";

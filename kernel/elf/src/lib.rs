@@ -13,5 +13,5 @@
 mod error;
 mod program;
 
-pub use error::{ElfError, FilePart};
-pub use program::{Program, SEGMENTS_MAX, Segment, parse};
+pub use error::{ElfError, FilePart, SEGMENTS_MAX};
+pub use program::{Program, Segment, parse};

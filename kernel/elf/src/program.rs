@@ -11,10 +11,7 @@ use lwk_abi::address::{PAGE_BYTES, PIE_START, SEGMENT_LIMIT, SEGMENT_START};
 use lwk_mm::Access;
 use lwk_mm::address::align_down;
 
-use crate::error::{ElfError, FilePart};
-
-/// The most loadable segments a program may have. Linkers make four or five.
-pub const SEGMENTS_MAX: usize = 16;
+use crate::error::{ElfError, FilePart, SEGMENTS_MAX};
 
 /// Bytes of a program header (System V ABI, figure 5-1).
 const HEADER_BYTES: u16 = 56;

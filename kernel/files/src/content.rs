@@ -4,7 +4,7 @@
 use lwk_abi::syscall::errno::{EFBIG, EINVAL, EIO};
 
 use crate::node::{Kind, Node, NodeId};
-use crate::pages::{PAGE_BYTES, get32, put32};
+use crate::page::{PAGE_BYTES, get32, put32};
 use crate::{Errno, Files, Page, Pages, Result};
 
 /// Numbers of pages that an index page holds, as a power of two.

@@ -22,6 +22,7 @@ mod folder;
 mod link;
 mod lock;
 mod node;
+mod page;
 mod pages;
 mod path;
 mod special;
@@ -30,9 +31,10 @@ mod strays;
 pub use folder::Entry;
 pub use link::NAMES_MAX;
 pub use lock::{LOCKS_MAX, Lock, LockKind};
-pub use node::{Kind, Node, NodeId};
-pub use pages::{PAGE_BYTES, Page, Pages, checksum};
-pub use path::{LINKS_MAX, NAME_MAX, Name, PATH_MAX, components};
+pub use node::{Kind, NAME_MAX, Node, NodeId};
+pub use page::{PAGE_BYTES, Page, Pages};
+pub use pages::checksum;
+pub use path::{LINKS_MAX, Name, PATH_MAX, components};
 pub use special::Special;
 
 /// Why an operation failed: a Linux error number, positive (`lwk_abi::syscall::errno`).

@@ -6,7 +6,7 @@
 use lwk_abi::syscall::errno::{EAGAIN, EIO, ENOLCK};
 
 use crate::node::{Node, NodeId};
-use crate::pages::{PAGE_BYTES, get32, get64, put32, put64};
+use crate::page::{PAGE_BYTES, get32, get64, put32, put64};
 use crate::{Errno, Files, Page, Pages, Result};
 
 /// Bytes of a lock in its page: first byte, first byte behind, owner, kind and whether it is exclusive.

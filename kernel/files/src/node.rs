@@ -3,8 +3,7 @@
 
 use lwk_abi::syscall::errno::EIO;
 
-use crate::pages::{PAGE_BYTES, get32, get64, put32, put64};
-use crate::path::NAME_MAX;
+use crate::page::{PAGE_BYTES, get32, get64, put32, put64};
 use crate::{Errno, Files, Pages, Result};
 
 /// Bytes of a node.
@@ -98,6 +97,9 @@ pub struct Node {
     pub(crate) order: u64,
     pub(crate) name_bytes: u8,
 }
+
+/// Most bytes of a name (Linux's `NAME_MAX`).
+pub const NAME_MAX: usize = 255;
 
 /// Offset of the name in a node.
 const AT_NAME: usize = 128;

@@ -2,11 +2,9 @@
 
 use lwk_abi::syscall::errno::{EEXIST, EINVAL, EIO, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR};
 
-use crate::node::{Kind, NodeId};
+use crate::node::{Kind, NAME_MAX, NodeId};
 use crate::{Errno, Files, Pages, Result};
 
-/// Most bytes of a name (Linux's `NAME_MAX`).
-pub const NAME_MAX: usize = 255;
 /// Most bytes of a path with its NUL (Linux's `PATH_MAX`).
 pub const PATH_MAX: usize = 4096;
 /// Most folders above a node; a damaged image may have a ring.

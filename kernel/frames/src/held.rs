@@ -5,7 +5,7 @@
 use bytemuck::Zeroable;
 
 use crate::frame::{HEAD_BYTES, JUMBO_BYTES};
-use crate::peer::PeerIndex;
+use crate::peer_index::PeerIndex;
 
 /// Places, of all peers together.
 pub const HELD_MAX: usize = 64;

@@ -35,6 +35,7 @@ mod messages;
 mod patience;
 pub mod pause;
 pub mod peer;
+pub mod peer_index;
 mod window;
 
 pub use count::{Counters, Dropped};

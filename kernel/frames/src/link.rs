@@ -16,7 +16,8 @@ use crate::count::Counters;
 use crate::frame::{FRAME_BYTES_MAX, HEAD_BYTES, NodeId};
 use crate::held::HeldFrames;
 use crate::messages::Messages;
-use crate::peer::{Peer, PeerIndex};
+use crate::peer::Peer;
+use crate::peer_index::PeerIndex;
 
 /// Most nodes of a job.
 pub const NODES_MAX: usize = 4096;

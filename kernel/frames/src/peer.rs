@@ -4,10 +4,8 @@ use bytemuck::Zeroable;
 
 use crate::held::{HeldFrames, HeldIndex};
 use crate::messages::MessageIndex;
+use crate::peer_index::PeerIndex;
 use crate::window::{WINDOW, Window};
-
-/// A peer's place in the table, plus one; 0 is none.
-pub type PeerIndex = u16;
 
 /// A peer node: made when its first frame comes or goes.
 #[derive(Clone, Copy, Debug, Zeroable)]

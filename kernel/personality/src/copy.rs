@@ -7,7 +7,8 @@ use lwk_files::NodeId;
 use crate::descriptors::Target;
 use crate::machine::{Machine, read_u64, write_words};
 use crate::process::Process;
-use crate::transfer::{BYTES_MAX, FileOffset, Source};
+use crate::source::{BYTES_MAX, Source};
+use crate::transfer::FileOffset;
 use crate::{Answer, Errno};
 
 /// Bytes that are copied at a time: they lie on the kernel's stack meanwhile.

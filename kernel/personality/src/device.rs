@@ -5,7 +5,7 @@ use lwk_files::Special;
 
 use crate::machine::{Machine, Stream};
 use crate::process::Process;
-use crate::transfer::Source;
+use crate::source::Source;
 use crate::{Answer, Errno, identity, proc_text};
 
 /// Zeros are handed out in pieces of this many bytes.

@@ -8,9 +8,15 @@ use lwk_abi::syscall::errno::{EINVAL, ENODEV, ENOSYS};
 use lwk_engine::{Counts, Order};
 use lwk_limic::Side;
 
+use crate::home::Home;
 use crate::limic_queues::{Met, copy_and_tell, describe, for_all, meet};
-use crate::machine::{Home, read_u64, write_words};
+use crate::machine::{read_u64, write_words};
 use crate::{Answer, Errno};
+
+/// Whether a call is one of these.
+pub fn is(number: u64) -> bool {
+    matches!(number, WORKERS | CHECK | COUNTS | FAULT | IWRITE | IREAD | ICOPY)
+}
 
 /// Answers one of the calls. Errors: as [`lwk_abi::engine`] says; `ENOSYS` for any other number.
 pub fn call<H: Home>(home: &H, number: u64, [at, way]: [u64; 2]) -> Answer {

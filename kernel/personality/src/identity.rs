@@ -5,7 +5,7 @@ use lwk_abi::syscall::arch_prctl;
 use lwk_abi::syscall::errno::{EINVAL, ENOSYS, EPERM, ESRCH};
 
 use crate::machine::{Clock, Machine, write_words};
-use crate::transfer::BYTES_MAX;
+use crate::source::BYTES_MAX;
 use crate::{Answer, Errno};
 
 /// The number that `getpid` and `gettid` tell: the rank plus one, since process numbers are positive and ranks start at 0.

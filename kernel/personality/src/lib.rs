@@ -3,7 +3,7 @@
 //!
 //! A rank is a process of one thread that is never interrupted: no fork, no threads, no signals but those it raises itself, no
 //! permissions. What there is behaves as on Linux. What a home knows and this crate does not (memory, time, console, where
-//! the files are kept, the network) comes through [`Machine`] and [`Home`]: what the two homes do apart is in `machine.rs`, and nowhere else. Calls
+//! the files are kept, the network) comes through [`Machine`] and [`Home`]: what the two homes do apart is in `machine.rs` and `home.rs`, and nowhere else. Calls
 //! that this crate does not know are answered `ENOSYS` and counted.
 //!
 //! What a call takes, answers and refuses is in its page of section 2 of Linux's manual; a docstring here says what is this system's own, or
@@ -18,6 +18,7 @@
 extern crate std;
 
 mod copy;
+mod descriptor;
 mod descriptors;
 mod device;
 mod engine;
@@ -26,6 +27,7 @@ mod file;
 mod folder;
 mod frame;
 mod futex;
+mod home;
 mod identity;
 mod limic;
 mod limic_queues;
@@ -37,10 +39,14 @@ mod machine;
 mod margay;
 mod memory;
 mod pipe;
+mod pipes;
 mod poll;
 mod proc_text;
 mod process;
+mod registers;
 mod signal;
+mod signals;
+mod source;
 mod stat;
 mod time;
 mod transfer;
@@ -48,15 +54,16 @@ mod volume;
 
 use lwk_failure::End;
 
-pub use frame::{FIXED_FLAGS, OWN_FLAGS, Registers};
+pub use frame::{FIXED_FLAGS, OWN_FLAGS};
+pub use home::Home;
 pub use limic::call as limic_call;
 pub use linux::call as linux_call;
 pub use lwk_files::Errno;
-pub use machine::{Clock, Facts, Home, Machine, Stream};
+pub use machine::{Clock, Facts, Machine, Stream};
 pub use margay::{Call, answer};
-pub use memory::AREAS_MAX;
-pub use process::Process;
-pub use signal::{Fatal, Information};
+pub use process::{AREAS_MAX, Process};
+pub use registers::Registers;
+pub use signals::{Fatal, Information};
 
 /// What a system call answers: the value that the manual says, 0 where it says none but success, or an error number.
 pub type Answer = Result<u64, Errno>;

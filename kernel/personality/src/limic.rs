@@ -5,8 +5,9 @@ use lwk_abi::address::{MAX_RANKS, remote, slot_of};
 use lwk_abi::limic::{Descriptor, RX_COMP, TX_COMP, TX_INIT};
 use lwk_abi::syscall::errno::{EFAULT, EINVAL};
 
-use crate::machine::{Home, read_u64, write_words};
-use crate::{Answer, Errno};
+use crate::home::Home;
+use crate::machine::{read_u64, write_words};
+use crate::{Answer, Errno, engine, limic_queues};
 
 /// Answers one of the calls, with a buffer's address and length and a descriptor's address. Errors: as [`lwk_abi::limic`] says; `ENOSYS` for any other number.
 pub fn call<H: Home>(home: &H, number: u64, arguments: [u64; 3]) -> Answer {
@@ -21,7 +22,8 @@ pub fn call<H: Home>(home: &H, number: u64, arguments: [u64; 3]) -> Answer {
             let (described, bytes) = described(home, bytes, descriptor)?;
             copy(home, described, buffer, bytes)
         }
-        _ => crate::limic_queues::call(home, number, arguments),
+        number if engine::is(number) => engine::call(home, number, [buffer, bytes]),
+        _ => limic_queues::call(home, number, arguments),
     }
 }
 

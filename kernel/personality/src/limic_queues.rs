@@ -8,11 +8,12 @@ use lwk_abi::limic::{
     BYTES, DONE, Envelope, FAILED, IF_AWAITED, IPROBE, IRECV, ISEND, LABEL, RELOCATE, Request, STATE, WAIT,
     WAITS, WITHDRAW,
 };
-use lwk_abi::syscall::errno::{EAGAIN, EINVAL, EIO};
+use lwk_abi::syscall::errno::{EAGAIN, EINVAL, EIO, ENOSYS};
 use lwk_limic::{Full, Pattern, Posted, Queues, Side};
 use lwk_words::{Words, finish};
 
-use crate::machine::{Home, read_u64, write_words};
+use crate::home::Home;
+use crate::machine::{read_u64, write_words};
 use crate::{Answer, Errno};
 
 /// Answers one of the calls. Errors: as [`lwk_abi::limic`] says; `ENOSYS` for any other number.
@@ -24,7 +25,7 @@ pub fn call<H: Home>(home: &H, number: u64, [request, second, third]: [u64; 3]) 
         IPROBE => probe(home, request),
         WITHDRAW => withdraw(home, request, second),
         RELOCATE => relocate(home, request, second, third),
-        _ => crate::engine::call(home, number, [request, second]),
+        _ => Err(Errno(ENOSYS)),
     }
 }
 

@@ -6,11 +6,8 @@ use lwk_abi::syscall::errno::{EFBIG, EINVAL, EPERM, ESRCH};
 
 use crate::identity::is_own;
 use crate::machine::{Machine, read_u64, write_words};
-use crate::process::Process;
+use crate::process::{Process, UNLIMITED};
 use crate::{Answer, Errno};
-
-/// What stands for no limit (`RLIM_INFINITY`).
-pub const UNLIMITED: u64 = u64::MAX;
 
 /// Linux's numbers of the resources that have limits here, and how many numbers there are.
 const FILE_BYTES: u32 = 1;

@@ -12,9 +12,10 @@ use lwk_abi::syscall::{
 };
 use lwk_failure::{End, Reason};
 
-use crate::machine::{Home, write_words};
+use crate::home::Home;
+use crate::machine::write_words;
 use crate::process::Process;
-use crate::signal::Fatal;
+use crate::signals::Fatal;
 use crate::{Answer, Ending, Errno, Outcome, Waiting, raw};
 
 /// A call, with its arguments as what they are.

@@ -12,9 +12,6 @@ use crate::machine::Machine;
 use crate::process::Process;
 use crate::{Answer, Errno};
 
-/// The most areas apart from each other that a rank can map; more is `ENOMEM`, as with Linux's `vm.max_map_count`.
-pub const AREAS_MAX: usize = 512;
-
 const REMAP_MAY_MOVE: u32 = 1;
 
 fn refused(problem: HeapError) -> Errno {

@@ -4,83 +4,15 @@
 
 use lwk_abi::syscall::errno::{EAGAIN, EDEADLK, EINVAL, ENFILE, EPIPE};
 use lwk_abi::syscall::open::{CLOSE_ON_EXEC, NON_BLOCKING, WRITE_ONLY};
-use lwk_files::NodeId;
 
 use crate::descriptors::Target;
 use crate::machine::{Clock, Machine};
+use crate::pipes::{ATOMIC_BYTES, CAPACITY, End, Pipe};
 use crate::process::Process;
-use crate::transfer::Source;
+use crate::source::Source;
 use crate::{Answer, Errno};
 
-/// Bytes that fit into a pipe, as on Linux (pipe(7)).
-pub const CAPACITY: u64 = 64 << 10;
-/// Writes of up to so many bytes are done as a whole or not at all (`PIPE_BUF`).
-const ATOMIC_BYTES: u64 = 4096;
-/// Most pipes of a rank.
-const PIPES_MAX: usize = 32;
-/// Linux's `O_NONBLOCK`, `O_DIRECT`: the second makes packets, which there are none of.
 const SIGPIPE: u32 = 13;
-
-/// The ends of a pipe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    Read,
-    Write,
-}
-
-/// A pipe; unused if neither end is open.
-#[derive(Clone, Copy, Debug)]
-struct Pipe {
-    content: NodeId,
-    /// Bytes that have ever been read and written.
-    read: u64,
-    written: u64,
-    /// Whether each end is open.
-    reader: bool,
-    writer: bool,
-}
-
-impl Pipe {
-    const UNUSED: Pipe = Pipe { content: NodeId::NONE, read: 0, written: 0, reader: false, writer: false };
-
-    fn bytes(&self) -> u64 {
-        self.written - self.read
-    }
-
-    fn room(&self) -> u64 {
-        CAPACITY - self.bytes()
-    }
-}
-
-/// The pipes of a rank, by the numbers that [`Target::Pipe`] names; 32 at most.
-#[derive(Debug)]
-pub struct Pipes([Pipe; PIPES_MAX]);
-
-impl Pipes {
-    pub(crate) fn none() -> Pipes {
-        Pipes([Pipe::UNUSED; PIPES_MAX])
-    }
-
-    fn get(&mut self, pipe: u8) -> Result<&mut Pipe, Errno> {
-        self.0.get_mut(pipe as usize).ok_or(Errno(EINVAL))
-    }
-
-    /// Whether an end can be used without waiting: there is something to read or nobody who could write, and the other way round.
-    pub(crate) fn is_ready(&self, pipe: u8, end: End) -> bool {
-        self.0.get(pipe as usize).is_some_and(|it| match end {
-            End::Read => it.bytes() > 0 || !it.writer,
-            End::Write => it.room() >= ATOMIC_BYTES || !it.reader,
-        })
-    }
-
-    /// Whether nobody holds the other end any more.
-    pub(crate) fn is_broken(&self, pipe: u8, end: End) -> bool {
-        self.0.get(pipe as usize).is_some_and(|it| match end {
-            End::Read => !it.writer,
-            End::Write => !it.reader,
-        })
-    }
-}
 
 /// The pieces of the ring that `bytes` bytes from place `from` of the stream take: where in the file, and how many.
 fn pieces(from: u64, bytes: u64) -> [(u64, u64); 2] {

@@ -6,7 +6,7 @@ use lwk_abi::syscall::errno::{EBADF, EDEADLK, EINVAL};
 
 use crate::descriptors::Target;
 use crate::machine::{Machine, read_u32, read_u64, write_words};
-use crate::pipe::End;
+use crate::pipes::End;
 use crate::process::Process;
 use crate::time::{read_timespec, read_timeval};
 use crate::{Errno, Waiting};

@@ -7,13 +7,15 @@ use lwk_mm::heap::Heap;
 use lwk_mm::layout::Layout;
 
 use crate::descriptors::Descriptors;
-use crate::limits::UNLIMITED;
 use crate::machine::Machine;
-use crate::memory::AREAS_MAX;
-use crate::pipe::Pipes;
-use crate::signal::Signals;
+use crate::pipes::Pipes;
+use crate::signals::Signals;
 use crate::{Answer, Errno};
 
+/// The most areas apart from each other that a rank can map; more is `ENOMEM`, as with Linux's `vm.max_map_count`.
+pub const AREAS_MAX: usize = 512;
+/// What stands for no limit (`RLIM_INFINITY`).
+pub(crate) const UNLIMITED: u64 = u64::MAX;
 /// Permission bits that new files lack unless the program says otherwise (Linux's usual `umask`).
 const UMASK: u16 = 0o022;
 

@@ -5,59 +5,15 @@ use lwk_abi::syscall::open::{APPEND, PATH_ONLY};
 use lwk_files::{Kind, NodeId};
 
 use crate::descriptors::{Description, Target};
-use crate::machine::{Clock, Machine, Stream, read_u64};
+use crate::machine::{Clock, Machine, read_u64};
 use crate::process::Process;
+use crate::source::{BYTES_MAX, Source};
 use crate::{Answer, Errno, device};
 
-/// Most bytes that one call moves (Linux's `MAX_RW_COUNT`).
-pub const BYTES_MAX: u64 = 0x7fff_f000;
 /// Most entries of a vector (Linux's `UIO_MAXIOV`).
 const ENTRIES_MAX: u64 = 1024;
 /// Bytes of an entry: base and length.
 const ENTRY_BYTES: u64 = 16;
-
-/// Bytes to be written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Source<'a> {
-    /// So many bytes of the program's, from this address.
-    Program(u64, u64),
-    /// Bytes of the system's own.
-    System(&'a [u8]),
-}
-
-impl Source<'_> {
-    /// How many bytes are still to be taken.
-    pub(crate) fn bytes(&self) -> u64 {
-        match self {
-            Source::Program(_, bytes) => *bytes,
-            Source::System(bytes) => bytes.len() as u64,
-        }
-    }
-
-    /// Copies the next bytes, and goes on behind them.
-    pub(crate) fn take<M: Machine>(&mut self, machine: &M, into: &mut [u8]) -> Result<(), Errno> {
-        match self {
-            Source::Program(address, bytes) => {
-                machine.read(*address, into)?;
-                *address += into.len() as u64;
-                *bytes = bytes.saturating_sub(into.len() as u64);
-            }
-            Source::System(bytes) => {
-                let (now, later) = bytes.split_at_checked(into.len()).ok_or(Errno(EFAULT))?;
-                into.copy_from_slice(now);
-                *bytes = later;
-            }
-        }
-        Ok(())
-    }
-
-    fn print<M: Machine>(&self, machine: &M, stream: Stream) -> Answer {
-        match *self {
-            Source::Program(address, bytes) => machine.print(stream, address, bytes),
-            Source::System(bytes) => machine.print_own(stream, bytes),
-        }
-    }
-}
 
 /// Where in a file a transfer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

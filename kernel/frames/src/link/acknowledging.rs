@@ -10,7 +10,8 @@ use crate::Upper;
 use crate::count::Dropped;
 use crate::frame::{ASKS, ECHO, Head, NodeId};
 use crate::messages::MessageIndex;
-use crate::peer::{Peer, PeerIndex};
+use crate::peer::Peer;
+use crate::peer_index::PeerIndex;
 use crate::window::WINDOW;
 
 /// How long an acknowledgement waits for data to go with, in microseconds: well below the least time after which a sender asks again.

@@ -12,7 +12,7 @@ use crate::Upper;
 use crate::bundle::{self, BUNDLE_BYTES_MAX, LENGTH_BYTES};
 use crate::frame::{ASKS, BUNDLE, DATA, FIRST, LAST};
 use crate::messages::MessageIndex;
-use crate::peer::PeerIndex;
+use crate::peer_index::PeerIndex;
 
 /// Set in the piece of a window's entry that is of so many messages, from the first one on.
 pub(super) const BUNDLED: u32 = 1 << 31;

@@ -7,7 +7,8 @@ use super::bundles::count_of;
 use crate::count::Dropped;
 use crate::frame::{self, HELLO, Head, NodeId};
 use crate::messages::{MessageIndex, Messages};
-use crate::peer::{Peer, PeerIndex};
+use crate::peer::Peer;
+use crate::peer_index::PeerIndex;
 use crate::{Sender, Upper};
 
 impl<T: Zeroable + Copy> Link<T> {

@@ -5,7 +5,8 @@ use bytemuck::Zeroable;
 use super::{Link, SILENCE_MAX_US};
 use crate::count::Dropped;
 use crate::frame::{self, BUNDLE, FIRST, HEAD_BYTES, Head, LAST, NodeId};
-use crate::peer::{Peer, PeerIndex};
+use crate::peer::Peer;
+use crate::peer_index::PeerIndex;
 use crate::window::WINDOW;
 use crate::{Sender, Upper, bundle};
 

@@ -7,7 +7,7 @@ use super::bundles::{BUNDLED, Load, count_of};
 use crate::Upper;
 use crate::frame::{self, ASKS, DATA, ECHO, FIRST, HEAD_BYTES, HELLO, Head, LAST, NodeId};
 use crate::messages::MessageIndex;
-use crate::peer::PeerIndex;
+use crate::peer_index::PeerIndex;
 
 impl<T: Zeroable + Copy> Link<T> {
     /// Sends what is lost again. False if the card has no room for all of it.
