@@ -40,6 +40,7 @@ pub mod scoreboard;
 mod screen_text;
 mod serial_line;
 mod shmem_names;
+mod sizes;
 mod slow_host;
 mod slurm;
 mod soak;

@@ -1,9 +1,9 @@
-//! `cargo lwk lint`: formatting, reasons of unsafe blocks, circles between files of the runtime, and clippy with warnings as errors, for the host crates and for what runs on a node.
+//! `cargo lwk lint`: formatting, reasons of unsafe blocks, circles between files, their lengths, and clippy with warnings as errors, for the host crates and for what runs on a node.
 
 use std::path::Path;
 use std::process::Command;
 
-use super::{circles, picture, safety, thresholds};
+use super::{circles, picture, safety, sizes, thresholds};
 use lwk::build::{KERNEL_TARGET, MPI_LIBRARY, USER_TARGET, guest_options, library_options};
 use lwk::failure::{Doing, Outcome};
 use lwk::packages;
@@ -46,12 +46,14 @@ pub fn run(tree: &Tree, verbose: bool) -> Outcome<i32> {
 /// Reads sources and pictures; whether something was found. Errors: a file cannot be read.
 fn texts(tree: &Tree) -> Outcome<bool> {
     let mut found = false;
+    let all = safety::sources(tree.root(), "")?;
     let runtime = safety::sources(tree.root(), "mpi-rt")?;
     let thresholds = thresholds::strays(tree.root(), &runtime)?;
     for (what, wrong) in [
         ("reasons of unsafe blocks", safety::empty_comments(tree.root())?),
         ("the table of thresholds", thresholds),
-        ("circles between files", circles::strays(tree.root(), &runtime)?),
+        ("circles between files", circles::strays(tree.root(), &all)?),
+        ("lengths of files and functions", sizes::strays(tree.root(), &all)?),
         ("the picture of the crates", picture::strays(tree.root())?),
     ] {
         wrong.iter().for_each(|line| show!("{line}"));

@@ -40,7 +40,7 @@ pub fn sources(root: &Path, folder: &str) -> Outcome<Vec<String>> {
         for entry in fs::read_dir(&at).doing(|| format!("list {}", at.display()))? {
             let entry = entry.doing(|| format!("list {}", at.display()))?;
             let path = folder.join(entry.file_name());
-            let skipped = OTHERS.iter().any(|name| path == Path::new(name));
+            let skipped = OTHERS.iter().any(|name| path.ends_with(name));
             // Links lead to folders that are listed by their own names.
             let kind = entry.file_type().doing(|| format!("look at {}", path.display()))?;
             if kind.is_dir() && !skipped {

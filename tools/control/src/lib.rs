@@ -8,9 +8,11 @@
 //! be left out, repeated or put elsewhere.
 #![forbid(unsafe_code)]
 
+mod broken;
 pub mod channel;
 mod key;
 pub mod message;
 
-pub use channel::{Broken, Receiver, Sender, accept, connect};
+pub use broken::Broken;
+pub use channel::{Receiver, Sender, accept, connect};
 pub use key::{Key, NoKey};

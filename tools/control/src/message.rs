@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::channel::Broken;
+use crate::broken::Broken;
 
 /// The bytes of a message.
 ///
