@@ -6,7 +6,7 @@
 //! | 12 | ethertype [`ETHERTYPE`], big-endian |
 //! | 14 | version, 1 |
 //! | 15 | 1: a queue on the way was full. The only byte that may change on the way, and not in the checksum |
-//! | 16 | flags: 1 asks who is there, 2 has data, 4 and 8 are the first and the last of a message, 16 tells of a mark received, 32 asks for an acknowledgement at once, 64 has several whole messages ([`crate::bundle`]) |
+//! | 16 | flags: 1 asks who is there, or whether the life that it names is, 2 has data, 4 and 8 are the first and the last of a message, 16 tells of a mark received, 32 asks for an acknowledgement at once, 64 has several whole messages ([`crate::bundle`]) |
 //! | 17 | 0 |
 //! | 18, 20 | source and destination node |
 //! | 22 | bytes of payload |
@@ -17,8 +17,8 @@
 //! | 56 | bit `i`: the frame `i + 1` after that one is here, too |
 //! | 60 | CRC-32C over bytes 12 to 14, 16 to 59 and the payload |
 
-use crate::bundle;
 use crate::count::Dropped;
+use crate::{bundle, checksum};
 
 /// IEEE's first ethertype for local experiments (IEEE 802, clause 9.2.3).
 pub const ETHERTYPE: u16 = 0x88b5;
@@ -132,6 +132,28 @@ pub fn parse(frame: &[u8], checksum: impl Fn(u32, &[u8]) -> u32) -> Result<(Head
     Ok((parsed, payload))
 }
 
+/// What a node that has nothing more to say answers to a frame that asks whether it is there, if it does: for idle peers, of which nothing else is kept.
+pub fn still_here(frame: &[u8]) -> Option<[u8; HEAD_BYTES]> {
+    let (asked, _) = parse(frame, checksum::append).ok()?;
+    let answer = Head {
+        marked: false,
+        flags: 0,
+        source: asked.destination,
+        destination: asked.source,
+        from: asked.to,
+        to: asked.from,
+        sequence: 0,
+        acknowledged: 0,
+        selective: 0,
+        ..asked
+    };
+    let mut head = answer.encode();
+    let sum = head_checksum(&head, checksum::append);
+    seal(&mut head, sum);
+    // A question to whichever life there is names none.
+    (asked.has(HELLO) && asked.to != 0).then_some(head)
+}
+
 /// Whether a head holds this checksum, which is of head and payload.
 pub(crate) fn is_intact(head: &[u8; HEAD_BYTES], checksum: u32) -> bool {
     word(head, AT_CHECKSUM) == checksum
@@ -195,7 +217,6 @@ fn long(head: &[u8; HEAD_BYTES], at: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checksum;
     use std::vec::Vec;
 
     fn data(payload: &[u8]) -> Vec<u8> {

@@ -18,6 +18,8 @@
 //! frame that names an earlier life of its target is answered with the present one. So both learn of a restart; what was under way is
 //! reported as failed ([`Upper::failed`]), and the streams begin anew. An old frame that is replayed names an old pair of epochs.
 //!
+//! A peer that is only waited for is asked now and then whether it is there, as long as somebody waits ([`Link::watch`]).
+//!
 //! Time is microseconds of any steady clock, given by the caller.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -40,7 +42,7 @@ mod window;
 
 pub use count::{Counters, Dropped};
 pub use frame::{FRAME_BYTES_MAX, HEAD_BYTES, JUMBO_BYTES, NodeId};
-pub use link::{ANSWER_US, Identity, Link, NODES_MAX, PEERS_MAX, Refused};
+pub use link::{ANSWER_US, ASK_US, Identity, Link, Lost, NODES_MAX, PEERS_MAX, QUESTIONS, Refused};
 pub use messages::MESSAGES_MAX;
 pub use patience::Patience;
 

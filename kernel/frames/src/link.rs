@@ -1,15 +1,18 @@
 //! The link: messages of this node to all others, and theirs to this one. What it does with a frame that comes is in `receiving`, with one that goes in
-//! `sending`; `acknowledging` is what each says of the other way, `lives` what becomes of streams when a node restarts or is gone.
+//! `sending`; `acknowledging` is what each says of the other way, `lives` what becomes of streams when a node restarts or is gone, `watching` how one that is waited for
+//! is missed.
 
 mod acknowledging;
 mod bundles;
 mod lives;
 mod receiving;
 mod sending;
+mod watching;
 
 use bytemuck::Zeroable;
 
 pub use acknowledging::ANSWER_US;
+pub use watching::{ASK_US, Lost, QUESTIONS};
 
 use crate::Upper;
 use crate::count::Counters;

@@ -37,6 +37,8 @@ pub struct Peer {
     pub(crate) owes_since: u64,
     /// When a frame of its came last.
     pub(crate) heard_at: u64,
+    /// When it was asked last whether it is there, while somebody waited.
+    pub(crate) asked_at: u64,
     /// Messages not yet sent as a whole, the first and the last, and those sent but not acknowledged.
     pub(crate) first: MessageIndex,
     pub(crate) last: MessageIndex,
@@ -44,7 +46,11 @@ pub struct Peer {
     pub(crate) pieces: u32,
     pub(crate) unanswered: u16,
     /// 1: its short messages are held back until an acknowledgement comes.
-    pub(crate) holds: u16,
+    pub(crate) holds: u8,
+    /// Questions since a frame of its came.
+    pub(crate) asked: u8,
+    /// 1: it has begun another life than the first that was known.
+    pub(crate) restarted: u8,
     pub(crate) held: [HeldIndex; WINDOW as usize],
     pub(crate) window: Window,
 }

@@ -4,6 +4,7 @@ use bytemuck::Zeroable;
 
 use super::Link;
 use super::bundles::count_of;
+use super::watching::is_restart;
 use crate::count::Dropped;
 use crate::frame::{self, HELLO, Head, NodeId};
 use crate::messages::{MessageIndex, Messages};
@@ -36,6 +37,8 @@ impl<T: Zeroable + Copy> Link<T> {
         }
         if peer.known == 0 {
             // The pair of epochs is new even if the peer's is not: this node's has changed since.
+            let restarted = peer.theirs != 0 && is_restart(peer.theirs, head.from);
+            peer.restarted |= u8::from(restarted);
             (peer.known, peer.theirs, peer.silent_since) = (1, head.from, now);
         } else if head.from > peer.theirs {
             self.begin_anew(at, head.from, upper);
@@ -80,6 +83,7 @@ impl<T: Zeroable + Copy> Link<T> {
     fn begin_anew(&mut self, at: PeerIndex, theirs: u64, upper: &mut impl Upper<T>) {
         self.break_off(at, upper);
         let peer = self.peer(at);
+        peer.restarted |= u8::from(is_restart(peer.theirs, theirs));
         (peer.theirs, peer.known) = (theirs, 1);
     }
 
@@ -105,6 +109,8 @@ impl<T: Zeroable + Copy> Link<T> {
             next_busy: peer.next_busy,
             ours: peer.ours,
             theirs: peer.theirs,
+            heard_at: peer.heard_at,
+            restarted: peer.restarted,
             ..Peer::zeroed()
         };
         *peer = kept;

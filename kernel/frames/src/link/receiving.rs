@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 
 use super::{Link, SILENCE_MAX_US};
 use crate::count::Dropped;
-use crate::frame::{self, BUNDLE, FIRST, HEAD_BYTES, Head, LAST, NodeId};
+use crate::frame::{self, BUNDLE, FIRST, HEAD_BYTES, HELLO, Head, LAST, NodeId};
 use crate::peer::Peer;
 use crate::peer_index::PeerIndex;
 use crate::window::WINDOW;
@@ -95,7 +95,11 @@ impl<T: Zeroable + Copy> Link<T> {
         self.take_acknowledgement(at, head, now, upper)?;
         self.counters.received += 1;
         let peer = self.peer(at);
-        peer.heard_at = now;
+        (peer.heard_at, peer.asked) = (now, 0);
+        if head.has(HELLO) {
+            // It asks whether this life is there, and any frame will tell.
+            (peer.owes, peer.urgent) = (peer.owes.max(1), 1);
+        }
         if head.marked {
             (peer.marked, peer.urgent) = (1, 1);
             self.counters.marked += 1;

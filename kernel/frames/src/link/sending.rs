@@ -160,7 +160,7 @@ impl<T: Zeroable + Copy> Link<T> {
             destination: NodeId(peer.node),
             job: self.job,
             from: peer.ours,
-            to: if flags & HELLO != 0 { 0 } else { peer.theirs },
+            to: if flags & HELLO != 0 && peer.known == 0 { 0 } else { peer.theirs },
             sequence,
             acknowledged: peer.expected,
             selective: peer.selective(),

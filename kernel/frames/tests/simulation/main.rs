@@ -2,6 +2,7 @@
 //! against a model: every message arrives once and in order, or its sender is told.
 
 mod timing;
+mod watching;
 mod world;
 
 use std::cmp::Reverse;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use bytemuck::allocation::zeroed_box;
 use fastrand::Rng;
-use lwk_frames::{Counters, HEAD_BYTES, Identity, Link, NodeId, Sender, Upper, checksum};
+use lwk_frames::{Counters, HEAD_BYTES, Identity, Link, Lost, NodeId, Sender, Upper, checksum};
 
 pub const JOB: u64 = 0x4d41_5247;
 
@@ -78,6 +78,8 @@ pub struct World {
     pub messages: Vec<Sent>,
     /// Nodes apart from all others.
     pub apart: Vec<bool>,
+    /// Frames from and to them.
+    pub cut: Vec<Vec<u8>>,
     /// When the bottleneck to each node is free again, and frames for which it had no room.
     pub free_at: Vec<u64>,
     pub overrun: u64,
@@ -191,7 +193,11 @@ impl Port<'_> {
             happens(weather.damaged),
             happens(weather.marked),
         );
-        if lost || world.apart[usize::from(self.node)] || world.apart[usize::from(to.0)] {
+        if world.apart[usize::from(self.node)] || world.apart[usize::from(to.0)] {
+            world.cut.push(frame);
+            return true;
+        }
+        if lost {
             return true;
         }
         if marked {
@@ -275,6 +281,7 @@ impl Simulation {
             placed_count: 0,
             messages: Vec::new(),
             apart: vec![false; usize::from(nodes)],
+            cut: Vec::new(),
             free_at: vec![0; usize::from(nodes)],
             overrun: 0,
             last: HashMap::new(),
@@ -296,6 +303,12 @@ impl Simulation {
     pub fn work(&mut self, node: u16) {
         let Node { link, incoming, .. } = &mut self.nodes[usize::from(node)];
         link.work(self.world.now, &mut Port { node, world: &mut self.world, incoming });
+    }
+
+    /// Somebody on a node waits.
+    pub fn watch(&mut self, node: u16) -> Option<Lost> {
+        let Node { link, incoming, .. } = &mut self.nodes[usize::from(node)];
+        link.watch(self.world.now, &mut Port { node, world: &mut self.world, incoming })
     }
 
     pub fn restart(&mut self, node: u16) {
@@ -330,7 +343,7 @@ impl Simulation {
         true
     }
 
-    fn receive(&mut self, node: u16, frame: &[u8]) {
+    pub fn receive(&mut self, node: u16, frame: &[u8]) {
         let Node { link, incoming, .. } = &mut self.nodes[usize::from(node)];
         let world = &mut self.world;
         if let Some((head, payload)) = frame.split_first_chunk::<HEAD_BYTES>()
