@@ -6,7 +6,9 @@ use crate::arch;
 use crate::errno::Errno;
 use core::ptr::NonNull;
 use lwk_abi::syscall::membarrier::{GLOBAL_EXPEDITED, REGISTER_GLOBAL_EXPEDITED};
-use lwk_abi::syscall::{CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, linux};
+use lwk_abi::syscall::{
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, linux,
+};
 use lwk_words::Told;
 
 /// Any system call by number: six arguments, the result as it comes, which [`Errno::check`] splits. For tests and for calls that have no
@@ -117,6 +119,12 @@ pub(crate) unsafe fn raw_of_home(number: u64, arguments: [u64; 4]) -> i64 {
         // SAFETY: it is what the home's job page says, and this function's contract.
         code => unsafe { arch::call_home(code, number, arguments) },
     }
+}
+
+/// Says that this rank waits ([`JOB_WAITS`]): does not return if a node of the job is lost.
+pub(crate) fn waits() {
+    // SAFETY: no memory is involved. The call has no error.
+    unsafe { raw(JOB_WAITS, [0; 6]) };
 }
 
 /// The process number of this rank: its node rank plus one.

@@ -6,11 +6,13 @@
 //!   where virtual cores take turns on one host thread, `pause` is what gives the turn away;
 //! * where ranks share a core, `sched_yield` every [`POLLS_PER_YIELD`] polls, since the awaited peer may need this very core; after fewer where it takes in
 //!   what other nodes send;
+//! * in a job of several nodes, a rank that waits for long says so twice a second ([`JOB_WAITS`]): its job ends if one of them is lost;
 //! * with `--wait mwait`, after [`POLLS_BEFORE_SLEEP`] polls, a sleep of a microsecond each.
 
 use lwk_abi::job_page::FLAG_WAIT_BY_TPAUSE;
+use lwk_abi::syscall::JOB_WAITS_NS;
 
-use crate::{arch, job, syscall};
+use crate::{arch, clock, job, syscall};
 
 /// Polls between two `pause` instructions in emulation. Measured as half a round trip of `smap-latency`, with a host thread for each
 /// of two virtual cores, and with four virtual cores taking turns: 1 poll 172 and 457 ns, 64 polls 106 to 131 and 595 ns, 1024
@@ -24,6 +26,10 @@ pub const POLLS_PER_LOOK: u32 = 2;
 /// Polls before a wait sleeps, where it may: what comes soon is seen as soon as without. Sleeps go by time, since a wait often looks at several words, and a
 /// processor watches one line.
 pub const POLLS_BEFORE_SLEEP: u32 = 256;
+
+/// Polls between two looks at the clock, powers of two, in a job of several nodes: a small part of the time after which a wait is long. Ranks that share cores take turns meanwhile.
+const POLLS_PER_CLOCK: u32 = 1 << 15;
+const POLLS_PER_CLOCK_SHARED: u32 = 1 << 8;
 
 /// Polls until the condition holds. Does not return before; a condition that never comes true is ended by the job's time limit.
 #[inline]
@@ -53,6 +59,8 @@ pub struct Poll {
     oversubscribed: bool,
     polls_per_yield: u32,
     sleeps_by: u32,
+    /// Ticks of the counter when this wait was first looked at, or has last been said; 0 before.
+    said_at: u64,
 }
 
 impl Poll {
@@ -63,13 +71,16 @@ impl Poll {
         let polls_per_pause = if job.is_emulated() { EMULATED_POLLS_PER_PAUSE } else { 1 };
         let polls_per_yield = if syscall::yield_looks() { POLLS_PER_LOOK } else { POLLS_PER_YIELD };
         let (oversubscribed, sleeps_by) = (job.is_oversubscribed(), job.sleeps_by());
-        Poll { polls: 0, polls_per_pause, oversubscribed, polls_per_yield, sleeps_by }
+        Poll { polls: 0, polls_per_pause, oversubscribed, polls_per_yield, sleeps_by, said_at: 0 }
     }
 
     /// Call after each poll that found nothing.
     #[inline]
     pub fn pause(&mut self) {
         self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(POLLS_PER_CLOCK_SHARED) {
+            self.say_so();
+        }
         if self.oversubscribed && self.polls.is_multiple_of(self.polls_per_yield) {
             syscall::sched_yield();
         } else if self.polls.is_multiple_of(self.polls_per_pause) {
@@ -78,6 +89,25 @@ impl Poll {
             } else {
                 arch::pause();
             }
+        }
+    }
+}
+
+impl Poll {
+    /// Says that this rank waits if somebody is to know and it is time to.
+    #[cold]
+    #[inline(never)]
+    fn say_so(&mut self) {
+        let looks = self.oversubscribed || self.polls.is_multiple_of(POLLS_PER_CLOCK);
+        if job().page().nodes <= 1 || !looks {
+            return;
+        }
+        let now = clock::ticks().max(1);
+        if self.said_at == 0 {
+            self.said_at = now;
+        } else if now.saturating_sub(self.said_at) >= clock::ns_to_ticks(JOB_WAITS_NS) {
+            self.said_at = now;
+            syscall::waits();
         }
     }
 }

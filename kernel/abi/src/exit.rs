@@ -7,6 +7,8 @@
 pub const USAGE: i32 = 2;
 /// Status if the kernel panicked, or the node died without a word.
 pub const KERNEL_PANIC: i32 = 70;
+/// Status if ranks wait and a node of their job is lost: as if its death had been seen.
+pub const NODE_LOST: i32 = KERNEL_PANIC;
 /// Status if the job ran into its time limit.
 pub const TIMEOUT: i32 = 124;
 /// Added to a signal's number when a rank dies of it, by a fault or raised by itself.

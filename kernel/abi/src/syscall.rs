@@ -261,6 +261,11 @@ pub const JOB_LEAVE: u64 = 0x1004;
 /// `job_end(status)`: ends the whole job on purpose, with `status` (0 to 255), whatever its ranks are doing; unless it is about to end by a failure
 /// already. Of a status other than 0 the report is one line, where [`JOB_ABORT`]'s has registers and a back trace. Does not return.
 pub const JOB_END: u64 = 0x1005;
+/// `job_waits() -> 0`: this rank has waited for [`JOB_WAITS_NS`], and has not said so for as long. The home asks nodes that have been silent whether they are there; if one is
+/// lost, the job ends with status [`NODE_LOST`](crate::exit::NODE_LOST), and the call does not return.
+pub const JOB_WAITS: u64 = 0x1006;
+/// How often a rank that waits makes that call, in nanoseconds.
+pub const JOB_WAITS_NS: u64 = 500_000_000;
 
 /// Portals 4 ([`crate::portals`]): what is not done in the program's own memory. `-ENOSYS` where a home has no network.
 pub mod portals {

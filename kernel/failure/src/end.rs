@@ -1,8 +1,8 @@
 //! How a rank ends its whole job: with which status, and what is said of it.
 
-use lwk_abi::exit::SIGNAL_BASE;
+use lwk_abi::exit::{NODE_LOST, SIGNAL_BASE};
 
-use crate::reason::Reason;
+use crate::reason::{LostNode, Reason};
 
 /// The end of a job by one of its ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,12 @@ impl End {
     pub const fn by_abort(status: u8) -> End {
         let status = if status == 0 { 1 } else { status as i32 };
         End { status, reason: Reason::Abort(status), traced: true }
+    }
+
+    /// Because it waits and a node of the job is lost.
+    #[must_use]
+    pub const fn by_lost_node(node: LostNode) -> End {
+        End { status: NODE_LOST, reason: Reason::LostNode(node), traced: false }
     }
 
     /// Because the program has asked for it on purpose, with a status other than 0 ([`lwk_abi::syscall::JOB_END`]).

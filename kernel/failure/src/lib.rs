@@ -18,6 +18,6 @@ mod trace;
 
 pub use end::End;
 pub use machine_check::MachineCheck;
-pub use reason::{Death, Fault, PageFault, Reason, signal_name};
+pub use reason::{Death, Fault, LostNode, PageFault, Reason, signal_name};
 pub use registers::{RegisterLine, Registers};
 pub use trace::{MAX_FRAMES, Position, back_trace};

@@ -68,6 +68,16 @@ pub struct PageFault {
     node_size: u32,
 }
 
+/// A node of the job that ranks of this one wait for in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostNode {
+    pub node: u32,
+    /// Time since something was heard of it, in microseconds.
+    pub silent_us: u64,
+    /// It has begun anew and knows nothing of the job so far.
+    pub restarted: bool,
+}
+
 /// What a rank died of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -89,6 +99,8 @@ pub enum Reason {
     Exit(i32),
     /// The rank exited with status 0 while its peers counted on it ([`lwk_abi::syscall::JOB_HOLD`]).
     Desertion,
+    /// A node of the job is lost while the rank waits ([`lwk_abi::syscall::JOB_WAITS`]).
+    LostNode(LostNode),
     /// The job's time limit passed; not a death by its own hand, but the report says where the rank was.
     Timeout,
 }
@@ -113,8 +125,20 @@ impl fmt::Display for Reason {
             Reason::Abort(status) => write!(f, "its call to abort with status {status}"),
             Reason::Exit(status) => write!(f, "its exit with status {status}"),
             Reason::Desertion => f.write_str("its exit before the runtime was finalized"),
+            Reason::LostNode(lost) => lost.fmt(f),
             Reason::Timeout => f.write_str("the time limit"),
         }
+    }
+}
+
+impl fmt::Display for LostNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LostNode { node, silent_us, restarted } = *self;
+        if restarted {
+            return write!(f, "node {node} is lost, it has begun anew");
+        }
+        let (seconds, tenths) = (silent_us / 1_000_000, silent_us / 100_000 % 10);
+        write!(f, "node {node} is lost, it has said nothing for {seconds}.{tenths} s")
     }
 }
 
@@ -216,6 +240,7 @@ impl fmt::Display for Death {
             Reason::Desertion => {
                 write!(f, "rank {rank} on core {core} exited without finalizing the message passing runtime")
             }
+            Reason::LostNode(lost) => write!(f, "rank {rank} on core {core} waits in vain: {lost}"),
             Reason::Timeout => write!(f, "rank {rank} on core {core} was here when the time limit passed"),
             _ => write!(f, "rank {rank} on core {core} died of {reason}"),
         }
@@ -286,6 +311,19 @@ mod tests {
         ] {
             assert_eq!(sentence(vector, code, address), format!("rank 1 on core 3 died of {text}"));
         }
+    }
+
+    #[test]
+    fn a_lost_node_is_named_with_the_time_since_it_spoke() {
+        let sentence = |restarted| {
+            let reason = Reason::LostNode(LostNode { node: 7, silent_us: 8_567_890, restarted });
+            format!("{}", Death { rank: 1, core: 3, reason })
+        };
+        assert_eq!(
+            sentence(false),
+            "rank 1 on core 3 waits in vain: node 7 is lost, it has said nothing for 8.5 s"
+        );
+        assert_eq!(sentence(true), "rank 1 on core 3 waits in vain: node 7 is lost, it has begun anew");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use lwk_abi::syscall::CoreCounters;
 use lwk_engine::Order;
+use lwk_failure::LostNode;
 use lwk_limic::Queues;
 
 use crate::machine::Machine;
@@ -35,6 +36,8 @@ pub trait Home: Machine {
     fn core_counters(&self) -> Option<CoreCounters>;
     /// Adds a record of the program's runtime to the exit report: printable ASCII.
     fn report(&self, text: &str);
+    /// Asks nodes that have been silent whether they are there, for a rank that waits ([`lwk_abi::syscall::JOB_WAITS`]); one that is lost.
+    fn lost_node(&self) -> Option<LostNode>;
     /// Answers one of Portals' calls ([`lwk_abi::syscall::portals`]); none if the node has no network.
     fn portals(&self, number: u64, arguments: [u64; 6]) -> Option<Answer>;
     /// Answers a call of Linux's on files that are not the node's but this machine's; none if it is no such call, or there are no such files.

@@ -7,8 +7,8 @@ use lwk_abi::exit::signal::SIGSEGV;
 use lwk_abi::limic;
 use lwk_abi::syscall::errno::{EINVAL, ENOSYS};
 use lwk_abi::syscall::{
-    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, REPORT_BYTES, linux,
-    portals,
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, REPORT_BYTES,
+    linux, portals,
 };
 use lwk_failure::{End, Reason};
 
@@ -35,6 +35,8 @@ pub enum Call {
     Hold { on: bool },
     /// [`lwk_abi::syscall::JOB_LEAVE`]: a user address.
     Leave { word: u64 },
+    /// [`lwk_abi::syscall::JOB_WAITS`]
+    Waits,
     /// [`lwk_abi::syscall::CORE_COUNTERS`]: a user address.
     CoreCounters { target: u64 },
     /// [`lwk_abi::syscall::REPORT`]: a user address.
@@ -61,6 +63,7 @@ impl Call {
             JOB_END => Call::EndJob { status },
             JOB_HOLD => Call::Hold { on: first != 0 },
             JOB_LEAVE => Call::Leave { word: first },
+            JOB_WAITS => Call::Waits,
             CORE_COUNTERS => Call::CoreCounters { target: first },
             REPORT => Call::Report { text: first, bytes: second },
             number if limic::RANGE.contains(&number) => {
@@ -86,6 +89,10 @@ pub fn answer<H: Home>(process: &mut Process, home: &H, call: Call) -> Outcome {
             Ok(0)
         }
         Call::Leave { word } => process.leave(home, word),
+        Call::Waits => match home.lost_node() {
+            Some(lost) => return Outcome::End(Ending::Failure(End::by_lost_node(lost))),
+            None => Ok(0),
+        },
         Call::CoreCounters { target } => core_counters(home, target),
         Call::Report { text, bytes } => report(home, text, bytes),
         Call::Portals { number, arguments } => home.portals(number, arguments).unwrap_or(Err(Errno(ENOSYS))),

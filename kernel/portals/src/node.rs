@@ -2,7 +2,7 @@
 
 use bytemuck::Zeroable;
 use lwk_abi::address::MAX_RANKS;
-use lwk_frames::{Counters, Identity, Link, NodeId, PEERS_MAX, pause};
+use lwk_frames::{Counters, Identity, Link, Lost, NodeId, PEERS_MAX, pause};
 
 use crate::events::{Counter, Queue};
 use crate::initiator::{Descriptor, Operation};
@@ -261,6 +261,13 @@ impl Node {
             self.pump(home);
             self.link.work(now, &mut Port { state: &mut self.state, home });
         }
+    }
+
+    /// As [`Node::work`], for a rank that waits: asks nodes that have been silent whether they are there ([`Link::watch`]), and gives one that is lost. All frames that have come
+    /// are to be received before.
+    pub fn watch<H: Memory + Nic>(&mut self, now: u64, home: &mut H) -> Option<Lost> {
+        self.work(now, home);
+        self.link.watch(now, &mut Port { state: &mut self.state, home })
     }
 
     /// When [`Node::work`] is to be called again if nothing comes before, on the caller's clock; nothing if nobody is waited for.

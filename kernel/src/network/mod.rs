@@ -15,6 +15,7 @@ mod region;
 use core::alloc::Layout;
 use core::sync::atomic::{Ordering, fence};
 
+use lwk_failure::LostNode;
 use lwk_frames::{Dropped, Identity, NodeId, Patience};
 use lwk_job::Inject;
 use lwk_portals::{Node, Ranks, Settings};
@@ -325,6 +326,19 @@ pub fn call(running: &Running, number: u64, arguments: [u64; 6]) -> Option<i64> 
     let answer = network.node.call(&mut home, rank.number() as u32, number, arguments, at);
     network.after_call(core, at);
     Some(answer)
+}
+
+/// Looks after the other nodes for a rank on `core` that waits: one that is lost.
+pub fn lost_node(core: &Core) -> Option<LostNode> {
+    let mut guard = NETWORK.lock();
+    let network = guard.as_mut().filter(|network| network.card.is_some())?;
+    // Answers may be here, and the core of the interrupt late.
+    network.serve();
+    let at = now();
+    let mut home = Home { card: network.card.as_mut(), below: &mut network.below };
+    let lost = network.node.watch(at, &mut home);
+    network.after_call(core, at);
+    lost.map(|it| LostNode { node: it.node.0.into(), silent_us: it.silent_us, restarted: it.restarted })
 }
 
 /// Calls `say` with the network's line of the exit report, if there is a network.

@@ -3,6 +3,7 @@
 use lwk_abi::console::REPORT;
 use lwk_abi::syscall::CoreCounters;
 use lwk_engine::{Counts, Order};
+use lwk_failure::LostNode;
 use lwk_files::Files;
 use lwk_limic::Queues;
 use lwk_mm::address::VirtAddr;
@@ -276,6 +277,10 @@ impl Home for NodeMachine<'_> {
 
     fn report(&self, text: &str) {
         console::record_text(REPORT, 0, format_args!("runtime-{text}"));
+    }
+
+    fn lost_node(&self) -> Option<LostNode> {
+        network::lost_node(self.core)
     }
 
     /// A node has no network yet: unknown calls are counted.

@@ -24,7 +24,7 @@ use lwk_boot_tests::random::Random;
 use lwk_boot_tests::scratch::{self, SCRATCH_BYTES};
 use lwk_user::abi::limic::{Descriptor, RX_COMP, TX_COMP, TX_INIT};
 use lwk_user::abi::syscall::{
-    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, linux::*,
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, linux::*,
 };
 use lwk_user::barrier::node_barrier;
 use lwk_user::smartmap::{Peer, Symmetric, peers};
@@ -429,7 +429,7 @@ const OTHERS: [u64; 115] = [
 ];
 
 /// What is called elsewhere here, or not at all.
-const NOT_UNKNOWN: [u64; 32] = [
+const NOT_UNKNOWN: [u64; 33] = [
     ARCH_PRCTL,
     BRK,
     CLOCK_GETTIME,
@@ -459,6 +459,7 @@ const NOT_UNKNOWN: [u64; 32] = [
     JOB_END,
     JOB_HOLD,
     JOB_LEAVE,
+    JOB_WAITS,
     CORE_COUNTERS,
     REPORT,
     FLOCK,

@@ -12,6 +12,7 @@ use lwk_abi::syscall::errno::{EFAULT, EINVAL, ENODEV, ENOMEM};
 use lwk_abi::syscall::membarrier::{GLOBAL_EXPEDITED, REGISTER_GLOBAL_EXPEDITED};
 use lwk_abi::syscall::{CoreCounters, arch_prctl};
 use lwk_engine::{Counts, Order};
+use lwk_failure::LostNode;
 use lwk_files::Files;
 use lwk_limic::Queues;
 use lwk_mm::Access;
@@ -359,6 +360,10 @@ impl Home for HostMachine {
         let mut report = Report::new();
         report.add(REPORT, 0, format_args!("runtime-{text}"));
         self.rank.send(&report);
+    }
+
+    fn lost_node(&self) -> Option<LostNode> {
+        self.rank.network?.lost_node()
     }
 
     fn portals(&self, number: u64, arguments: [u64; 6]) -> Option<Answer> {

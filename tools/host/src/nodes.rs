@@ -76,6 +76,11 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         boot_limit: Duration::ZERO,
         gated: false,
         trouble: options.trouble,
+        cut: &|| {
+            if let Some(switch) = &switch {
+                switch.cut(nodes as usize - 1);
+            }
+        },
         first: &|node| first_rank(node as u32, nodes, size),
     };
     let mut reports = vec![Report::default(); nodes as usize];
@@ -118,7 +123,8 @@ pub fn wires(options: &RunOptions) -> Outcome<(Arc<Wires>, Option<Switch>, Optio
         options.uplink.iter().map(|text| command::address("--uplink", text)).collect::<Outcome<_>>()?;
     let capture = command::capture(options.capture.as_ref())?;
     let with_idle = options.idle_peers.is_some();
-    if options.wire.is_none() && uplinks.is_empty() && capture.is_none() && !with_idle {
+    let cut = options.trouble == Some(Trouble::Cut);
+    if options.wire.is_none() && uplinks.is_empty() && capture.is_none() && !with_idle && !cut {
         return Ok((Wires::new(options.nodes).doing(what)?, None, None));
     }
     if options.trouble == Some(Trouble::Flood) {

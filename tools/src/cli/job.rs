@@ -274,6 +274,8 @@ pub enum Trouble {
     Storm,
     /// The last node's link goes down for a while when a rank of the first has printed a line.
     Unplug,
+    /// The switch cuts the last node off for good when a rank of the first has printed a line.
+    Cut,
 }
 
 /// Levels of kernel messages.

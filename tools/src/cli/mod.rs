@@ -19,7 +19,7 @@ Exit statuses:
   1..255    the first non-zero status of a rank
   128+N     a rank died of what is signal N on Linux (139: bad memory access)
   124       the time limit was reached
-  70        the kernel panicked, or the node died without a word
+  70        the kernel panicked, or a node died without a word or is lost
   69        the host lacks something: a missing tool, a failing build, a full disk
   2         wrong use, or bad input: no such program, not a static ELF file, ...";
 

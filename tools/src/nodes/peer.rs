@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytemuck::allocation::zeroed_box;
 use lwk_abi::portals::{self as abi, ANY, NONE, PRIORITY_LIST, entry, interface, operation};
 use lwk_abi::syscall::portals as call;
-use lwk_frames::{FRAME_BYTES_MAX, HEAD_BYTES, Identity, NodeId, checksum};
+use lwk_frames::{FRAME_BYTES_MAX, HEAD_BYTES, Identity, NodeId, checksum, frame};
 use lwk_portals::{HomeCounts, Memory, Nic, Node, Settings, Span};
 
 /// Memory of each rank, and where it begins.
@@ -22,6 +22,8 @@ pub const IDLE_MAX: u32 = 1_000;
 const TOGETHER: usize = 25;
 /// How long they wait for a frame before they look after time.
 const PATIENCE: Duration = Duration::from_millis(1);
+/// The same when all are connected: until they see that the job is over.
+const IDLE_PATIENCE: Duration = Duration::from_millis(100);
 
 /// As [`connect`]; what goes wrong is told, and who waits for the peers is ended by the job's time limit.
 pub fn connect_or_tell(station: &UnixDatagram, job: u64, running: u32, idle: u32, over: &AtomicBool) {
@@ -31,7 +33,7 @@ pub fn connect_or_tell(station: &UnixDatagram, job: u64, running: u32, idle: u32
 }
 
 /// Connects idle peers to the nodes below `running` of a job, some at a time: each puts something into the memory of the rank there, which may refuse it, and
-/// says nothing any more. Ends early when the job is over.
+/// says nothing any more but that it is there, when it is asked. Ends when the job is over.
 ///
 /// # Errors
 /// A call of Portals fails, or the wire.
@@ -66,15 +68,31 @@ pub fn connect(
             while let Some(frame) = next_frame(station) {
                 // A node's address ends with its number.
                 let node = u32::from(u16::from_be_bytes([frame[4], frame[5]]));
-                if let Some(frames) = come.get_mut(node.wrapping_sub(first) as usize) {
-                    frames.push(frame);
+                match come.get_mut(node.wrapping_sub(first) as usize) {
+                    Some(frames) => frames.push(frame),
+                    None => tell_still_here(station, &frame),
                 }
             }
             let now = now();
             peers.iter_mut().zip(&come).for_each(|(peer, frames)| peer.receive(frames, now));
         }
     }
+    station.set_read_timeout(Some(IDLE_PATIENCE)).map_err(|error| error.to_string())?;
+    // Relaxed: as above.
+    while !over.load(Ordering::Relaxed) {
+        if let Some(frame) = next_frame(station) {
+            tell_still_here(station, &frame);
+        }
+    }
     Ok(())
+}
+
+/// Answers for an idle peer that is asked whether it is there.
+fn tell_still_here(station: &UnixDatagram, frame: &[u8]) {
+    if let Some(answer) = frame::still_here(frame) {
+        // Whoever gets none asks again.
+        let _ = station.send(&answer);
+    }
 }
 
 /// The next frame of a station's, if one comes soon.

@@ -62,7 +62,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let pause = match options.trouble {
         Some(Trouble::Flood) => Some(FLOOD_PAUSE),
         Some(Trouble::Storm) => Some(Duration::ZERO),
-        Some(Trouble::Kill | Trouble::Unplug) | None => None,
+        Some(Trouble::Kill | Trouble::Unplug | Trouble::Cut) | None => None,
     };
     let beyond = options.idle_peers.map_or(0, |_| peer::IDLE_MAX);
     let with_more = pause.is_some() || options.idle_peers.is_some();
@@ -95,6 +95,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         boot_limit: BOOT_LIMIT,
         gated: true,
         trouble: options.trouble,
+        cut: &|| switch.cut(nodes as usize - 1),
         first: &|node| first_rank(node as u32, nodes, size),
     };
     let mut reports = vec![Report::default(); nodes as usize];

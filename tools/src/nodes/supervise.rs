@@ -68,6 +68,8 @@ pub struct Plan<'a> {
     pub gated: bool,
     /// What happens to the last node when a rank of the first has printed a line.
     pub trouble: Option<Trouble>,
+    /// Cuts the last node off, if there is a switch.
+    pub cut: &'a dyn Fn(),
     /// The first rank of a node.
     pub first: &'a dyn Fn(usize) -> u32,
 }
@@ -214,6 +216,7 @@ impl<M: Member> Supervision<'_, '_, M> {
                     self.last().link(false)?;
                     self.plug_at = Some(Instant::now() + UNPLUGGED);
                 }
+                Some(Trouble::Cut) => (self.plan.cut)(),
                 Some(Trouble::Flood | Trouble::Storm) | None => {}
             },
             _ => {}

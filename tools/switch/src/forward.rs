@@ -68,6 +68,11 @@ impl Forwarding {
         self.pinned.insert(address, port);
     }
 
+    /// Cuts a port off from all others for good.
+    pub fn cut(&mut self, port: usize) {
+        self.partitions.push(Partition { ports: vec![port], from: 0, until: u64::MAX });
+    }
+
     /// One port more.
     pub fn add_port(&mut self) {
         self.counts.push(Counts::default());

@@ -15,6 +15,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -54,6 +55,7 @@ pub struct Switch {
     /// Its end wakes the thread: of a stream, since datagram sockets do not tell of the other's end.
     end: Option<UnixStream>,
     thread: Option<JoinHandle<Seen>>,
+    cuts: Sender<usize>,
     address: Option<SocketAddr>,
 }
 
@@ -109,14 +111,21 @@ impl Switch {
         let mut forwarding = Forwarding::new(ports.all.len(), faults, partitions);
         (0..).zip(&setup.pinned).for_each(|(port, address)| forwarding.pin(*address, port));
         let (end, ended) = UnixStream::pair()?;
-        let running = Running { ports, forwarding, capture: setup.capture, began: Instant::now() };
+        let (cuts, to_cut) = channel();
+        let running = Running { ports, forwarding, capture: setup.capture, to_cut, began: Instant::now() };
         let thread = std::thread::Builder::new().name("switch".into()).spawn(move || running.run(&ended))?;
-        Ok((Switch { end: Some(end), thread: Some(thread), address }, theirs))
+        Ok((Switch { end: Some(end), thread: Some(thread), cuts, address }, theirs))
     }
 
     /// Where other machines reach it.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
+    }
+
+    /// Cuts a port off from all others for good: no frame gets through that comes to the switch after this call.
+    pub fn cut(&self, port: usize) {
+        // A switch that has ended forwards nothing.
+        let _ = self.cuts.send(port);
     }
 
     /// Ends the switch and tells what it has seen.
@@ -142,6 +151,7 @@ struct Running {
     ports: Ports,
     forwarding: Forwarding,
     capture: Option<Capture>,
+    to_cut: Receiver<usize>,
     began: Instant,
 }
 
@@ -181,6 +191,7 @@ impl Running {
             if !self.wait(ended)? {
                 return Ok(());
             }
+            self.to_cut.try_iter().for_each(|port| self.forwarding.cut(port));
             for port in 0..self.ports.all.len() {
                 let turn = if self.ports.all[port].ready { TURN } else { 0 };
                 for _ in 0..turn {

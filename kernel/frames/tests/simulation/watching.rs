@@ -107,6 +107,13 @@ fn nobody_is_asked_who_has_not_been_heard_of_nor_while_nobody_waits() {
     let questions = it.counters()[0].sent - before[0].sent;
     assert!((10..=20).contains(&questions), "{questions}");
     assert_eq!(it.counters()[1].sent - before[1].sent, questions);
+    // Nor one to which a message has failed before it was heard of.
+    assert!(it.send(0, 2, 100));
+    it.settle();
+    assert_eq!(it.world.messages.last().unwrap().fate, Fate::Failed);
+    it.world.cut.clear();
+    assert_eq!(wait(&mut it, ASK_US, 30_000_000), None);
+    assert!(it.world.cut.is_empty());
 }
 
 #[test]

@@ -6,6 +6,7 @@ use lwk_abi::address::{PAGE_BYTES, SEGMENT_START, SLOT_BYTES, slot_of};
 use lwk_abi::syscall::CoreCounters;
 use lwk_abi::syscall::errno::EFAULT;
 use lwk_engine::Order;
+use lwk_failure::LostNode;
 use lwk_files::{Errno, Files, PAGE_BYTES as FILE_PAGE_BYTES, Page, Pages};
 use lwk_limic::Queues;
 use lwk_mm::Access;
@@ -74,6 +75,7 @@ pub struct Node {
     /// What the program has entered with.
     pub registers: Cell<Registers>,
     pub counts: Cell<Option<CoreCounters>>,
+    pub lost: Cell<Option<LostNode>>,
     pub reports: RefCell<Vec<String>>,
     limic: RefCell<Vec<u64>>,
     pub workers: Cell<u32>,
@@ -108,6 +110,7 @@ impl Node {
             unsupported: RefCell::default(),
             registers: Cell::default(),
             counts: Cell::default(),
+            lost: Cell::default(),
             reports: RefCell::default(),
             limic: RefCell::new(vec![0; Queues::words_for(RANK + 1)]),
             workers: Cell::default(),
@@ -308,6 +311,10 @@ impl Home for Node {
 
     fn report(&self, text: &str) {
         self.reports.borrow_mut().push(text.into());
+    }
+
+    fn lost_node(&self) -> Option<LostNode> {
+        self.lost.get()
     }
 
     fn portals(&self, _number: u64, _arguments: [u64; 6]) -> Option<Answer> {

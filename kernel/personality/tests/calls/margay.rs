@@ -2,9 +2,9 @@
 
 use lwk_abi::syscall::errno::{EFAULT, EINVAL, ENOSYS};
 use lwk_abi::syscall::{
-    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, REPORT, linux, portals,
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, linux, portals,
 };
-use lwk_failure::{End, Reason};
+use lwk_failure::{End, LostNode, Reason};
 use lwk_personality::{Ending, Outcome};
 
 use crate::home::{NOWHERE, Program, error};
@@ -35,6 +35,16 @@ fn who_is_counted_on_does_not_just_exit() {
     assert_eq!(program.get(word, 8), [0; 8]);
     assert_eq!(program.once(linux::EXIT, &[0]), Outcome::End(Ending::Rank));
     assert_eq!(program.get(word, 8), [1, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn who_waits_for_a_node_that_is_lost_ends_the_job() {
+    let mut program = Program::new();
+    assert_eq!(program.call(JOB_WAITS, &[]), Ok(0));
+    let lost = LostNode { node: 3, silent_us: 8_600_000, restarted: false };
+    program.node.lost.set(Some(lost));
+    let Outcome::End(Ending::Failure(end)) = program.once(JOB_WAITS, &[]) else { panic!("it ends") };
+    assert_eq!((end.status, end.reason, end.traced), (70, Reason::LostNode(lost), false));
 }
 
 #[test]

@@ -17,6 +17,7 @@ use std::os::fd::RawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use lwk_failure::LostNode;
 use lwk_frames::{FRAME_BYTES_MAX, HEAD_BYTES, Identity, JUMBO_BYTES, NodeId};
 use lwk_job::Job;
 use lwk_mm::layout::Layout;
@@ -36,6 +37,8 @@ pub use wires::{Plug, Sockets, Wires};
 
 /// Frames that are taken in without giving the lock away.
 const BATCH: usize = 64;
+/// So many times as much at most before other nodes are looked after.
+const TURNS: usize = 64;
 
 /// Least payload that is put where it belongs at once, in bytes: a shorter one is copied in less time than another system call takes.
 const PLACED_MIN: usize = 8 << 10;
@@ -251,6 +254,20 @@ impl Network {
             self.set_timer(node.deadline(now), now);
             answer
         })
+    }
+
+    /// Looks after the other nodes for a rank that waits: one that is lost.
+    pub fn lost_node(&self) -> Option<LostNode> {
+        self.receives?;
+        let lost = self.with(|node, home| {
+            // Answers may be here, and the thread of the interrupt without a core; noise may be, too, and does not end.
+            let _ = (0..TURNS).find(|_| self.take_frames(node, home, BATCH) < BATCH);
+            let now = self.now();
+            let lost = node.watch(now, home);
+            self.set_timer(node.deadline(now), now);
+            lost
+        })?;
+        Some(LostNode { node: lost.node.0.into(), silent_us: lost.silent_us, restarted: lost.restarted })
     }
 
     /// Notes when something is due, if anything is, and has the timer wake the interrupt then, unless it will wake earlier anyway. The caller has the lock.

@@ -257,6 +257,7 @@ impl Launch<'_> {
             boot_limit: SET_UP,
             gated: true,
             trouble: None,
+            cut: &|| {},
             first: &|node| first_rank(node as u32, nodes, size),
         };
         let mut reports = vec![Report::default(); self.nodes.len()];
