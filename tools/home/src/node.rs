@@ -244,7 +244,7 @@ fn run(orders: &Orders<'_>, console: &mut File) -> Result<End, Failure> {
     let status = supervisor.watch(control.as_fd(), &ended, reports)?;
     let of_all = supervisor.has_ended_all();
     if job.report {
-        supervisor.exit_report(&setup, started_ns)?;
+        supervisor.exit_report(&setup, network, started_ns)?;
     }
     Ok(End { status, has_peers: job.network.is_some_and(|it| !it.is_loop()), of_all })
 }

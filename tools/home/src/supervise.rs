@@ -19,6 +19,7 @@ use nix::unistd::Pid;
 use crate::board::Board;
 use crate::console::{Lines, record};
 use crate::memory::killed_for_memory;
+use crate::network::Network;
 use crate::setup::Setup;
 
 /// The host tool's command, a byte on the node's standard input: the time limit has passed.
@@ -298,7 +299,7 @@ impl<'a> Supervisor<'a> {
 
     /// Writes the exit report, when all ranks have ended. `started_ns` is when the host tool began (`CLOCK_MONOTONIC`); the last rank to enter
     /// the program counts. Errors: the host tool is gone.
-    pub fn exit_report(&mut self, setup: &Setup, started_ns: u64) -> io::Result<()> {
+    pub fn exit_report(&mut self, setup: &Setup, network: &Network, started_ns: u64) -> io::Result<()> {
         // Relaxed, here and below: the ranks have been waited for.
         let entries = || (0..self.ranks.len()).map(|rank| self.board.rank(rank as u32));
         let huge: u64 = entries().map(|entry| entry.huge_bytes.load(Ordering::Relaxed)).sum();
@@ -319,6 +320,7 @@ impl<'a> Supervisor<'a> {
                 entry.syscalls.load(Ordering::Relaxed),
             ));
         }
+        texts.extend(network.report());
         let engine = self.board.engine.device.counts();
         texts.extend(engine.is_used().then(|| format!("{engine} device=model")));
         texts.extend(

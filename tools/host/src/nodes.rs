@@ -18,7 +18,7 @@ use lwk::nodes::peer;
 use lwk::nodes::supervise::{self, Plan, listen, supervise};
 use lwk::nodes::{Noise, addresses, first_rank, job_number, ranks_of, refuse};
 use lwk::report::Report;
-use lwk::run::job_of_nodes;
+use lwk::run::{ask_runtime, job_of_nodes};
 use lwk::switch::{Setup, Switch, command};
 use lwk::symbols::Symbols;
 use lwk::tree::Tree;
@@ -39,6 +39,8 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     }
     let mut job = job_of_nodes(&options.job)?;
     job.log = options.log.map(|level| level.of_job());
+    job.report = options.report;
+    ask_runtime(&mut job, options);
     let given = files::image(&options.job, None)?;
     let named = Named::find(tree, &options.job.app)?;
     let builder = Builder::new(tree, options.built, options.verbose)?;
@@ -105,8 +107,17 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         let _ = reader.join();
     }
     printer.finish().doing(|| "write the job's output".into())?;
+    let seen = switch.map(Switch::stop);
+    if options.report {
+        for (node, report) in reports.iter().enumerate() {
+            lwk::tell::error(format_args!("node {node}\n{}", report.table()));
+            if let Some(port) = seen.as_ref().and_then(|seen| seen.ports.get(node)) {
+                lwk::tell::error(format_args!("switch port={node} {port}\n"));
+            }
+        }
+    }
     let status = ended?;
-    switch.map_or(Ok(()), |switch| command::check_capture(&switch.stop()))?;
+    seen.map_or(Ok(()), |seen| command::check_capture(&seen))?;
     Ok(status)
 }
 

@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lwk_failure::LostNode;
-use lwk_frames::{FRAME_BYTES_MAX, HEAD_BYTES, Identity, JUMBO_BYTES, NodeId};
+use lwk_frames::{Dropped, FRAME_BYTES_MAX, HEAD_BYTES, Identity, JUMBO_BYTES, NodeId};
 use lwk_job::Job;
 use lwk_mm::layout::Layout;
 use lwk_portals::{HomeCounts, Node, Ranks, Settings};
@@ -253,6 +253,39 @@ impl Network {
             let answer = node.call(home, rank, number, arguments, now);
             self.set_timer(node.deadline(now), now);
             answer
+        })
+    }
+
+    /// What the network has done, as a record of the exit report; nothing if it has done nothing. The keys are those of the kernel's.
+    pub fn report(&self) -> Option<String> {
+        self.with(|node, home| {
+            let (portals, link) = node.counts();
+            let below = &home.counts;
+            (self.receives.is_some() || portals.sent > 0).then(|| {
+                format!(
+                    "network region_bytes={} messages_sent={} messages_arrived={} malformed={} payload_bytes={} written_bytes={} \
+                     frames_sent={} frames_received={} retransmitted={} timeouts={} dropped={} damaged={} foreign={} kept={} \
+                     interrupts={} timer={} acknowledgements={} bundled={}",
+                    size_of::<Shared>(),
+                    portals.sent,
+                    portals.arrived,
+                    portals.malformed,
+                    portals.bytes,
+                    below.written,
+                    below.frames_sent,
+                    below.frames_received,
+                    link.retransmitted,
+                    link.timeouts,
+                    link.all_dropped(),
+                    link.dropped(Dropped::Checksum),
+                    link.dropped(Dropped::Foreign),
+                    link.held,
+                    below.interrupts,
+                    below.timer,
+                    link.answers,
+                    link.bundled,
+                )
+            })
         })
     }
 
