@@ -661,6 +661,34 @@ fn an_operation_on_a_dead_node_fails_within_ten_seconds() {
     }
 }
 
+/// What is under way to a node that begins anew fails by an event, whether its earlier life had it or not; and whoever waits there learns of it.
+#[test]
+fn an_operation_on_a_node_that_restarts_fails_within_ten_seconds() {
+    for sent_before in [false, true] {
+        let mut it = Pair::new(Place::TwoNodes, MATCHING, 0);
+        it.append(&entry(it.memory, BYTES, option::OP_PUT | option::OP_GET), PRIORITY_LIST);
+        let warm = it.put(0, 8);
+        it.send(&warm);
+        it.sent();
+        assert_eq!(it.it.watch(0), None);
+        let get = abi::Operation { table: 3, ..operation(kind::GET, NONE, it.put, 8, 1) };
+        assert_eq!(it.it.operate(0, it.from, &get), Ok(0));
+        if sent_before {
+            let frames = std::mem::take(&mut it.it.world.wires[1]);
+            let now = it.it.world.now;
+            for frame in frames {
+                it.it.nodes[1].receive(&frame, now, &mut Home { world: &mut it.it.world, node: 1 });
+            }
+        }
+        it.it.restart(1);
+        let since = it.it.world.now;
+        it.it.settle_until(since + 10_000_000);
+        assert_eq!(kinds(&it.sent()), [(event::REPLY, failure::UNDELIVERABLE)], "{sent_before}");
+        let lost = it.it.watch(0).expect("the node that was there is not any more");
+        assert!(lost.node.0 == 1 && lost.restarted, "{lost:?}");
+    }
+}
+
 #[test]
 fn a_node_cannot_speak_for_the_ranks_of_another() {
     use lwk_frames::{Sender, Upper};

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use fastrand::Rng;
-use lwk_frames::{Dropped, FRAME_BYTES_MAX, HEAD_BYTES, checksum};
+use lwk_frames::{Dropped, FRAME_BYTES_MAX, HEAD_BYTES, MESSAGES_MAX, checksum};
 use world::{Fate, Node, Port, Simulation, Weather};
 
 fn weather(rng: &mut Rng) -> Weather {
@@ -186,6 +186,38 @@ fn a_peer_that_falls_silent_in_the_middle_is_given_up() {
     it.settle();
     assert_eq!(it.world.messages[0].fate, Fate::Failed);
     assert!(it.world.now - since < 10_000_000);
+}
+
+/// A peer that answers and has never room for a message, as one whose memory is full: its sender is told, and room that comes late is used again.
+#[test]
+fn a_peer_that_never_takes_a_message_in_is_given_up_within_ten_seconds() {
+    let mut it = Simulation::new(2, 2, 1514, Weather::default());
+    it.world.troubled = true;
+    assert!(it.send(0, 1, 100));
+    it.settle();
+    let began = it.world.now;
+    it.world.weather.crowded = 1000;
+    assert!(it.send(0, 1, 5_000));
+    it.settle();
+    assert_eq!(it.world.messages[1].fate, Fate::Failed);
+    assert!(it.world.now - began < 10_000_000, "{} us", it.world.now - began);
+    assert!(it.counters()[1].dropped(Dropped::NoRoom) > 0);
+    it.world.weather.crowded = 0;
+    assert!(it.send(0, 1, 5_000) && it.send(0, 1, 5_000));
+    it.settle();
+    assert_eq!(it.world.messages[3].fate, Fate::Completed);
+}
+
+/// More messages than there is room for are refused at once; those that were taken arrive.
+#[test]
+fn messages_beyond_the_room_for_them_are_refused() {
+    let mut it = Simulation::new(2, 2, 1514, Weather::default());
+    let taken = (0..2 * MESSAGES_MAX).take_while(|_| it.send(0, 1, 8)).count();
+    assert_eq!(taken, MESSAGES_MAX);
+    it.settle();
+    assert!(it.send(0, 1, 8));
+    it.settle();
+    assert!(it.world.messages.iter().all(|sent| sent.fate == Fate::Completed));
 }
 
 #[test]

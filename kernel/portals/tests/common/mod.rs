@@ -156,6 +156,22 @@ impl Cluster {
         }
     }
 
+    /// A node begins anew, with nothing of what it was.
+    pub fn restart(&mut self, node: u16) {
+        let nodes = self.nodes.len() as u16;
+        let identity = Identity { node: NodeId(node), nodes, job: JOB, epoch: 1_000_000, frame_bytes: 1514 };
+        let mut it: Box<Node> = zeroed_box();
+        it.start(&Settings { identity, size: u32::from(nodes) * self.per_node, loops: false });
+        self.nodes[usize::from(node)] = it;
+        self.world.wires[usize::from(node)].clear();
+    }
+
+    /// A rank of a node waits: the node that is lost then.
+    pub fn watch(&mut self, node: usize) -> Option<lwk_frames::Lost> {
+        let now = self.world.now;
+        self.nodes[node].watch(now, &mut Home { world: &mut self.world, node })
+    }
+
     /// A call of a rank of the job.
     pub fn call(&mut self, rank: u32, number: u64, arguments: [u64; 6]) -> Result<u32, u32> {
         let node = (rank / self.per_node) as usize;
