@@ -100,7 +100,9 @@ fn run(active: bool, peer: u32, milliseconds: Option<u64>) -> Result<()> {
     } else {
         let (before, began) = (counters().syscalls, Instant::now());
         match milliseconds {
-            None => drop(done.wait(2)),
+            None => {
+                done.wait(2);
+            }
             Some(_) => {
                 while done.get().0 < 2 {
                     give_way();

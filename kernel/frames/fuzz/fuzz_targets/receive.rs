@@ -98,6 +98,13 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
                 }
             }
             link.work(now, &mut port);
+            if length & 8 != 0 {
+                // Somebody waits.
+                let _ = link.watch(now, &mut port);
+            }
+            if let Some(answer) = frame::still_here(&sealed) {
+                link.receive(&answer, now, &mut port);
+            }
             assert!(link.deadline(now).is_none_or(|deadline| deadline >= now));
         }
     });
