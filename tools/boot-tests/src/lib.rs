@@ -165,7 +165,7 @@ fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         name: "bench-figures-draws-what-other-sources-measure".into(),
         alone: false,
         on_host: true,
-        sources: Vec::new(),
+        sources: lwk_bench::figures::sources(),
         needs: Needs::Any,
         run: Box::new(lwk_bench::figures::check),
     });

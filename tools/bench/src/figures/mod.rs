@@ -22,7 +22,7 @@ mod smartmap;
 mod sources;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use list::{DOCUMENTS, Document, Drawn, Missing, heading};
 use lwk::accel::{Accelerator, Choice};
@@ -109,6 +109,14 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
 
 /// Figures of a source of measurements each, such as need nothing but the benchmarks, on any machine.
 const CHECKED: [&str; 5] = ["2.1", "3.9", "4.4", "table-2.1", "table-5.3"];
+
+/// Sources, relative to the tree, of the programs in C that [`check`] runs.
+#[must_use]
+pub fn sources() -> Vec<PathBuf> {
+    let drawn: Vec<&Drawn> =
+        DOCUMENTS[0].drawn().filter(|figure| CHECKED.contains(&figure.number)).collect();
+    programs(&drawn).into_iter().map(|name| Path::new("apps/c").join(name).with_extension("c")).collect()
+}
 
 /// Measures and draws some figures quickly, in the host home.
 ///
@@ -296,6 +304,12 @@ mod tests {
         assert!(line.contains("6.8") && !line.contains('\n'), "{line}");
         let line = named("007").unwrap_err().message;
         assert!(line.contains("000") && line.contains("001"), "{line}");
+    }
+
+    #[test]
+    fn what_is_checked_names_its_sources() {
+        assert_eq!(sources(), ["cg", "heat", "is", "md"].map(|name| PathBuf::from(format!("apps/c/{name}.c"))));
+        assert!(CHECKED.iter().all(|number| named("000").unwrap().drawn().any(|it| it.number == *number)));
     }
 
     #[test]
