@@ -148,6 +148,18 @@ const OPEN_MPI_SHARED: &[Way] = &[
         ],
     },
 ];
+const OPEN_MPI_SHMEM_SHARED: &[Way] = &[
+    Way { name: "default", words: SHARED_WORDS, variables: &[("OMPI_MCA_osc", "^rdma")] },
+    Way {
+        name: "best",
+        words: SHARED_WORDS,
+        variables: &[
+            ("OMPI_MCA_osc", "^rdma"),
+            ("UCX_TLS", "sm,self"),
+            ("OMPI_MCA_mpi_yield_when_idle", "1"),
+        ],
+    },
+];
 const INTEL_SHARED: &[Way] = &[
     INTEL[0],
     Way {
@@ -223,6 +235,11 @@ pub fn ways_of_ranks(version: &str, ranks: u32) -> &'static [Way] {
         ways if std::ptr::eq(ways, INTEL) => INTEL_SHARED,
         ways => ways,
     }
+}
+
+/// Ways of Open MPI's OpenSHMEM for so many ranks on two cores.
+pub fn shmem_ways_of_ranks(ranks: u32) -> &'static [Way] {
+    if ranks <= crate::peers::RANKS { OPEN_MPI_SHMEM } else { OPEN_MPI_SHMEM_SHARED }
 }
 
 /// Ways of a starter that says this of its version; of an unknown one, only `-n`.

@@ -153,6 +153,11 @@ impl Setting {
         Self { name: format!("{name} {}", way.name), starts: programs.iter().map(start).collect() }
     }
 
+    /// The same with the first program alone.
+    pub fn of_first(&self) -> Self {
+        Self { name: self.name.clone(), starts: self.starts.iter().take(1).cloned().collect() }
+    }
+
     /// Runs everything once, each command within `limit`; failures are in the [`Run`].
     pub fn run(&self, folder: &RunFolder, arguments: &[String], limit: Duration) -> Run {
         let runs = self.starts.iter().map(|start| start.run(folder, arguments, limit));

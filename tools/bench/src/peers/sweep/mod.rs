@@ -1,4 +1,4 @@
-//! `cargo lwk bench peers --sweep`: the whole curve. Every operation of `apps/c/bench/sweep.c` by sizes, on two ranks and on more ranks than cores, under
+//! `cargo lwk bench peers --sweep`: the whole curve. Every operation of `apps/c/bench/sweep.c` and `sweep-shmem.c` by sizes, on two ranks and on more ranks than cores, under
 //! the same MPIs in the same way as the comparison of single figures.
 
 mod curves;
@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 
 use crate::cli::BenchPeersOptions;
 use crate::peers::install;
-use crate::peers::peer::{self, Measured, Peer};
+use crate::peers::peer::{self, Measured, Peer, Way};
 use crate::peers::samples::{Run, Samples};
 use crate::peers::start::{self, Measuring, Setting, Shape};
 use crate::peers::sweep::curves::Section;
-use crate::peers::sweep::operations::{OPERATIONS, START_END};
+use crate::peers::sweep::operations::START_END;
 use crate::peers::{BEHIND, RANKS};
 use lwk::build::{self, Builder};
 use lwk::cc;
@@ -27,8 +27,9 @@ use lwk::progress::Step;
 use lwk::subcommand::Lwk;
 use lwk::tree::{RunFolder, Tree};
 
-/// The program that all run.
-const SOURCE: &str = "apps/c/bench/sweep.c";
+/// The programs that all run: MPI's, and OpenSHMEM's.
+const MPI: &str = "apps/c/bench/sweep.c";
+const SHMEM: &str = "apps/c/bench/sweep-shmem.c";
 /// What the JSON says it is; another number when its form changes.
 const SCHEMA: &str = "margay-bench-sweep-1";
 /// Ranks beside two, if nothing else is asked for.
@@ -38,11 +39,11 @@ const SHOWN: usize = 40;
 /// Measures all and writes table, JSON and page. Status 0; with `--strict` 1 if Margay is behind at some point, or nothing could be compared.
 pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     if let Some(unknown) =
-        options.figures.iter().find(|word| !OPERATIONS.iter().any(|it| it.starts_with(word.as_str())))
+        options.figures.iter().find(|word| !operations::all().any(|it| it.starts_with(word.as_str())))
     {
         return Err(Failure::usage(format!(
             "no operation begins with {unknown}; there are {}",
-            OPERATIONS.join(", ")
+            operations::all().collect::<Vec<_>>().join(", ")
         )));
     }
     let peers = peer::chosen(&options.peers, &options.only)?;
@@ -55,14 +56,15 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     if !options.built {
         let builder = Builder::new(tree, false, options.verbose)?;
         builder.programs(&[build::MPI_APPS])?;
-        cc::build_programs(tree, &builder, &[&PathBuf::from(SOURCE)].into())?;
+        let sources = wanted(options).map(PathBuf::from);
+        cc::build_programs(tree, &builder, &sources.collect::<Vec<_>>().iter().collect())?;
     }
     let folder = RunFolder::new(tree)?;
     let lwk = Lwk::new(tree)?;
     let mut ready = Vec::new();
     let mut absent = Vec::new();
-    for peer in peers.iter().filter(|peer| peer.program == Measured::Mpi) {
-        match prepare(tree, peer, options, &folder) {
+    for (peer, source) in peers.iter().filter_map(|peer| Some((peer, source(peer, options)?))) {
+        match prepare(tree, peer, source, options, &folder) {
             Ok(it) => ready.push(it),
             Err(failure) => absent.push((peer.name.clone(), failure.message)),
         }
@@ -78,7 +80,7 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     for ranks in ranks {
         let samples = measure(tree, &lwk, &ready, ranks, options, &folder)?;
         has_failed |= samples.runs(0).iter().any(|run| matches!(run, Run::Failed(_)));
-        let found = Section::all_of(&samples, ranks, &OPERATIONS);
+        let found = Section::all_of(&samples, ranks, &operations::all().collect::<Vec<_>>());
         documents.push(document(ranks, &samples, &found));
         samples
             .failures()
@@ -87,7 +89,7 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     }
     sections.iter().for_each(|section| print(section, options.colour()));
     let versions: Vec<Value> =
-        ready.iter().map(|it| json!({ "name": it.name, "version": it.found.version })).collect();
+        ready.iter().map(|it| json!({ "name": it.peer.name, "version": it.found.version })).collect();
     let all = json!({ "schema": SCHEMA, "rounds": options.rounds, "quick": options.quick, "versions": versions, "sections": documents });
     fs::write(&json, format!("{all:#}\n")).doing(|| format!("write {}", json.display()))?;
     fs::write(&html, page::page(&sections, &absent)?).doing(|| format!("write {}", html.display()))?;
@@ -105,24 +107,55 @@ pub fn run(tree: &Tree, options: &BenchPeersOptions) -> Outcome<i32> {
     Ok(if options.strict && is_behind { BEHIND } else { 0 })
 }
 
+/// The programs that have operations that are asked for.
+fn wanted(options: &BenchPeersOptions) -> impl Iterator<Item = &'static str> {
+    let both = [(MPI, &operations::MPI[..]), (SHMEM, &operations::SHMEM[..])];
+    both.into_iter().filter(|(_, its)| operations::is_wanted(its, &options.figures)).map(|(source, _)| source)
+}
+
+/// The program by which a peer is measured; none if it has nothing that is asked for.
+fn source(peer: &Peer, options: &BenchPeersOptions) -> Option<&'static str> {
+    let its = if peer.program == Measured::Mpi { MPI } else { SHMEM };
+    wanted(options).find(|source| *source == its)
+}
+
 /// A peer that is there, and its program.
 struct Ready {
-    name: String,
+    peer: Peer,
     found: install::Found,
     program: PathBuf,
 }
 
-fn prepare(tree: &Tree, peer: &Peer, options: &BenchPeersOptions, folder: &RunFolder) -> Outcome<Ready> {
+impl Ready {
+    /// How it is started with so many ranks.
+    fn ways(&self, ranks: u32) -> &'static [Way] {
+        match self.peer.program {
+            Measured::Mpi => peer::ways_of_ranks(&self.found.version, ranks),
+            Measured::Shmem(_) => peer::shmem_ways_of_ranks(ranks),
+        }
+    }
+}
+
+fn prepare(
+    tree: &Tree,
+    peer: &Peer,
+    source: &str,
+    options: &BenchPeersOptions,
+    folder: &RunFolder,
+) -> Outcome<Ready> {
     let found = install::find(tree, peer, folder, options.verbose)?;
     let program = folder.file(&format!("sweep-{}", peer.name));
     let mut command = found.compiler();
-    command.args(["-std=gnu11", "-O2", "-o"]).arg(&program).arg(tree.root().join(SOURCE));
+    command.args(["-std=gnu11", "-O2", "-o"]).arg(&program).arg(tree.root().join(source));
+    if let Measured::Shmem(library) = peer.program {
+        command.arg(library);
+    }
     let ended = start::to_end(&mut command, folder, Duration::from_secs(options.timeout))?;
     match ended.complaint() {
         Some(why) => {
-            Err(Failure::host(format!("{} cannot compile {SOURCE}: {why}", found.compiler.display())))
+            Err(Failure::host(format!("{} cannot compile {source}: {why}", found.compiler.display())))
         }
-        None => Ok(Ready { name: peer.name.clone(), found, program }),
+        None => Ok(Ready { peer: peer.clone(), found, program }),
     }
 }
 
@@ -135,32 +168,40 @@ fn measure(
     options: &BenchPeersOptions,
     folder: &RunFolder,
 ) -> Outcome<Samples> {
-    let measuring = |program: PathBuf| vec![Measuring { program, figures: Vec::new() }];
-    let own = measuring(cc::program(tree, Path::new(SOURCE)));
+    let measuring = |program: PathBuf| Measuring { program, figures: Vec::new() };
+    let own = wanted(options).map(|source| measuring(cc::program(tree, Path::new(source)))).collect();
     let shape = Shape::of_one_node(ranks);
-    let mut settings = vec![Setting::margay(lwk, shape, own, options.timeout)];
+    // Each with whether it has MPI's program, the first.
+    let mut settings = vec![(Setting::margay(lwk, shape, own, options.timeout), true)];
     for it in ready {
-        for way in peer::ways_of_ranks(&it.found.version, ranks) {
-            let programs = measuring(it.program.clone());
-            settings.push(Setting::peer(&it.name, way, &it.found, shape, &programs));
+        for way in it.ways(ranks) {
+            let programs = [measuring(it.program.clone())];
+            let setting = Setting::peer(&it.peer.name, way, &it.found, shape, &programs);
+            settings.push((setting, it.peer.program == Measured::Mpi));
         }
     }
-    let mut samples = Samples::new(settings.iter().map(|setting| setting.name.clone()).collect());
+    let mut samples = Samples::new(settings.iter().map(|(setting, _)| setting.name.clone()).collect());
     let limit = Duration::from_secs(options.timeout);
     for round in 0..options.rounds {
         let name = format!("{ranks} ranks, round {} of {}", round + 1, options.rounds);
         let _step = Step::begin(name, options.verbose);
-        for (number, setting) in settings.iter().enumerate() {
-            samples.add(number, one_run(setting, options, folder, limit));
+        for (number, (setting, has_mpi)) in settings.iter().enumerate() {
+            samples.add(number, one_run(setting, *has_mpi, options, folder, limit));
         }
     }
     Ok(samples)
 }
 
-/// One setting once: all curves, and start and end of a job that does nothing else.
-fn one_run(setting: &Setting, options: &BenchPeersOptions, folder: &RunFolder, limit: Duration) -> Run {
+/// One setting once: all curves, and start and end of a job of MPI's that does nothing else.
+fn one_run(
+    setting: &Setting,
+    has_mpi: bool,
+    options: &BenchPeersOptions,
+    folder: &RunFolder,
+    limit: Duration,
+) -> Run {
     let wanted = &options.figures;
-    if !(wanted.is_empty() || wanted.iter().any(|word| START_END.starts_with(word.as_str()))) {
+    if !has_mpi || !(wanted.is_empty() || wanted.iter().any(|word| START_END.starts_with(word.as_str()))) {
         return setting.run(folder, &options.arguments(), limit);
     }
     let mut arguments = options.arguments();
@@ -170,7 +211,7 @@ fn one_run(setting: &Setting, options: &BenchPeersOptions, folder: &RunFolder, l
     }
     let run = setting.run(folder, &arguments, limit);
     let begin = Instant::now();
-    match setting.run(folder, &[START_END.to_owned()], limit) {
+    match setting.of_first().run(folder, &[START_END.to_owned()], limit) {
         Run::Failed(why) => Run::Failed(why),
         Run::Done(_) => run.and_figure(&format!("{START_END}.0"), begin.elapsed().as_secs_f64() * 1e6),
     }

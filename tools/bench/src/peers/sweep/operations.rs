@@ -1,10 +1,10 @@
-//! The operations of `apps/c/bench/sweep.c`, in its order, and what is measured of a job as a whole.
+//! The operations of `apps/c/bench/sweep.c` and `sweep-shmem.c`, in their order, and what is measured of a job as a whole.
 
 /// Start and end of a job that does nothing else: the one operation that is timed from outside.
 pub const START_END: &str = "start_end";
 
-/// All of them.
-pub const OPERATIONS: [&str; 107] = [
+/// Those of MPI.
+pub const MPI: [&str; 107] = [
     "latency",
     "stream",
     "both_ways",
@@ -114,15 +114,71 @@ pub const OPERATIONS: [&str; 107] = [
     START_END,
 ];
 
+/// Those of OpenSHMEM.
+pub const SHMEM: [&str; 25] = [
+    "shmem_put",
+    "shmem_put_odd",
+    "shmem_put_window",
+    "shmem_put_strided",
+    "shmem_put_wait",
+    "shmem_p_wait",
+    "shmem_get",
+    "shmem_get_window",
+    "shmem_add",
+    "shmem_set",
+    "shmem_fetch",
+    "shmem_fetch_add",
+    "shmem_swap",
+    "shmem_compare_swap",
+    "shmem_barrier",
+    "shmem_sync",
+    "shmem_broadcast",
+    "shmem_collect",
+    "shmem_fcollect",
+    "shmem_alltoall",
+    "shmem_sum_double",
+    "shmem_sum_long",
+    "shmem_sum_float",
+    "shmem_max_float",
+    "shmem_and_int",
+];
+
+/// All of them.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    MPI.into_iter().chain(SHMEM)
+}
+
+/// Whether any of these begins with a word of the user's, or the user names none.
+pub fn is_wanted(operations: &[&str], words: &[String]) -> bool {
+    let begins = |word: &String| operations.iter().any(|it| it.starts_with(word.as_str()));
+    words.is_empty() || words.iter().any(begins)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_program_has_these_operations_and_no_others() {
-        let source = include_str!("../../../../../apps/c/bench/sweep.c");
+    /// The names in the table of a program.
+    fn names(source: &str) -> Vec<&str> {
         let table = source.split_once("operations[] = {").unwrap().1.split_once("\n};").unwrap().0;
-        let names = table.split("{\"").skip(1).map(|it| it.split_once('"').unwrap().0);
-        assert_eq!(names.chain([START_END]).collect::<Vec<_>>(), OPERATIONS);
+        table.split("{\"").skip(1).map(|it| it.split_once('"').unwrap().0).collect()
+    }
+
+    #[test]
+    fn the_programs_have_these_operations_and_no_others() {
+        let mut of_mpi = names(include_str!("../../../../../apps/c/bench/sweep.c"));
+        of_mpi.push(START_END);
+        assert_eq!(of_mpi, MPI);
+        assert_eq!(names(include_str!("../../../../../apps/c/bench/sweep-shmem.c")), SHMEM);
+    }
+
+    #[test]
+    fn a_word_asks_for_the_program_that_has_what_begins_with_it() {
+        let asked = |word: &str| {
+            let words = [word.to_owned()];
+            (is_wanted(&MPI, &words), is_wanted(&SHMEM, &words))
+        };
+        assert_eq!((asked("put_fl"), asked("shmem_put")), ((true, false), (false, true)));
+        assert!(is_wanted(&MPI, &[]) && is_wanted(&SHMEM, &[]));
     }
 }
