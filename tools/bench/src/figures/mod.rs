@@ -16,6 +16,7 @@ mod list;
 mod measure;
 mod misses;
 mod numbers;
+mod printed;
 mod profiles;
 mod shared_memory;
 mod smartmap;
@@ -50,7 +51,7 @@ struct Shown {
     figure: &'static Drawn,
     /// SVG; none if nothing of it was measured.
     picture: Option<String>,
-    /// The numbers of its bars, as tables for the page.
+    /// The document's numbers beside those here, and those of its bars, as tables for the page.
     numbers: String,
     verdict: &'static str,
 }
@@ -113,8 +114,7 @@ const CHECKED: [&str; 5] = ["2.1", "3.9", "4.4", "table-2.1", "table-5.3"];
 /// Sources, relative to the tree, of the programs in C that [`check`] runs.
 #[must_use]
 pub fn sources() -> Vec<PathBuf> {
-    let drawn: Vec<&Drawn> =
-        DOCUMENTS[0].drawn().filter(|figure| CHECKED.contains(&figure.number)).collect();
+    let drawn: Vec<&Drawn> = DOCUMENTS[0].drawn().filter(|figure| CHECKED.contains(&figure.number)).collect();
     programs(&drawn).into_iter().map(|name| Path::new("apps/c").join(name).with_extension("c")).collect()
 }
 
@@ -197,7 +197,8 @@ fn draw(document: &Document, figure: &'static Drawn, place: &str, all: &[Measure
         Some(false) => "does not hold here",
         None => "is not decided by these figures",
     };
-    let numbers = plots.iter().filter_map(numbers::table).collect();
+    let beside = printed::table(document.number, figure.number, all);
+    let numbers = [beside].into_iter().chain(plots.iter().filter_map(numbers::table)).collect();
     Ok(Shown { figure, picture: Some(svg), numbers, verdict })
 }
 
@@ -308,7 +309,10 @@ mod tests {
 
     #[test]
     fn what_is_checked_names_its_sources() {
-        assert_eq!(sources(), ["cg", "heat", "is", "md"].map(|name| PathBuf::from(format!("apps/c/{name}.c"))));
+        assert_eq!(
+            sources(),
+            ["cg", "heat", "is", "md"].map(|name| PathBuf::from(format!("apps/c/{name}.c")))
+        );
         assert!(CHECKED.iter().all(|number| named("000").unwrap().drawn().any(|it| it.number == *number)));
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::printed::short;
 use crate::node::figures::Plot;
 use crate::peers::page::escaped;
 
@@ -25,16 +26,6 @@ pub fn table(plot: &Plot) -> Option<String> {
     }
     text.push_str("</table></div>\n");
     Some(text)
-}
-
-/// Three digits, or all before the point.
-fn short(value: f64) -> String {
-    let digits = match value.abs() {
-        100.0.. => 0,
-        10.0.. => 1,
-        _ => 2,
-    };
-    format!("{value:.digits$}")
 }
 
 #[cfg(test)]

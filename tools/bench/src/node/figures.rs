@@ -72,7 +72,7 @@ pub enum Ranks {
     Each,
 }
 
-const MPI: &str = "mpi-bench";
+pub const MPI: &str = "mpi-bench";
 pub const SHMEM: &str = "shmem-bench";
 
 /// A panel of `mpi-bench` on two ranks.
