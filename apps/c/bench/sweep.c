@@ -44,6 +44,8 @@ static const struct operation {
     {"allreduce_float", allreduce_float, 1, NONE, 8, 0, NULL, NULL},
     {"allreduce_max_float", allreduce_max_float, 1, NONE, 8, 0, NULL, NULL},
     {"allreduce_int", allreduce_int, 1, NONE, 8, 0, NULL, NULL},
+    {"allreduce_long", allreduce_long, 1, NONE, 8, 0, NULL, NULL},
+    {"reduce_float", reduce_float, 1, NONE, 8, 0, NULL, NULL},
     {"reduce_scatter_block", reduce_scatter_block, 1, NONE, 8, 0, NULL, NULL},
     {"reduce_scatter", reduce_scatter, 1, NONE, 8, 0, NULL, NULL},
     {"scan", scan, 1, NONE, 8, 0, NULL, NULL},
@@ -96,6 +98,7 @@ static const struct operation {
     {"neighbor_allgatherv", neighbor_allgatherv, 1, NONE, 1, 0, NULL, NULL},
     {"neighbor_alltoall", neighbor_alltoall, 1, NONE, 1, 0, NULL, NULL},
     {"neighbor_alltoallv", neighbor_alltoallv, 1, NONE, 1, 0, NULL, NULL},
+    {"neighbor_alltoallw", neighbor_alltoallw, 1, NONE, 1, 0, NULL, NULL},
     {"ibarrier", ibarrier, 1, NONE, 0, NO_SIZES, NULL, NULL},
     {"ibarrier_overlap", ibarrier_overlap, 1, NONE, 0, NO_SIZES, NULL, NULL},
     {"ibcast", ibcast, 1, NONE, 1, 0, NULL, NULL},
@@ -106,6 +109,10 @@ static const struct operation {
     {"iallreduce_overlap", iallreduce_overlap, 1, NONE, 8, 0, NULL, NULL},
     {"ireduce_scatter_block", ireduce_scatter_block, 1, NONE, 8, 0, NULL, NULL},
     {"ireduce_scatter_block_overlap", ireduce_scatter_block_overlap, 1, NONE, 8, 0, NULL, NULL},
+    {"ireduce_scatter", ireduce_scatter, 1, NONE, 8, 0, NULL, NULL},
+    {"ireduce_scatter_overlap", ireduce_scatter_overlap, 1, NONE, 8, 0, NULL, NULL},
+    {"iexscan", iexscan, 1, NONE, 8, 0, NULL, NULL},
+    {"iexscan_overlap", iexscan_overlap, 1, NONE, 8, 0, NULL, NULL},
     {"iscan", iscan, 1, NONE, 8, 0, NULL, NULL},
     {"iscan_overlap", iscan_overlap, 1, NONE, 8, 0, NULL, NULL},
     {"igather", igather, 1, NONE, 1, 0, NULL, NULL},
@@ -126,12 +133,21 @@ static const struct operation {
     {"ialltoallv_overlap", ialltoallv_overlap, 1, NONE, 1, 0, NULL, NULL},
     {"ialltoallw", ialltoallw, 1, NONE, 1, 0, NULL, NULL},
     {"ialltoallw_overlap", ialltoallw_overlap, 1, NONE, 1, 0, NULL, NULL},
+    {"ineighbor_allgather", ineighbor_allgather, 1, NONE, 1, 0, NULL, NULL},
+    {"ineighbor_allgather_overlap", ineighbor_allgather_overlap, 1, NONE, 1, 0, NULL, NULL},
+    {"ineighbor_alltoallv", ineighbor_alltoallv, 1, NONE, 1, 0, NULL, NULL},
+    {"ineighbor_alltoallv_overlap", ineighbor_alltoallv_overlap, 1, NONE, 1, 0, NULL, NULL},
     {"ineighbor_alltoall", ineighbor_alltoall, 1, NONE, 1, 0, NULL, NULL},
     {"ineighbor_alltoall_overlap", ineighbor_alltoall_overlap, 1, NONE, 1, 0, NULL, NULL},
 #if MPI_VERSION >= 4
     {"bcast_init", start_kept, 1, NONE, 1, 0, open_bcast_init, close_kept},
     {"reduce_init", start_kept, 1, NONE, 8, 0, open_reduce_init, close_kept},
     {"allreduce_init", start_kept, 1, NONE, 8, 0, open_allreduce_init, close_kept},
+    {"barrier_init", start_kept, 1, NONE, 0, NO_SIZES, open_barrier_init, close_kept},
+    {"reduce_scatter_block_init", start_kept, 1, NONE, 8, 0, open_reduce_scatter_block_init, close_kept},
+    {"scan_init", start_kept, 1, NONE, 8, 0, open_scan_init, close_kept},
+    {"allgatherv_init", start_kept, 1, NONE, 1, 0, open_allgatherv_init, close_kept},
+    {"alltoallv_init", start_kept, 1, NONE, 1, 0, open_alltoallv_init, close_kept},
     {"gather_init", start_kept, 1, NONE, 1, 0, open_gather_init, close_kept},
     {"allgather_init", start_kept, 1, NONE, 1, 0, open_allgather_init, close_kept},
     {"alltoall_init", start_kept, 1, NONE, 1, 0, open_alltoall_init, close_kept},
@@ -141,7 +157,13 @@ static const struct operation {
     {"put_post", put_post, 1, NONE, 1, 0, NULL, NULL},
     {"get_post", get_post, 1, NONE, 1, 0, NULL, NULL},
     {"accumulate_post", accumulate_post, 1, NONE, 8, 0, NULL, NULL},
+    {"get_accumulate_post", get_accumulate_post, 1, NONE, 8, 0, NULL, NULL},
     {"fetch_and_op_post", fetch_and_op_post, 1, NONE, 8, NO_SIZES, NULL, NULL},
+    {"compare_and_swap_post", compare_and_swap_post, 1, NONE, 8, NO_SIZES, NULL, NULL},
+    {"accumulate_float_flush", accumulate_float_flush, 1, LOCKED, 8, 0, NULL, NULL},
+    {"accumulate_int_flush", accumulate_int_flush, 1, LOCKED, 8, 0, NULL, NULL},
+    {"accumulate_replace_flush", accumulate_replace_flush, 1, LOCKED, 8, 0, NULL, NULL},
+    {"get_odd_flush", get_odd_flush, 1, LOCKED, 1, 0, NULL, NULL},
 };
 
 /* What rank 0 measured, told to all: every rank makes the same decisions. */
@@ -225,6 +247,7 @@ static void sweep(const struct operation *it)
         for (int i = 0; i < ranks; i++) {
             counts[i] = (int)bytes;
             places[i] = places_in_bytes[i] = i * (int)bytes;
+            far_places[i] = places[i];
             types[i] = MPI_CHAR;
         }
         if (it->open)
@@ -262,7 +285,8 @@ static void prepare(void)
     size_t parts = ranks > 3 ? (size_t)ranks : 3;
     counts = malloc(3 * sizeof *counts * parts);
     types = malloc(sizeof *types * parts);
-    if (!counts || !types)
+    far_places = malloc(sizeof *far_places * parts);
+    if (!counts || !types || !far_places)
         MPI_Abort(MPI_COMM_WORLD, 2);
     places = counts + parts;
     places_in_bytes = places + parts;

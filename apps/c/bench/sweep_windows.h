@@ -18,6 +18,10 @@ static void put_odd(int bytes)
 {
     MPI_Put(odd_out, bytes, MPI_CHAR, 1, 0, bytes, MPI_CHAR, window);
 }
+static void get_odd(int bytes)
+{
+    MPI_Get(odd_in, bytes, MPI_CHAR, 1, 0, bytes, MPI_CHAR, window);
+}
 static void accumulate(int bytes)
 {
     MPI_Accumulate(out, bytes / 8, MPI_DOUBLE, 1, 0, bytes / 8, MPI_DOUBLE, MPI_SUM, window);
@@ -37,14 +41,16 @@ static void compare_and_swap(int bytes)
     MPI_Compare_and_swap(out, out + 8, in, MPI_INT64_T, 1, 0, window);
 }
 
-#define WITH_EPOCHS(what)                                                        \
+#define WITH_FLUSH(what)                                                         \
     static void what##_flush(int bytes)                                          \
     {                                                                            \
         if (rank == 0) {                                                         \
             what(bytes);                                                         \
             MPI_Win_flush(1, window);                                            \
         }                                                                        \
-    }                                                                            \
+    }
+#define WITH_EPOCHS(what)                                                        \
+    WITH_FLUSH(what)                                                             \
     static void what##_fence(int bytes)                                          \
     {                                                                            \
         if (rank == 0)                                                           \
@@ -79,16 +85,29 @@ WITH_EPOCHS(accumulate)
 WITH_EPOCHS(get_accumulate)
 WITH_EPOCHS(fetch_and_op)
 WITH_EPOCHS(compare_and_swap)
-static void put_odd_flush(int bytes)
-{
-    if (rank == 0) {
-        put_odd(bytes);
-        MPI_Win_flush(1, window);
-    }
-}
+WITH_FLUSH(put_odd)
 WITH_POST(put)
 WITH_POST(get)
 WITH_POST(accumulate)
+WITH_POST(get_accumulate)
 WITH_POST(fetch_and_op)
+WITH_POST(compare_and_swap)
+/* Other types, and another operation. */
+static void accumulate_float(int bytes)
+{
+    MPI_Accumulate(out, bytes / 4, MPI_FLOAT, 1, 0, bytes / 4, MPI_FLOAT, MPI_SUM, window);
+}
+static void accumulate_int(int bytes)
+{
+    MPI_Accumulate(out, bytes / 4, MPI_INT, 1, 0, bytes / 4, MPI_INT, MPI_SUM, window);
+}
+static void accumulate_replace(int bytes)
+{
+    MPI_Accumulate(out, bytes / 8, MPI_DOUBLE, 1, 0, bytes / 8, MPI_DOUBLE, MPI_REPLACE, window);
+}
+WITH_FLUSH(accumulate_float)
+WITH_FLUSH(accumulate_int)
+WITH_FLUSH(accumulate_replace)
+WITH_FLUSH(get_odd)
 
 #endif

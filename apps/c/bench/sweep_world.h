@@ -14,6 +14,7 @@ enum { ODD = 3 };
 static char *out, *in, *odd_out, *odd_in;
 /* Parts of the v- and w-forms. */
 static int *counts, *places, *places_in_bytes;
+static MPI_Aint *far_places;
 static MPI_Datatype *types;
 static MPI_Request requests[WINDOW], kept = MPI_REQUEST_NULL;
 static MPI_Win window;
