@@ -16,13 +16,14 @@ pub struct Report {
 }
 
 /// Record names and the lists they form in JSON; `node` stands alone.
-const LISTS: [(&str, &str); 9] = [
+const LISTS: [(&str, &str); 10] = [
     ("rank", "ranks"),
     ("core", "cores"),
     (NETWORK, "network"),
     (ENGINE, "engine"),
     ("unsupported", "unsupported"),
     ("runtime-transport", "transports"),
+    ("runtime-path", "paths"),
     (PROFILE, "profile"),
     (drawing::PLACE, "places"),
     (drawing::MEMORY, "memory"),
@@ -92,6 +93,9 @@ impl Report {
             }
             if *name == "runtime-transport" {
                 text.push_str("memory of the runtime's transport, bytes\n");
+            }
+            if *name == "runtime-path" {
+                text.push_str("messages that the runtime has sent, by path\n");
             }
             // The last column is not padded: a core's vectors can be long.
             let last = first.len().saturating_sub(1);
@@ -177,6 +181,7 @@ mod tests {
                 {"number": 999, "count": 2, "name": "?"},
             ],
             "transports": [],
+            "paths": [],
             "network": [],
             "engine": [],
             "profile": [],

@@ -26,7 +26,8 @@ pub const APART: &str = "MARGAY_APART";
 pub const ERRORS_ON: &str = "MARGAY_ERRORS_ON";
 
 /// Environment variable: set if the runtime shall add its memory to the exit report, as records
-/// `transport rank=… name=… fixed=… per_peer=… peers=… dynamic=… total=…`, in bytes.
+/// `transport rank=… name=… fixed=… per_peer=… peers=… dynamic=… total=…`, in bytes, and the messages that it has sent by each path but `smartmap`, as records
+/// `path rank=… name=… messages=… by_system=… unfit=…`: all, those whose content the system copies, and those with which it cannot.
 pub const REPORT: &str = "MARGAY_REPORT";
 /// Environment variable: set if it shall count messages, and add them as records
 /// `profile rank=… distance=… size=… messages=… bytes=…`, by [`DISTANCES`] and [`SIZES`].

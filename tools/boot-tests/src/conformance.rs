@@ -15,14 +15,35 @@ use lwk::failure::{Doing, Outcome};
 use lwk::packages::find_command;
 use lwk::subcommand::{Ended, Lwk, PATIENCE, Program};
 use lwk::tree::Tree;
+use serde_json::Value;
 
 /// Where the programs are.
 const FOLDER: &str = "conformance";
 /// Ranks in the host home.
 const RANKS: [u32; 6] = [1, 2, 3, 4, 5, 8];
-/// Paths that carry each program's messages as well, in the host home: those for tests, what copies by the system, and the way out of the node and back.
-const PATHS: [&str; 10] =
-    ["late", "by-size", "halves", "limic", "limic2", "hybrid", "mcni", "mci", "sci", "loopback"];
+/// Paths for tests, which carry each program's messages as well, in the host home.
+const PATHS: [&str; 3] = ["late", "by-size", "halves"];
+/// The ways to move a message on a node, which carry all messages of each program, in the host home: its ranks are apart, so that collectives and windows are messages, too.
+const FORCED: [Forced; 9] = [
+    Forced { transport: "shm-basic", variables: &["MARGAY_SHM_BASIC_BUFFER=4096"], counted: Counted::All },
+    Forced { transport: "shm-advanced", variables: &["MARGAY_SHM_SMALL=0"], counted: Counted::All },
+    Forced { transport: "limic", variables: &[KERNEL], counted: Counted::BySystem },
+    Forced { transport: "limic2", variables: &[KERNEL], counted: Counted::BySystem },
+    Forced { transport: "hybrid", variables: &HYBRID, counted: Counted::BySystem },
+    Forced { transport: "mcni", variables: &[ENGINE], counted: Counted::BySystem },
+    Forced { transport: "mci", variables: &[ENGINE], counted: Counted::BySystem },
+    Forced { transport: "sci", variables: &[ENGINE], counted: Counted::BySystem },
+    Forced { transport: "loopback", variables: &[], counted: Counted::As("portals") },
+];
+/// Every byte is the system's, at any distance, and whether the receiver is late or not.
+const KERNEL: &str = "MARGAY_SHM_KERNEL_ABOVE=0";
+const ENGINE: &str = "MARGAY_SHM_ENGINE_ABOVE=0";
+const HYBRID: [&str; 4] = [
+    "MARGAY_SHM_HYBRID_CACHE=0",
+    "MARGAY_SHM_HYBRID_PACKAGE=0",
+    "MARGAY_SHM_HYBRID_NODE=0",
+    "MARGAY_SHM_SKEW_ABOVE=0",
+];
 /// The one that carries each program's messages on a node as well: through shared memory, and by the kernel.
 const NODE_PATH: &str = "hybrid";
 /// Nodes of a job on several.
@@ -41,6 +62,26 @@ const MEMORY: u32 = 32;
 const LEAST: usize = 300;
 /// Debian's names: another MPI's `mpicc` may be installed beside it.
 const MPICH: [&str; 2] = ["mpicc.mpich", "mpiexec.mpich"];
+
+/// A transport that is to carry every message that it can.
+#[derive(Clone, Copy)]
+struct Forced {
+    transport: &'static str,
+    /// What keeps it from sending some of them another way.
+    variables: &'static [&'static str],
+    counted: Counted,
+}
+
+/// What the exit report counts of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// Messages of the path of the same name.
+    All,
+    /// The same of the path of this name.
+    As(&'static str),
+    /// Those of the path of the same name that the system copies: all that it can.
+    BySystem,
+}
 
 /// The programs that can be compiled here, by name. Errors: the folder cannot be listed.
 fn programs(tree: &Tree) -> Outcome<Vec<String>> {
@@ -114,6 +155,7 @@ fn tests_of(name: &str) -> Vec<Test> {
     let mut tests: Vec<Test> = RANKS.map(|ranks| test(name, format!("{ranks}"), true, ranks)).into();
     tests.push(test(name, "node".into(), false, FEW));
     tests.extend(PATHS.map(|path| over(name, path, true, PATH_RANKS)));
+    tests.extend(FORCED.map(|way| all_over(name, way)));
     tests.push(over(name, NODE_PATH, false, FEW));
     tests.push(across_nodes(name, PATH_RANKS));
     if LOSSY.contains(&stem(name)) {
@@ -162,6 +204,45 @@ fn over(name: &str, path: &'static str, on_host: bool, ranks: u32) -> Test {
             judge(&ended, &program, ranks)
         }),
     }
+}
+
+/// The same with all messages that there can be by one way, which the exit report says.
+fn all_over(name: &str, way: Forced) -> Test {
+    let program = name.to_owned();
+    Test {
+        name: format!("conformance-{}-all-over-{}", stem(name), way.transport),
+        alone: false,
+        on_host: true,
+        sources: vec![source_of(name)],
+        needs: Needs::Sources,
+        run: Box::new(move |lwk| {
+            let folder = lwk.folder()?;
+            let file = folder.file("report.json");
+            let place = file.to_string_lossy();
+            let mut options = vec!["--transport", way.transport, "--apart", "--report-json", &place];
+            options.extend(way.variables.iter().flat_map(|variable| ["--env", variable]));
+            let ended = run_with(lwk, &program, true, PATH_RANKS, &options)?;
+            judge(&ended, &program, PATH_RANKS)?;
+            let report = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+            let report = serde_json::from_slice(&report).map_err(|error| format!("the report: {error}"))?;
+            went(&report, way)
+        }),
+    }
+}
+
+/// The report says that all messages that could have gone that way.
+fn went(report: &Value, way: Forced) -> Result<(), String> {
+    let name = if let Counted::As(name) = way.counted { name } else { way.transport };
+    let paths = report["paths"].as_array().map_or(&[][..], Vec::as_slice);
+    let of_it: Vec<&Value> = paths.iter().filter(|path| path["name"] == name).collect();
+    let sum = |key: &str| of_it.iter().filter_map(|path| path[key].as_u64()).sum::<u64>();
+    let (messages, by_system, unfit) = (sum("messages"), sum("by_system"), sum("unfit"));
+    let good = match way.counted {
+        Counted::All | Counted::As(_) => messages > 0,
+        Counted::BySystem => by_system > 0 && by_system + unfit == messages,
+    };
+    let line = format!("{name}: of {messages} messages {by_system} by the system, which cannot copy {unfit}");
+    if good { Ok(()) } else { Err(line) }
 }
 
 /// The same with its ranks on several nodes.
@@ -249,4 +330,26 @@ fn beside_mpich(lwk: &Lwk, name: &str) -> Result<(), String> {
         output.status,
         String::from_utf8_lossy(&output.stderr)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn messages_that_went_another_way_are_told() {
+        let path = |name: &str, messages: u32, by_system: u32| json!({ "name": name, "messages": messages, "by_system": by_system, "unfit": 1 });
+        let went = |paths: Value, transport: &str| {
+            let way = FORCED.into_iter().find(|way| way.transport == transport).unwrap();
+            went(&json!({ "paths": paths }), way)
+        };
+        assert_eq!(went(json!([path("limic", 4, 3), path("limic", 3, 2)]), "limic"), Ok(()));
+        assert!(went(json!([path("limic", 4, 3), path("limic", 4, 2)]), "limic").is_err());
+        assert!(went(json!([path("limic", 1, 0)]), "limic").is_err());
+        assert_eq!(went(json!([path("portals", 1, 0)]), "loopback"), Ok(()));
+        assert!(went(json!([path("portals", 0, 0)]), "loopback").is_err());
+        assert!(went(json!([path("limic", 4, 3)]), "shm-basic").is_err());
+        assert!(went(json!([]), "shm-basic").is_err());
+    }
 }

@@ -25,7 +25,7 @@ mod table;
 pub use fault::{Fault, Result};
 pub use lwk_place::{Peer, WorldRank, seen_from_here};
 pub use message::{
-    Arrival, Delivery, Held, Label, Limits, Memory, Outgoing, Received, Started, Ticket, UnderWay,
+    Arrival, Delivery, Held, Label, Limits, Memory, Outgoing, Received, Sent, Started, Ticket, UnderWay,
 };
 pub use path_id::PathId;
 pub use smartmap::SHORT;
@@ -119,6 +119,11 @@ pub trait Path {
     /// What it takes; no send completes by itself if nothing else is said.
     fn limits(&self) -> Limits {
         Limits { eager: 0 }
+    }
+
+    /// What has become of what it has sent, if it counts that.
+    fn sent(&self) -> Sent {
+        Sent::default()
     }
 
     /// Memory in use.

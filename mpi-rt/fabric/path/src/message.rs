@@ -114,6 +114,17 @@ pub struct Memory {
     pub dynamic: usize,
 }
 
+/// What has become of the messages that a path has taken for other ranks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sent {
+    /// All.
+    pub messages: u64,
+    /// Those of them whose content the system copies, or has a worker or a copy engine copy.
+    pub by_system: u64,
+    /// Those with which it cannot: without content, or in several blocks where the path takes one.
+    pub unfit: u64,
+}
+
 /// What a path takes: a sender need not try more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {

@@ -105,6 +105,24 @@ impl Setting {
     }
 }
 
+/// What the report calls a path: the name of the transport that has all messages go by it.
+pub(crate) fn name_of(path: PathId) -> &'static str {
+    match path {
+        PathId::Smartmap => Setting::Smartmap,
+        PathId::ShmBasic => Setting::ShmBasic,
+        PathId::ShmAdvanced => Setting::ShmAdvanced,
+        PathId::Late => Setting::Late,
+        PathId::Portals => Setting::Portals,
+        PathId::Limic2 => Setting::Limic2,
+        PathId::Hybrid => Setting::Hybrid,
+        PathId::Mcni => Setting::Mcni,
+        PathId::Mci => Setting::Mci,
+        PathId::Sci => Setting::Sci,
+        PathId::Limic => Setting::Limic,
+    }
+    .name()
+}
+
 /// The setting that the environment names, or the default. Errors: a name that there is not.
 pub fn named<'a>(find: impl Fn(&str) -> Option<&'a str>) -> Result<Setting, Bad> {
     let Some(name) = find(VARIABLE) else { return Ok(Setting::Smartmap) };

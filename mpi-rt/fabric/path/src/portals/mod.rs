@@ -19,8 +19,8 @@ mod wire;
 
 use crate::region::{Region, content as content_of, copy_regions};
 use crate::{
-    Arrival, BetweenNodes, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Result, Started,
-    Ticket, UnderWay,
+    Arrival, BetweenNodes, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Result, Sent,
+    Started, Ticket, UnderWay,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -59,6 +59,8 @@ pub struct Portals {
     /// The request whose content this rank is beginning to fetch, unless its sender has taken it back meanwhile.
     beginning: Option<(WorldRank, u64)>,
     meetings: meeting::Seen,
+    /// Messages sent.
+    sent: u64,
     /// Calls that have come and have not been taken.
     calls: u32,
 }
@@ -101,6 +103,7 @@ impl Portals {
             kept: slab::Slab::new(),
             beginning: None,
             meetings: meeting::Seen::default(),
+            sent: 0,
             calls: 0,
         })
     }
@@ -263,12 +266,15 @@ impl Path for Portals {
     unsafe fn begin(&mut self, peer: WorldRank, message: &Outgoing) -> Started {
         self.take_arrivals();
         self.take_outcomes();
-        if message.source.bytes() <= self.eager_limit && !message.synchronous {
+        let started = if message.source.bytes() <= self.eager_limit && !message.synchronous {
             // SAFETY: the message is readable (this function's contract).
-            return if unsafe { self.begin_eager(peer, message) } { Started::Done } else { Started::Full };
-        }
-        // SAFETY: the message stays readable until the send is done (this function's contract).
-        unsafe { self.begin_request(peer, message) }.map_or(Started::Full, Started::Underway)
+            if unsafe { self.begin_eager(peer, message) } { Started::Done } else { Started::Full }
+        } else {
+            // SAFETY: the message stays readable until the send is done (this function's contract).
+            unsafe { self.begin_request(peer, message) }.map_or(Started::Full, Started::Underway)
+        };
+        self.sent += u64::from(started != Started::Full);
+        started
     }
 
     unsafe fn advance(&mut self, ticket: Ticket) -> Option<Result<()>> {
@@ -375,6 +381,10 @@ impl Path for Portals {
 
     fn limits(&self) -> Limits {
         Limits { eager: self.eager_limit }
+    }
+
+    fn sent(&self) -> Sent {
+        Sent { messages: self.sent, ..Sent::default() }
     }
 
     fn memory(&self) -> Memory {

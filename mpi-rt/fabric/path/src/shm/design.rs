@@ -148,6 +148,8 @@ pub trait Design: Sized {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entered {
     Whole,
+    /// It has not: the system has copied it into a receive that was there.
+    Copied,
     /// A request, with this many bytes of the message.
     Asked(usize),
     /// A request that says where the content is: the receiver has the system copy it from there.

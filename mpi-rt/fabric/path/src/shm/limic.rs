@@ -91,7 +91,7 @@ impl Design for Limic {
         };
         // SAFETY: the buffer is readable (this function's contract).
         if link.producer.is_empty() && unsafe { Limic::send_if_awaited(to, message.label, buffer, bytes) } {
-            return Some(Entered::Whole);
+            return Some(Entered::Copied);
         }
         if !offer::has_room(link) {
             return None;

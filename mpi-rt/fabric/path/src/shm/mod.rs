@@ -34,7 +34,7 @@ pub use ordered::{Mci, Mcni, Sci};
 pub use tunables::Tunables;
 
 use super::descriptors::Descriptors;
-use super::{Outgoing, Ticket, UnderWay, WorldRank};
+use super::{Outgoing, Sent, Ticket, UnderWay, WorldRank};
 use crate::region::Region;
 use crate::{Fault, Result};
 use alloc::vec::Vec;
@@ -105,6 +105,7 @@ pub struct Shm<D> {
     descriptors: Descriptors,
     receives: Slab<Receiving>,
     kept: Slab<Kept>,
+    sent: Sent,
     design: D,
 }
 
@@ -123,6 +124,7 @@ impl<D: Design> Shm<D> {
             descriptors: Descriptors::new(),
             receives: Slab::new(),
             kept: Slab::new(),
+            sent: Sent::default(),
             design,
         })
     }
@@ -155,6 +157,8 @@ impl<D: Design> Shm<D> {
                         // The receiver wants it through shared memory.
                         if let (true, Some(post)) = (D::ORDERS, send.post.take()) {
                             self.design.take_back(post);
+                            (self.sent.by_system, self.sent.unfit) =
+                                (self.sent.by_system - 1, self.sent.unfit + 1);
                         }
                     }
                 }
@@ -181,6 +185,18 @@ impl<D: Design> Shm<D> {
             unsafe { link.consumer.advance(header.packet_bytes(D::payload(&header))) };
         }
         link.front
+    }
+
+    /// A message has entered the shared memory, or goes by the system.
+    fn count(&mut self, message: &Outgoing, entered: Entered) {
+        self.sent.messages += 1;
+        match entered {
+            Entered::Copied | Entered::Described | Entered::Ordered(_) => self.sent.by_system += 1,
+            Entered::Whole | Entered::Asked(_) => {
+                let is_fit = message.source.bytes() > 0 && message.source.contiguous().is_some();
+                self.sent.unfit += u64::from(!is_fit);
+            }
+        }
     }
 
     /// When this rank comes for a message of a peer, if it watches whether it is late.

@@ -9,8 +9,8 @@ use super::{Design, Entered, Receiving, Sending, Shm, node_peer};
 use crate::descriptors::named;
 use crate::region::Region;
 use crate::{
-    Arrival, Delivery, Fault, Held, Limits, Matching, Memory, Outgoing, Path, Received, Result, Started,
-    Ticket, UnderWay, WorldRank,
+    Arrival, Delivery, Fault, Held, Limits, Matching, Memory, Outgoing, Path, Received, Result, Sent,
+    Started, Ticket, UnderWay, WorldRank,
 };
 use alloc::vec::Vec;
 use lwk_place::peer_of;
@@ -42,17 +42,21 @@ impl<D: Design> Path for Shm<D> {
         };
         // SAFETY: the message's bytes are readable until the send is done (this function's contract).
         let entered = unsafe { self.design.begin(link, peer, message, number, name) };
+        let Some(entered) = entered else { return Started::Full };
         let (position, is_described, post) = match entered {
-            None => return Started::Full,
-            Some(Entered::Whole) => return Started::Done,
-            Some(Entered::Asked(position)) => (position, false, None),
+            Entered::Whole | Entered::Copied => {
+                self.count(message, entered);
+                return Started::Done;
+            }
+            Entered::Asked(position) => (position, false, None),
             // Nothing is left to be handed over.
-            Some(Entered::Described) => (message.source.bytes(), true, None),
-            Some(Entered::Ordered(post)) => (0, false, Some(post)),
+            Entered::Described => (message.source.bytes(), true, None),
+            Entered::Ordered(post) => (0, false, Some(post)),
         };
         let ticket = Ticket(place.key());
         place.insert(Sending { position, descriptor, is_described, post, ..sending });
         link.transfers += 1;
+        self.count(message, entered);
         Started::Underway(ticket)
     }
 
@@ -218,6 +222,10 @@ impl<D: Design> Path for Shm<D> {
 
     fn limits(&self) -> Limits {
         Limits { eager: self.design.eager(&self.plan) }
+    }
+
+    fn sent(&self) -> Sent {
+        self.sent
     }
 
     fn memory(&self) -> Memory {

@@ -20,7 +20,7 @@ use crate::shm::{
     Advanced, Basic, Hybrid, Limic, Limic2, Mci, Mcni, Sci, Shm, Tunables, limic2, ordered, tunables,
 };
 use crate::smartmap::Smartmap;
-use crate::{BetweenNodes, Fault, Held, Limits, Memory, Path, Result, Ticket};
+use crate::{BetweenNodes, Fault, Held, Limits, Memory, Path, Result, Sent, Ticket};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -244,6 +244,12 @@ impl Table {
             per_peer: sum.per_peer + it.per_peer,
             dynamic: sum.dynamic + it.dynamic,
         })
+    }
+
+    /// The paths that count what they have sent, with what has become of it.
+    pub fn sent(&self) -> impl Iterator<Item = (&'static str, Sent)> {
+        let paths = self.others.iter().zip(&PATHS[1..]);
+        paths.filter_map(|(path, id)| path.as_ref().map(|path| (setting::name_of(*id), path.sent())))
     }
 
     /// Tells what has been counted since the last time, if messages are counted.
