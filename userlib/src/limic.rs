@@ -9,7 +9,9 @@
 pub use lwk_abi::limic::{Descriptor, Envelope};
 
 use crate::syscall::raw_of_home;
-use crate::{Errno, NodeRank};
+use crate::{Errno, NodeRank, job};
+use lwk_abi::address::remote;
+use lwk_abi::job_page::JobPage;
 use lwk_abi::limic::{
     IF_AWAITED, IPROBE, IRECV, ISEND, RECEIVES, RELOCATE, RX_COMP, SENDS, TX_COMP, TX_INIT, WAIT, WITHDRAW,
 };
@@ -24,6 +26,21 @@ pub fn tx_init(buffer: *const u8, bytes: usize) -> Result<Descriptor, Errno> {
         raw_of_home(TX_INIT, [buffer.expose_provenance() as u64, bytes as u64, target, 0])
     })?;
     Ok(descriptor)
+}
+
+/// The same without a system call, where none is needed: for this rank's own data, heap and stack, of which it knows that they can be read. Errors: as [`tx_init`].
+pub fn describe(buffer: *const u8, bytes: usize) -> Result<Descriptor, Errno> {
+    match own(job().page(), buffer.expose_provenance() as u64, bytes as u64) {
+        Some(descriptor) => Ok(descriptor),
+        None => tx_init(buffer, bytes),
+    }
+}
+
+/// What the system would answer to the rank of this page; none if the memory may be no memory, or not its own.
+fn own(page: &JobPage, address: u64, bytes: u64) -> Option<Descriptor> {
+    let within = |start: u64, end: u64| (start..end).contains(&address) && bytes <= end - address;
+    let is_own = within(page.data_start, page.heap_end) || within(page.stack_start, page.stack_end);
+    is_own.then_some(Descriptor { address: remote(address, page.node_rank), length: bytes, offset: 0 })
 }
 
 /// Copies from the memory described, from the descriptor's offset on, to `buffer`, as many bytes as both have; says how many. Errors: `EFAULT` if either is
@@ -200,4 +217,31 @@ pub fn iprobe(from: NodeRank, context: u32, tag: Option<i32>) -> Result<Option<E
     let found = request.call(IPROBE, 0)?;
     let (label, bytes) = request.0.described();
     Ok(found.then(|| Envelope::of(label, bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_memory_that_is_surely_readable_is_described_without_the_system() {
+        // SAFETY: a page of zeros is one: all of its fields are numbers.
+        let mut page: JobPage = unsafe { core::mem::zeroed() };
+        page.node_rank = 3;
+        (page.segment_start, page.data_start, page.heap_end) = (0x20_0000, 0x40_0000, 0x80_0000);
+        (page.stack_start, page.stack_end) = (0x90_0000, 0xa0_0000);
+        let described = |address, length| Some(Descriptor { address: remote(address, 3), length, offset: 0 });
+        assert_eq!(own(&page, 0x40_0000, 0x40_0000), described(0x40_0000, 0x40_0000));
+        assert_eq!(own(&page, 0x9f_ffff, 1), described(0x9f_ffff, 1));
+        // Code and constants, over an end, the guard, a peer's, nothing, an end beyond all addresses.
+        let others = [
+            (0x30_0000, 8),
+            (0x40_0000, 0x40_0001),
+            (0x8f_0000, 8),
+            (remote(0x50_0000, 3), 8),
+            (0, 0),
+            (0x50_0000, u64::MAX),
+        ];
+        assert!(others.iter().all(|(address, bytes)| own(&page, *address, *bytes).is_none()));
+    }
 }

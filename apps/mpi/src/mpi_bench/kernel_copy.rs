@@ -1,5 +1,5 @@
 //! `mpi-bench kernel_copy`: what a message is made of that the kernel copies, after figure 4.4 of Chai's dissertation: the trap, look-up and check, the
-//! copy; the call that describes a buffer; beside them matching, one copy by loads and stores, and the whole message by the transport that runs.
+//! copy; the call that describes a buffer, which a message of a rank's own memory does without; beside them matching, one copy by loads and stores, and the whole message by the transport that runs.
 //!
 //! All are times of rank 0 in one run, the best of several turns. The sum that the message is compared with has one trap, matching, and one copy
 //! by loads and stores. The dissertation's figures are of a 3.6 GHz Xeon with Linux 2.6 (cluster A).
@@ -35,8 +35,10 @@ struct Row {
     message: f64,
     /// The message as a multiple of trap, check, matching and the copy by loads.
     ratio: f64,
+    /// System calls of a message, its sender's and its receiver's together; none where nobody counts them (the host home).
+    calls: Option<f64>,
 }
-lwk_apps::json_object!(Row { bytes, trap, check, copy, post, matching, loads, message, ratio });
+lwk_apps::json_object!(Row { bytes, trap, check, copy, post, matching, loads, message, ratio, calls });
 
 /// Measures and prints; every rank calls it. Errors: those of messages; `MPI_ERR_INTERN` if a copy is refused or wrong.
 pub fn run(bench: &Bench, as_json: bool) -> Result<()> {
@@ -54,7 +56,9 @@ pub fn run(bench: &Bench, as_json: bool) -> Result<()> {
     println!(
         "#    Size     trap    check     copy   of the call     post matching    loads  message    ratio"
     );
-    for Row { bytes, trap, check, copy, post, matching, loads, message, ratio } in rows {
+    let all_calls: Vec<(usize, f64)> =
+        rows.iter().filter_map(|row| row.calls.map(|calls| (row.bytes, calls))).collect();
+    for Row { bytes, trap, check, copy, post, matching, loads, message, ratio, .. } in rows {
         let call = trap.unwrap_or(0.0) + check + copy;
         let percent = |part: f64| 100.0 * part / call;
         let (trap_us, parts) = (trap.unwrap_or(0.0), [trap.unwrap_or(0.0), check, copy].map(percent));
@@ -62,6 +66,9 @@ pub fn run(bench: &Bench, as_json: bool) -> Result<()> {
             "{bytes:>9} {trap_us:>8.3} {check:>8.3} {copy:>8.3}  {:>3.0} {:>3.0} {:>3.0} {post:>8.3} {matching:>8.3} {loads:>8.3} {message:>8.3} {ratio:>8.2}",
             parts[0], parts[1], parts[2]
         );
+    }
+    for (bytes, calls) in all_calls {
+        println!("# {bytes} bytes: {calls:.2} system calls of both ranks for a message");
     }
     println!(
         "# dissertation, figure 4.4 (a), 4 KiB: trap 55 % (3 us), queues and locks 12 % (0.5 us), the rest mapping and copy"
@@ -115,6 +122,12 @@ fn measure(bench: &Bench, bytes: usize) -> Result<Row> {
         Ok(microseconds(ticks) / f64::from(2 * iterations))
     };
     let (matching, message) = (half(1)?, half(bytes)?);
+    let calls = match pair.idle {
+        true => None,
+        // Both ranks send as many as they receive.
+        false => counted_calls(|| ping_pong(bench, &pair, &send, &mut receive, iterations))?
+            .map(|calls| calls as f64 / f64::from(iterations)),
+    };
     if !is_right {
         return Err(Error::INTERN);
     }
@@ -122,7 +135,16 @@ fn measure(bench: &Bench, bytes: usize) -> Result<Row> {
     let trap = (!job().is_host_home()).then_some(trap);
     let ratio = message / (nothing + matching + loads);
     let check = nothing - trap.unwrap_or(0.0);
-    Ok(Row { bytes, trap, check, copy: call - nothing, post, matching, loads, message, ratio })
+    Ok(Row { bytes, trap, check, copy: call - nothing, post, matching, loads, message, ratio, calls })
+}
+
+/// System calls on this rank's core meanwhile, where the home counts them. Errors: those of the body.
+fn counted_calls(body: impl FnOnce() -> Result<()>) -> Result<Option<u64>> {
+    let before = syscall::core_counters();
+    body()?;
+    let after = syscall::core_counters();
+    // The second reading is one itself.
+    Ok(before.ok().zip(after.ok()).map(|(before, after)| after.syscalls - before.syscalls - 1))
 }
 
 /// Microseconds of a part, which is rank 0's work; the others come to the barriers.

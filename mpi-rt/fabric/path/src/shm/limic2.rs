@@ -125,7 +125,7 @@ impl<const BY_TOPOLOGY: bool> Design for KernelCopy<BY_TOPOLOGY> {
         let bytes = message.source.bytes();
         let described = match message.source.contiguous() {
             // What cannot be read faults in the program's own hands, by the other way.
-            Some(buffer) if bytes > self.short[peer.index()] => limic::tx_init(buffer, bytes).ok(),
+            Some(buffer) if bytes > self.short[peer.index()] => limic::describe(buffer, bytes).ok(),
             _ => None,
         };
         let Some(descriptor) = described else {
