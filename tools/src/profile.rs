@@ -4,12 +4,12 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use lwk_abi::runtime::{DISTANCES, SIZE_LIMITS, SIZES};
+use lwk_abi::runtime::{PROFILE_DISTANCES, SIZE_LIMITS, SIZES};
 
 use crate::report::{PROFILE, Report};
 
 /// Messages or bytes, by distance and size.
-type Counts = [[u64; SIZES.len()]; DISTANCES.len()];
+type Counts = [[u64; SIZES.len()]; PROFILE_DISTANCES.len()];
 
 /// Where the columns of the dissertation's tables begin, each of which is some of [`SIZES`].
 const TABLE_6_1: Columns<4> = [(0, "<1K"), (1 << 10, "1K-32K"), (32 << 10, "32K-1M"), (1 << 20, ">1M")];
@@ -41,7 +41,7 @@ pub fn counts(report: &Report) -> (Counts, Counts) {
     let (mut messages, mut bytes) = (Counts::default(), Counts::default());
     for fields in report.of(PROFILE) {
         let field = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        let distance = DISTANCES.iter().position(|name| Some(*name) == field("distance"));
+        let distance = PROFILE_DISTANCES.iter().position(|name| Some(*name) == field("distance"));
         let size = SIZES.iter().position(|name| Some(*name) == field("size"));
         let number = |name: &str| field(name).and_then(|value| value.parse().ok()).unwrap_or(0u64);
         if let (Some(distance), Some(size)) = (distance, size) {
@@ -79,7 +79,7 @@ fn block(title: &str, counts: &Counts) -> String {
     }
     let _ = writeln!(text, "{:>16}", "all");
     let rows = counts.iter().map(|row| summed(row, &TABLE_6_1));
-    for (row, distance) in rows.zip(DISTANCES) {
+    for (row, distance) in rows.zip(PROFILE_DISTANCES) {
         let _ = write!(text, "{distance:<22}");
         row.iter().for_each(|part| _ = write!(text, "{:>10}", share(*part, whole)));
         let _ = writeln!(text, "{:>16}", share(row.iter().sum(), whole));
@@ -134,6 +134,7 @@ mod tests {
         };
         assert_eq!(words("package")[0], ["package", "75.0%", "0.0%", "0.0%", "0.0%", "75.0%"]);
         assert_eq!(words("node")[1], ["node", "0.0%", "0.0%", "0.0%", "100.0%", "100.0%"]);
+        assert_eq!(words("other-node")[0], ["other-node", "0.0%", "0.0%", "0.0%", "0.0%", "0.0%"]);
         assert_eq!(words("all")[0], ["all", "75.0%", "0.0%", "0.0%", "25.0%", "8"]);
         assert_eq!(words("all")[1].last(), Some(&"4000060"));
         assert_eq!(words("1M-4M")[0], ["1M-4M", "2", "4000000"]);

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::drawing;
 
@@ -50,6 +50,20 @@ impl Report {
             fields.push(("name".into(), syscall_name(number).into()));
         }
         self.records.push((name.into(), fields));
+    }
+
+    /// The records of all nodes of a job.
+    pub fn together(reports: &[Report]) -> Report {
+        Report { records: reports.iter().flat_map(|report| report.records.clone()).collect() }
+    }
+
+    /// The reports of the nodes of a job as JSON: `{"status": …, "nodes": [{"node": {…}, "ranks": […], …}], "profile": […]}`, each node's as
+    /// [`Report::json`] has it, and the messages of all ranks.
+    pub fn json_of_nodes(reports: &[Report], status: i32) -> Value {
+        let profile: Vec<Value> =
+            Report::together(reports).of(PROFILE).map(|fields| object(fields)).collect();
+        let nodes: Vec<Value> = reports.iter().map(|report| report.json(status)).collect();
+        json!({ "status": status, "nodes": nodes, "profile": profile })
     }
 
     /// Whether the node has sent no report.
@@ -153,7 +167,6 @@ fn scalar(text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn sample() -> Report {
         let mut report = Report::default();
@@ -189,6 +202,21 @@ mod tests {
             "memory": [],
         });
         assert_eq!(sample().json(3), expected);
+    }
+
+    #[test]
+    fn several_nodes_have_a_report_each_and_one_profile() {
+        let mut reports = [sample(), Report::default()];
+        for (report, rank) in reports.iter_mut().zip(0..) {
+            report.add(&format!(
+                "runtime-profile rank={rank} distance=other-node size=<256 messages=1 bytes=8"
+            ));
+        }
+        let whole = Report::json_of_nodes(&reports, 3);
+        assert_eq!(whole["nodes"][0]["node"]["cores"], 2);
+        assert_eq!(whole["nodes"][1]["node"], Value::Null);
+        let ranks: Vec<_> = whole["profile"].as_array().unwrap().iter().map(|it| &it["rank"]).collect();
+        assert_eq!((&whole["status"], ranks), (&json!(3), vec![&json!(0), &json!(1)]));
     }
 
     #[test]

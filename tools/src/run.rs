@@ -305,6 +305,29 @@ pub fn print_reports(report: &Report, options: &RunOptions) {
     }
 }
 
+/// The same of all nodes of a job, which has ended with this status: their reports one by one, each with a line behind it, one table of messages, and the file of reports. Errors: the file cannot
+/// be written.
+pub fn give_reports(
+    reports: &[Report],
+    options: &RunOptions,
+    status: i32,
+    behind: impl Fn(usize) -> String,
+) -> Outcome<()> {
+    if let Some(file) = &options.report_json {
+        let json = Report::json_of_nodes(reports, status);
+        image::write_file(file, format!("{json:#}\n").as_bytes())?;
+    }
+    if options.report {
+        for (node, report) in reports.iter().enumerate() {
+            crate::tell::error(format_args!("node {node}\n{}{}", report.table(), behind(node)));
+        }
+    }
+    if options.profile {
+        crate::tell::error(format_args!("{}", profile::table(&Report::together(reports))));
+    }
+    Ok(())
+}
+
 /// Cores of the node: as asked for, else one for each rank and worker.
 fn check_cores(options: &RunOptions) -> Outcome<u32> {
     let (ranks, workers) = (options.job.ranks, options.job.workers());

@@ -30,7 +30,7 @@ pub const ERRORS_ON: &str = "MARGAY_ERRORS_ON";
 /// `path rank=… name=… messages=… by_system=… unfit=…`: all, those whose content the system copies, and those with which it cannot.
 pub const REPORT: &str = "MARGAY_REPORT";
 /// Environment variable: set if it shall count messages, and add them as records
-/// `profile rank=… distance=… size=… messages=… bytes=…`, by [`DISTANCES`] and [`SIZES`].
+/// `profile rank=… distance=… size=… messages=… bytes=…`, by [`PROFILE_DISTANCES`] and [`SIZES`].
 pub const PROFILE: &str = "MARGAY_PROFILE";
 
 /// Environment variable: the folder of an installation, whose `bin/margay` runs a program that is started by its file.
@@ -47,6 +47,9 @@ pub const LOADER_BYTES: usize = 1000;
 /// How far apart two ranks' cores are, the nearest first: the same core, cores with a last-level cache in common, cores of one
 /// package, cores of one node.
 pub const DISTANCES: [&str; 4] = ["self", "shared-cache", "package", "node"];
+/// The same and, behind them, ranks of different nodes.
+pub const PROFILE_DISTANCES: [&str; DISTANCES.len() + 1] =
+    [DISTANCES[0], DISTANCES[1], DISTANCES[2], DISTANCES[3], "other-node"];
 /// Classes of message sizes: of them the columns of the dissertation's tables 4.2, 5.3 and 6.1 are made.
 pub const SIZES: [&str; 11] = [
     "<256", "256-1K", "1K-4K", "4K-8K", "8K-32K", "32K-64K", "64K-256K", "256K-1M", "1M-4M", "4M-16M", ">16M",

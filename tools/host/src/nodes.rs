@@ -18,7 +18,7 @@ use lwk::nodes::peer;
 use lwk::nodes::supervise::{self, Plan, listen, supervise};
 use lwk::nodes::{Noise, addresses, first_rank, job_number, ranks_of, refuse};
 use lwk::report::Report;
-use lwk::run::{ask_runtime, job_of_nodes};
+use lwk::run::{ask_runtime, give_reports, job_of_nodes};
 use lwk::switch::{Setup, Switch, command};
 use lwk::symbols::Symbols;
 use lwk::tree::Tree;
@@ -39,7 +39,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     }
     let mut job = job_of_nodes(&options.job)?;
     job.log = options.log.map(|level| level.of_job());
-    job.report = options.report;
+    job.report = options.report || options.report_json.is_some();
     ask_runtime(&mut job, options);
     let given = files::image(&options.job, None)?;
     let named = Named::find(tree, &options.job.app)?;
@@ -108,14 +108,12 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     }
     printer.finish().doing(|| "write the job's output".into())?;
     let seen = switch.map(Switch::stop);
-    if options.report {
-        for (node, report) in reports.iter().enumerate() {
-            lwk::tell::error(format_args!("node {node}\n{}", report.table()));
-            if let Some(port) = seen.as_ref().and_then(|seen| seen.ports.get(node)) {
-                lwk::tell::error(format_args!("switch port={node} {port}\n"));
-            }
-        }
-    }
+    let status = ended.as_ref().map_or_else(|failure| failure.status, |status| *status);
+    let of_switch = |node| {
+        let port = seen.as_ref().and_then(|seen| seen.ports.get(node));
+        port.map_or(String::new(), |port| format!("switch port={node} {port}\n"))
+    };
+    give_reports(&reports, options, status, of_switch)?;
     let status = ended?;
     seen.map_or(Ok(()), |seen| command::check_capture(&seen))?;
     Ok(status)

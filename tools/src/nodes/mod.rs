@@ -30,8 +30,6 @@ pub fn refuse(options: &RunOptions) -> Outcome<()> {
         (options.valgrind.is_some(), "--valgrind"),
         (options.cwd.is_some(), "--cwd"),
         (options.out.is_some(), "--out"),
-        (options.report_json.is_some(), "--report-json"),
-        (options.profile, "--profile"),
         (options.screen.is_some(), "--screen"),
         (options.node_mem.is_some(), "--node-mem"),
         (options.no_check, "--no-check"),

@@ -27,9 +27,9 @@ use crate::job::{AtEnd, Job};
 use crate::progress::Step;
 use crate::qemu::{Boot, CARD, Card, CardKind, FirmwareFile, Machine, Node};
 use crate::report::Report;
-use crate::run::{ask_runtime, check_program, host_cores, injection, job_of_nodes};
+use crate::run::{ask_runtime, check_program, give_reports, host_cores, injection, job_of_nodes};
 use crate::session::{BOOT_LIMIT, EXIT_LIMIT};
-use crate::switch::{PortCounts, Setup, Switch, command};
+use crate::switch::{Setup, Switch, command};
 use crate::symbols::Symbols;
 use crate::tree::{RunFolder, Tree};
 use crate::{files, image, memory};
@@ -124,7 +124,10 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     }
     printer.finish().doing(|| "write the job's output".into())?;
     let seen = switch.stop();
-    print_reports(options, &reports, &seen.ports);
+    let status = ended.as_ref().map_or_else(|failure| failure.status, |status| *status);
+    let of_switch =
+        |node| seen.ports.get(node).map_or(String::new(), |port| format!("switch port={node} {port}\n"));
+    give_reports(&reports, options, status, of_switch)?;
     let status = ended?;
     command::check_capture(&seen)?;
     Ok(status)
@@ -134,7 +137,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
 fn job_of_each(options: &RunOptions) -> Outcome<Job> {
     let mut job = job_of_nodes(&options.job)?;
     job.log = options.log.map(|level| level.of_job());
-    job.report = options.report;
+    job.report = options.report || options.report_json.is_some();
     job.irq_core = options.irq_core;
     job.inject = options.inject.as_deref().map(injection).transpose()?;
     job.at_end = AtEnd::Wait;
@@ -290,16 +293,6 @@ fn all_ended_well(members: &mut [Node]) -> Outcome<i32> {
         }
     }
     Ok(0)
-}
-
-fn print_reports(options: &RunOptions, reports: &[Report], ports: &[PortCounts]) {
-    if !options.report {
-        return;
-    }
-    for (node, (report, port)) in reports.iter().zip(ports).enumerate() {
-        crate::tell::error(format_args!("node {node}\n{}", report.table()));
-        crate::tell::error(format_args!("switch port={node} {port}\n"));
-    }
 }
 
 /// Puts noise on the Ethernet until the job is over, some frames at a time and then a pause.

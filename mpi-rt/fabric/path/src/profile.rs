@@ -7,8 +7,8 @@
 use crate::WorldRank;
 use alloc::vec::Vec;
 use core::fmt;
-use lwk_place::distance;
-use lwk_user::abi::runtime::{DISTANCES, SIZE_LIMITS, SIZES};
+use lwk_place::{distance, peer_of};
+use lwk_user::abi::runtime::{DISTANCES, PROFILE_DISTANCES, SIZE_LIMITS, SIZES};
 use lwk_user::job;
 
 /// Messages and their bytes.
@@ -20,17 +20,25 @@ struct Count {
 
 /// What has been counted.
 pub struct Profile {
-    /// Distance of each peer, by rank: an index of [`DISTANCES`].
+    /// Distance of each peer, by rank: an index of [`PROFILE_DISTANCES`].
     distances: Vec<usize>,
-    counts: [[Count; SIZES.len()]; DISTANCES.len()],
+    counts: [[Count; SIZES.len()]; PROFILE_DISTANCES.len()],
+}
+
+/// How far away a rank is.
+fn distance_of(rank: WorldRank) -> usize {
+    match peer_of(rank) {
+        Some(_) => distance(job().rank(), rank),
+        None => DISTANCES.len(),
+    }
 }
 
 impl Profile {
     /// Nothing has been counted.
     pub fn new() -> Profile {
         Profile {
-            distances: (0..job().size()).map(|rank| distance(job().rank(), WorldRank(rank))).collect(),
-            counts: [[Count::default(); SIZES.len()]; DISTANCES.len()],
+            distances: (0..job().size()).map(|rank| distance_of(WorldRank(rank))).collect(),
+            counts: [[Count::default(); SIZES.len()]; PROFILE_DISTANCES.len()],
         }
     }
 
@@ -46,7 +54,7 @@ impl Profile {
     /// Tells what has been counted since the last time, a record at a time.
     pub fn tell(&mut self, mut tell: impl FnMut(fmt::Arguments<'_>)) {
         let rank = job().rank().0;
-        for (counts, distance) in self.counts.iter().zip(DISTANCES) {
+        for (counts, distance) in self.counts.iter().zip(PROFILE_DISTANCES) {
             for (count, size) in counts.iter().zip(SIZES).filter(|(count, _)| count.messages > 0) {
                 let Count { messages, bytes } = count;
                 tell(format_args!(
