@@ -12,6 +12,8 @@ mod calls;
 mod changes;
 #[path = "../mpi/eager.rs"]
 mod eager;
+#[path = "../mpi/engine_faults.rs"]
+mod engine_faults;
 #[path = "../mpi/errors.rs"]
 mod errors;
 #[path = "../mpi/flood.rs"]
@@ -62,6 +64,7 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             "errors" => errors::arguments(world)?,
             "layouts" => layouts::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
             "eager" => eager::run(world)?,
+            "engine-faults" => engine_faults::run(world)?,
             "flood" => flood::run(world)?,
             "skew" => skew::run(world)?,
             "stress" => stress::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
