@@ -14,20 +14,8 @@ use crate::handle::Handle;
 use crate::object::Object;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_path::Reach;
 use lwk_place::{CommRank, WorldRank};
-
-/// How two communicators or groups compare (MPI-5.0, sections 7.3.1 and 7.4.1); the numbers are the binary interface's.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(i32)]
-pub enum Comparison {
-    /// The same communicator; of groups, the same members in the same order.
-    Identical = 201,
-    /// The same members in the same order.
-    Congruent = 202,
-    /// The same members.
-    Similar = 203,
-    Unequal = 204,
-}
 
 /// A communicator of the same groups, with attributes as their copy functions say, and topology. All members must call it. Errors: `COMM`,
 /// `NO_MEM`; what a copy function returns, and then this rank has no new communicator.
@@ -43,7 +31,10 @@ pub fn duplicate(parent: Handle) -> Result<Handle> {
     let copies = match copies {
         Ok(copies) => copies,
         Err(error) => {
-            with(|engine| engine.retire_communicator(Rc::new(made)))?;
+            with(|engine| {
+                engine.communicators.retire(Rc::new(made));
+                Ok(())
+            })?;
             return Err(error);
         }
     };
@@ -64,17 +55,18 @@ pub fn free(communicator: Handle) -> Result<()> {
     lwk_mpi_core::forget(Object::communicator(communicator));
     with(|engine| {
         let it = engine.communicators.remove(communicator).ok_or(Error::COMM)?;
-        engine.retire_communicator(it)
+        engine.communicators.retire(it);
+        Ok(())
     })
 }
 
 impl Engine {
     /// A communicator of the same groups without a handle, for the runtime's own messages; whoever has it gives it back with
-    /// [`Engine::retire_communicator`]. All members must call it. Errors: `NO_MEM`.
+    /// [`lwk_mpi_communicator::Communicators::retire`]. All members must call it. Errors: `NO_MEM`.
     pub fn duplicate_hidden(&mut self, parent: &Communicator) -> Result<Communicator> {
         let mut made = match &parent.inter {
             Some(inter) => {
-                let remote = parent.peers().clone();
+                let remote = parent.peers.clone();
                 self.make_inter(&inter.union, parent.members.clone(), remote, inter.is_first)?
             }
             None => self.make_intra(parent, Some(parent.members.clone()))?.ok_or(Error::INTERN)?,
@@ -112,7 +104,7 @@ impl Engine {
             let members = of(&parent.members);
             return self.make_intra(&parent, (!members.is_empty()).then_some(members));
         };
-        let (local, remote) = (of(&parent.members), of(parent.peers()));
+        let (local, remote) = (of(&parent.members), of(&parent.peers));
         self.make_inter_if(&all, local, remote, inter.is_first)
     }
 
@@ -121,7 +113,7 @@ impl Engine {
     /// has others than members; `NO_MEM`.
     pub fn create(&mut self, parent: Handle, group: Handle) -> Result<Option<Handle>> {
         let it = self.communicator(parent)?.clone();
-        let group = self.group(group)?.clone();
+        let group = self.groups.get(group)?.clone();
         if group.members().iter().any(|member| !it.members.contains(member)) {
             return Err(Error::GROUP);
         }
@@ -136,7 +128,7 @@ impl Engine {
                 let mine_as_words: Vec<u32> = mine.iter().map(|member| member.0).collect();
                 let mut theirs: Vec<Vec<WorldRank>> = Vec::new();
                 self.share_all(&union, &mine_as_words, |rank, words| {
-                    if it.peers().contains(&union.members[rank.index()]) && !words.is_empty() {
+                    if it.peers.contains(&union.members[rank.index()]) && !words.is_empty() {
                         theirs.push(words.iter().copied().map(WorldRank).collect());
                     }
                 })?;
@@ -154,36 +146,6 @@ impl Engine {
         let handle = self.communicators.insert(Rc::new(made.of_session(session)));
         error_handler::inherit(Object::communicator(parent), Object::communicator(handle));
         handle
-    }
-
-    /// Compares two communicators: by both groups, if they are intercommunicators. Errors: `COMM`.
-    pub fn compare_communicators(&self, left: Handle, right: Handle) -> Result<Comparison> {
-        let (first, second) = (self.communicator(left)?, self.communicator(right)?);
-        if left == right {
-            return Ok(Comparison::Identical);
-        }
-        if first.inter.is_some() != second.inter.is_some() {
-            return Ok(Comparison::Unequal);
-        }
-        let compare = |left: &Rc<[WorldRank]>, right: &Rc<[WorldRank]>| match Group::new(left.clone())
-            .compare(&Group::new(right.clone()))
-        {
-            Comparison::Identical => Comparison::Congruent,
-            other => other,
-        };
-        let local = compare(&first.members, &second.members);
-        let remote = compare(first.peers(), second.peers());
-        Ok(if local as i32 > remote as i32 { local } else { remote })
-    }
-
-    /// Whether it is an intercommunicator. Errors: `COMM`.
-    pub fn is_inter(&self, communicator: Handle) -> Result<bool> {
-        self.communicator(communicator).map(|it| it.inter.is_some())
-    }
-
-    /// Ranks in the remote group. Errors: `COMM`, also if it is not an intercommunicator.
-    pub fn remote_size(&self, communicator: Handle) -> Result<u32> {
-        Ok(self.communicator(communicator)?.remote()?.len() as u32)
     }
 
     /// An intracommunicator of the members that this rank names, which all of them must do alike, or of none. All ranks of the parent, an
@@ -249,11 +211,48 @@ impl Engine {
                 // One of them has not come about: neither is of any use.
                 let error = union.as_ref().err().or(local.as_ref().err()).copied();
                 for made in [union, local].into_iter().flatten().flatten() {
-                    self.retire_communicator(Rc::new(made))?;
+                    self.communicators.retire(Rc::new(made));
                 }
                 Err(error.unwrap_or(Error::INTERN))
             }
         }
+    }
+
+    /// Whether all of these ranks can load and store each other's memory.
+    fn are_in_reach(&self, members: &[WorldRank]) -> bool {
+        members.iter().all(|member| self.paths.reach(*member) == Reach::Mapped)
+    }
+
+    /// Announces a communicator of those members, as [`lwk_mpi_communicator::Communicators::announce`].
+    pub(crate) fn announce(&mut self, members: &[WorldRank]) -> u64 {
+        let in_reach = self.are_in_reach(members);
+        self.communicators.announce(members, in_reach)
+    }
+
+    /// Joins an announced communicator and waits for the other members. Errors: those of [`lwk_mpi_communicator::Communicators::join`] and
+    /// [`lwk_mpi_communicator::Communicators::complete_joining`].
+    pub(crate) fn join_and_wait(
+        &mut self,
+        announcement: u64,
+        members: Rc<[WorldRank]>,
+    ) -> Result<Communicator> {
+        let joining = self.communicators.join(announcement, members)?;
+        self.wait_until(|| joining.is_complete());
+        self.communicators.complete_joining(joining)
+    }
+
+    /// The group of a communicator (the local one). Errors: `COMM`.
+    pub fn group_of(&mut self, communicator: Handle) -> Result<Handle> {
+        let it = self.communicator(communicator)?;
+        let group = Group::new(it.members.clone()).of_session(it.session);
+        Ok(self.groups.insert(group))
+    }
+
+    /// The remote group of an intercommunicator. Errors: `COMM`.
+    pub fn remote_group_of(&mut self, communicator: Handle) -> Result<Handle> {
+        let it = self.communicator(communicator)?;
+        let group = Group::new(it.remote()?.clone()).of_session(it.session);
+        Ok(self.groups.insert(group))
     }
 
     /// Tells all ranks of an intracommunicator a word of each.

@@ -21,9 +21,9 @@ impl Engine {
     /// rank that is not in the group. Errors: `COMM`, also for an intercommunicator; `GROUP` if the group is invalid or has others than members;
     /// `TAG`, `NO_MEM`.
     pub fn create_group(&mut self, parent: Handle, group: Handle, tag: i32) -> Result<Option<Handle>> {
-        let it = self.intracommunicator(parent)?;
+        let it = self.communicators.intracommunicator(parent)?;
         let context = Plane::Group.of(it.context);
-        let members: Rc<[WorldRank]> = self.group(group)?.members().into();
+        let members: Rc<[WorldRank]> = self.groups.get(group)?.members().into();
         if tag < 0 {
             return Err(Error::TAG);
         }
@@ -37,7 +37,7 @@ impl Engine {
     /// A communicator of the ranks of a group, all of which must call it with the same string. `None` for a rank that is not in the group. Its
     /// error handler is the default one. Errors: `GROUP`, `ARG` for a string that is too long, `NO_MEM`.
     pub fn create_from_group(&mut self, group: Handle, string_tag: &[u8]) -> Result<Option<Handle>> {
-        let group = self.group(group)?;
+        let group = self.groups.get(group)?;
         let (members, session): (Rc<[WorldRank]>, _) = (group.members().into(), group.session());
         if string_tag.len() >= MAX_STRING_TAG {
             return Err(Error::ARG);

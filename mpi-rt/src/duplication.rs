@@ -10,7 +10,6 @@ use crate::engine::{Engine, with};
 use crate::error::{Error, Result};
 use crate::error_handler;
 use crate::handle::Handle;
-use crate::joining::Joining;
 use crate::object::Object;
 use crate::receive::ReceiveArguments;
 use crate::request::{Mode, Operation, Request, State};
@@ -20,6 +19,7 @@ use crate::topology::Topology;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use lwk_mpi_communicator::Joining;
 use lwk_place::{CommRank, WorldRank};
 
 /// A duplication under way.
@@ -158,7 +158,7 @@ impl Engine {
         }
         if let Some(error) = failure {
             for communicator in made {
-                self.retire_communicator(Rc::new(communicator))?;
+                self.communicators.retire(Rc::new(communicator));
             }
             return Err(error);
         }
@@ -189,12 +189,12 @@ impl Engine {
         }
         let joining = match part.joining.take() {
             Some(joining) => joining,
-            None => self.join(part.announcement.get(), part.members.clone())?,
+            None => self.communicators.join(part.announcement.get(), part.members.clone())?,
         };
         if !joining.is_complete() {
             part.joining = Some(joining);
             return Ok(None);
         }
-        self.complete_joining(joining).map(Some)
+        self.communicators.complete_joining(joining).map(Some)
     }
 }

@@ -8,15 +8,12 @@ use crate::collective::algorithm::{self, Algorithms};
 use crate::collective::{LeftPosts, Run};
 use crate::communicator::Communicator;
 use crate::compact::CompactRequest;
-use crate::context::Contexts;
 use crate::datatypes::Datatypes;
 use crate::duplication::Duplication;
 use crate::error::{Error, Result};
 use crate::error_handler;
-use crate::group::Group;
 use crate::handed::Handed;
 use crate::handle::{self, Handle, Kind};
-use crate::joining::Announcements;
 use crate::local::{Lent, RankLocal};
 use crate::objects;
 use crate::operation::{LastKernel, UserOperation};
@@ -29,15 +26,11 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use lwk_mpi_area::{Area, Shared};
-use lwk_path::setting;
-use lwk_path::{Memory, seen_from_here};
-use lwk_path::{PathId, Reach, Table};
-use lwk_place::{CommRank, NodeRank, WorldRank, peer_of};
-use lwk_ring::Published;
+use lwk_mpi_communicator::{Communicators, Groups};
+use lwk_path::{Memory, PathId, Reach, Table, setting};
+use lwk_place::{NodeRank, WorldRank};
 use lwk_user::barrier::NodeBarrier;
-use lwk_user::smartmap::{self, Symmetric};
-use lwk_user::{job, start, syscall, wait};
+use lwk_user::{job, start, syscall};
 
 /// All that the runtime knows in this rank. What every message and every look at the others takes comes first, together: a long message displaces those
 /// lines from the first-level cache, and each is fetched again for the next.
@@ -50,7 +43,7 @@ pub struct Engine {
     /// How often the sends under way have been looked at.
     pub(crate) scans: u32,
     pub(crate) deferred_count: usize,
-    pub(crate) world: Rc<Communicator>,
+    pub communicators: Communicators,
     /// Sends that the transport has under way.
     pub(crate) underway: VecDeque<Handle>,
     /// Receives whose message is on its way, piece by piece.
@@ -67,8 +60,6 @@ pub struct Engine {
     pub(crate) ahead: Ahead,
     pub(crate) paths: Table,
     pub(crate) waiting: Waiting,
-    pub(crate) contexts: Contexts,
-    pub(crate) announcements: Announcements,
     pub(crate) requests: handle::Table<Request>,
     /// Requests of one block.
     pub(crate) compact: handle::Table<CompactRequest>,
@@ -86,13 +77,7 @@ pub struct Engine {
     /// Operations that the program made.
     pub(crate) operations: handle::Table<Rc<UserOperation>>,
     pub(crate) last_kernel: LastKernel,
-    /// Whether the world model has been started and not ended.
-    pub(crate) has_world_model: bool,
-    pub(crate) alone: Rc<Communicator>,
-    pub(crate) communicators: handle::Table<Rc<Communicator>>,
-    /// The empty group.
-    pub(crate) no_ranks: Group,
-    pub(crate) groups: handle::Table<Group>,
+    pub groups: Groups,
 }
 
 enum Life {
@@ -211,31 +196,6 @@ fn with_lent<R>(call: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
     LENT.try_with(call).unwrap_or(Err(Error::INTERN))
 }
 
-/// The address of a rank's area for the collectives of all ranks.
-struct WorldArea(Published<1>);
-
-// SAFETY: atomics only; the number is a slot-0 address that readers translate.
-unsafe impl smartmap::Shared for WorldArea {}
-
-static WORLD_AREA: Symmetric<WorldArea> = Symmetric::new(WorldArea(Published::new()));
-
-/// Every rank's area for the collectives of all. Every rank must call it; it waits for the others.
-fn world_areas(members: &[WorldRank]) -> Result<Box<[&'static Area]>> {
-    let mine = Area::renewed(None);
-    WORLD_AREA.here().0.tell([core::ptr::from_ref(mine).expose_provenance() as u64]);
-    let mut areas: Vec<&'static Area> = Vec::new();
-    areas.try_reserve_exact(members.len()).map_err(|_| Error::NO_MEM)?;
-    for member in members {
-        let member = peer_of(*member).ok_or(Error::INTERN)?;
-        let published = &WORLD_AREA.at(member).get().0;
-        wait::spin_until(|| published.is_told());
-        let [address] = published.words().map(|word| word as usize);
-        // SAFETY: a rank publishes the address of an initialised area that it leaks; areas are shared through atomics.
-        areas.push(unsafe { &*seen_from_here::<Area>(member, address) });
-    }
-    Ok(areas.into_boxed_slice())
-}
-
 impl Engine {
     /// Runs a callback of the program, which may use the engine by [`with`] until it returns. (What the engine was doing is not done: a
     /// callback must not wait for this very call.)
@@ -252,19 +212,11 @@ impl Engine {
         let algorithms = setting::none_but(algorithm::PREFIX, algorithm::VARIABLES, names)
             .and_then(|()| Algorithms::from_environment(start::variable));
         let algorithms = algorithms.unwrap_or_else(|bad| setting::refuse(&bad));
-        let members: Rc<[WorldRank]> = (0..size).map(WorldRank).collect();
-        let in_reach = members.iter().all(|member| paths.reach(*member) == Reach::Mapped);
-        let shared = match in_reach {
-            true => Shared::new(CommRank(me.0), &members, world_areas(&members)?),
-            false => Shared::none(),
-        };
-        let world = Communicator::new(Communicator::WORLD_CONTEXT, CommRank(me.0), members, shared);
-        let shared = Shared::new(CommRank::FIRST, &[me], Box::new([Area::renewed(None)]));
-        let alone = Communicator::new(Communicator::SELF_CONTEXT, CommRank::FIRST, [me].into(), shared);
+        let in_reach = (0..size).all(|rank| paths.reach(WorldRank(rank)) == Reach::Mapped);
+        let communicators = Communicators::start(me, size, in_reach)?;
         Ok(Engine {
             paths,
-            contexts: Contexts::new(me),
-            announcements: Announcements::new(),
+            communicators,
             me,
             size,
             waiting: Waiting::new(size),
@@ -286,45 +238,15 @@ impl Engine {
             left_posts: Rc::default(),
             operations: handle::Table::of(Kind::Operation),
             last_kernel: LastKernel::new(None),
-            has_world_model: false,
-            world: Rc::new(world),
-            alone: Rc::new(alone),
-            communicators: handle::Table::of(Kind::Communicator),
             duplications: Vec::new(),
-            no_ranks: Group::new([].into()),
-            groups: handle::Table::of(Kind::Group),
+            groups: Groups::new(me),
         })
     }
 
-    /// The communicator with that handle; the predefined ones are there while the world model is (MPI-5.0, section 11.2). Errors: `COMM`.
+    /// The communicator with that handle. Errors: `COMM`.
     #[inline(always)]
     pub fn communicator(&self, handle: Handle) -> Result<&Rc<Communicator>> {
-        match handle.0 {
-            abi::COMM_WORLD if self.has_world_model => Ok(&self.world),
-            abi::COMM_SELF if self.has_world_model => Ok(&self.alone),
-            _ => self.communicators.get(handle).ok_or(Error::COMM),
-        }
-    }
-
-    /// The same, for calls that have no meaning on an intercommunicator. Errors: `COMM`.
-    #[inline(always)]
-    pub fn intracommunicator(&self, handle: Handle) -> Result<&Rc<Communicator>> {
-        self.communicator(handle).and_then(|it| if it.inter.is_none() { Ok(it) } else { Err(Error::COMM) })
-    }
-
-    /// This rank in a communicator (in its local group). Errors: `COMM`.
-    pub fn rank(&self, communicator: Handle) -> Result<u32> {
-        self.communicator(communicator).map(|it| it.rank.0)
-    }
-
-    /// Ranks of a communicator (of its local group). Errors: `COMM`.
-    pub fn size(&self, communicator: Handle) -> Result<u32> {
-        self.communicator(communicator).map(|it| it.members.len() as u32)
-    }
-
-    /// All ranks, whether or not the program sees them as a communicator.
-    pub fn world(&self) -> &Rc<Communicator> {
-        &self.world
+        self.communicators.get(handle)
     }
 
     /// Requests of this rank that are not freed.

@@ -100,7 +100,7 @@ impl Engine {
         key: i32,
         hints: &Info,
     ) -> Result<(Option<Handle>, Option<Level>)> {
-        let it = self.intracommunicator(parent)?.clone();
+        let it = self.communicators.intracommunicator(parent)?.clone();
         let named = hints.get(RESOURCE_KEY)?.and_then(Level::from_name);
         let (color, level) = match kind {
             UNDEFINED => (UNDEFINED, None),

@@ -40,7 +40,7 @@ impl Engine {
         remote_leader: i32,
         tag: i32,
     ) -> Result<Handle> {
-        let group = self.intracommunicator(local)?.clone();
+        let group = self.communicators.intracommunicator(local)?.clone();
         let leading = group.root(local_leader).map_err(|_| Error::RANK)?;
         let leads = group.rank == leading;
         if tag < 0 {
@@ -54,13 +54,13 @@ impl Engine {
 
     fn leader(&self, peer: Handle, remote: i32, tag: i32) -> Result<Leader> {
         let peer = self.communicator(peer)?;
-        let world_rank = usize::try_from(remote).ok().and_then(|rank| peer.peers().get(rank));
+        let world_rank = usize::try_from(remote).ok().and_then(|rank| peer.peers.get(rank));
         if world_rank.is_none() {
             return Err(Error::RANK);
         }
         let context = Plane::Leaders.of(peer.context);
         let messages =
-            Communicator::for_messages(context, peer.rank, peer.members.clone(), peer.peers().clone());
+            Communicator::for_messages(context, peer.rank, peer.members.clone(), peer.peers.clone());
         Ok(Leader { messages, rank: remote, tag })
     }
 
@@ -74,7 +74,7 @@ impl Engine {
         remote_leader: i32,
         string_tag: &[u8],
     ) -> Result<Option<Handle>> {
-        let (local, remote) = (self.group(local)?.clone(), self.group(remote)?.clone());
+        let (local, remote) = (self.groups.get(local)?.clone(), self.groups.get(remote)?.clone());
         let valid = |leader: i32, size: usize| usize::try_from(leader).is_ok_and(|leader| leader < size);
         if string_tag.len() >= MAX_STRING_TAG {
             return Err(Error::ARG);
@@ -95,7 +95,7 @@ impl Engine {
         let messages = Communicator::for_messages(context, group.rank, members, remote.members().into());
         let leader = leads.then_some(Ok(Leader { messages, rank: remote_leader, tag }));
         let made = self.make_between(&group, leading, leader);
-        self.retire_communicator(Rc::new(group))?;
+        self.communicators.retire(Rc::new(group));
         let made = made?.of_session(local.session());
         Ok(Some(self.communicators.insert(Rc::new(made))))
     }
@@ -137,7 +137,7 @@ impl Engine {
             Ok(Some(local)) => local,
             // The other group waits for this rank.
             other => {
-                self.refuse(announcement, &union);
+                self.communicators.refuse(announcement, &union);
                 return Err(other.err().unwrap_or(Error::INTERN));
             }
         };
@@ -147,7 +147,7 @@ impl Engine {
                 Ok(Communicator::between(Intercommunicator { local, union, is_first }))
             }
             Err(error) => {
-                self.retire_communicator(Rc::new(local))?;
+                self.communicators.retire(Rc::new(local));
                 Err(error)
             }
         }
@@ -156,7 +156,7 @@ impl Engine {
     /// The leaders' part: groups there and back, then the announcement of the communicator of both.
     fn meet(&mut self, group: &Communicator, leader: Leader) -> Result<Found> {
         let Leader { messages, rank, tag } = leader;
-        let remote_leader = *messages.peers().get(rank as usize).ok_or(Error::RANK)?;
+        let remote_leader = *messages.peers.get(rank as usize).ok_or(Error::RANK)?;
         let ours: Vec<u64> = group.members.iter().map(|member| u64::from(member.0)).collect();
         let is_first = self.me < remote_leader;
         let ranks = self.size as usize;

@@ -17,10 +17,8 @@ pub mod buffered;
 pub mod called;
 mod cancel;
 pub mod collective;
-pub mod communicator;
 pub mod communicators;
 mod compact;
-mod context;
 mod counts;
 pub mod creation;
 pub mod datatype;
@@ -28,12 +26,9 @@ pub mod datatypes;
 pub mod duplication;
 pub mod engine;
 mod exchange;
-pub mod group;
-mod groups;
 mod handed;
 pub mod hardware;
 mod intercommunicator;
-mod joining;
 mod objects;
 pub mod operation;
 pub mod pack;
@@ -53,6 +48,7 @@ pub mod wait;
 pub mod waiting;
 
 pub use lwk_datatype::{Distribution, Form};
+pub use lwk_mpi_communicator::{communicator, group};
 pub use lwk_mpi_core::{
     Error, Handle, Result, abi, attribute, error, error_code, error_handler, forget, handle, info, local,
     name, object, status,

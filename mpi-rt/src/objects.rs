@@ -34,7 +34,7 @@ fn has(object: Object) -> Result<bool> {
     with(|engine| {
         Ok(match object.kind {
             Kind::Communicator => engine.communicator(object.handle).is_ok(),
-            Kind::Group => engine.group(object.handle).is_ok(),
+            Kind::Group => engine.groups.get(object.handle).is_ok(),
             Kind::Datatype => engine.datatypes.get(object.handle.0).is_ok(),
             Kind::Session => session::exists(object.handle),
             Kind::Operation => engine.op_commutes(object.handle.0).is_ok(),

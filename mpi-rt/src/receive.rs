@@ -113,7 +113,7 @@ impl Engine {
         let &ReceiveArguments { address, source, tag, .. } = arguments;
         let bytes = block_of(arguments)?;
         let communicator = self.communicator(arguments.communicator).ok()?;
-        let peer = *communicator.peers().get(source as usize)?;
+        let peer = *communicator.peers.get(source as usize)?;
         let label = Label::new(communicator.context, tag);
         // Progress may call an operation of the program's that frees the communicator.
         let kept = kept(communicator);
@@ -277,7 +277,7 @@ impl Engine {
         let &ReceiveArguments { address, source, tag, .. } = arguments;
         let compact = block_of(arguments);
         let communicator = self.communicator(arguments.communicator)?;
-        let peer = communicator.peers().get(source as usize).copied();
+        let peer = communicator.peers.get(source as usize).copied();
         let (Some(bytes), Some(peer)) = (compact, peer) else {
             // SAFETY: the buffer is writable, and nobody else uses it, until the request is complete (this
             // function's contract).

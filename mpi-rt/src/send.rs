@@ -241,7 +241,7 @@ impl Engine {
             return Started::Full;
         }
         let Ok(communicator) = self.communicator(arguments.communicator) else { return Started::Full };
-        let Some(&peer) = communicator.peers().get(arguments.target as usize) else { return Started::Full };
+        let Some(&peer) = communicator.peers.get(arguments.target as usize) else { return Started::Full };
         let label = Label::new(communicator.context, arguments.tag);
         let source = Region::block(arguments.address, bytes);
         // SAFETY: `bytes`, those of the arguments' items, are readable until the send is complete (this

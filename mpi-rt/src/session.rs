@@ -64,7 +64,7 @@ pub fn initialize_world(required: i32) -> Result<i32> {
     models(|it| if it.world == World::Before { Ok(()) } else { Err(Error::ORDER) })?;
     engine::wake()?;
     with(|engine| {
-        engine.has_world_model = true;
+        engine.communicators.show_predefined(true);
         Ok(())
     })?;
     models(|it| {
@@ -185,15 +185,15 @@ impl Engine {
     /// The ranks of a process set. Errors: `SESSION`, `ARG`.
     pub fn group_from_set(&mut self, session: Handle, name: &[u8]) -> Result<Handle> {
         let members = self.set_members(session, name)?;
-        Ok(self.insert_group(Group::new(members.into()).of_session(Some(session))))
+        Ok(self.groups.insert(Group::new(members.into()).of_session(Some(session))))
     }
 
     /// Waits for this rank's sends, then for all ranks.
     fn meet_at_the_end(&mut self) -> Result<()> {
         self.finish_transfers();
-        let world = self.world.clone();
+        let world = self.communicators.world().clone();
         self.barrier(&world)?;
-        self.has_world_model = false;
+        self.communicators.show_predefined(false);
         Ok(())
     }
 }

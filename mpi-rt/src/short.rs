@@ -49,7 +49,7 @@ impl Engine {
             return false;
         }
         let Ok(communicator) = self.communicator(arguments.communicator) else { return false };
-        let Some(peer) = communicator.peers().get(arguments.target as usize) else { return false };
+        let Some(peer) = communicator.peers.get(arguments.target as usize) else { return false };
         let (peer, label) = (*peer, Label::new(communicator.context, arguments.tag));
         // SAFETY: `bytes`, those of the arguments' items and at most `SHORT`, are readable (this function's
         // contract).
@@ -65,7 +65,7 @@ impl Engine {
             return None;
         }
         let communicator = self.communicator(arguments.communicator).ok()?;
-        let peer = *communicator.peers().get(arguments.source as usize)?;
+        let peer = *communicator.peers.get(arguments.source as usize)?;
         if !self.waiting.is_clear(peer) {
             return None;
         }

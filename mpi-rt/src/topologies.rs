@@ -1,7 +1,6 @@
 //! Communicators with a topology (MPI-5.0, chapter 8). Ranks keep their order whatever `reorder` says: on one node every rank is as near as any other, but
 //! for caches that the kernel has dealt out in order.
 
-use crate::abi::UNDEFINED;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -10,40 +9,6 @@ use crate::topology::{Cartesian, DistributedGraph, Graph, Topology, distributed_
 use alloc::rc::Rc;
 
 impl Engine {
-    /// Which kind of topology a communicator has, or `UNDEFINED`. Errors: `COMM`.
-    pub fn topology_kind(&self, communicator: Handle) -> Result<i32> {
-        Ok(self.communicator(communicator)?.topology.as_ref().map_or(UNDEFINED, |it| it.kind()))
-    }
-
-    /// The topology of a communicator. Errors: `COMM`; `TOPOLOGY` if it has none.
-    pub fn topology(&self, communicator: Handle) -> Result<&Topology> {
-        self.communicator(communicator)?.topology.as_deref().ok_or(Error::TOPOLOGY)
-    }
-
-    /// Errors: `COMM`; `TOPOLOGY` if it is not a grid.
-    pub fn cartesian(&self, communicator: Handle) -> Result<&Cartesian> {
-        match self.topology(communicator)? {
-            Topology::Cartesian(it) => Ok(it),
-            _ => Err(Error::TOPOLOGY),
-        }
-    }
-
-    /// Errors: `COMM`; `TOPOLOGY` if it is not a graph.
-    pub fn graph(&self, communicator: Handle) -> Result<&Graph> {
-        match self.topology(communicator)? {
-            Topology::Graph(it) => Ok(it),
-            _ => Err(Error::TOPOLOGY),
-        }
-    }
-
-    /// Errors: `COMM`; `TOPOLOGY` if it is not a distributed graph.
-    pub fn distributed_graph(&self, communicator: Handle) -> Result<&DistributedGraph> {
-        match self.topology(communicator)? {
-            Topology::Distributed(it) => Ok(it),
-            _ => Err(Error::TOPOLOGY),
-        }
-    }
-
     /// A communicator of the first `count` ranks of the parent with a topology; `None` for the others. All ranks of the parent must call it.
     fn make_with_topology(
         &mut self,
@@ -62,7 +27,7 @@ impl Engine {
     /// A communicator of the first ranks of the parent as a grid; `None` for ranks that are left over. All ranks of the parent must call it. Errors:
     /// `COMM`, also for an intercommunicator; `DIMS` if a dimension is not positive or the grid is larger than the parent; `NO_MEM`.
     pub fn cart_create(&mut self, parent: Handle, dims: &[i32], periods: &[bool]) -> Result<Option<Handle>> {
-        let it = self.intracommunicator(parent)?.clone();
+        let it = self.communicators.intracommunicator(parent)?.clone();
         let grid = Cartesian::new(dims, periods)?;
         if grid.size() > it.size() as i64 {
             return Err(Error::DIMS);
@@ -75,7 +40,7 @@ impl Engine {
     /// ranks must call it. Errors: `COMM`, `TOPOLOGY`, `NO_MEM`; `ARG` if `remain` is too short.
     pub fn cart_sub(&mut self, communicator: Handle, remain: &[bool]) -> Result<Handle> {
         let it = self.communicator(communicator)?.clone();
-        let grid = self.cartesian(communicator)?.clone();
+        let grid = self.communicators.cartesian(communicator)?.clone();
         let (part, ranks) = grid.part(it.rank.number(), remain)?;
         let members = ranks.iter().map(|rank| it.members[*rank as usize]).collect();
         let mut made = self.make_intra(&it, Some(members))?.ok_or(Error::INTERN)?;
@@ -83,20 +48,10 @@ impl Engine {
         Ok(self.insert_child(communicator, made))
     }
 
-    /// The rank that this one would have in such a grid, or `UNDEFINED`. Errors: as for [`Engine::cart_create`].
-    pub fn cart_map(&self, communicator: Handle, dims: &[i32], periods: &[bool]) -> Result<i32> {
-        let it = self.intracommunicator(communicator)?;
-        let size = Cartesian::new(dims, periods)?.size();
-        if size > it.size() as i64 {
-            return Err(Error::DIMS);
-        }
-        Ok(if i64::from(it.rank.0) < size { it.rank.number() } else { UNDEFINED })
-    }
-
     /// A communicator of the first ranks of the parent as a graph; `None` for ranks that are left over. All ranks of the parent must call it, with the
     /// same arguments. Errors: `COMM`, also for an intercommunicator; `ARG` for a wrong graph or one larger than the parent; `NO_MEM`.
     pub fn graph_create(&mut self, parent: Handle, index: &[i32], edges: &[i32]) -> Result<Option<Handle>> {
-        let it = self.intracommunicator(parent)?.clone();
+        let it = self.communicators.intracommunicator(parent)?.clone();
         let graph = Graph::new(index, edges)?;
         if graph.nodes() > it.size() as usize {
             return Err(Error::ARG);
@@ -105,20 +60,10 @@ impl Engine {
         self.make_with_topology(parent, &it, count, Topology::Graph(graph))
     }
 
-    /// The rank that this one would have in such a graph, or `UNDEFINED`. Errors: as for [`Engine::graph_create`].
-    pub fn graph_map(&self, communicator: Handle, index: &[i32], edges: &[i32]) -> Result<i32> {
-        let it = self.intracommunicator(communicator)?;
-        let nodes = Graph::new(index, edges)?.nodes();
-        if nodes > it.size() as usize {
-            return Err(Error::ARG);
-        }
-        Ok(if it.rank.index() < nodes { it.rank.number() } else { UNDEFINED })
-    }
-
     /// A communicator of the same ranks, of which each names its own neighbours. All ranks must call it. Errors: `COMM`, also for an
     /// intercommunicator; `RANK` for a neighbour that does not exist; `ARG` for weights of another number or below 0; `NO_MEM`.
     pub fn dist_graph_create_adjacent(&mut self, parent: Handle, own: DistributedGraph) -> Result<Handle> {
-        let it = self.intracommunicator(parent)?.clone();
+        let it = self.communicators.intracommunicator(parent)?.clone();
         own.check(it.size())?;
         let count = it.size() as usize;
         self.make_with_topology(parent, &it, count, Topology::Distributed(own))?.ok_or(Error::INTERN)
@@ -132,7 +77,7 @@ impl Engine {
         edges: &[distributed_graph::Edge],
         weighted: bool,
     ) -> Result<Handle> {
-        let it = self.intracommunicator(parent)?.clone();
+        let it = self.communicators.intracommunicator(parent)?.clone();
         distributed_graph::check_edges(edges, it.size())?;
         let words = distributed_graph::to_words(edges, weighted);
         let mut own = DistributedGraph::none();

@@ -114,7 +114,7 @@ fn post_question(engine: &mut Engine) {
     let words: Box<Cell<QuestionWords>> = Box::default();
     let target = Region::block(words.as_ptr().cast(), size_of::<QuestionWords>());
     let pattern = Pattern { context: QUESTIONS, source: None, tag: Some(0) };
-    let receive = ReceiveOperation { pattern, target, communicator: engine.world().clone() };
+    let receive = ReceiveOperation { pattern, target, communicator: engine.communicators.world().clone() };
     // SAFETY: the words stay where they are, beside the request, until that is complete or withdrawn.
     let request = unsafe { engine.receive_checked(receive, Keeps::Nothing) };
     desk(engine).posted = Some((request, words));

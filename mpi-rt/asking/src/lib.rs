@@ -153,7 +153,7 @@ unsafe fn receive_own(
     target: Region,
 ) -> Handle {
     let pattern = Pattern { context, source: Some(peer), tag: Some(number) };
-    let receive = ReceiveOperation { pattern, target, communicator: engine.world().clone() };
+    let receive = ReceiveOperation { pattern, target, communicator: engine.communicators.world().clone() };
     // SAFETY: so is the target (this function's contract).
     unsafe { engine.receive_checked(receive, Keeps::Nothing) }
 }

@@ -245,7 +245,7 @@ collective! {
     fn Reduce_scatter + Reduce_scatter_c, Ireduce_scatter + Ireduce_scatter_c, Reduce_scatter_init + Reduce_scatter_init_c<N>(
         sendbuf: *const u8, recvbuf: *mut u8, recvcounts: *const N, datatype: Datatype, op: Op,
     ) |engine, comm| {
-        let blocks = numbers(recvcounts, engine.size(Handle(comm))? as usize)?;
+        let blocks = numbers(recvcounts, engine.communicators.size(Handle(comm))? as usize)?;
         Call::ReduceScatter { reducing: reducing(sendbuf, recvbuf, 0, datatype, op), blocks }
     }
 

@@ -40,15 +40,15 @@ unsafe fn make_with_handler(
 
 mpi! {
     fn Comm_size(comm: Comm, size: *mut c_int) on Comm(comm) {
-        give(size, with(|engine| engine.size(Handle(comm)))? as c_int)
+        give(size, with(|engine| engine.communicators.size(Handle(comm)))? as c_int)
     }
 
     fn Comm_rank(comm: Comm, rank: *mut c_int) on Comm(comm) {
-        give(rank, with(|engine| engine.rank(Handle(comm)))? as c_int)
+        give(rank, with(|engine| engine.communicators.rank(Handle(comm)))? as c_int)
     }
 
     fn Comm_compare(comm1: Comm, comm2: Comm, result: *mut c_int) on Comm(comm1) {
-        give(result, with(|engine| engine.compare_communicators(Handle(comm1), Handle(comm2)))? as c_int)
+        give(result, with(|engine| engine.communicators.compare(Handle(comm1), Handle(comm2)))? as c_int)
     }
 
     fn Comm_dup(comm: Comm, newcomm: *mut Comm) on Comm(comm) {
@@ -128,11 +128,11 @@ mpi! {
     }
 
     fn Comm_test_inter(comm: Comm, flag: *mut c_int) on Comm(comm) {
-        give(flag, with(|engine| engine.is_inter(Handle(comm)))? as c_int)
+        give(flag, with(|engine| engine.communicators.is_inter(Handle(comm)))? as c_int)
     }
 
     fn Comm_remote_size(comm: Comm, size: *mut c_int) on Comm(comm) {
-        give(size, with(|engine| engine.remote_size(Handle(comm)))? as c_int)
+        give(size, with(|engine| engine.communicators.remote_size(Handle(comm)))? as c_int)
     }
 
     fn Comm_remote_group(comm: Comm, group: *mut Group) on Comm(comm) {

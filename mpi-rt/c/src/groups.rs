@@ -24,54 +24,54 @@ fn length(count: c_int) -> Result<c_int> {
 
 mpi! {
     fn Group_size(group: Group, size: *mut c_int) on Nothing {
-        give(size, with(|engine| engine.group_size(Handle(group)))? as c_int)
+        give(size, with(|engine| engine.groups.size(Handle(group)))? as c_int)
     }
 
     fn Group_rank(group: Group, rank: *mut c_int) on Nothing {
-        give(rank, with(|engine| engine.group_rank(Handle(group)))?)
+        give(rank, with(|engine| engine.groups.rank(Handle(group)))?)
     }
 
     fn Group_translate_ranks(group1: Group, n: c_int, ranks1: *const c_int, group2: Group, ranks2: *mut c_int) on Nothing {
         let ranks = array(ranks1, length(n)?)?;
-        let translated = with(|engine| engine.translate_ranks(Handle(group1), ranks, Handle(group2)))?;
+        let translated = with(|engine| engine.groups.translate(Handle(group1), ranks, Handle(group2)))?;
         output(ranks2, n)?.write_copy_of_slice(&translated);
         Ok(())
     }
 
     fn Group_compare(group1: Group, group2: Group, result: *mut c_int) on Nothing {
-        give(result, with(|engine| engine.compare_groups(Handle(group1), Handle(group2)))? as c_int)
+        give(result, with(|engine| engine.groups.compare(Handle(group1), Handle(group2)))? as c_int)
     }
 
     fn Group_union(group1: Group, group2: Group, newgroup: *mut Group) on Nothing {
-        make(newgroup, |engine| engine.group_union(Handle(group1), Handle(group2)))
+        make(newgroup, |engine| engine.groups.union(Handle(group1), Handle(group2)))
     }
 
     fn Group_intersection(group1: Group, group2: Group, newgroup: *mut Group) on Nothing {
-        make(newgroup, |engine| engine.group_intersection(Handle(group1), Handle(group2)))
+        make(newgroup, |engine| engine.groups.intersection(Handle(group1), Handle(group2)))
     }
 
     fn Group_difference(group1: Group, group2: Group, newgroup: *mut Group) on Nothing {
-        make(newgroup, |engine| engine.group_difference(Handle(group1), Handle(group2)))
+        make(newgroup, |engine| engine.groups.difference(Handle(group1), Handle(group2)))
     }
 
     fn Group_incl(group: Group, n: c_int, ranks: *const c_int, newgroup: *mut Group) on Nothing {
         let ranks = array(ranks, length(n)?)?;
-        make(newgroup, |engine| engine.group_include(Handle(group), ranks))
+        make(newgroup, |engine| engine.groups.include(Handle(group), ranks))
     }
 
     fn Group_excl(group: Group, n: c_int, ranks: *const c_int, newgroup: *mut Group) on Nothing {
         let ranks = array(ranks, length(n)?)?;
-        make(newgroup, |engine| engine.group_exclude(Handle(group), ranks))
+        make(newgroup, |engine| engine.groups.exclude(Handle(group), ranks))
     }
 
     fn Group_range_incl(group: Group, n: c_int, ranges: *const [c_int; 3], newgroup: *mut Group) on Nothing {
         let ranges = array(ranges, length(n)?)?;
-        make(newgroup, |engine| engine.group_include_ranges(Handle(group), ranges))
+        make(newgroup, |engine| engine.groups.include_ranges(Handle(group), ranges))
     }
 
     fn Group_range_excl(group: Group, n: c_int, ranges: *const [c_int; 3], newgroup: *mut Group) on Nothing {
         let ranges = array(ranges, length(n)?)?;
-        make(newgroup, |engine| engine.group_exclude_ranges(Handle(group), ranges))
+        make(newgroup, |engine| engine.groups.exclude_ranges(Handle(group), ranges))
     }
 
     fn Group_from_session_pset(session: Session, pset_name: *const c_char, newgroup: *mut Group) on Session(session) {
@@ -81,7 +81,7 @@ mpi! {
 
     fn Group_free(group: *mut Group) on Nothing {
         let handle = value(group)?;
-        with(|engine| engine.free_group(Handle(handle)))?;
+        with(|engine| engine.groups.free(Handle(handle)))?;
         if handle != GROUP_EMPTY {
             conversions::forget(handle);
         }

@@ -57,7 +57,7 @@ unsafe fn make(
 
 /// The world ranks of a group.
 fn members(group: Group) -> Result<Vec<WorldRank>> {
-    with(|windows| Ok(windows.group(Handle(group))?.members().to_vec()))
+    with(|windows| Ok(windows.groups.get(Handle(group))?.members().to_vec()))
 }
 
 /// # Safety

@@ -36,7 +36,7 @@ mpi! {
     ) on Comm(comm) {
         let into = packed(outbuf, outsize, position)?;
         let end = with(|engine| {
-            engine.size(Handle(comm))?;
+            engine.communicators.size(Handle(comm))?;
             engine.pack(inbuf, incount.wide(), datatype, &into)
         })?;
         give_number(position, end)
@@ -47,7 +47,7 @@ mpi! {
     ) on Comm(comm) {
         let from = packed(inbuf, insize, position)?;
         let end = with(|engine| {
-            engine.size(Handle(comm))?;
+            engine.communicators.size(Handle(comm))?;
             engine.unpack(&from, outbuf, outcount.wide(), datatype)
         })?;
         give_number(position, end)
@@ -55,7 +55,7 @@ mpi! {
 
     fn Pack_size + Pack_size_c<N>(incount: N, datatype: Datatype, comm: Comm, size: *mut N) on Comm(comm) {
         let bytes = with(|engine| {
-            engine.size(Handle(comm))?;
+            engine.communicators.size(Handle(comm))?;
             engine.pack_size(incount.wide(), datatype)
         })?;
         give_number(size, bytes)

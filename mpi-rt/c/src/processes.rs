@@ -12,7 +12,7 @@ use lwk_mpi_rt::{Error, Handle, Result, abi};
 
 /// Errors: `COMM` for a communicator that is none, else `UNSUPPORTED_OPERATION`.
 fn unsupported(comm: Comm) -> Result<()> {
-    with(|engine| engine.size(Handle(comm)))?;
+    with(|engine| engine.communicators.size(Handle(comm)))?;
     Err(Error::UNSUPPORTED_OPERATION)
 }
 
@@ -28,7 +28,11 @@ unsafe fn none_spawned<'a>(
     codes: *mut c_int,
 ) -> Result<()> {
     let (is_inter, rank, size) = with(|engine| {
-        Ok((engine.is_inter(Handle(comm))?, engine.rank(Handle(comm))?, engine.size(Handle(comm))?))
+        Ok((
+            engine.communicators.is_inter(Handle(comm))?,
+            engine.communicators.rank(Handle(comm))?,
+            engine.communicators.size(Handle(comm))?,
+        ))
     })?;
     if is_inter {
         return Err(Error::COMM);

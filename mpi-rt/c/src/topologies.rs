@@ -61,7 +61,7 @@ mpi! {
     }
 
     fn Topo_test(comm: Comm, status: *mut c_int) on Comm(comm) {
-        give(status, with(|engine| engine.topology_kind(Handle(comm)))?)
+        give(status, with(|engine| engine.communicators.topology_kind(Handle(comm)))?)
     }
 
     fn Cart_create(
@@ -73,19 +73,19 @@ mpi! {
     }
 
     fn Cart_sub(comm: Comm, remain_dims: *const c_int, newcomm: *mut Comm) on Comm(comm) {
-        let count = with(|engine| Ok(engine.cartesian(Handle(comm))?.dims().len()))?;
+        let count = with(|engine| Ok(engine.communicators.cartesian(Handle(comm))?.dims().len()))?;
         let remain = flags(remain_dims, count as c_int)?;
         give(newcomm, with(|engine| engine.cart_sub(Handle(comm), &remain))?.0)
     }
 
     fn Cartdim_get(comm: Comm, ndims: *mut c_int) on Comm(comm) {
-        give(ndims, with(|engine| Ok(engine.cartesian(Handle(comm))?.dims().len()))? as c_int)
+        give(ndims, with(|engine| Ok(engine.communicators.cartesian(Handle(comm))?.dims().len()))? as c_int)
     }
 
     fn Cart_get(comm: Comm, maxdims: c_int, dims: *mut c_int, periods: *mut c_int, coords: *mut c_int) on Comm(comm) {
         with(|engine| {
-            let grid = engine.cartesian(Handle(comm))?;
-            let mine = grid.coords(engine.rank(Handle(comm))? as c_int)?;
+            let grid = engine.communicators.cartesian(Handle(comm))?;
+            let mine = grid.coords(engine.communicators.rank(Handle(comm))? as c_int)?;
             give_list(dims, maxdims, grid.dims().iter().copied())?;
             give_list(periods, maxdims, grid.periods().iter().map(|ring| *ring as c_int))?;
             give_list(coords, maxdims, mine)
@@ -94,21 +94,21 @@ mpi! {
 
     fn Cart_rank(comm: Comm, coords: *const c_int, rank: *mut c_int) on Comm(comm) {
         let found = with(|engine| {
-            let grid = engine.cartesian(Handle(comm))?;
+            let grid = engine.communicators.cartesian(Handle(comm))?;
             grid.rank(array(coords, grid.dims().len() as c_int)?)
         })?;
         give(rank, found)
     }
 
     fn Cart_coords(comm: Comm, rank: c_int, maxdims: c_int, coords: *mut c_int) on Comm(comm) {
-        let found = with(|engine| engine.cartesian(Handle(comm))?.coords(rank))?;
+        let found = with(|engine| engine.communicators.cartesian(Handle(comm))?.coords(rank))?;
         give_list(coords, maxdims, found)
     }
 
     fn Cart_shift(comm: Comm, direction: c_int, disp: c_int, rank_source: *mut c_int, rank_dest: *mut c_int) on Comm(comm) {
         let (source, target) = with(|engine| {
-            let rank = engine.rank(Handle(comm))? as c_int;
-            engine.cartesian(Handle(comm))?.shift(rank, direction, disp)
+            let rank = engine.communicators.rank(Handle(comm))? as c_int;
+            engine.communicators.cartesian(Handle(comm))?.shift(rank, direction, disp)
         })?;
         give(rank_source, source)?;
         give(rank_dest, target)
@@ -116,7 +116,7 @@ mpi! {
 
     fn Cart_map(comm: Comm, ndims: c_int, dims: *const c_int, periods: *const c_int, newrank: *mut c_int) on Comm(comm) {
         let (dims, periods) = (array(dims, dimensions(ndims)?)?, flags(periods, ndims)?);
-        give(newrank, with(|engine| engine.cart_map(Handle(comm), dims, &periods))?)
+        give(newrank, with(|engine| engine.communicators.cart_map(Handle(comm), dims, &periods))?)
     }
 
     fn Graph_create(
@@ -129,12 +129,12 @@ mpi! {
 
     fn Graph_map(comm: Comm, nnodes: c_int, index: *const c_int, edges: *const c_int, newrank: *mut c_int) on Comm(comm) {
         let (index, edges) = graph(nnodes, index, edges)?;
-        give(newrank, with(|engine| engine.graph_map(Handle(comm), index, edges))?)
+        give(newrank, with(|engine| engine.communicators.graph_map(Handle(comm), index, edges))?)
     }
 
     fn Graphdims_get(comm: Comm, nnodes: *mut c_int, nedges: *mut c_int) on Comm(comm) {
         let (nodes, edges) = with(|engine| {
-            let graph = engine.graph(Handle(comm))?;
+            let graph = engine.communicators.graph(Handle(comm))?;
             Ok((graph.nodes() as c_int, graph.edges().len() as c_int))
         })?;
         give(nnodes, nodes)?;
@@ -143,19 +143,19 @@ mpi! {
 
     fn Graph_get(comm: Comm, maxindex: c_int, maxedges: c_int, index: *mut c_int, edges: *mut c_int) on Comm(comm) {
         with(|engine| {
-            let graph = engine.graph(Handle(comm))?;
+            let graph = engine.communicators.graph(Handle(comm))?;
             give_list(index, maxindex, graph.index().iter().copied())?;
             give_list(edges, maxedges, graph.edges().iter().copied())
         })
     }
 
     fn Graph_neighbors_count(comm: Comm, rank: c_int, nneighbors: *mut c_int) on Comm(comm) {
-        give(nneighbors, with(|engine| Ok(engine.graph(Handle(comm))?.neighbours(rank)?.len()))? as c_int)
+        give(nneighbors, with(|engine| Ok(engine.communicators.graph(Handle(comm))?.neighbours(rank)?.len()))? as c_int)
     }
 
     fn Graph_neighbors(comm: Comm, rank: c_int, maxneighbors: c_int, neighbors: *mut c_int) on Comm(comm) {
         with(|engine| {
-            give_list(neighbors, maxneighbors, engine.graph(Handle(comm))?.neighbours(rank)?.iter().copied())
+            give_list(neighbors, maxneighbors, engine.communicators.graph(Handle(comm))?.neighbours(rank)?.iter().copied())
         })
     }
 
@@ -202,7 +202,7 @@ mpi! {
 
     fn Dist_graph_neighbors_count(comm: Comm, indegree: *mut c_int, outdegree: *mut c_int, weighted: *mut c_int) on Comm(comm) {
         let (from, to, weights) = with(|engine| {
-            let own = engine.distributed_graph(Handle(comm))?;
+            let own = engine.communicators.distributed_graph(Handle(comm))?;
             Ok((own.sources.len(), own.destinations.len(), own.weights.is_some()))
         })?;
         give(indegree, from as c_int)?;
@@ -214,7 +214,7 @@ mpi! {
         comm: Comm, maxindegree: c_int, sources: *mut c_int, sourceweights: *mut c_int, maxoutdegree: c_int,
         destinations: *mut c_int, destweights: *mut c_int,
     ) on Comm(comm) {
-        let own = with(|engine| match engine.topology(Handle(comm))? {
+        let own = with(|engine| match engine.communicators.topology(Handle(comm))? {
             Topology::Distributed(own) => Ok(own.clone()),
             _ => Err(Error::TOPOLOGY),
         })?;

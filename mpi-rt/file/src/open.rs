@@ -65,7 +65,7 @@ impl<'a> Draft<'a> {
 
 impl Files {
     fn file_open(&mut self, communicator: Handle, name: &[u8], mode: i32, hints: &Info) -> Result<Handle> {
-        let parent = self.intracommunicator(communicator)?.clone();
+        let parent = self.communicators.intracommunicator(communicator)?.clone();
         let draft = Draft::new(name, mode, hints);
         self.agree(&parent, draft.as_ref().map(|_| mode as u64).map_err(|error| *error))?;
         let draft = draft?;
@@ -160,7 +160,7 @@ impl Files {
         if it._own.is_some() && it.communicator.is_out_of_reach() {
             stop_answering(self, it.communicator.context);
         }
-        self.retire_communicator(it.communicator.clone())?;
+        self.communicators.retire(it.communicator.clone());
         Ok(closed.and(outcome))
     }
 }

@@ -55,7 +55,7 @@ impl Files {
     /// A new group of the ranks that have opened the file. Errors: `FILE`.
     pub fn file_group(&mut self, file: Handle) -> Result<Handle> {
         let members = self.file(file)?.communicator.members.clone();
-        Ok(self.insert_group(Group::new(members)))
+        Ok(self.groups.insert(Group::new(members)))
     }
 
     /// The hints that hold. Errors: `FILE`.

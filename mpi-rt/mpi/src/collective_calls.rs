@@ -70,7 +70,7 @@ impl Each {
 
 /// Ranks that a collective of this rank has parts for. Errors: `COMM`.
 fn peers(at: Handle) -> Result<usize> {
-    with(|engine| engine.communicator(at).map(|it| it.peers().len()))
+    with(|engine| engine.communicator(at).map(|it| it.peers.len()))
 }
 
 /// Neighbours that this rank receives from and sends to. Errors: `COMM`, `TOPOLOGY`.
@@ -251,7 +251,7 @@ calls! {
 
     reduce_scatter [T: Element]
         (at, send: [T], receive: [T], operation: impl Reduction<T>, counts: &[usize]) |run| {
-        let (rank, size) = with(|engine| Ok((engine.rank(at)? as usize, engine.size(at)? as usize)))?;
+        let (rank, size) = with(|engine| Ok((engine.communicators.rank(at)? as usize, engine.communicators.size(at)? as usize)))?;
         let all = counts.iter().try_fold(0usize, |sum, count| sum.checked_add(*count));
         if counts.len() != size {
             return Err(Error::ARG);
@@ -266,7 +266,7 @@ calls! {
     }
 
     reduce_scatter_block [T: Element] (at, send: [T], receive: [T], operation: impl Reduction<T>) |run| {
-        if receive.len().checked_mul(with(|engine| engine.size(at))? as usize) != Some(send.len()) {
+        if receive.len().checked_mul(with(|engine| engine.communicators.size(at))? as usize) != Some(send.len()) {
             return Err(Error::COUNT);
         }
         let reducing = reducing(start(send), receive.as_mut_ptr(), receive.len(), operation);
@@ -349,7 +349,13 @@ in_place_calls! {
 
 /// Whether this rank is the one that a rooted collective gives its result.
 fn gets_result(at: Handle, root: i32) -> Result<bool> {
-    with(|engine| Ok(if engine.is_inter(at)? { root == ROOT } else { engine.rank(at)? as i32 == root }))
+    with(|engine| {
+        Ok(if engine.communicators.is_inter(at)? {
+            root == ROOT
+        } else {
+            engine.communicators.rank(at)? as i32 == root
+        })
+    })
 }
 
 fn reducing<T: Element>(

@@ -4,10 +4,10 @@
 use super::Mpi;
 use core::marker::PhantomData;
 use lwk_mpi_rt::abi::{self, topology};
-use lwk_mpi_rt::communicators::{self, Comparison};
+use lwk_mpi_rt::communicators;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::error::{Error, Result};
-use lwk_mpi_rt::group::Group;
+use lwk_mpi_rt::group::{Comparison, Group};
 use lwk_mpi_rt::handle::Handle;
 use lwk_mpi_rt::hardware::{Level, RESOURCE_KEY};
 use lwk_mpi_rt::info::Info;
@@ -33,30 +33,30 @@ impl<'mpi> Communicator<'mpi> {
 
     /// This rank in it; of an intercommunicator, in the local group.
     pub fn rank(&self) -> Result<u32> {
-        with(|engine| engine.rank(self.handle))
+        with(|engine| engine.communicators.rank(self.handle))
     }
 
     /// Ranks in it; of an intercommunicator, in the local group.
     pub fn size(&self) -> Result<u32> {
-        with(|engine| engine.size(self.handle))
+        with(|engine| engine.communicators.size(self.handle))
     }
 
     /// Whether it is an intercommunicator.
     pub fn is_inter(&self) -> Result<bool> {
-        with(|engine| engine.is_inter(self.handle))
+        with(|engine| engine.communicators.is_inter(self.handle))
     }
 
     /// Ranks in the remote group. Errors: `COMM` if it is not an intercommunicator.
     pub fn remote_size(&self) -> Result<u32> {
-        with(|engine| engine.remote_size(self.handle))
+        with(|engine| engine.communicators.remote_size(self.handle))
     }
 
     /// Its ranks; of an intercommunicator, those of the local group.
     pub fn group(&self) -> Result<Group> {
         with(|engine| {
             let handle = engine.group_of(self.handle)?;
-            let group = engine.group(handle).cloned();
-            engine.free_group(handle).and(group)
+            let group = engine.groups.get(handle).cloned();
+            engine.groups.free(handle).and(group)
         })
     }
 
@@ -64,14 +64,14 @@ impl<'mpi> Communicator<'mpi> {
     pub fn remote_group(&self) -> Result<Group> {
         with(|engine| {
             let handle = engine.remote_group_of(self.handle)?;
-            let group = engine.group(handle).cloned();
-            engine.free_group(handle).and(group)
+            let group = engine.groups.get(handle).cloned();
+            engine.groups.free(handle).and(group)
         })
     }
 
     /// How its ranks compare with another's. Errors: `COMM`.
     pub fn compare(&self, other: &Communicator) -> Result<Comparison> {
-        with(|engine| engine.compare_communicators(self.handle, other.handle))
+        with(|engine| engine.communicators.compare(self.handle, other.handle))
     }
 
     /// A communicator of the same ranks, whose messages are its own; all ranks must call it. Errors: `NO_MEM`.
@@ -102,9 +102,9 @@ impl<'mpi> Communicator<'mpi> {
     /// `NO_MEM`.
     pub fn create(&self, group: &Group) -> Result<Option<Communicator<'mpi>>> {
         with(|engine| {
-            let group = engine.insert_group(group.clone());
+            let group = engine.groups.insert(group.clone());
             let made = engine.create(self.handle, group);
-            engine.free_group(group).and(made)
+            engine.groups.free(group).and(made)
         })
         .map(|made| made.map(Self::of))
     }
@@ -112,9 +112,9 @@ impl<'mpi> Communicator<'mpi> {
     /// The same, called by the ranks of the group alone, with the same tag. Errors: also `TAG`.
     pub fn create_group(&self, group: &Group, tag: i32) -> Result<Option<Communicator<'mpi>>> {
         with(|engine| {
-            let group = engine.insert_group(group.clone());
+            let group = engine.groups.insert(group.clone());
             let made = engine.create_group(self.handle, group, tag);
-            engine.free_group(group).and(made)
+            engine.groups.free(group).and(made)
         })
         .map(|made| made.map(Self::of))
     }

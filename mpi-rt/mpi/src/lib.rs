@@ -133,9 +133,8 @@ pub use request::{Request, test_all, test_any, test_some, wait_all, wait_any, wa
 pub use scope::Scope;
 pub use window::{Access, Exposure, Fence, Lock, LockAll, Window};
 
-pub use lwk_mpi_rt::communicators::Comparison;
 pub use lwk_mpi_rt::error::{Error, Result};
-pub use lwk_mpi_rt::group::Group;
+pub use lwk_mpi_rt::group::{Comparison, Group};
 pub use lwk_mpi_rt::hardware::Level;
 pub use lwk_mpi_rt::request::Mode;
 pub use lwk_mpi_rt::status::Status;

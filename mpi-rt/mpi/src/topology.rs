@@ -24,18 +24,18 @@ impl<'mpi> Communicator<'mpi> {
 
     /// A grid's dimensions and whether they are periodic. Errors: `TOPOLOGY`.
     pub fn dimensions(&self) -> Result<Cartesian> {
-        with(|engine| engine.cartesian(self.handle()).cloned())
+        with(|engine| engine.communicators.cartesian(self.handle()).cloned())
     }
 
     /// A rank's place in a grid. Errors: `TOPOLOGY`, `RANK`.
     pub fn coordinates(&self, rank: i32) -> Result<Vec<i32>> {
-        with(|engine| engine.cartesian(self.handle())?.coords(rank))
+        with(|engine| engine.communicators.cartesian(self.handle())?.coords(rank))
     }
 
     /// The rank at a place in a grid; coordinates in periodic dimensions wrap around. Errors: `TOPOLOGY`, `ARG`.
     pub fn rank_at(&self, coordinates: &[i32]) -> Result<i32> {
         with(|engine| {
-            let grid = engine.cartesian(self.handle())?;
+            let grid = engine.communicators.cartesian(self.handle())?;
             if coordinates.len() == grid.dims().len() { grid.rank(coordinates) } else { Err(Error::ARG) }
         })
     }
@@ -44,8 +44,8 @@ impl<'mpi> Communicator<'mpi> {
     /// to in a shift. Errors: `TOPOLOGY`, `ARG`.
     pub fn shift(&self, dimension: i32, steps: i32) -> Result<(i32, i32)> {
         with(|engine| {
-            let rank = engine.rank(self.handle())? as i32;
-            engine.cartesian(self.handle())?.shift(rank, dimension, steps)
+            let rank = engine.communicators.rank(self.handle())? as i32;
+            engine.communicators.cartesian(self.handle())?.shift(rank, dimension, steps)
         })
     }
 
@@ -72,7 +72,7 @@ impl<'mpi> Communicator<'mpi> {
     pub fn neighbours(&self) -> Result<(Vec<i32>, Vec<i32>)> {
         with(|engine| {
             let rank = engine.communicator(self.handle())?.rank;
-            engine.topology(self.handle())?.neighbours(rank)
+            engine.communicators.topology(self.handle())?.neighbours(rank)
         })
     }
 }

@@ -35,7 +35,7 @@ impl Engine {
         operation: u64,
         communicator: Handle,
     ) -> Result<()> {
-        let communicator = self.intracommunicator(communicator)?.clone();
+        let communicator = self.communicators.intracommunicator(communicator)?.clone();
         // SAFETY: `send` is readable or in place, and `receive` writable, for `count` items (this function's
         // contract).
         unsafe { self.allreduce_on(&communicator, send, receive, count, datatype, operation) }

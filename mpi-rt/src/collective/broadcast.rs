@@ -29,7 +29,7 @@ impl Engine {
         root: i32,
         communicator: Handle,
     ) -> Result<()> {
-        let communicator = self.intracommunicator(communicator)?.clone();
+        let communicator = self.communicators.intracommunicator(communicator)?.clone();
         // SAFETY: the buffer is readable in the root and writable in the others, for `count` items (this
         // function's contract).
         unsafe { self.broadcast_on(&communicator, address, count, datatype, root) }

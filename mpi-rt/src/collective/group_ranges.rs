@@ -33,7 +33,7 @@ impl GroupRanges {
         match &communicator.inter {
             None => GroupRanges { inter: false, me, rank, local: all.clone(), remote: all },
             Some(inter) => {
-                let (own, other) = (communicator.size(), communicator.peers().len() as u32);
+                let (own, other) = (communicator.size(), communicator.peers.len() as u32);
                 let (local, remote) =
                     if inter.is_first { (0..own, own..own + other) } else { (other..other + own, 0..other) };
                 let (local, remote) = (Ranks(local), Ranks(remote));
@@ -59,7 +59,7 @@ impl GroupRanges {
 impl Engine {
     /// Into how many parts a buffer is divided that is for all: the ranks, or those of the remote group. Errors: `COMM`.
     pub fn parts_of(&self, communicator: Handle) -> Result<usize> {
-        self.communicator(communicator).map(|it| it.peers().len())
+        self.communicator(communicator).map(|it| it.peers.len())
     }
 
     /// Whether this rank is the root that a rooted collective names. Errors: `COMM`.

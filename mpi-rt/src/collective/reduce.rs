@@ -32,7 +32,7 @@ impl Engine {
         root: i32,
         communicator: Handle,
     ) -> Result<()> {
-        let communicator = self.intracommunicator(communicator)?.clone();
+        let communicator = self.communicators.intracommunicator(communicator)?.clone();
         // SAFETY: `send` is readable or in place, and the root's `receive` writable, for `count` items (this
         // function's contract).
         unsafe { self.reduce_on(&communicator, send, receive, count, datatype, operation, root) }

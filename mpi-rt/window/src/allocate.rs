@@ -29,7 +29,7 @@ impl Windows {
         noncontiguous: bool,
         communicator: Handle,
     ) -> Result<(Handle, *mut u8)> {
-        if self.intracommunicator(communicator)?.is_out_of_reach() {
+        if self.communicators.intracommunicator(communicator)?.is_out_of_reach() {
             return Err(Error::RMA_SHARED);
         }
         if noncontiguous {

@@ -73,7 +73,7 @@ impl Windows {
     /// A handle of its group. Errors: `WIN`.
     pub fn win_group(&mut self, window: Handle) -> Result<Handle> {
         let group = Group::new(self.window(window)?.communicator.members.clone());
-        Ok(self.insert_group(group))
+        Ok(self.groups.insert(group))
     }
 
     /// Where this rank may load and store what is another rank's part of the window; of the null process, the lowest rank's that has any

@@ -88,12 +88,13 @@ impl Windows {
         if it.communicator.is_out_of_reach() {
             stop_answering(self, it.communicator.context);
         }
-        self.retire_communicator(it.communicator.clone()).and(heard)
+        self.communicators.retire(it.communicator.clone());
+        heard
     }
 
     /// Tells all ranks of the communicator where this rank's control words are, or that its arguments are wrong.
     pub(super) fn draft(&mut self, communicator: Handle, part: Result<OwnMemory>) -> Result<Draft> {
-        let parent = self.intracommunicator(communicator)?.clone();
+        let parent = self.communicators.intracommunicator(communicator)?.clone();
         // All that may find no memory comes before the exchange: after it the peers use this rank's control words.
         let ranks = parent.size();
         let made = part.and_then(|part| {

@@ -70,8 +70,8 @@ fn handles() -> Result<()> {
     for handle in invalid.map(Handle) {
         let wrong = |outcome: Result<()>| assert_eq!(outcome, Err(Error::COMM), "{:#x}", handle.0);
         let call = |call: &mut dyn FnMut(&mut Engine) -> Result<()>| wrong(with(|engine| call(engine)));
-        call(&mut |engine| engine.rank(handle).map(drop));
-        call(&mut |engine| engine.size(handle).map(drop));
+        call(&mut |engine| engine.communicators.rank(handle).map(drop));
+        call(&mut |engine| engine.communicators.size(handle).map(drop));
         call(&mut |engine| engine.split(handle, 0, 0).map(drop));
         call(&mut |engine| engine.create(handle, group).map(drop));
         call(&mut |engine| engine.create_group(handle, group, 0).map(drop));
@@ -79,13 +79,13 @@ fn handles() -> Result<()> {
         call(&mut |engine| engine.merge(handle, false).map(drop));
         call(&mut |engine| engine.group_of(handle).map(drop));
         call(&mut |engine| engine.remote_group_of(handle).map(drop));
-        call(&mut |engine| engine.is_inter(handle).map(drop));
-        call(&mut |engine| engine.compare_communicators(handle, WORLD).map(drop));
-        call(&mut |engine| engine.compare_communicators(WORLD, handle).map(drop));
+        call(&mut |engine| engine.communicators.is_inter(handle).map(drop));
+        call(&mut |engine| engine.communicators.compare(handle, WORLD).map(drop));
+        call(&mut |engine| engine.communicators.compare(WORLD, handle).map(drop));
         call(&mut |engine| engine.cart_create(handle, &[1], &[false]).map(drop));
         call(&mut |engine| engine.graph_create(handle, &[0], &[]).map(drop));
         call(&mut |engine| engine.dist_graph_create_adjacent(handle, DistributedGraph::none()).map(drop));
-        call(&mut |engine| engine.topology_kind(handle).map(drop));
+        call(&mut |engine| engine.communicators.topology_kind(handle).map(drop));
         call(&mut |engine| engine.split_type(handle, topology::SHARED, 0, &Info::new()).map(drop));
         call(&mut |engine| engine.barrier_on(handle));
         wrong(communicators::duplicate(handle).map(drop));
@@ -99,13 +99,13 @@ fn handles() -> Result<()> {
         assert!(ErrorSite::on(object).ends_job());
     }
     let wrong_group = |handle: Handle| {
-        let outcome = with(|engine| engine.group_size(handle));
+        let outcome = with(|engine| engine.groups.size(handle));
         assert_eq!(outcome, Err(Error::GROUP), "{:#x}", handle.0);
     };
-    with(|engine| engine.free_group(group))?;
+    with(|engine| engine.groups.free(group))?;
     [group.0, present.0, COMM_WORLD, 0, u64::MAX].map(Handle).into_iter().for_each(wrong_group);
-    assert_eq!(with(|engine| engine.free_group(group)), Err(Error::GROUP));
-    with(|engine| engine.free_group(Handle(GROUP_EMPTY)))?;
+    assert_eq!(with(|engine| engine.groups.free(group)), Err(Error::GROUP));
+    with(|engine| engine.groups.free(Handle(GROUP_EMPTY)))?;
     for handle in [INFO_NULL, present.0, 0, u64::MAX].map(Handle) {
         assert_eq!(lwk_mpi_rt::info::content(handle), Err(Error::INFO));
         assert_eq!(session::finalize(handle), Err(Error::SESSION));
@@ -118,7 +118,7 @@ fn handles() -> Result<()> {
 /// Calls before the start and after the end; the world model does not come back, sessions do.
 fn times() -> Result<i32> {
     let nothing_runs = || {
-        assert_eq!(with(|engine| engine.rank(WORLD)), Err(Error::ORDER));
+        assert_eq!(with(|engine| engine.communicators.rank(WORLD)), Err(Error::ORDER));
         assert_eq!(communicators::duplicate(WORLD), Err(Error::ORDER));
         assert_eq!(engine::finalize(), Err(Error::ORDER));
         assert_eq!(session::thread_level(), Err(Error::ORDER));
@@ -172,7 +172,7 @@ fn exhaustion(least: usize, limit: Error) -> Result<()> {
                 _ => with(|engine| engine.cart_create(parent, &[1], &[false])).map(drop),
             };
             // The ranks that get no part of the grid do not need one.
-            let rank = with(|engine| engine.rank(parent))?;
+            let rank = with(|engine| engine.communicators.rank(parent))?;
             assert_eq!(outcome, if kind == 2 && rank > 0 { Ok(()) } else { Err(limit) });
         }
         with(|engine| engine.barrier_on(all[all.len() / 2]))?;
@@ -203,7 +203,7 @@ unsafe extern "C" fn copy(
 ) -> i32 {
     CALLS.fetch_add(1, Ordering::Relaxed);
     let twin = communicators::duplicate(SELF).and_then(communicators::free);
-    let size = with(|engine| engine.size(Handle(object)));
+    let size = with(|engine| engine.communicators.size(Handle(object)));
     if twin.is_err() || size.is_err() {
         return Error::OTHER.code();
     }
@@ -262,7 +262,8 @@ fn callbacks() -> Result<()> {
 
 /// Parts by hardware are what the job page says.
 fn by_hardware() -> Result<()> {
-    let size_of = |made: Option<Handle>| made.map(|made| with(|engine| engine.size(made))).transpose();
+    let size_of =
+        |made: Option<Handle>| made.map(|made| with(|engine| engine.communicators.size(made))).transpose();
     let split = |kind, hints: &Info| with(|engine| engine.split_type(WORLD, kind, 0, hints));
     let (node, _) = split(topology::SHARED, &Info::new())?;
     assert_eq!(size_of(node)?, Some(job().size()));
@@ -302,9 +303,9 @@ fn by_hardware() -> Result<()> {
 
 /// Wrong arguments that no other MPI need name alike.
 fn arguments() -> Result<()> {
-    let size = with(|engine| engine.size(WORLD))? as i32;
+    let size = with(|engine| engine.communicators.size(WORLD))? as i32;
     assert_eq!(with(|engine| engine.split(SELF, -5, 0)), Err(Error::ARG));
-    assert_eq!(with(|engine| engine.remote_size(WORLD)), Err(Error::COMM));
+    assert_eq!(with(|engine| engine.communicators.remote_size(WORLD)), Err(Error::COMM));
     assert_eq!(with(|engine| engine.merge(WORLD, false)), Err(Error::COMM));
     let group = with(|engine| engine.group_of(WORLD))?;
     let alone = with(|engine| engine.group_of(SELF))?;
@@ -340,7 +341,13 @@ fn arguments() -> Result<()> {
         return Err(Error::INTERN);
     };
     let point = with(|engine| engine.cart_sub(grid, &[false]))?;
-    assert_eq!(with(|engine| Ok((engine.size(point)?, engine.cartesian(point)?.dims().len()))), Ok((1, 0)));
+    assert_eq!(
+        with(|engine| Ok((
+            engine.communicators.size(point)?,
+            engine.communicators.cartesian(point)?.dims().len()
+        ))),
+        Ok((1, 0))
+    );
     Ok(())
 }
 

@@ -57,7 +57,7 @@ impl Generalized for Operation {
 
     fn free(self: Box<Self>) -> Result<()> {
         self.0.add(2);
-        engine(|engine| engine.rank(WORLD)).map(drop)
+        engine(|engine| engine.communicators.rank(WORLD)).map(drop)
     }
 }
 

@@ -178,7 +178,8 @@ fn of_part_of_the_ranks(world: Communicator) -> Result<()> {
     let rank = world.rank()?;
     let half = engine(|engine| engine.split(WORLD, (rank % 2) as i32, -(rank as i32)))?;
     let Some(half) = half else { panic!("no communicator") };
-    let (mine, size) = engine(|engine| Ok((engine.rank(half)?, engine.size(half)?)))?;
+    let (mine, size) =
+        engine(|engine| Ok((engine.communicators.rank(half)?, engine.communicators.size(half)?)))?;
     let (handle, base) = engine(|engine| engine.win_allocate(64, 8, half))?;
     // The window does not need the communicator any more.
     lwk_mpi_rt::communicators::free(half)?;

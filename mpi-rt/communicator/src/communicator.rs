@@ -4,14 +4,14 @@
 //! this rank's own group, peers the other one. Beside them an intercommunicator has two hidden intracommunicators, of its local group
 //! and of both groups, on which its collectives and everything that is made from it are built.
 
-use crate::abi::{ANY_SOURCE, PROC_NULL};
-use crate::error::{Error, Result};
-use crate::handle::Handle;
-use crate::topology::Topology;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_mpi_area::Shared;
+use lwk_mpi_core::abi::{ANY_SOURCE, PROC_NULL};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
+use lwk_mpi_topology::Topology;
 use lwk_place::{CommRank, WorldRank};
 
 /// A communicator of ranks of this node.
@@ -23,19 +23,19 @@ pub struct Communicator {
     /// Node rank of each member (of its local group).
     pub members: Rc<[WorldRank]>,
     /// Node rank of those its messages go to: the members, or the remote group.
-    peers: Rc<[WorldRank]>,
+    pub peers: Rc<[WorldRank]>,
     /// Rank among the peers of each world rank, or [`PROC_NULL`]; `None` if the numbers are the same.
     ranks: Option<Box<[i32]>>,
     /// The members' areas; of an intercommunicator, none: see [`Intercommunicator`].
-    pub(crate) shared: Shared,
-    pub(crate) inter: Option<Intercommunicator>,
-    pub(crate) topology: Option<Rc<Topology>>,
+    pub shared: Shared,
+    pub inter: Option<Intercommunicator>,
+    pub topology: Option<Rc<Topology>>,
     /// The session that it comes from, if not from the world model: buffered messages may go through that one's buffer.
-    pub(crate) session: Option<Handle>,
+    pub session: Option<Handle>,
 }
 
 /// What an intercommunicator has beside.
-pub(crate) struct Intercommunicator {
+pub struct Intercommunicator {
     /// The local group.
     pub local: Rc<Communicator>,
     /// Both groups, the first one's ranks before the second's.
@@ -94,18 +94,13 @@ impl Communicator {
     pub const SELF_CONTEXT: u32 = 1;
 
     /// An intracommunicator: a context that all members have agreed on, and their areas.
-    pub(crate) fn new(
-        context: u32,
-        rank: CommRank,
-        members: Rc<[WorldRank]>,
-        shared: Shared,
-    ) -> Communicator {
+    pub fn new(context: u32, rank: CommRank, members: Rc<[WorldRank]>, shared: Shared) -> Communicator {
         let peers = members.clone();
         Communicator { shared, ..Communicator::for_messages(context, rank, members, peers) }
     }
 
     /// An intercommunicator. `inter` has the groups.
-    pub(crate) fn between(inter: Intercommunicator) -> Communicator {
+    pub fn between(inter: Intercommunicator) -> Communicator {
         let (local, union) = (&inter.local, &inter.union);
         let first =
             if inter.is_first { local.members.len() } else { union.members.len() - local.members.len() };
@@ -126,7 +121,7 @@ impl Communicator {
 
     /// What stands for a communicator while ranks exchange messages to make one: `of` with a context of its own, or ranks that have none in
     /// common yet. It has no collectives.
-    pub(crate) fn for_messages(
+    pub fn for_messages(
         context: u32,
         rank: CommRank,
         members: Rc<[WorldRank]>,
@@ -147,7 +142,7 @@ impl Communicator {
     }
 
     /// The communicator, come from a session or, if `None`, from the world model.
-    pub(crate) fn of_session(self, session: Option<Handle>) -> Communicator {
+    pub fn of_session(self, session: Option<Handle>) -> Communicator {
         Communicator { session, ..self }
     }
 
@@ -162,12 +157,6 @@ impl Communicator {
     #[inline]
     pub fn size(&self) -> u32 {
         self.members.len() as u32
-    }
-
-    /// Node ranks of those its messages go to: its members, or the remote group.
-    #[inline]
-    pub fn peers(&self) -> &Rc<[WorldRank]> {
-        &self.peers
     }
 
     /// The world ranks of the remote group. Errors: `COMM` if it is not an intercommunicator.
@@ -186,7 +175,7 @@ impl Communicator {
 
     /// The target of a send. Errors: `RANK`.
     #[inline(always)]
-    pub(crate) fn target(&self, rank: i32) -> Result<Endpoint> {
+    pub fn target(&self, rank: i32) -> Result<Endpoint> {
         match self.peers.get(rank as usize) {
             Some(member) => Ok(Endpoint::Peer(*member)),
             None if rank == PROC_NULL => Ok(Endpoint::Nobody),
@@ -201,7 +190,7 @@ impl Communicator {
     }
 
     /// Errors: `ROOT` if there is no such rank.
-    pub(crate) fn root(&self, rank: i32) -> Result<CommRank> {
+    pub fn root(&self, rank: i32) -> Result<CommRank> {
         let rank = u32::try_from(rank).ok().filter(|rank| *rank < self.size());
         rank.map(CommRank).ok_or(Error::ROOT)
     }

@@ -5,8 +5,6 @@
 //! out in the others' areas.
 
 use crate::communicator::Communicator;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_mpi_area::Area;
@@ -19,7 +17,7 @@ pub const CONTEXTS: usize = 1 << NUMBER_BITS;
 const WORDS: usize = CONTEXTS / 64;
 
 /// The contexts this rank gives out, and what freed communicators have left.
-pub(crate) struct Contexts {
+pub struct Contexts {
     /// This rank in the job.
     me: WorldRank,
     free: [u64; WORDS],
@@ -48,7 +46,7 @@ impl Contexts {
         Contexts { me, free, retired: Vec::new(), left: Vec::new(), areas: Vec::new() }
     }
 
-    /// Gives out a context. `None` if none is free.
+    /// Gives out a context. `None` if none is free: a limit of this library's, which more memory does not move.
     pub fn take(&mut self) -> Option<u32> {
         let word = self.free.iter().position(|word| *word != 0)?;
         let bit = self.free[word].trailing_zeros();
@@ -115,21 +113,6 @@ impl Contexts {
             self.retired.push(inter.local);
             self.retired.push(inter.union);
         }
-    }
-}
-
-impl Engine {
-    /// Frees a communicator. It is left when no request names it any more; its context and its area are used again when all members
-    /// have left it. Waits for nobody.
-    pub fn retire_communicator(&mut self, communicator: Rc<Communicator>) -> Result<()> {
-        self.contexts.retire(communicator);
-        Ok(())
-    }
-
-    /// Gives out a context. Errors: `INTERN` if none is free: a limit of this library's, which more memory does not move.
-    pub(crate) fn take_context(&mut self) -> Result<u32> {
-        self.contexts.reclaim();
-        self.contexts.take().ok_or(Error::INTERN)
     }
 }
 

@@ -1,12 +1,24 @@
 //! Groups: ordered sets of ranks, and their algebra (MPI-5.0, section 7.3). Members are world ranks.
 
-use crate::abi::{PROC_NULL, UNDEFINED};
-use crate::communicators::Comparison;
-use crate::error::{Error, Result};
-use crate::handle::Handle;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use lwk_mpi_core::abi::{PROC_NULL, UNDEFINED};
+use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_core::handle::Handle;
 use lwk_place::WorldRank;
+
+/// How two communicators or groups compare (MPI-5.0, sections 7.3.1 and 7.4.1); the numbers are the binary interface's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(i32)]
+pub enum Comparison {
+    /// The same communicator; of groups, the same members in the same order.
+    Identical = 201,
+    /// The same members in the same order.
+    Congruent = 202,
+    /// The same members.
+    Similar = 203,
+    Unequal = 204,
+}
 
 /// A group.
 #[derive(Clone, PartialEq, Eq, Debug)]

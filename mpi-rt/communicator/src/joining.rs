@@ -5,14 +5,13 @@
 //! reach the others: through a collective of a parent, or in a message where there is none. Nobody waits for more than the members'
 //! arrival, and a member that has arrived can do something else meanwhile.
 
+use crate::Communicators;
 use crate::communicator::Communicator;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_mpi_area::{Area, Shared};
-use lwk_path::Reach;
+use lwk_mpi_core::error::{Error, Result};
 use lwk_path::seen_from_here;
 use lwk_place::{CommRank, WorldRank, peer_of};
 use lwk_ring::{Announcement, Word};
@@ -28,49 +27,14 @@ const NO_CONTEXT: u64 = 1;
 const BY_MESSAGES: u64 = 2;
 const BY_MESSAGES_BITS: u32 = 8;
 
-/// Announcements of this rank: their memory, and how many members will have read each when it can be used again.
-pub(crate) struct Announcements(Vec<(&'static [Word], u64)>);
-
 /// A communicator to be, after this rank has left its own area's address.
-pub(crate) struct Joining {
+pub struct Joining {
     /// None where members are out of reach: then nothing is waited for.
     announcement: Option<Announcement<'static>>,
     rank: CommRank,
     members: Rc<[WorldRank]>,
     context: u32,
     area: Option<&'static Area>,
-}
-
-impl Announcements {
-    pub const fn new() -> Announcements {
-        Announcements(Vec::new())
-    }
-
-    /// Memory for an announcement to that many members. Errors: `NO_MEM`.
-    fn make(&mut self, members: usize, context: u32) -> Result<&'static [Word]> {
-        let needed = Announcement::words(members);
-        let unused = self
-            .0
-            .iter()
-            .position(|(words, readers)| words.len() >= needed && Announcement::is_over(words, *readers));
-        let words = match unused {
-            Some(place) => {
-                self.0[place].1 = members as u64;
-                self.0[place].0
-            }
-            None => {
-                let mut words: Vec<Word> = Vec::new();
-                let room = needed.next_power_of_two();
-                words.try_reserve_exact(room).map_err(|_| Error::NO_MEM)?;
-                words.extend((0..room).map(|_| Word::new()));
-                let words: &'static [Word] = Box::leak(words.into_boxed_slice());
-                self.0.push((words, members as u64));
-                words
-            }
-        };
-        Announcement::make(words, context as u64);
-        Ok(words)
-    }
 }
 
 impl Joining {
@@ -96,16 +60,11 @@ impl Joining {
     }
 }
 
-impl Engine {
-    /// Whether all of these ranks can load and store each other's memory.
-    pub(crate) fn are_in_reach(&self, members: &[WorldRank]) -> bool {
-        members.iter().all(|member| self.paths.reach(*member) == Reach::Mapped)
-    }
-
-    /// Announces a communicator of those members; this rank must be one of them, and all must join it. The number for
-    /// [`Engine::join`], which means the same in every rank; if no context or no memory is free, they learn that by it.
-    pub(crate) fn announce(&mut self, members: &[WorldRank]) -> u64 {
-        if !self.are_in_reach(members) {
+impl Communicators {
+    /// Announces a communicator of those members, who can load and store each other's memory or not; this rank must be one of them, and all must join it. The number for
+    /// [`Communicators::join`], which means the same in every rank; if no context or no memory is free, they learn that by it.
+    pub fn announce(&mut self, members: &[WorldRank], in_reach: bool) -> u64 {
+        if !in_reach {
             let context = self.take_context();
             return context
                 .map_or(NO_CONTEXT, |context| u64::from(context) << BY_MESSAGES_BITS | BY_MESSAGES);
@@ -114,7 +73,7 @@ impl Engine {
         if !has_room(size_of::<u64>() * Announcement::words(members).next_power_of_two()) {
             return NO_MEMORY;
         }
-        let Ok(context) = self.take_context() else { return NO_CONTEXT };
+        let Some(context) = self.take_context() else { return NO_CONTEXT };
         match self.announcements.make(members, context) {
             Ok(words) => {
                 let address: *mut Word = words.as_ptr().cast_mut();
@@ -129,7 +88,7 @@ impl Engine {
 
     /// Joins an announced communicator. Errors: `NO_MEM`, or `INTERN` for want of a context, if the announcement says so; `INTERN` if this rank
     /// is no member.
-    pub(crate) fn join(&mut self, announcement: u64, members: Rc<[WorldRank]>) -> Result<Joining> {
+    pub fn join(&mut self, announcement: u64, members: Rc<[WorldRank]>) -> Result<Joining> {
         self.contexts.reclaim();
         if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
             let rank = self.rank_among(&members)?;
@@ -139,10 +98,10 @@ impl Engine {
         let (announcement, rank) = self.announced(announcement, &members)?;
         let context = announcement.name() as u32;
         // For each member an area, a world rank, a rank, beside the communicator itself.
-        let needed = members.len() * 24 + self.size as usize * size_of::<i32>() + size_of::<Communicator>();
+        let needed = members.len() * 24 + self.ranks as usize * size_of::<i32>() + size_of::<Communicator>();
         // Freeing allocates, too: what is kept of freed communicators until all have left them grows with their number. Where one has left
         // its area there may be less, or nothing could be made where something was freed.
-        let live = self.communicators.len();
+        let live = self.all.len();
         let (slack, less) = (SLACK + live * KEPT_BYTES, (SLACK + live * KEPT_BYTES) / 4 * 3);
         let used = self.contexts.used_area();
         let new = if used.is_none() { slack + size_of::<Area>() } else { less };
@@ -158,7 +117,7 @@ impl Engine {
     }
 
     /// Tells the other members of an announced communicator that this rank cannot be one.
-    pub(crate) fn refuse(&mut self, announcement: u64, members: &[WorldRank]) {
+    pub fn refuse(&mut self, announcement: u64, members: &[WorldRank]) {
         if announcement % (1 << BY_MESSAGES_BITS) == BY_MESSAGES {
             return;
         }
@@ -170,12 +129,17 @@ impl Engine {
         self.contexts.abandon(context, None);
     }
 
+    fn take_context(&mut self) -> Option<u32> {
+        self.contexts.reclaim();
+        self.contexts.take()
+    }
+
     /// This rank among the members of a communicator to be. Errors: `INTERN` if it is none.
     fn rank_among(&self, members: &[WorldRank]) -> Result<CommRank> {
         members.iter().position(|member| *member == self.me).map(CommRank::at).ok_or(Error::INTERN)
     }
 
-    /// An announcement, and this rank's number. Errors: as for [`Engine::join`].
+    /// An announcement, and this rank's number. Errors: as for [`Communicators::join`].
     fn announced(
         &self,
         announcement: u64,
@@ -194,7 +158,7 @@ impl Engine {
     }
 
     /// The communicator, after [`Joining::is_complete`] has said yes. Errors: `NO_MEM` in all members if one of them has no memory.
-    pub(crate) fn complete_joining(&mut self, joining: Joining) -> Result<Communicator> {
+    pub fn complete_joining(&mut self, joining: Joining) -> Result<Communicator> {
         let areas = joining.areas();
         if let Some(announcement) = &joining.announcement {
             announcement.end();
@@ -212,17 +176,6 @@ impl Engine {
                 Err(error)
             }
         }
-    }
-
-    /// Joins an announced communicator and waits for the other members. Errors: as for [`Engine::join`] and [`Engine::complete_joining`].
-    pub(crate) fn join_and_wait(
-        &mut self,
-        announcement: u64,
-        members: Rc<[WorldRank]>,
-    ) -> Result<Communicator> {
-        let joining = self.join(announcement, members)?;
-        self.wait_until(|| joining.is_complete());
-        self.complete_joining(joining)
     }
 }
 
