@@ -3,31 +3,11 @@
 
 use crate::engine::Engine;
 use crate::handle::Handle;
-use crate::request::{Keeps, Operation, Request, State};
+use crate::request::{Activity, Calls, Keeps, Operation, Request, State};
 use crate::status::Status;
 use alloc::boxed::Box;
 use core::any::Any;
 use core::ptr::fn_addr_eq;
-
-/// What the engine asks of the operations of a subsystem.
-pub struct Calls {
-    /// The request is started: it was inactive.
-    pub start: fn(&mut Engine, Handle),
-    /// The request is gone; this was its operation.
-    pub end: fn(&mut Engine, Box<dyn Any>),
-}
-
-/// An operation of a subsystem's.
-pub struct Activity {
-    operation: Box<dyn Any>,
-    pub(crate) calls: &'static Calls,
-}
-
-impl Activity {
-    pub(crate) fn end(self, engine: &mut Engine) {
-        (self.calls.end)(engine, self.operation);
-    }
-}
 
 /// Carries on what a subsystem has under way; whether anything is left.
 pub type Advance = fn(&mut Engine) -> bool;
@@ -91,10 +71,13 @@ impl Engine {
     pub(crate) fn advance_activities(&mut self) {
         let mut index = 0;
         while let Some(advance) = self.advancing.get(index).copied() {
-            if advance(self) {
-                index += 1;
-            } else {
-                self.advancing.retain(|it| !fn_addr_eq(*it, advance));
+            let goes_on = advance(self);
+            // A callback of the program may have come here meanwhile, and have changed the list.
+            match self.advancing.iter().position(|it| fn_addr_eq(*it, advance)) {
+                Some(place) if goes_on => index = place + 1,
+                Some(place) => drop(self.advancing.remove(place)),
+                None if goes_on => self.advancing.push(advance),
+                None => {}
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::buffer::check_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::request::{Keeps, Mode, Operation, Request, SendOperation, State};
+use crate::request::{Keeps, Mode, Operation, Owner, Request, SendOperation, State};
 use crate::session;
 use alloc::collections::VecDeque;
 use lwk_path::region::{Region, copy_regions};
@@ -18,14 +18,6 @@ use lwk_user::wait::Poll;
 
 /// What a message needs beside its content: MPI-5.0's `MPI_BSEND_OVERHEAD` allows 512, this takes alignment only.
 const ALIGN: usize = 64;
-
-/// Whose buffer it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Owner {
-    Process,
-    Communicator(Handle),
-    Session(Handle),
-}
 
 /// An attached buffer: a ring of messages.
 pub(crate) struct Attached {

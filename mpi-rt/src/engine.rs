@@ -4,8 +4,8 @@ use crate::abi;
 use crate::activity::Advance;
 use crate::ahead::Ahead;
 use crate::buffered::Attached;
+use crate::collective::LeftPosts;
 use crate::collective::algorithm::{self, Algorithms};
-use crate::collective::{LeftPosts, Run};
 use crate::communicator::Communicator;
 use crate::compact::CompactRequest;
 use crate::datatypes::Datatypes;
@@ -22,7 +22,6 @@ use crate::report;
 use crate::request::Request;
 use crate::session;
 use crate::waiting::Waiting;
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -50,8 +49,6 @@ pub struct Engine {
     pub(crate) arriving: Vec<Handle>,
     /// Posted receives that a path matches.
     pub(crate) handed: Handed,
-    /// Collectives under way, in the order in which they were begun.
-    pub(crate) collectives: Vec<(Handle, Box<Run>)>,
     /// What subsystems have under way.
     pub(crate) advancing: Vec<Advance>,
     /// Communicators that are being duplicated.
@@ -234,7 +231,6 @@ impl Engine {
             taken: handle::Table::of(Kind::Message),
             datatypes: Datatypes::new(),
             algorithms,
-            collectives: Vec::new(),
             left_posts: Rc::default(),
             operations: handle::Table::of(Kind::Operation),
             last_kernel: LastKernel::new(None),

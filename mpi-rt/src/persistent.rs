@@ -39,12 +39,6 @@ impl Engine {
             return Err(Error::REQUEST);
         }
         match &mut it.operation {
-            Operation::Collective(run) => {
-                let run = run.take().ok_or(Error::REQUEST)?;
-                // SAFETY: the call's buffers are valid whenever the request is active
-                // (`Engine::collective_init`'s contract), which it is from here on.
-                unsafe { self.start_collective(request, run) };
-            }
             Operation::Send(send) => {
                 let send = *send;
                 if send.mode == Mode::Buffered {

@@ -40,7 +40,6 @@ impl Engine {
         if self.deferred_count > 0 {
             self.start_deferred();
         }
-        self.progress_collectives();
         if !self.advancing.is_empty() {
             self.advance_activities();
         }

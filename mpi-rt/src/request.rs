@@ -1,8 +1,5 @@
 //! Requests: operations that have begun and are completed by waiting or testing (MPI-5.0, section 3.7).
 
-use crate::activity::Activity;
-use crate::buffered::Owner;
-use crate::collective::Run;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::handle::Handle;
@@ -10,6 +7,7 @@ use crate::status::Status;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use core::any::Any;
 use lwk_datatype::Datatype;
 use lwk_matching::{Pattern, Token};
 use lwk_path::region::Region;
@@ -46,14 +44,12 @@ pub enum Keeps {
 pub(crate) enum Operation {
     Send(SendOperation),
     Receive(ReceiveOperation),
-    /// A collective; a persistent one that is not active.
-    Collective(Option<Box<Run>>),
     /// A send and a receive that complete together.
     Both {
         send: Handle,
         receive: Handle,
     },
-    /// Of a subsystem over the engine.
+    /// Of a subsystem.
     Activity(Activity),
     /// Until the messages before the given number have left a buffer.
     Flush {
@@ -94,6 +90,34 @@ pub struct ReceiveOperation {
     pub communicator: Rc<Communicator>,
 }
 
+/// Whose buffer it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    Process,
+    Communicator(Handle),
+    Session(Handle),
+}
+
+/// What the engine asks of the operations of a subsystem.
+pub struct Calls {
+    /// The request is started: it was inactive.
+    pub start: fn(&mut Engine, Handle),
+    /// The request is gone; this was its operation.
+    pub end: fn(&mut Engine, Box<dyn Any>),
+}
+
+/// An operation of a subsystem's.
+pub struct Activity {
+    pub(crate) operation: Box<dyn Any>,
+    pub(crate) calls: &'static Calls,
+}
+
+impl Activity {
+    pub(crate) fn end(self, engine: &mut Engine) {
+        (self.calls.end)(engine, self.operation);
+    }
+}
+
 /// How far it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
@@ -105,8 +129,6 @@ pub(crate) enum State {
     Underway(Ticket),
     /// A receive that waits for its message.
     Posted(Token),
-    /// A collective under way.
-    Collective,
     /// A receive whose message is on its way.
     Arriving(Ticket),
     /// Of a subsystem, and begun.

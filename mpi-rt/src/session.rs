@@ -5,7 +5,6 @@
 
 use crate::abi::{COMM_SELF, COMM_WORLD, thread};
 use crate::attribute;
-use crate::buffered::Owner;
 use crate::engine::{self, Engine, with};
 use crate::error::{Error, Result};
 use crate::error_handler;
@@ -14,6 +13,7 @@ use crate::handle::{Handle, Kind, Table};
 use crate::info::{self, Info};
 use crate::local::RankLocal;
 use crate::object::Object;
+use crate::request::Owner;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use lwk_place::WorldRank;

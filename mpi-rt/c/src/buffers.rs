@@ -2,8 +2,8 @@
 
 use crate::mpi;
 use crate::types::{Comm, Number, Request, Session, give, give_number};
-use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::engine::with;
+use lwk_mpi_rt::request::Owner;
 use lwk_mpi_rt::{Error, Handle, Result};
 
 /// Gives a buffer back. Errors: those of the engine; `ARG` for null pointers, `VALUE_TOO_LARGE` if its size is, and then the buffer stays

@@ -16,8 +16,8 @@ use core::any::Any;
 use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
 use lwk_mpi_core::status::Status;
-use lwk_mpi_rt::activity::Calls;
 use lwk_mpi_rt::engine::{Engine, with};
+use lwk_mpi_rt::request::Calls;
 use lwk_mpi_rt::subsystem::State;
 
 /// What a program has to say of an operation of its own.

@@ -4,9 +4,9 @@ use super::Mpi;
 use super::communicator::Communicator;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::engine::with;
 use lwk_mpi_rt::error::{Error, Result};
+use lwk_mpi_rt::request::Owner;
 
 /// A buffer for buffered sends. Dropping it waits until all its messages are gone.
 pub struct AttachedBuffer<'mpi> {

@@ -7,19 +7,52 @@ use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::handle::Handle;
-use crate::request::{Operation, Request, State};
+use crate::request::{Calls, Keeps};
 use crate::status::Status;
+use crate::subsystem;
 use crate::wait::DONE;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
-use core::mem::take;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::mem::{replace, take};
 
 /// One collective of this rank under way, or to be started again.
-pub(crate) enum Run {
+enum Run {
     /// By lines.
     Lines(LineRun),
     /// In place on posted buffers, or by messages.
     Planned(PlannedRun),
+}
+
+/// The operation of a request of a collective that is begun once.
+struct Once;
+
+/// The same of a persistent one: what it does, unless that is under way.
+struct Again(Option<Box<Run>>);
+
+/// Collectives under way.
+struct UnderWay {
+    /// In the order in which they were begun.
+    list: Vec<(Handle, Box<Run>)>,
+    /// Whether they are being pushed on, and so the list is elsewhere.
+    are_advanced: bool,
+}
+
+static UNDER_WAY: subsystem::State<UnderWay> =
+    subsystem::State::new(UnderWay { list: Vec::new(), are_advanced: false });
+
+/// What the engine asks of requests of collectives.
+static CALLS: Calls = Calls { start, end: |_, _: Box<dyn Any>| () };
+
+/// Starts a persistent one.
+fn start(engine: &mut Engine, request: Handle) {
+    if let Some(Again(run)) = engine.activity_mut(request)
+        && let Some(run) = run.take()
+    {
+        // SAFETY: the call's buffers are valid whenever the request is active (`Engine::collective_init`'s contract), which it is from here on.
+        unsafe { engine.start_collective(request, run) };
+    }
 }
 
 impl Run {
@@ -84,20 +117,24 @@ impl Engine {
         // contract).
         unsafe { run.begin() };
         let request = self.add_collective(Run::Planned(run), false);
-        self.progress_collectives();
+        advance_collectives(self);
         Ok(request)
     }
 
     /// The request of a collective that has begun.
     fn add_collective(&mut self, run: Run, is_complete: bool) -> Handle {
-        let request = Request::new(Operation::Collective(None));
         if is_complete {
-            let status = run.status();
-            return self.requests.insert(Request { state: State::Complete, status, ..request });
+            return self.insert_complete(run.status());
         }
-        let request = self.requests.insert(Request { state: State::Collective, ..request });
-        self.collectives.push((request, Box::new(run)));
+        let request = self.insert_active(Once, &CALLS);
+        self.push_collective(request, Box::new(run));
         request
+    }
+
+    /// From now on progress pushes it on.
+    fn push_collective(&mut self, request: Handle, run: Box<Run>) {
+        self.go_on(request, advance_collectives);
+        UNDER_WAY.of_mut(self).list.push((request, run));
     }
 
     /// A collective that is started by [`Engine::start`]. All ranks must call it, in the same order as other collectives, and it waits for them;
@@ -108,8 +145,7 @@ impl Engine {
     pub unsafe fn collective_init(&mut self, call: &Call, communicator: Handle) -> Result<Handle> {
         let communicator = self.communicator(communicator)?.clone();
         let run = Box::new(self.new_persistent_run(call, &communicator)?);
-        let operation = Operation::Collective(Some(run));
-        Ok(self.requests.insert(Request { persistent: true, ..Request::new(operation) }))
+        Ok(self.insert_activity(Again(Some(run)), &CALLS, Keeps::Nothing))
     }
 
     fn new_persistent_run(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<Run> {
@@ -135,7 +171,7 @@ impl Engine {
     ///
     /// # Safety
     /// As for [`Engine::begin_collective`].
-    pub(crate) unsafe fn start_collective(&mut self, request: Handle, mut run: Box<Run>) {
+    unsafe fn start_collective(&mut self, request: Handle, mut run: Box<Run>) {
         // SAFETY: the call's buffers are readable and writable until the request is complete (this function's
         // contract).
         unsafe {
@@ -146,47 +182,40 @@ impl Engine {
                 return self.complete_collective(request, run);
             }
         }
-        self.set_state(request, State::Collective);
-        self.collectives.push((request, run));
-        self.progress_collectives();
-    }
-
-    /// Pushes on all collectives under way, in the order in which they were begun.
-    #[inline(always)]
-    pub(crate) fn progress_collectives(&mut self) {
-        if !self.collectives.is_empty() {
-            self.advance_collectives();
-        }
-    }
-
-    #[inline(never)]
-    fn advance_collectives(&mut self) {
-        // A reduction of the program may come back here: it finds an empty list.
-        let mut list = take(&mut self.collectives);
-        let mut place = 0;
-        while let Some((_, run)) = list.get_mut(place) {
-            // SAFETY: `begin` has been called, and the buffers stay readable and writable until the request
-            // is complete (contract of `start_collective` and `begin_collective`, which fill the list).
-            if unsafe { run.advance(self) } {
-                let (request, run) = list.remove(place);
-                self.complete_collective(request, run);
-            } else {
-                place += 1;
-            }
-        }
-        list.append(&mut self.collectives);
-        self.collectives = list;
+        self.push_collective(request, run);
+        advance_collectives(self);
     }
 
     /// Completes the request of a collective; a persistent one keeps what it does.
     fn complete_collective(&mut self, request: Handle, run: Box<Run>) {
         let status = run.status();
-        if let Some(it) = self.requests.get_mut(request)
-            && it.persistent
-            && let Operation::Collective(kept) = &mut it.operation
-        {
+        if let Some(Again(kept)) = self.activity_mut(request) {
             *kept = Some(run);
         }
         self.complete(request, status);
     }
+}
+
+/// Pushes on all collectives under way, in the order in which they were begun; whether any is left.
+fn advance_collectives(engine: &mut Engine) -> bool {
+    let under_way = UNDER_WAY.of_mut(engine);
+    // A reduction of the program may come back here: it finds an empty list.
+    let mut list = take(&mut under_way.list);
+    let is_within = replace(&mut under_way.are_advanced, true);
+    let mut place = 0;
+    while let Some((_, run)) = list.get_mut(place) {
+        // SAFETY: `begin` has been called, and the buffers stay readable and writable until the request
+        // is complete (contract of `start_collective` and `begin_collective`, which fill the list).
+        if unsafe { run.advance(engine) } {
+            let (request, run) = list.remove(place);
+            engine.complete_collective(request, run);
+        } else {
+            place += 1;
+        }
+    }
+    let under_way = UNDER_WAY.of_mut(engine);
+    list.append(&mut under_way.list);
+    under_way.list = list;
+    under_way.are_advanced = is_within;
+    is_within || !under_way.list.is_empty()
 }

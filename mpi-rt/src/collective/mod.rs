@@ -41,7 +41,6 @@ mod told_neighbours;
 mod varying_parts;
 
 pub use arguments::{BufferArgument, Call, Division, Numbers, Parts, Reducing};
-pub(crate) use begun::Run;
 pub(crate) use fold::Reduction;
 pub use outcomes::with_room;
 pub(crate) use persistent::LeftPosts;

@@ -5,10 +5,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use lwk_mpi::{ANY_SOURCE, ANY_TAG, Communicator, PROC_NULL};
 use lwk_mpi_rt::Result;
-use lwk_mpi_rt::buffered::Owner;
 use lwk_mpi_rt::error::Error;
 use lwk_mpi_rt::probe::Matched;
-use lwk_mpi_rt::request::Mode;
+use lwk_mpi_rt::request::{Mode, Owner};
 use lwk_mpi_rt::wait::{Any, NULL};
 
 /// Around every limit of the transport: cell, eager, help, chunk.
