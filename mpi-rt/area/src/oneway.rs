@@ -2,7 +2,7 @@
 //! (`lwk_ring::Lines`). A rank that only gives does not wait, until it is as many operations ahead of the slowest one as there are lines.
 //!
 //! What fits a word has lines of its own, four to a cache line: a rank that is behind takes four operations with one transfer. What is more than a cache
-//! line has long ones, which begin with the number of bytes, so they take what only giver and taker know the length of (`varying_parts`). What is too
+//! line has long ones, which begin with the number of bytes, so they take what only giver and taker know the length of. What is too
 //! long for those is described in place of its content.
 
 use crate::whole::copy_whole;
