@@ -44,6 +44,7 @@ pub mod progress;
 pub mod qemu;
 pub mod qmp;
 pub mod report;
+pub mod reports;
 pub mod run;
 pub mod screen;
 pub mod session;

@@ -18,10 +18,9 @@ use crate::emulator::{self, find_qemu};
 use crate::failure::{Doing, Failure, Outcome};
 use crate::job::{AtEnd, ConsoleForm, Job};
 use crate::nodes::loopback::{self, Loop};
-use crate::profile;
 use crate::progress::Step;
 use crate::qemu::{Boot, GDB_PORT, Machine, Node};
-use crate::report::Report;
+use crate::reports;
 use crate::session::{self, Plan};
 use crate::symbols::{Symbols, bias_of};
 use crate::tree::{RunFolder, Tree};
@@ -153,7 +152,7 @@ fn boot(
     if let Some(file) = &options.report_json {
         image::write_file(file, format!("{:#}\n", report.json(status)).as_bytes())?;
     }
-    print_reports(report, options);
+    reports::print(report, options);
     ended
 }
 
@@ -293,39 +292,6 @@ pub fn ask_runtime(job: &mut Job, options: &RunOptions) {
     let asked = [(job.report, REPORT), (options.profile, PROFILE)];
     job.environment
         .extend(asked.iter().filter(|(asked, _)| *asked).map(|(_, name)| format!("{name}=1").into()));
-}
-
-/// Prints what the user has asked to see of the report, to standard error.
-pub fn print_reports(report: &Report, options: &RunOptions) {
-    if options.report {
-        crate::tell::error(format_args!("{}", report.table()));
-    }
-    if options.profile {
-        crate::tell::error(format_args!("{}", profile::table(report)));
-    }
-}
-
-/// The same of all nodes of a job, which has ended with this status: their reports one by one, each with a line behind it, one table of messages, and the file of reports. Errors: the file cannot
-/// be written.
-pub fn give_reports(
-    reports: &[Report],
-    options: &RunOptions,
-    status: i32,
-    behind: impl Fn(usize) -> String,
-) -> Outcome<()> {
-    if let Some(file) = &options.report_json {
-        let json = Report::json_of_nodes(reports, status);
-        image::write_file(file, format!("{json:#}\n").as_bytes())?;
-    }
-    if options.report {
-        for (node, report) in reports.iter().enumerate() {
-            crate::tell::error(format_args!("node {node}\n{}{}", report.table(), behind(node)));
-        }
-    }
-    if options.profile {
-        crate::tell::error(format_args!("{}", profile::table(&Report::together(reports))));
-    }
-    Ok(())
 }
 
 /// Cores of the node: as asked for, else one for each rank and worker.

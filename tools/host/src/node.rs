@@ -18,7 +18,8 @@ use lwk::files;
 use lwk::image;
 use lwk::nodes::loopback;
 use lwk::packages;
-use lwk::run::{ask_runtime, job_of, print_reports};
+use lwk::reports;
+use lwk::run::{ask_runtime, job_of};
 use lwk::session::{GRACE, is_time_out};
 use lwk::switch::command;
 use lwk::symbols::Symbols;
@@ -98,7 +99,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     if let Some(file) = &options.report_json {
         image::write_file(file, format!("{:#}\n", report.json(status)).as_bytes())?;
     }
-    print_reports(report, options);
+    reports::print(report, options);
     let status = ended?;
     switch.map_or(Ok(()), |switch| command::check_capture(&switch.stop()))?;
     Ok(status)

@@ -18,7 +18,8 @@ use lwk::nodes::peer;
 use lwk::nodes::supervise::{self, Plan, listen, supervise};
 use lwk::nodes::{Noise, addresses, first_rank, job_number, ranks_of, refuse};
 use lwk::report::Report;
-use lwk::run::{ask_runtime, give_reports, job_of_nodes};
+use lwk::reports;
+use lwk::run::{ask_runtime, job_of_nodes};
 use lwk::switch::{Setup, Switch, command};
 use lwk::symbols::Symbols;
 use lwk::tree::Tree;
@@ -113,7 +114,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
         let port = seen.as_ref().and_then(|seen| seen.ports.get(node));
         port.map_or(String::new(), |port| format!("switch port={node} {port}\n"))
     };
-    give_reports(&reports, options, status, of_switch)?;
+    reports::give(&reports, options, status, of_switch)?;
     let status = ended?;
     seen.map_or(Ok(()), |seen| command::check_capture(&seen))?;
     Ok(status)

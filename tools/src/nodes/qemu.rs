@@ -27,7 +27,8 @@ use crate::job::{AtEnd, Job};
 use crate::progress::Step;
 use crate::qemu::{Boot, CARD, Card, CardKind, FirmwareFile, Machine, Node};
 use crate::report::Report;
-use crate::run::{ask_runtime, check_program, give_reports, host_cores, injection, job_of_nodes};
+use crate::reports;
+use crate::run::{ask_runtime, check_program, host_cores, injection, job_of_nodes};
 use crate::session::{BOOT_LIMIT, EXIT_LIMIT};
 use crate::switch::{Setup, Switch, command};
 use crate::symbols::Symbols;
@@ -127,7 +128,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Outcome<i32> {
     let status = ended.as_ref().map_or_else(|failure| failure.status, |status| *status);
     let of_switch =
         |node| seen.ports.get(node).map_or(String::new(), |port| format!("switch port={node} {port}\n"));
-    give_reports(&reports, options, status, of_switch)?;
+    reports::give(&reports, options, status, of_switch)?;
     let status = ended?;
     command::check_capture(&seen)?;
     Ok(status)
