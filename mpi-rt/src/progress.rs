@@ -40,15 +40,16 @@ impl Engine {
         if self.deferred_count > 0 {
             self.start_deferred();
         }
+        // Before the questions of those that have called are answered, which is an activity.
+        let calls = self.paths.take_calls();
+        if calls > 0 {
+            self.be_called(calls);
+        }
         if !self.advancing.is_empty() {
             self.advance_activities();
         }
         if !self.duplications.is_empty() {
             self.advance_duplications();
-        }
-        let calls = self.paths.take_calls();
-        if calls > 0 {
-            self.be_called(calls);
         }
         // A program that tests in a loop comes here, too.
         give_way();
