@@ -86,8 +86,22 @@ pub mod entry {
     pub const LOCAL_INC_UH_RLENGTH: u32 = 1 << 17;
     /// All of its memory is the program's, as it must be anyway.
     pub const IS_ACCESSIBLE: u32 = 1 << 18;
-    pub const ALL: u32 = ((1 << 19) - 1) | super::IOVEC;
+    /// Margay's own: an entry that fetches what a put announces ([`super::ANNOUNCED`]). The descriptor of [`Entry::reserved`](super::Entry::reserved) gets it by a get of the kernel's,
+    /// with the entry's `user`, and the put's event comes at once, `requested` being the bytes announced. Other puts go into its memory. It is appended only if all messages that have matched
+    /// the overflow list are those that `min_free` counts, else [`IN_USE`](super::status::IN_USE). Where there is no room to get, the put goes on to the overflow list and `AUTO_UNLINK` tells
+    /// that the entry is gone.
+    pub const FETCH: u32 = 1 << 19;
+    /// The options of an entry that fetches: all of these, and `IOVEC` if it likes.
+    pub const FETCHES: u32 =
+        FETCH | OP_PUT | USE_ONCE | MANAGE_LOCAL | EVENT_LINK_DISABLE | EVENT_UNLINK_DISABLE;
+    pub const ALL: u32 = ((1 << 20) - 1) | super::IOVEC;
 }
+
+/// Set in the header data of a put of [`ANNOUNCEMENT_BYTES`] that announces what its initiator lets be fetched: its length, and the match bits of an entry in the initiator's
+/// portal table behind the put's.
+pub const ANNOUNCED: u64 = 1 << 8;
+/// See [`ANNOUNCED`]: two words.
+pub const ANNOUNCEMENT_BYTES: usize = 16;
 
 /// Options of memory descriptors.
 pub mod descriptor {
@@ -290,6 +304,7 @@ pub struct Entry {
     /// Who may send: node and process, or rank and 0; [`ANY`] each.
     pub node: u32,
     pub process: u32,
+    /// Of an entry that fetches ([`entry::FETCH`]): the handle of the descriptor into which.
     pub reserved: u32,
     pub bits: u64,
     pub ignore: u64,

@@ -45,7 +45,7 @@ impl State {
         memory: &mut impl Memory,
         interface: u32,
         table: Place,
-        asked: abi::Entry,
+        mut asked: abi::Entry,
         list: u32,
     ) -> Result<u32> {
         let it = &self.interfaces[interface as usize];
@@ -61,7 +61,8 @@ impl State {
         if it.used.entries >= it.limits.entries || self.lists.entries.room() == 0 {
             return Err(Status::NO_SPACE);
         }
-        let mut entry = Entry { list, ..self.described(memory, interface, table, asked)? };
+        let fetch = self.fetching(memory, interface, table, &mut asked, list)?;
+        let mut entry = Entry { list, fetch, ..self.described(memory, interface, table, asked)? };
         if list == PRIORITY_LIST && self.serve_unexpected(memory, &mut entry) {
             self.forget_region(interface, &entry.memory);
             if !entry.has(option::EVENT_UNLINK_DISABLE) {
@@ -75,6 +76,9 @@ impl State {
         let place = self.lists.append(heads, entry).expect("room was looked for");
         self.interfaces[interface as usize].used.entries += 1;
         self.use_events(0, entry.counter, 1);
+        if fetch != 0 {
+            self.descriptors.get_mut(fetch).users += 1;
+        }
         if !entry.has(option::EVENT_LINK_DISABLE) {
             let event = self.entry_event(&entry, event::LINK);
             self.post(memory, of.queue, &event, false);

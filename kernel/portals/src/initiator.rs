@@ -57,13 +57,13 @@ pub struct Operation {
     pub started_at: u64,
     pub interface: u32,
     /// Descriptors that data comes from and goes to.
-    put: Place,
-    get: Place,
+    pub(crate) put: Place,
+    pub(crate) get: Place,
     /// World rank.
     pub target: u32,
-    ack: u32,
+    pub(crate) ack: u32,
     /// 1: it still has to be sent; 1: it still has to be answered.
-    sending: u32,
+    pub(crate) sending: u32,
     pub answering: u32,
     pub(crate) padding: u32,
 }
@@ -127,6 +127,11 @@ impl State {
         self.target(interface, asked).map(|_| [put, get])
     }
 
+    /// Whether there is room for one more operation, beside what answers need.
+    pub(crate) fn has_room_for_operation(&self) -> bool {
+        self.outgoing.room() > FOR_ANSWERS && self.operations.room() > 0
+    }
+
     /// World rank of the target.
     fn target(&self, interface: u32, asked: &abi::Operation) -> Result<u32> {
         let target = if interface & 1 != 0 {
@@ -150,7 +155,7 @@ impl State {
             return self.begin_here(memory, interface, asked);
         }
         let [put, get] = self.check(memory, interface, asked)?;
-        if self.outgoing.room() <= FOR_ANSWERS || self.operations.room() == 0 {
+        if !self.has_room_for_operation() {
             return Err(Status::NO_SPACE);
         }
         let target = self.target(interface, asked)?;

@@ -121,6 +121,8 @@ pub struct Table {
     pub enabled: u32,
     /// Messages that are arriving.
     pub arriving: u32,
+    /// Messages that have matched the overflow list.
+    pub overflowed: u64,
     pub heads: Heads,
 }
 

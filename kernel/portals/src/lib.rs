@@ -25,6 +25,7 @@ mod calls;
 mod contract;
 mod entries;
 mod events;
+mod fetch;
 mod initiator;
 pub mod interface;
 pub mod lists;

@@ -76,7 +76,8 @@ pub struct Entry {
     pub(crate) chain: u32,
     /// 1: one word stands for anybody (logical interfaces).
     pub logical: u32,
-    pub(crate) padding: u32,
+    /// Of an entry that fetches: the descriptor into which.
+    pub(crate) fetch: Place,
 }
 
 /// A message that has matched an entry of the overflow list.

@@ -31,6 +31,8 @@ pub struct Delivery {
 /// What matching has found.
 pub enum Matched {
     Delivery(Delivery),
+    /// An entry that fetches what the message announces.
+    Announced(Place),
     /// Why there is none (`lwk_abi::portals::failure`).
     Refused(u32),
 }
@@ -54,7 +56,7 @@ fn word_of(bytes: &[u8]) -> u64 {
 
 impl State {
     /// How a target names the initiator of a message.
-    fn initiator(&self, message: &Message) -> Initiator {
+    pub(crate) fn initiator(&self, message: &Message) -> Initiator {
         if message.interface & 1 != 0 {
             return Initiator { node: message.source, process: 0 };
         }
@@ -84,6 +86,14 @@ impl State {
         let wanted = Wanted { table, bits, initiator, bytes, offset };
         let heads = self.tables.get(table).heads;
         let found = self.lists.find(&heads, PRIORITY_LIST, &wanted);
+        let found = match found.filter(|place| self.is_announced_to(*place, message)) {
+            Some(place) if self.has_room_to_fetch() => return Matched::Announced(place),
+            Some(place) => {
+                self.decline(memory, place);
+                None
+            }
+            None => found,
+        };
         let found = found.or_else(|| self.lists.find(&heads, OVERFLOW_LIST, &wanted));
         let Some(place) = found else { return self.no_room(memory, table, false) };
         let entry = *self.lists.entries.get(place);
@@ -140,7 +150,9 @@ impl State {
         }
         let promised = if room && of.queue != 0 { EVENTS as u32 } else { 0 };
         self.promise(of.queue, promised.into());
-        self.tables.get_mut(table).arriving += 1;
+        let it = self.tables.get_mut(table);
+        it.arriving += 1;
+        it.overflowed += u64::from(entry.list == OVERFLOW_LIST);
         let mut delivery = Delivery { memory: part, entry: place, table, header, promised };
         let it = self.lists.entries.get_mut(place);
         it.arriving += 1;
@@ -257,6 +269,9 @@ impl State {
         self.interfaces[entry.interface as usize].used.entries -= 1;
         if entry.counter != 0 {
             self.counters.get_mut(entry.counter).users -= 1;
+        }
+        if entry.fetch != 0 {
+            self.descriptors.get_mut(entry.fetch).users -= 1;
         }
         if entry.list == OVERFLOW_LIST && !entry.has(option::EVENT_UNLINK_DISABLE) {
             let event = self.entry_event(&entry, event::AUTO_FREE);

@@ -1,7 +1,7 @@
 //! Between Portals and the link: messages on their way out, and pieces of messages that come in.
 
 use bytemuck::Zeroable;
-use lwk_abi::portals::{ATOMIC_BYTES, failure};
+use lwk_abi::portals::{ANNOUNCEMENT_BYTES, ATOMIC_BYTES, failure};
 use lwk_frames::{HEAD_BYTES, NodeId, Sender, Upper};
 
 use crate::memory::{Memory, Nic, Span};
@@ -122,6 +122,15 @@ impl State {
         match message.kind {
             kind::PUT => match self.matched(memory, message) {
                 Matched::Refused(why) => self.reply(message, None, why),
+                Matched::Announced(entry) => {
+                    let mut come = [0; ANNOUNCEMENT_BYTES];
+                    match it.snapshot {
+                        0 => self.pieces.read(memory, &it.body, &mut come),
+                        snapshot => come.copy_from_slice(&self.snapshots.get(snapshot)[..ANNOUNCEMENT_BYTES]),
+                    }
+                    self.fetch(memory, message, entry, come);
+                    self.reply(message, None, failure::OK);
+                }
                 Matched::Delivery(delivery) => {
                     self.put_here(memory, &delivery.memory, &it);
                     self.reply(message, Some(&delivery), failure::OK);
@@ -178,6 +187,7 @@ impl State {
         }
         let delivery = match self.matched(memory, message) {
             Matched::Refused(why) => return self.reply(message, None, why),
+            Matched::Announced(_) => unreachable!("only puts announce"),
             Matched::Delivery(delivery) => delivery,
         };
         if message.kind == kind::GET {
@@ -237,6 +247,13 @@ impl State {
         match message.kind {
             kind::PUT => match self.matched(memory, &message) {
                 Matched::Refused(why) => self.reply(&message, None, why),
+                Matched::Announced(entry) => match rest.first_chunk() {
+                    Some(come) => {
+                        self.fetch(memory, &message, entry, *come);
+                        self.reply(&message, None, failure::OK);
+                    }
+                    None => self.counts.malformed += 1,
+                },
                 Matched::Delivery(delivery) => (incoming.mode, incoming.delivery) = (PUT, delivery),
             },
             kind::ACK | kind::REPLY => match self.operation_of(&message, node) {
