@@ -1,4 +1,4 @@
-//! Receives that a path matches ([`lwk_path::Matching::post`]): with `limic`, the kernel.
+//! Receives that a path matches ([`lwk_path::Matching::post`]): with `limic` and `portals`, the kernel.
 //!
 //! They stay among the posted ones, so that a receive is the next for its message wherever that is found. Order between the two is kept here: a receive of one peer is handed over only if
 //! every posted receive that could be for a message of that peer has been, and all of a peer are recalled before a message of it is taken in.
@@ -80,10 +80,11 @@ impl Engine {
         }
     }
 
-    /// Takes back what has been handed over of a peer, whose next message has come by the FIFO: any of them may be for that.
+    /// Takes back what has been handed over of a peer, whose next message has come by the FIFO: any of them may be for that. The last one first, so that a message which comes meanwhile
+    /// finds the first that is for it, or none.
     #[cold]
     pub(crate) fn recall_from(&mut self, peer: WorldRank) {
-        while let Some(index) = self.handed.all.iter().position(|entry| entry.peer == peer) {
+        while let Some(index) = self.handed.all.iter().rposition(|entry| entry.peer == peer) {
             self.recall(index);
         }
     }

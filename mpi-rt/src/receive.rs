@@ -194,7 +194,7 @@ impl Engine {
             }
             round = round.wrapping_add(1);
             if round.is_multiple_of(POLLS_PER_PROGRESS) {
-                if self.paths.takes(target.bytes()) {
+                if self.paths.takes(Some(peer), target.bytes()) {
                     // The message has not come: the path may wait for it.
                     return None;
                 }
@@ -327,7 +327,7 @@ impl Engine {
         if let Some(it) = self.compact.get_mut(request) {
             it.post(token);
         }
-        if self.paths.takes(bytes) {
+        if self.paths.takes(Some(peer), bytes) {
             self.hand_over(request, token, &pattern, &Region::block(address, bytes));
         }
         Ok(request)
@@ -391,7 +391,7 @@ impl Engine {
         let token = self.waiting.posted.post(pattern, request);
         self.waiting.count(pattern.source, true);
         self.set_state(request, State::Posted(token));
-        if self.paths.takes(target.bytes()) {
+        if self.paths.takes(pattern.source, target.bytes()) {
             self.hand_over(request, token, &pattern, target);
         }
     }

@@ -1,7 +1,7 @@
 //! The rings in use: what is put into a peer's, and what has arrived in this rank's, sorted by senders.
 
 use super::window::{Inward, Outward};
-use super::wire::{Head, Kind, NoRoom, Request, Target, Wire};
+use super::wire::{Came, Head, Kind, NoRoom, Request, Target, Wire};
 use super::{Kept, Portals, SHORT, end_job};
 use crate::Label;
 use alloc::collections::VecDeque;
@@ -78,12 +78,15 @@ impl Portals {
 
     /// Sorts what has arrived by peers.
     pub(super) fn take_arrivals(&mut self) {
-        while let Some(event) = self.wire.next_arrival() {
-            self.take_arrival(&event);
+        while let Some((came, event)) = self.wire.next_arrival() {
+            self.take_arrival(came, &event);
         }
     }
 
-    fn take_arrival(&mut self, event: &Event) {
+    fn take_arrival(&mut self, came: Came, event: &Event) {
+        if came == Came::Declined && event.dropped == 0 {
+            return self.posts.declined(event);
+        }
         let sender = WorldRank(event.node);
         let (Some(head), true) = (Head::of(event.data), sender.0 < job().size()) else {
             end_job(format_args!("rank {sender} has put what no rank puts"));
@@ -91,12 +94,16 @@ impl Portals {
         if event.failure != failure::OK || event.dropped != 0 {
             end_job(format_args!("a message of rank {sender} has been lost: failure {}", event.failure));
         }
+        let in_ring =
+            if came == Came::Matched { self.take_matched(event, head) } else { event.done as usize };
         let (form, label, bytes) = (self.form, Label(event.bits), event.done as usize);
         let it = self.peers[sender.index()].get_or_insert_default();
         it.outward.freed(head.freed);
-        let front = |bytes, what| Front { label, bytes, units: form.units_of(event.done as usize), what };
+        let front = |bytes, what| Front { label, bytes, units: form.units_of(in_ring), what };
         let at = self.wire.arrived_at(event);
         match (head.kind, at) {
+            // Its place in the ring has stayed empty.
+            _ if came == Came::Matched => it.arrived.push_back(front(0, What::Nothing)),
             (Kind::Eager, Some(at)) => it.arrived.push_back(front(bytes, What::Content(at))),
             (Kind::Request, Some(at)) if bytes == Request::BYTES => {
                 // SAFETY: as many bytes lie in the ring, which the kernel has written before the event, and the sender does not use them again

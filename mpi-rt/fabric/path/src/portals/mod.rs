@@ -4,6 +4,7 @@
 //!   to [`wire::VOLATILE`] bytes the kernel copies; longer ones lie in a staging area until the receiver's node has them.
 //! * A longer one, or a synchronous one, stays where it is. Its request is put into the ring, and the receiver fetches the content by a get straight into
 //!   the receive buffer, without the sender ([`content`]).
+//! * A receive of one peer that is longer than that can be the kernel's to match ([`posts`]): then either comes in while this rank is elsewhere.
 //!
 //! The receiver frees a ring in order, and tells how far it has come with whatever it puts the other way, or by a put of its own if there is nothing.
 //! So what arrives always has room, and so has its event. A receiver that takes nothing in keeps its senders waiting, and nobody else.
@@ -13,14 +14,15 @@
 mod arrivals;
 mod content;
 mod meeting;
+mod posts;
 mod staging;
 mod window;
 mod wire;
 
 use crate::region::{Region, content as content_of, copy_regions};
 use crate::{
-    Arrival, BetweenNodes, Delivery, Fault, Held, Label, Limits, Memory, Outgoing, Path, Result, Sent,
-    Started, Ticket, UnderWay,
+    Arrival, BetweenNodes, Delivery, Fault, Held, Label, Limits, Matching, Memory, Outgoing, Path, Result,
+    Sent, Started, Ticket, UnderWay,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -31,6 +33,7 @@ use lwk_copy::threshold::PUT_LIMIT;
 use lwk_place::WorldRank;
 use lwk_user::portals::abi::{Event, event, failure};
 use lwk_user::{eprintln, job, start, wait};
+use posts::{POSTED, Posts};
 use staging::{STAGED, Staging};
 use window::Form;
 use wire::{Head, Kind, Request, Target, VOLATILE, Wire};
@@ -54,6 +57,8 @@ pub struct Portals {
     staging: Staging,
     contents: Contents,
     fetches: Fetches,
+    /// Receives that the kernel matches.
+    posts: Posts,
     /// Requests that are held, by number.
     kept: slab::Slab<Kept>,
     /// The request whose content this rank is beginning to fetch, unless its sender has taken it back meanwhile.
@@ -77,6 +82,11 @@ enum Kept {
     Cancelled,
 }
 
+/// Arrivals that have room at a time.
+fn arrivals(size: usize, form: Form) -> usize {
+    size * (form.units() as usize + TELLINGS) + SPARE + posts::AT_A_TIME
+}
+
 /// Ends the job: what this path stands on is gone.
 #[cold]
 fn end_job(why: fmt::Arguments<'_>) -> ! {
@@ -89,7 +99,7 @@ impl Portals {
     pub fn start_up() -> Result<Portals> {
         let size = job().size();
         let form = Form::of(size);
-        let arrivals = size as usize * (form.units() as usize + TELLINGS) + SPARE;
+        let arrivals = arrivals(size as usize, form);
         let eager_limit = form.most_bytes().min(PUT_LIMIT);
         Ok(Portals {
             wire: Wire::open(form.bytes(), arrivals)?,
@@ -100,6 +110,7 @@ impl Portals {
             staging: Staging::new(eager_limit),
             contents: Contents::default(),
             fetches: Fetches::default(),
+            posts: Posts::default(),
             kept: slab::Slab::new(),
             beginning: None,
             meetings: meeting::Seen::default(),
@@ -127,6 +138,7 @@ impl Portals {
         }
         match event.kind {
             event::GET => self.contents.fetched(event.user),
+            event::REPLY if event.user & POSTED != 0 => self.posts.fetched(event),
             event::REPLY => self.fetches.ended(&self.wire, event.user & !FETCH, event.failure),
             event::ACK => self.meetings.answered(event.failure == failure::OK),
             event::SEND if event.user & STAGED != 0 => self.staging.sent(event.user & !STAGED),
@@ -388,8 +400,7 @@ impl Path for Portals {
     }
 
     fn memory(&self) -> Memory {
-        let queues = (self.peers.len() * (self.form.units() as usize + TELLINGS) + SPARE + wire::OWN_EVENTS)
-            * size_of::<Event>();
+        let queues = (arrivals(self.peers.len(), self.form) + wire::OWN_EVENTS) * size_of::<Event>();
         let known = self
             .peers
             .iter()
@@ -401,6 +412,10 @@ impl Path for Portals {
             dynamic: known.sum::<usize>() + self.contents.bytes(),
         }
     }
+    fn matching(&mut self) -> Option<&mut dyn Matching> {
+        Some(self)
+    }
+
     fn between_nodes(&mut self) -> Option<&mut dyn BetweenNodes> {
         Some(self)
     }

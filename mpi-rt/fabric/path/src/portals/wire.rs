@@ -1,9 +1,10 @@
 //! What this path has of Portals: an interface, two tables, two queues, and the operations that it uses.
 //!
-//! * [`MESSAGES`]: the rings of all senders, one list entry, into which they put. The match bits of a put are the message's label; its header
-//!   data says what it is ([`Head`]).
+//! * [`MESSAGES`]: the rings of all senders, one entry of the overflow list, into which they put. The match bits of a put are the message's label; its header
+//!   data says what it is ([`Head`]). Receives that the kernel matches stand in the priority list ([`super::posts`]).
 //! * [`CONTENT`]: one entry for each message whose content stays at its sender, to be fetched by one get. Its match bits are the message's
-//!   token. To take a message back is to unlink its entry, which fails when the receiver has been there: the sender's kernel decides.
+//!   token; whoever is told of it by a put to [`MESSAGES`] finds it in the table behind. To take a message back is to unlink its entry, which fails when the receiver has been there: the sender's kernel decides.
+//! * [`WORDS`]: what ranks tell each other beside messages. Such a put has no bytes, and its event stands among those of messages.
 //!
 //! Both sides' memory is reached by the kernels alone; what has arrived is read only after the event that tells of it.
 
@@ -12,14 +13,15 @@ use alloc::boxed::Box;
 use core::cell::Cell;
 use lwk_place::WorldRank;
 use lwk_user::portals::abi::{
-    ANY, Descriptor, Entry, Event, NONE, Operation, PRIORITY_LIST, ack, descriptor, entry, interface,
-    operation, status,
+    ANNOUNCED, ANY, Descriptor, Entry, Event, NONE, OVERFLOW_LIST, Operation, PRIORITY_LIST, ack, descriptor,
+    entry, event, interface, operation, status,
 };
 use lwk_user::portals::{self, DescriptorHandle, EntryHandle, Interface, Queue};
 
 /// Indices of the portal table.
 const MESSAGES: u32 = 0;
-const CONTENT: u32 = 1;
+const CONTENT: u32 = MESSAGES + 1;
+const WORDS: u32 = 2;
 
 /// Bytes that the kernel copies when a put begins: the sender is done with them.
 pub const VOLATILE: usize = lwk_user::portals::abi::ATOMIC_BYTES as usize;
@@ -53,7 +55,13 @@ pub struct Head {
 
 impl Head {
     fn word(self) -> u64 {
-        u64::from(self.freed) << 32 | self.kind as u64
+        let announced = if self.kind == Kind::Request { ANNOUNCED } else { 0 };
+        u64::from(self.freed) << 32 | announced | self.kind as u64
+    }
+
+    /// The table to which it is put.
+    fn table(self) -> u32 {
+        if matches!(self.kind, Kind::Eager | Kind::Request) { MESSAGES } else { WORDS }
     }
 
     /// `None` if there is no such kind.
@@ -106,9 +114,30 @@ pub struct Wire {
     own: Queue,
     /// The rings; written by kernels.
     rings: &'static [Cell<u8>],
+    /// Messages in the rings of which this rank has seen the events.
+    seen: u64,
     /// What a put is made of that is over when it has begun.
     scratch: Box<[u8; VOLATILE]>,
     volatile: DescriptorHandle,
+}
+
+/// What an event of [`Wire::next_arrival`] tells of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Came {
+    /// Something in the rings, or a word.
+    Here,
+    /// A message that the kernel has matched with the receive of the event's `user`.
+    Matched,
+    /// The kernel had no room for that of the event's `user`, and has taken the receive off the list.
+    Declined,
+}
+
+/// Why a receive is not on the list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NotPosted {
+    NoRoom,
+    /// Something has come that this rank has not seen: it may be the receive's.
+    Unseen,
 }
 
 /// The kernel has no room for an operation now.
@@ -141,13 +170,14 @@ impl Wire {
         let own = interface.queue(OWN_EVENTS).map_err(fault)?;
         interface.table(0, Some(&arrived), MESSAGES).map_err(fault)?;
         interface.table(0, Some(&own), CONTENT).map_err(fault)?;
+        interface.table(0, Some(&arrived), WORDS).map_err(fault)?;
         let rings = leak(ring_bytes, || Cell::new(0))?;
         let open = Entry {
             start: address(rings),
             bytes: ring_bytes as u64,
             counter: NONE,
             uid: ANY,
-            options: entry::OP_PUT | entry::EVENT_LINK_DISABLE,
+            options: entry::OP_PUT | entry::EVENT_LINK_DISABLE | entry::UNEXPECTED_HDR_DISABLE,
             node: ANY,
             process: ANY,
             ignore: u64::MAX,
@@ -165,10 +195,12 @@ impl Wire {
         // SAFETY: the rings are leaked, are of cells, and are read only where an event has told of a put and before their sender is told that
         // they are free. The scratch lies in a box of this object, which nobody drops, and is read during calls only.
         let volatile = unsafe {
-            interface.append(MESSAGES, &open, PRIORITY_LIST).map_err(fault)?;
+            interface.append(MESSAGES, &open, OVERFLOW_LIST).map_err(fault)?;
+            // Last: nobody puts a message before nodes have met, which they do by words.
+            interface.append(WORDS, &Entry { bytes: 0, ..open }, PRIORITY_LIST).map_err(fault)?;
             interface.bind(&from).map_err(fault)?
         };
-        Ok(Wire { interface, arrived, own, rings, scratch, volatile })
+        Ok(Wire { interface, arrived, own, rings, seen: 0, scratch, volatile })
     }
 
     /// What a put of at most [`VOLATILE`] bytes is made of.
@@ -214,7 +246,7 @@ impl Wire {
             put_offset: offset as u64,
             bytes: bytes as u64,
             node: target.peer.0,
-            table: MESSAGES,
+            table: target.head.table(),
             trigger: NONE,
             counter: NONE,
             bits: target.label.0,
@@ -314,10 +346,53 @@ impl Wire {
         room(unsafe { self.interface.operate(&operation) })
     }
 
+    /// Has the kernel match a receive: the next message of that peer with these bits, but for those ignored, goes into the descriptor's memory. An event of
+    /// [`Wire::next_arrival`] with that `user` tells of it; if the message had to be fetched, one of [`Wire::next_own`] tells when it is there.
+    ///
+    /// # Safety
+    /// `into` is of so many bytes at `start`, which are writable, and nobody else's, until the end of that or [`Wire::withdraw`].
+    pub unsafe fn post(
+        &self,
+        peer: WorldRank,
+        (bits, ignore): (u64, u64),
+        (start, bytes): (*const u8, usize),
+        into: DescriptorHandle,
+        user: u64,
+    ) -> core::result::Result<EntryHandle, NotPosted> {
+        let entry = Entry {
+            start: address(start),
+            bytes: bytes as u64,
+            counter: NONE,
+            uid: ANY,
+            options: entry::FETCHES,
+            node: peer.0,
+            process: ANY,
+            reserved: into.0,
+            bits,
+            ignore,
+            min_free: self.seen,
+            user,
+        };
+        // SAFETY: the memory may be written until the message is there or the entry is withdrawn (this function's contract).
+        match unsafe { self.interface.append(MESSAGES, &entry, PRIORITY_LIST) } {
+            Err(portals::Error::Status(status::IN_USE)) => Err(NotPosted::Unseen),
+            other => room(other).map_err(|NoRoom| NotPosted::NoRoom),
+        }
+    }
+
     /// The next arrival.
     #[inline(always)]
-    pub fn next_arrival(&mut self) -> Option<Event> {
-        self.arrived.get()
+    pub fn next_arrival(&mut self) -> Option<(Came, Event)> {
+        let event = self.arrived.get()?;
+        if event.table != MESSAGES {
+            return Some((Came::Here, event));
+        }
+        if event.list == OVERFLOW_LIST {
+            self.seen += 1;
+            return Some((Came::Here, event));
+        }
+        let came = if event.kind == event::AUTO_UNLINK { Came::Declined } else { Came::Matched };
+        Some((came, event))
     }
 
     /// The next event about an operation of this rank's.

@@ -7,10 +7,17 @@ use crate::{Received, Ticket};
 use lwk_place::WorldRank;
 
 impl Table {
-    /// Whether a receive with room for so many bytes may be worth handing over.
+    /// Whether a receive of one peer with room for so many bytes may be worth handing over.
     #[inline(always)]
-    pub fn takes(&self, bytes: usize) -> bool {
-        bytes > self.takes_above
+    pub fn takes(&mut self, peer: Option<WorldRank>, bytes: usize) -> bool {
+        bytes > self.takes_above && self.takes_of(peer, bytes)
+    }
+
+    #[cold]
+    fn takes_of(&mut self, peer: Option<WorldRank>, bytes: usize) -> bool {
+        let Some(peer) = peer else { return false };
+        let path = self.routes[peer.index()].incoming;
+        self.path(path).matching().is_some_and(|it| bytes > it.takes_above())
     }
 
     /// As [`Matching::post`], of the path by which the peer's next message comes. If one has come, it is not handed over: that may be its message.

@@ -189,14 +189,16 @@ impl Table {
         if is_far(peer) { Reach::Messages } else { Reach::Mapped }
     }
 
-    /// From now on messages of that class to the peer go by that path. Errors: [`Fault::Internal`] if it has not been started or does not
-    /// get there.
+    /// From now on messages of that class to the peer go by that path. Errors: [`Fault::Internal`] if it has not been started, does not
+    /// get there, or if either it or what carries messages now matches receives, which would not know of the other's messages.
     pub fn change(&mut self, peer: WorldRank, class: usize, by: PathId) -> Result<()> {
         let is_started = match (by as usize).checked_sub(1) {
             None => self.reach(peer) == Reach::Mapped,
-            Some(place) => self.others[place].is_some(),
+            Some(place) => self.others[place].as_mut().is_some_and(|path| path.matching().is_none()),
         };
-        let route = self.routes.get_mut(peer.index()).filter(|_| is_started);
+        let now = self.routes.get(peer.index()).map(|it| it.carries).ok_or(Fault::Internal)?;
+        let is_matched = now.into_iter().any(|path| self.path(path).matching().is_some());
+        let route = self.routes.get_mut(peer.index()).filter(|_| is_started && !is_matched);
         *route.and_then(|it| it.carries.get_mut(class)).ok_or(Fault::Internal)? = by;
         self.tell_smartmap(peer);
         Ok(())
