@@ -19,7 +19,7 @@ use bench::one_sided::{Operation, Synchronisation};
 use bench::reducing::Reduction;
 use bench::{
     Bench, Table, asynchronous, collective, effective, memory, moving, neighbours, one_sided, patterns,
-    point_to_point, reducing, tiling,
+    point_to_point, posted, reducing, tiling,
 };
 use lwk_apps::cli::{Argument, Cli};
 use lwk_apps::json;
@@ -39,7 +39,7 @@ macro_rules! collectives {
     };
 }
 
-const MESSAGES: [Test; 24] = [
+const MESSAGES: [Test; 25] = [
     ("latency", 2, point_to_point::latency),
     ("pingping", 2, patterns::ping_ping),
     ("sendrecv", 2, patterns::sendrecv),
@@ -55,6 +55,7 @@ const MESSAGES: [Test; 24] = [
     ("overlap", 2, asynchronous::overlap),
     ("copy_overlap", 2, asynchronous::copy_overlap),
     ("send_overlap", 2, asynchronous::send_overlap),
+    ("irecv_overlap", 2, posted::irecv_overlap),
     ("busy_short", 2, asynchronous::busy_short),
     ("busy_long", 2, asynchronous::busy_long),
     ("skew", 2, asynchronous::skew),

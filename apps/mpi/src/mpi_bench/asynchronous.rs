@@ -22,14 +22,14 @@ const SKEWED: usize = 16 << 10;
 /// What ranks compute in figure 7.6, in microseconds, the sizes of its messages, and how often a rank that computes looks for messages.
 const COMPUTING_US: [usize; 8] = [10, 20, 50, 100, 200, 500, 1000, 2000];
 const COMPUTED: [usize; 2] = [4, 128 << 10];
-const LOOK_NS: u64 = 100_000;
+pub(super) const LOOK_NS: u64 = 100_000;
 /// What ranks compute in a repetition, in nanoseconds.
 const REPEATED_NS: u64 = 10_000_000;
 /// Messages that a peer of [`discovery`] sends before it is the other's turn.
 const BURST: u32 = 16;
 
 /// Computes, that is, does nothing useful, for so many ticks.
-fn compute(time: u64) {
+pub(super) fn compute(time: u64) {
     let start = ticks();
     while ticks() - start < time {
         core::hint::black_box(start);

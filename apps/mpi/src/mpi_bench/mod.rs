@@ -14,6 +14,7 @@ pub mod one_sided;
 pub mod patterns;
 mod places;
 pub mod point_to_point;
+pub mod posted;
 pub mod reducing;
 pub mod reductions;
 pub mod tiling;
