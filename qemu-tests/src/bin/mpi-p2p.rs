@@ -30,6 +30,8 @@ mod operations;
 mod partitioned;
 #[path = "../mpi/posted.rs"]
 mod posted;
+#[path = "../mpi/races.rs"]
+mod races;
 #[path = "../mpi/skew.rs"]
 mod skew;
 #[path = "../mpi/stress.rs"]
@@ -65,6 +67,7 @@ fn main(env: &Env) -> Result<i32, lwk_mpi_rt::Error> {
             "layouts" => layouts::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
             "eager" => eager::run(world)?,
             "engine-faults" => engine_faults::run(world)?,
+            "races" => races::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
             "flood" => flood::run(world)?,
             "skew" => skew::run(world)?,
             "stress" => stress::run(world, env.args().nth(2).and_then(|seed| seed.parse().ok()))?,
