@@ -6,7 +6,7 @@
 //!   where virtual cores take turns on one host thread, `pause` is what gives the turn away;
 //! * where ranks share a core, `sched_yield` every [`POLLS_PER_YIELD`] polls, since the awaited peer may need this very core; after fewer where it takes in
 //!   what other nodes send;
-//! * in a job of several nodes, a rank that waits for long says so twice a second ([`JOB_WAITS`]): its job ends if one of them is lost;
+//! * in a job of several nodes, a rank that waits for long says so twice a second ([`JOB_WAITS`](lwk_abi::syscall::JOB_WAITS)): its job ends if one of them is lost;
 //! * with `--wait mwait`, after [`POLLS_BEFORE_SLEEP`] polls, a sleep of a microsecond each.
 
 use lwk_abi::job_page::FLAG_WAIT_BY_TPAUSE;

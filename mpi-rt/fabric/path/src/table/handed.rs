@@ -20,7 +20,7 @@ impl Table {
         self.path(path).matching().is_some_and(|it| bytes > it.takes_above())
     }
 
-    /// As [`Matching::post`], of the path by which the peer's next message comes. If one has come, it is not handed over: that may be its message.
+    /// As [`Matching::post`](crate::Matching::post), of the path by which the peer's next message comes. If one has come, it is not handed over: that may be its message.
     ///
     /// # Safety
     /// As there.
@@ -40,12 +40,12 @@ impl Table {
         ticket.map(|ticket| ticket.of(path))
     }
 
-    /// As [`Matching::posted`].
+    /// As [`Matching::posted`](crate::Matching::posted).
     pub fn posted(&mut self, ticket: Ticket) -> Option<Received> {
         self.path(ticket.path().unwrap_or(PathId::Smartmap)).matching()?.posted(ticket.bare())
     }
 
-    /// As [`Matching::recall`].
+    /// As [`Matching::recall`](crate::Matching::recall).
     #[cold]
     pub fn recall(&mut self, ticket: Ticket) -> Option<Received> {
         self.path(ticket.path().unwrap_or(PathId::Smartmap)).matching()?.recall(ticket.bare())

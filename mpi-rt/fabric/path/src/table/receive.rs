@@ -8,7 +8,7 @@ use core::ops::RangeInclusive;
 use lwk_place::WorldRank;
 
 impl Table {
-    /// As [`Smartmap::receive_short`].
+    /// As [`Smartmap::receive_short`](crate::smartmap::Smartmap::receive_short).
     ///
     /// # Safety
     /// As there.
@@ -24,7 +24,7 @@ impl Table {
         unsafe { self.smartmap.receive_short(peer, label, target, room) }
     }
 
-    /// As [`Smartmap::receive_block`].
+    /// As [`Smartmap::receive_block`](crate::smartmap::Smartmap::receive_block).
     ///
     /// # Safety
     /// As there.

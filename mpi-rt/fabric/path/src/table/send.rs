@@ -8,7 +8,7 @@ use lwk_copy::threshold::LONG_FROM;
 use lwk_place::WorldRank;
 
 impl Table {
-    /// As [`Smartmap::send_short`].
+    /// As [`Smartmap::send_short`](crate::smartmap::Smartmap::send_short).
     ///
     /// # Safety
     /// As there.
