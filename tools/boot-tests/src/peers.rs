@@ -286,7 +286,7 @@ fn curves_beside_mpich(lwk: &Lwk) -> Result<(), String> {
     is_self_contained(&page, page.matches("<svg").count()).or_else(complain)?;
     let shared = ["--sweep", "--ranks", "4", "--rounds", "1", "--only", MPICH_NAME, "barrier"];
     let ended = lwk.command(&words(&out, &shared), LIMIT)?;
-    Expected { stdout: vec!["^# \\d+ points: geometric mean ".into()], ..Expected::default() }.judge(&ended)?;
+    Expected { stdout: vec!["^# 2 points: geometric mean ".into()], ..Expected::default() }.judge(&ended)?;
     let refused = lwk.command(&words(&out, &["--sweep", "no-such-operation"]), LIMIT)?;
     let stderr = vec!["^lwk: no operation begins with no-such-operation; there are latency, ".into()];
     Expected { status: 2, stderr, stderr_lines: Some(1), stdout_lines: Some(0), ..Expected::default() }
