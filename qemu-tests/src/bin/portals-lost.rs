@@ -1,6 +1,7 @@
 //! Rank 0 waits for rank 1, on another node, which computes: for so many seconds, or until the job is ended
 //!
-//! Both have talked before. Rank 0 says when it begins to wait. Rank 1 never waits: it looks by itself, so its node does not look after the other one.
+//! Both have talked before. Rank 0 says when it begins to wait. Rank 1 never waits: it looks by itself, so its node does not look after the other one. With `ends` rank 1
+//! ends well at once, and rank 0 waits for nothing but the clock, longer than a lost node is missed.
 #![no_std]
 #![no_main]
 
@@ -11,14 +12,28 @@ use lwk_user::portals::abi::{
     ANY, Descriptor, Entry, NONE, Operation, PRIORITY_LIST, ack, entry, failure, interface, operation,
 };
 use lwk_user::portals::{Interface, Result};
-use lwk_user::wait::give_way;
+use lwk_user::wait::{self, give_way};
 use lwk_user::{Env, eprintln, job, println, start};
+
+/// Longer than a lost node is missed.
+const LONG: Duration = Duration::from_secs(12);
+
+/// What rank 1 does when both have talked.
+#[derive(Clone, Copy)]
+enum Then {
+    Computes(Option<Duration>),
+    Ends,
+}
 
 lwk_user::entry!(main);
 
 fn main(env: &Env) -> i32 {
-    let seconds = env.args().nth(1).and_then(|text| text.parse().ok()).map(Duration::from_secs);
-    match run(seconds) {
+    let word = env.args().nth(1);
+    let then = match word {
+        Some("ends") => Then::Ends,
+        seconds => Then::Computes(seconds.and_then(|text| text.parse().ok()).map(Duration::from_secs)),
+    };
+    match run(then) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("rank {}: {error}", job().rank());
@@ -27,7 +42,7 @@ fn main(env: &Env) -> i32 {
     }
 }
 
-fn run(computes: Option<Duration>) -> Result<()> {
+fn run(then: Then) -> Result<()> {
     let (me, it) = (job().rank().0, Interface::open(interface::MATCHING | interface::LOGICAL)?);
     let (come, mut queue) = (it.counter()?, it.queue(16)?);
     it.table(0, None, 0)?;
@@ -69,10 +84,16 @@ fn run(computes: Option<Duration>) -> Result<()> {
     if me == 0 {
         come.wait(1);
         println!("rank 0 waits");
+        if matches!(then, Then::Ends) {
+            let began = Instant::now();
+            wait::spin_until(|| began.elapsed() >= LONG);
+            return Ok(());
+        }
         let told = come.wait(2);
         println!("rank 0 has waited: {told:?}");
         return Ok(());
     }
+    let Then::Computes(computes) = then else { return Ok(()) };
     let began = Instant::now();
     while computes.is_none_or(|computes| began.elapsed() < computes) {
         give_way();
