@@ -6,15 +6,13 @@
  *
  * Usage: sweep-shmem [-q] [-m BYTES] [OPERATION ...]     as sweep.c */
 #define _GNU_SOURCE
-#include "figures.h"
+#include "sweep_times.h"
 
 #include <shmem.h>
 #include <time.h>
 
-enum { REPETITIONS = 5, HANDOVERS = 1000, MIB = 1 << 20, WINDOW = 64, LINE = 64, ODD = 3 };
-enum { NO_SIZES = -1 };
+enum { WINDOW = 64, LINE = 64, ODD = 3 };
 
-static double long_enough = 0.002;
 static size_t most = 4 * MIB;
 static int is_quick, me, pes;
 
@@ -25,8 +23,6 @@ static double *told, *root;
 static char *work;
 static long *sync_sets[2];
 static long turn;
-
-typedef void action(int bytes);
 
 static double now(void)
 {
@@ -192,7 +188,6 @@ static const struct operation {
     {"shmem_and_int", and_int, 1, 8, 0},
 };
 
-/* What PE 0 measured, told to all: every PE makes the same decisions. */
 static double of_root(double value)
 {
     *root = *told = value;
@@ -202,26 +197,9 @@ static double of_root(double value)
     return me == 0 ? value : *told;
 }
 
-static double seconds_of(action *run, int bytes, int calls)
+static void meet(void)
 {
     shmem_barrier_all();
-    double start = now();
-    for (int i = 0; i < calls; i++)
-        run(bytes);
-    return now() - start;
-}
-
-/* The median time of one call, in microseconds. */
-static double time_of(action *run, int bytes)
-{
-    double times[REPETITIONS], took;
-    int calls = 1;
-    while ((took = of_root(seconds_of(run, bytes, calls))) < long_enough && calls < 1 << 24)
-        calls *= took * 8 < long_enough ? 8 : 2;
-    for (int i = 0; i < REPETITIONS; i++)
-        times[i] = seconds_of(run, bytes, calls) / calls * 1e6;
-    qsort(times, REPETITIONS, sizeof *times, ascending);
-    return of_root(times[REPETITIONS / 2]);
 }
 
 /* There and back by plain loads and stores; for two PEs, each on a core of its own. */
@@ -240,14 +218,11 @@ static void line(int unused)
 
 static void probe(void)
 {
-    double times[REPETITIONS];
     if (pes > 2)
         return;
-    for (int i = 0; i < REPETITIONS; i++)
-        times[i] = seconds_of(line, 0, HANDOVERS) / HANDOVERS * 1e6 / 2;
-    qsort(times, REPETITIONS, sizeof *times, ascending);
+    double took = median_of(line, 0, HANDOVERS) / 2;
     if (me == 0) {
-        printf("@line_us %.6g\n", times[REPETITIONS / 2]);
+        printf("@line_us %.6g\n", took);
         fflush(stdout);
     }
 }

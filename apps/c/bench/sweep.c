@@ -13,10 +13,6 @@
 
 #include <stdatomic.h>
 
-enum { REPETITIONS = 5, HANDOVERS = 1000, MIB = 1 << 20 };
-
-/* A repetition takes at least this long, in seconds. */
-static double long_enough = 0.002;
 static size_t most = 4 * MIB;
 static int is_quick;
 static _Atomic unsigned *words[2];
@@ -24,7 +20,6 @@ static _Atomic unsigned *words[2];
 /* How an operation is measured: what its time is divided by, whether an epoch is around it, its sizes from least to most (0: the greatest), and what is done
  * before and after the time of a size is taken. */
 enum epoch { NONE, LOCKED, FENCED };
-enum { NO_SIZES = -1 };
 static const struct operation {
     const char *name;
     action *run;
@@ -166,33 +161,20 @@ static const struct operation {
     {"get_odd_flush", get_odd_flush, 1, LOCKED, 1, 0, NULL, NULL},
 };
 
-/* What rank 0 measured, told to all: every rank makes the same decisions. */
 static double of_root(double value)
 {
     MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return value;
 }
 
-static double seconds_of(action *run, int bytes, int calls)
+static void meet(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
-    double start = MPI_Wtime();
-    for (int i = 0; i < calls; i++)
-        run(bytes);
-    return MPI_Wtime() - start;
 }
 
-/* The median time of one call, in microseconds. */
-static double time_of(action *run, int bytes)
+static double now(void)
 {
-    double times[REPETITIONS], took;
-    int calls = 1;
-    while ((took = of_root(seconds_of(run, bytes, calls))) < long_enough && calls < 1 << 24)
-        calls *= took * 8 < long_enough ? 8 : 2;
-    for (int i = 0; i < REPETITIONS; i++)
-        times[i] = seconds_of(run, bytes, calls) / calls * 1e6;
-    qsort(times, REPETITIONS, sizeof *times, ascending);
-    return of_root(times[REPETITIONS / 2]);
+    return MPI_Wtime();
 }
 
 static void say(const char *name, int bytes, double value)
@@ -219,14 +201,11 @@ static void line(int unused)
 
 static void probe(void)
 {
-    double times[REPETITIONS];
     if (ranks > 2)
         return;
-    for (int i = 0; i < REPETITIONS; i++)
-        times[i] = seconds_of(line, 0, HANDOVERS) / HANDOVERS * 1e6 / 2;
-    qsort(times, REPETITIONS, sizeof *times, ascending);
+    double took = median_of(line, 0, HANDOVERS) / 2;
     if (rank == 0) {
-        printf("@line_us %.6g\n", times[REPETITIONS / 2]);
+        printf("@line_us %.6g\n", took);
         fflush(stdout);
     }
 }

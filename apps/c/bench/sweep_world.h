@@ -2,7 +2,7 @@
 #ifndef SWEEP_WORLD_H
 #define SWEEP_WORLD_H
 
-#include "figures.h"
+#include "sweep_times.h"
 
 #include <mpi.h>
 
@@ -20,8 +20,6 @@ static MPI_Request requests[WINDOW], kept = MPI_REQUEST_NULL;
 static MPI_Win window;
 /* A periodic line of all ranks. */
 static MPI_Comm neighbours;
-
-typedef void action(int bytes);
 
 #define ALL MPI_COMM_WORLD
 
