@@ -7,11 +7,12 @@
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 use lwk_mpi_area::Shared;
 use lwk_mpi_core::abi::{ANY_SOURCE, PROC_NULL};
 use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
-use lwk_mpi_topology::Topology;
+use lwk_mpi_topology::{Neighbours, Topology};
 use lwk_place::{CommRank, WorldRank};
 
 /// A communicator of ranks of this node.
@@ -30,6 +31,8 @@ pub struct Communicator {
     pub shared: Shared,
     pub inter: Option<Intercommunicator>,
     pub topology: Option<Rc<Topology>>,
+    /// This rank's in the topology, from when they are first asked for.
+    neighbours: OnceCell<Neighbours>,
     /// The session that it comes from, if not from the world model: buffered messages may go through that one's buffer.
     pub session: Option<Handle>,
 }
@@ -115,6 +118,7 @@ impl Communicator {
             shared: Shared::none(),
             inter: Some(inter),
             topology: None,
+            neighbours: OnceCell::new(),
             session: None,
         }
     }
@@ -137,8 +141,18 @@ impl Communicator {
             shared: Shared::none(),
             inter: None,
             topology: None,
+            neighbours: OnceCell::new(),
             session: None,
         }
+    }
+
+    /// This rank's neighbours. Errors: `TOPOLOGY` if there is no topology.
+    pub fn neighbours(&self) -> Result<&Neighbours> {
+        if let Some(known) = self.neighbours.get() {
+            return Ok(known);
+        }
+        let neighbours = self.topology.as_deref().ok_or(Error::TOPOLOGY)?.neighbours(self.rank)?;
+        Ok(self.neighbours.get_or_init(|| neighbours))
     }
 
     /// The communicator, come from a session or, if `None`, from the world model.

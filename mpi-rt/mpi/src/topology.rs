@@ -72,7 +72,8 @@ impl<'mpi> Communicator<'mpi> {
     pub fn neighbours(&self) -> Result<(Vec<i32>, Vec<i32>)> {
         with(|engine| {
             let rank = engine.communicator(self.handle())?.rank;
-            engine.communicators.topology(self.handle())?.neighbours(rank)
+            let all = engine.communicators.topology(self.handle())?.neighbours(rank)?;
+            Ok((all.sources, all.destinations))
         })
     }
 }

@@ -4,6 +4,7 @@ use super::alltoall_parts::PartsOfAll;
 use super::equal_parts::EqualParts;
 use super::line_steps::{Cursor, Lanes, Phase, Row, give};
 use super::told::Folding;
+use super::told_neighbours::PartsOfNeighbours;
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
 use lwk_mpi_area::{Given, SMALL_BYTES, copy_whole};
@@ -22,12 +23,14 @@ pub(super) enum Exchange {
     Fold(Folding),
     /// Tells its part, or the parts for its destinations one after another; takes those of its sources.
     Neighbours(Region, Vec<Edge>),
+    /// The same where only neighbours know how long parts are.
+    NeighbourParts(PartsOfNeighbours),
 }
 
 impl Exchange {
     /// Whether what is too long for a line is described there.
     pub fn describes_long_parts(&self) -> bool {
-        matches!(self, Exchange::AlltoallParts(_))
+        matches!(self, Exchange::AlltoallParts(_) | Exchange::NeighbourParts(_))
     }
 
     /// Bytes of the longest part that a rank tells, as far as this one knows.
@@ -35,7 +38,7 @@ impl Exchange {
         match self {
             Exchange::Allgather(_, row) => row.most(),
             Exchange::Alltoall(send, _) => send.bytes(),
-            Exchange::AlltoallParts(_) => usize::MAX,
+            Exchange::AlltoallParts(_) | Exchange::NeighbourParts(_) => usize::MAX,
             Exchange::Fold(folding) => folding.reduction.dense_bytes().unwrap_or(usize::MAX),
             Exchange::Neighbours(mine, edges) => {
                 let theirs = edges.iter().map(|edge| edge.parts as usize * edge.mine.bytes());
@@ -83,6 +86,7 @@ pub(super) unsafe fn step(lanes: &Lanes, exchange: &Exchange, cursor: &mut Curso
                     })
             }
             Exchange::AlltoallParts(parts) => parts.step(lanes, cursor),
+            Exchange::NeighbourParts(parts) => parts.step(lanes, cursor),
             Exchange::Fold(folding) => {
                 let bytes = folding.reduction.dense_bytes().unwrap_or(0);
                 let first = folding.sources.0.start;

@@ -11,14 +11,15 @@ use super::equal_parts::equal;
 use super::line_exchange::{Edge, Exchange};
 use super::line_steps::{Cursor, Job, Lanes, Phase, Row, step};
 use super::matching_calls::POLLS_PER_LOOK;
-use super::neighbourhood::Neighbours;
 use super::persistent::KeptLane;
-use super::plan::PieceIndex;
+use super::told_neighbours::{Incoming, PartsOfNeighbours};
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::topology::PieceIndex;
 use alloc::rc::Rc;
+use alloc::vec;
 use alloc::vec::Vec;
 use lwk_datatype::Datatype;
 use lwk_mpi_area::{Kind, LONG_BYTES, Oneway, sort, sort_of_all_begun};
@@ -68,6 +69,12 @@ impl Place {
         };
         Ok(())
     }
+}
+
+/// What a rank has for its destinations: the same, or a part for each.
+enum SendParts {
+    Same(Region),
+    Each(Vec<Region>),
 }
 
 impl LineRun {
@@ -141,6 +148,17 @@ impl LineRun {
 }
 
 impl Engine {
+    /// The whole of one. Errors: its outcome.
+    ///
+    /// # Safety
+    /// As for [`LineRun::advance`], until this returns.
+    pub(super) unsafe fn run_by_lines(&mut self, mut run: LineRun) -> Result<()> {
+        run.begin();
+        // SAFETY: it has begun, and the buffers are readable and writable until this returns, which is when the operation is complete (this function's contract).
+        self.wait_until(|| unsafe { run.advance() });
+        run.outcome()
+    }
+
     /// What this rank has to do in a short operation, by lines. `None` for others, and where there are no lines. Errors: `ROOT`, `COUNT`, `TYPE`, `OP`, `BUFFER`, `ARG`,
     /// `TOPOLOGY`, `NO_MEM`, `TRUNCATE`.
     #[inline]
@@ -250,23 +268,29 @@ impl Engine {
                 (Exchange::Alltoall(sent, row), Kind::Alltoall, false)
             }
             Call::NeighbourAllgather { send, receive } => {
+                if send.is_in_place() {
+                    return Ok(None);
+                }
+                let mine = self.part(send, kept)?;
                 match self.grid_edges(communicator, receive, kept)? {
-                    Some(edges) if !send.is_in_place() => {
-                        let mine = self.part(send, kept)?;
+                    Some(edges) => {
                         let edges = edges.into_iter().map(|edge| Edge { place: 0, parts: 1, ..edge });
                         (Exchange::Neighbours(mine, edges.collect()), Kind::NeighbourAllgather, true)
                     }
-                    _ => return Ok(None),
+                    None => return self.neighbour_parts(communicator, SendParts::Same(mine), receive, kept),
                 }
             }
             Call::NeighbourAlltoall { send, receive } => {
-                let edges = self.grid_edges(communicator, receive, kept)?;
-                let (Some(edges), Some(each), false) = (edges, equal(&send.division), send.is_in_place())
-                else {
+                if send.is_in_place() {
                     return Ok(None);
+                }
+                let destinations = communicator.neighbours()?.destinations.len();
+                let edges = self.grid_edges(communicator, receive, kept)?;
+                let (Some(edges), Some(each)) = (edges, equal(&send.division)) else {
+                    let parts = self.parts(send, destinations, kept)?;
+                    return self.neighbour_parts(communicator, SendParts::Each(parts), receive, kept);
                 };
-                let mine =
-                    self.all_parts(send, each, Neighbours::of(communicator)?.destinations.len(), kept)?;
+                let mine = self.all_parts(send, each, destinations, kept)?;
                 (Exchange::Neighbours(mine, edges), Kind::NeighbourAlltoall, true)
             }
             _ => match self.folding_of(communicator, call)? {
@@ -312,6 +336,30 @@ impl Engine {
         self.part(&BufferArgument { address: parts.address, count, datatype: parts.datatype }, kept)
     }
 
+    /// Parts for neighbours, of which they alone know how long they are. `None` in large groups. Errors: `TOPOLOGY`, and
+    /// those of [`Engine::parts`].
+    fn neighbour_parts(
+        &self,
+        communicator: &Communicator,
+        send: SendParts,
+        receive: &Parts,
+        kept: &mut Vec<Datatype>,
+    ) -> Result<Option<(Job, Kind, CommRank, bool)>> {
+        let neighbours = communicator.neighbours()?;
+        let parts = self.parts(receive, neighbours.sources.len(), kept)?;
+        let (send, is_same) = match send {
+            SendParts::Same(part) => (vec![part], true),
+            SendParts::Each(parts) => (parts, false),
+        };
+        let receive = parts.into_iter().enumerate().filter_map(|(index, mine)| {
+            let (source, place) = neighbours.source(index)?;
+            Some(Incoming { source, place: if is_same { PieceIndex::At(0) } else { place }, mine })
+        });
+        let parts = PartsOfNeighbours::new(communicator, neighbours, send, receive.collect())?;
+        let job = |parts| Job::Exchange(Exchange::NeighbourParts(parts));
+        Ok(parts.map(|parts| (job(parts), Kind::NeighbourParts, CommRank::FIRST, true)))
+    }
+
     /// What comes to this rank along the edges of a grid, in equal parts. `None` of other topologies: there neighbours alone know how long parts are, and where.
     /// Errors: `TOPOLOGY`, and those of [`Engine::row`].
     fn grid_edges(
@@ -320,7 +368,7 @@ impl Engine {
         parts: &Parts,
         kept: &mut Vec<Datatype>,
     ) -> Result<Option<Vec<Edge>>> {
-        let neighbours = Neighbours::of(communicator)?;
+        let neighbours = communicator.neighbours()?;
         let Some(count) = equal(&parts.division).filter(|_| neighbours.is_grid()) else { return Ok(None) };
         let row = self.row(parts, count)?;
         self.keep(parts.datatype, kept);

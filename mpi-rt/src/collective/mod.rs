@@ -52,6 +52,7 @@ use crate::handle::Handle;
 use crate::wait::POLLS_PER_PROGRESS;
 use algorithm::Alltoall;
 use equal_parts::equal;
+use line_run::LineRun;
 use lwk_datatype::Datatype;
 use lwk_mpi_area::{Kind, NO_ROOT, SMALL_BYTES, Shared, check};
 use lwk_place::CommRank;
@@ -153,9 +154,9 @@ impl Engine {
                         _ => self.run_collective(call, &it),
                     }
                 }
-                Call::NeighbourAlltoall { ref send, ref receive } => {
-                    match self.neighbour_parts(&it, send, receive)? {
-                        Some(()) => Ok(()),
+                Call::NeighbourAllgather { .. } | Call::NeighbourAlltoall { .. } => {
+                    match self.line_run(call, &it)?.filter(LineRun::fits) {
+                        Some(run) => self.run_by_lines(run),
                         None => self.run_collective(call, &it),
                     }
                 }

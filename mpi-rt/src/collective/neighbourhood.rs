@@ -1,79 +1,37 @@
 //! Neighbourhood collectives (MPI-5.0, section 8.6): moves along the edges of a communicator's topology.
 //!
-//! Every rank posts what it has for its destinations, in their order; who receives finds its piece there. Of several edges from one rank to
-//! another the first in the sender's list is the first in the receiver's; in a grid what goes in one direction of a dimension
-//! comes from the other (it matters where a dimension has one or two ranks).
+//! Every rank posts what it has for its destinations, in their order; who receives finds its piece there (`lwk_mpi_topology::Neighbours`).
 
 use super::arguments::{BufferArgument, Parts};
-use super::plan::{Move, Piece, PieceIndex, Plan, Users};
+use super::plan::{Move, Piece, Plan, Users};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::topology::Topology;
+use crate::topology::{Neighbours, PieceIndex};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_mpi_area::{Kind, NO_ROOT, check};
 use lwk_place::CommRank;
 use lwk_schedule::{Edges, Schedule};
 
-/// The neighbours of a rank. Ranks are `MPI_PROC_NULL` beside the edges of a grid.
-pub(super) struct Neighbours {
-    pub sources: Vec<i32>,
-    pub destinations: Vec<i32>,
-    grid: bool,
+/// The messages of a rank: of parts for each destination, or one content for all.
+pub(super) fn schedule_of(neighbours: &Neighbours, parts: bool) -> Schedule {
+    let ranks =
+        |of: &[i32]| -> Vec<Option<u32>> { of.iter().map(|rank| u32::try_from(*rank).ok()).collect() };
+    let (sources, destinations) = (ranks(&neighbours.sources), ranks(&neighbours.destinations));
+    let grid = neighbours.is_grid();
+    lwk_schedule::neighbours(&Edges { sources: &sources, destinations: &destinations, grid }, parts)
 }
 
-impl Neighbours {
-    /// Errors: `TOPOLOGY` if there is none.
-    pub fn of(communicator: &Communicator) -> Result<Neighbours> {
-        let topology = communicator.topology.as_deref().ok_or(Error::TOPOLOGY)?;
-        let (sources, destinations) = topology.neighbours(communicator.rank)?;
-        Ok(Neighbours { sources, destinations, grid: matches!(topology, Topology::Cartesian(_)) })
-    }
-
-    /// Whether they are those of a grid, which has as many sources as destinations at every rank.
-    pub fn is_grid(&self) -> bool {
-        self.grid
-    }
-
-    /// The rank of source `index`, and its piece for this edge. `None` for a null process.
-    pub fn source(&self, index: usize) -> Option<(CommRank, PieceIndex)> {
-        let rank = self.sources[index];
-        let peer = CommRank::of_number(rank)?;
-        if self.grid {
-            // The two directions of a dimension stand next to each other.
-            return Some((peer, PieceIndex::At(index as u32 ^ 1)));
-        }
-        let before = self.sources[..index].iter().filter(|source| **source == rank).count();
-        Some((peer, PieceIndex::Occurrence(before as u32)))
-    }
-
-    /// The destinations' ranks.
-    pub fn partners(&self) -> Vec<CommRank> {
-        self.destinations.iter().map(|rank| CommRank::of_number(*rank).unwrap_or(CommRank::NONE)).collect()
-    }
-
-    /// The messages of a rank: of parts for each destination, or one content for all.
-    pub fn schedule(&self, parts: bool) -> Schedule {
-        let ranks =
-            |of: &[i32]| -> Vec<Option<u32>> { of.iter().map(|rank| u32::try_from(*rank).ok()).collect() };
-        let (sources, destinations) = (ranks(&self.sources), ranks(&self.destinations));
-        lwk_schedule::neighbours(
-            &Edges { sources: &sources, destinations: &destinations, grid: self.grid },
-            parts,
-        )
-    }
-
-    fn users(&self) -> Users {
-        Users::These(self.destinations.iter().filter_map(|rank| CommRank::of_number(*rank)).collect())
-    }
+fn users_of(neighbours: &Neighbours) -> Users {
+    Users::These(neighbours.partners.iter().copied().filter(|rank| *rank != CommRank::NONE).collect())
 }
 
 impl Engine {
     /// How many parts a rank of a topology receives and sends. Errors: `COMM`; `TOPOLOGY` if there is none.
     pub fn neighbour_counts(&self, communicator: Handle) -> Result<(usize, usize)> {
-        let neighbours = Neighbours::of(self.communicator(communicator)?)?;
+        let neighbours = self.communicator(communicator)?.neighbours()?;
         Ok((neighbours.sources.len(), neighbours.destinations.len()))
     }
 
@@ -83,7 +41,7 @@ impl Engine {
         send: &BufferArgument,
         receive: &Parts,
     ) -> Result<Plan> {
-        let neighbours = Neighbours::of(communicator)?;
+        let neighbours = communicator.neighbours()?;
         if send.is_in_place() {
             return Err(Error::BUFFER);
         }
@@ -96,7 +54,7 @@ impl Engine {
                 plan.moves.push(Move { peer, place: PieceIndex::At(0), mine, push: false });
             }
         }
-        plan.users = neighbours.users();
+        plan.users = users_of(neighbours);
         Ok(plan)
     }
 
@@ -106,7 +64,7 @@ impl Engine {
         send: &Parts,
         receive: &Parts,
     ) -> Result<Plan> {
-        let neighbours = Neighbours::of(communicator)?;
+        let neighbours = communicator.neighbours()?;
         if send.is_in_place() {
             return Err(Error::BUFFER);
         }
@@ -119,8 +77,8 @@ impl Engine {
                 plan.moves.push(Move { peer, place, mine, push: false });
             }
         }
-        plan.partners = neighbours.partners();
-        plan.users = neighbours.users();
+        plan.partners = neighbours.partners.clone();
+        plan.users = users_of(neighbours);
         Ok(plan)
     }
 }

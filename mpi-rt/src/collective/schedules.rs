@@ -5,7 +5,7 @@ use super::arguments::{BufferArgument, Call, Numbers, Parts, Reducing};
 use super::by_messages::{Buffers, Folding, Played};
 use super::fold::Scratch;
 use super::group_ranges::GroupRanges;
-use super::neighbourhood::Neighbours;
+use super::neighbourhood::schedule_of;
 use crate::abi::{IN_PLACE, PROC_NULL, ROOT};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -119,22 +119,22 @@ impl Engine {
                 lwk_schedule::reduce_scatter(me, ranks)
             }
             Call::NeighbourAllgather { ref send, ref receive } => {
-                let neighbours = Neighbours::of(communicator)?;
+                let neighbours = communicator.neighbours()?;
                 if send.is_in_place() {
                     return Err(Error::BUFFER);
                 }
                 it.whole[0] = Some(self.part(send, &mut it.kept)?);
                 it.parts[1] = self.parts(receive, neighbours.sources.len(), &mut it.kept)?;
-                neighbours.schedule(false)
+                schedule_of(neighbours, false)
             }
             Call::NeighbourAlltoall { ref send, ref receive } => {
-                let neighbours = Neighbours::of(communicator)?;
+                let neighbours = communicator.neighbours()?;
                 if send.is_in_place() {
                     return Err(Error::BUFFER);
                 }
                 it.parts[0] = self.parts(send, neighbours.destinations.len(), &mut it.kept)?;
                 it.parts[1] = self.parts(receive, neighbours.sources.len(), &mut it.kept)?;
-                neighbours.schedule(true)
+                schedule_of(neighbours, true)
             }
         };
         Ok(Played::new(communicator, schedule, it))

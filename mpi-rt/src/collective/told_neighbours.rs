@@ -1,17 +1,17 @@
-//! Alltoall between neighbours with parts that differ, in small groups: every rank tells all what it has for its destinations, as in `told`. In a large group that
-//! would be too many to wait for; there only neighbours wait for each other, by a plan (`neighbourhood`).
+//! Neighbourhood collectives in small groups where only neighbours know how long parts are: every rank tells what it has for its destinations, with the parts behind
+//! if they fit, or else where they lie. In a large group that would be too many to wait for; there only neighbours wait for each other, by a plan (`neighbourhood`).
 
-use super::arguments::{Parts, VaryingParts};
-use super::neighbourhood::Neighbours;
-use super::plan::{Piece, PieceIndex};
-use super::told::Telling;
+use super::line_exchange::take_of;
+use super::line_steps::{Cursor, Lanes, Phase, await_leaves, give};
+use super::plan::Piece;
 use crate::communicator::Communicator;
-use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::topology::{Neighbours, PieceIndex};
 use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 use core::slice::from_raw_parts;
-use lwk_copy::threshold::{NEIGHBOURS_TELL_UP_TO, TOLD_LIMIT};
-use lwk_mpi_area::{Kind, Shared, copy_whole, sort_of_all};
+use lwk_copy::threshold::NEIGHBOURS_TELL_UP_TO;
+use lwk_mpi_area::{LONG_BYTES, Shared, copy_whole};
 use lwk_path::region::Region;
 use lwk_place::CommRank;
 
@@ -33,108 +33,128 @@ fn content_from(destinations: usize) -> usize {
     HEAD_BYTES + destinations * size_of::<Entry>()
 }
 
-impl Engine {
-    /// Alltoall between neighbours with varying parts, in a small group. `None` in others, and nothing has happened. Errors: `TOPOLOGY`, `BUFFER`, `COUNT`, `TYPE`,
-    /// `ARG`, `NO_MEM`, `TRUNCATE`, and those of the exchange.
-    ///
-    /// # Safety
-    /// As for [`Engine::collective`].
-    pub(super) unsafe fn neighbour_parts(
-        &mut self,
+/// What comes along an edge: from whom, which of that rank's parts it is, and where it goes.
+pub(super) struct Incoming {
+    pub source: CommRank,
+    pub place: PieceIndex,
+    pub mine: Region,
+}
+
+/// One operation of this rank.
+pub(super) struct PartsOfNeighbours {
+    /// A part for each destination, or one for all.
+    send: Vec<Region>,
+    destinations: Vec<CommRank>,
+    receive: Vec<Incoming>,
+    /// Where the parts lie; none if they are told themselves.
+    pieces: Vec<Piece>,
+}
+
+impl PartsOfNeighbours {
+    /// `send`: a part for each destination, or one for all, which then is the part at 0 wherever it goes. `None` in large groups. Errors: `NO_MEM`.
+    pub fn new(
         communicator: &Communicator,
-        send: &Parts,
-        receive: &Parts,
-    ) -> Result<Option<()>> {
-        let shared = &communicator.shared;
-        let has_places = send.division.has_places() && receive.division.has_places();
-        if shared.size() > NEIGHBOURS_TELL_UP_TO || !has_places || communicator.inter.is_some() {
+        neighbours: &Neighbours,
+        send: Vec<Region>,
+        receive: Vec<Incoming>,
+    ) -> Result<Option<PartsOfNeighbours>> {
+        if communicator.size() > NEIGHBOURS_TELL_UP_TO {
             return Ok(None);
         }
-        let neighbours = Neighbours::of(communicator)?;
-        if send.is_in_place() {
-            return Err(Error::BUFFER);
-        }
-        let partners = neighbours.partners();
-        let send = self.varying(send, partners.len())?;
-        let receive = self.varying(receive, neighbours.sources.len())?;
-        let mut bytes = content_from(partners.len());
-        for index in 0..partners.len() {
-            bytes = bytes.saturating_add(send.part(index)?.bytes());
-        }
+        let parts = send.iter().map(Region::bytes);
         let mut pieces = Vec::new();
-        if bytes > TOLD_LIMIT {
-            pieces.try_reserve_exact(partners.len()).map_err(|_| Error::NO_MEM)?;
-            for index in 0..partners.len() {
-                pieces.push(Piece::of(&send.part(index)?));
+        if parts.fold(content_from(send.len()), usize::saturating_add) > LONG_BYTES {
+            pieces.try_reserve_exact(send.len()).map_err(|_| Error::NO_MEM)?;
+            pieces.extend(send.iter().map(Piece::of));
+        }
+        let destinations = neighbours.partners.clone();
+        Ok(Some(PartsOfNeighbours { send, destinations, receive, pieces }))
+    }
+
+    /// As [`super::line_steps::step`]: tells, takes what the sources tell, and stays until the destinations have what they fetch from here.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn step(&self, lanes: &Lanes, cursor: &mut Cursor) -> bool {
+        let (shared, it) = (lanes.shared, lanes.it);
+        if cursor.phase == Phase::Lines {
+            // SAFETY: the parts are readable (this function's contract).
+            if !unsafe { self.tell(lanes, cursor) } {
+                return false;
+            }
+            cursor.goes_on_with_taking();
+        }
+        if cursor.phase == Phase::Taking {
+            let mut is_described = false;
+            let source = |index: u32| self.receive[index as usize].source;
+            // SAFETY: what has been told stays until this rank ends the operation, and what is described until it has ended its part; the parts are readable and writable, and
+            // do not overlap (this function's contract).
+            let is_over = unsafe {
+                take_of(lanes, cursor, self.receive.len() as u32, source, |index, given| {
+                    let Incoming { source, place, mine } = &self.receive[index as usize];
+                    is_described |= given.content.cast::<Head>().read().pieces != 0;
+                    told_piece(shared, *source, *place, given.content)
+                        .and_then(|told| copy_whole(&told, mine))
+                })
+            };
+            cursor.has_long |= is_described;
+            if !is_over {
+                return false;
+            }
+            if cursor.has_long {
+                cursor.note(shared.reply(shared.rank, it).map(|reply| reply.end(it.number)));
+            }
+            cursor.goes_on_with_long_parts();
+        }
+        self.pieces.is_empty() || await_leaves(lanes, |rank| self.destinations.contains(&rank), cursor)
+    }
+
+    /// # Safety
+    /// The parts are readable.
+    unsafe fn tell(&self, lanes: &Lanes, cursor: &mut Cursor) -> bool {
+        let mut room = MaybeUninit::<[u64; LONG_BYTES / 8]>::uninit();
+        let room = room.as_mut_ptr().cast::<u8>();
+        // SAFETY: what is told takes at most `LONG_BYTES`, for which there is room, and is readable when it has been written; the parts are readable (this function's
+        // contract).
+        unsafe {
+            let bytes = if self.pieces.is_empty() { self.write(cursor, room) } else { self.describe(room) };
+            give(lanes, &Region::block(room, bytes), cursor)
+        }
+    }
+
+    /// Writes the parts, with what stands before them; the bytes that they take.
+    ///
+    /// # Safety
+    /// The parts are readable, and fit at `to`.
+    unsafe fn write(&self, cursor: &mut Cursor, to: *mut u8) -> usize {
+        let mut end = content_from(self.send.len());
+        // SAFETY: all of it fits, and the parts are readable (this function's contract).
+        unsafe {
+            to.cast::<Head>().write(Head { pieces: 0, destinations: self.send.len() as u64 });
+            let entries = to.add(HEAD_BYTES).cast::<Entry>();
+            for (index, part) in self.send.iter().enumerate() {
+                let destination = self.destinations.get(index).copied().unwrap_or(CommRank::NONE);
+                entries.add(index).write([destination.0, part.bytes() as u32]);
+                cursor.note(copy_whole(part, &Region::block(to.add(end), part.bytes())));
+                end += part.bytes();
             }
         }
-        let sort = sort_of_all(Kind::NeighbourParts, 0);
-        // SAFETY: the lines take `TOLD_LIMIT`, no fewer than what is written; the parts are readable (this function's contract).
-        let telling = unsafe {
-            Telling::begin(shared, sort, TOLD_LIMIT, |to| {
-                if bytes > TOLD_LIMIT {
-                    describe(&pieces, &partners, to)
-                } else {
-                    write(&send, &partners, to)
-                }
-            })?
-        };
-        let mut is_described = false;
-        for rank in shared.ranks() {
-            let content = telling.content(self, shared, rank)?;
-            // SAFETY: the rank has told a head.
-            is_described |= unsafe { content.cast::<Head>().read().pieces } != 0;
-        }
-        let mut outcome = Ok(());
-        for index in 0..neighbours.sources.len() {
-            let Some((peer, place)) = neighbours.source(index) else { continue };
-            let content = telling.content(self, shared, peer)?;
-            let part = receive.part(index)?;
-            // SAFETY: the peer has told what `write` or `describe` say, and tells it still; what is described stays until all have told that they have ended; the part is
-            // writable, and overlaps nothing that is sent (this function's contract).
-            let copied =
-                unsafe { told_piece(shared, peer, place, content).and_then(|told| copy_whole(&told, &part)) };
-            outcome = outcome.and(copied);
-        }
-        if is_described {
-            // All have seen it. Nobody leaves before all have what they fetch.
-            // SAFETY: nothing is written.
-            let ended = unsafe { Telling::begin(shared, sort, 0, |_| Ok(()))? };
-            shared.ranks().try_for_each(|rank| ended.content(self, shared, rank).map(drop))?;
-        }
-        outcome.map(Some)
+        end
     }
-}
 
-/// # Safety
-/// The parts are readable, and fit `TOLD_LIMIT` bytes at `to`, with what stands before them.
-unsafe fn write(send: &VaryingParts, partners: &[CommRank], to: *mut u8) -> Result<()> {
-    let mut end = content_from(partners.len());
-    // SAFETY: all of it fits, and the parts are readable (this function's contract).
-    unsafe {
-        to.cast::<Head>().write(Head { pieces: 0, destinations: partners.len() as u64 });
-        let entries = to.add(HEAD_BYTES).cast::<Entry>();
-        for (index, partner) in partners.iter().enumerate() {
-            let part = send.part(index)?;
-            entries.add(index).write([partner.0, part.bytes() as u32]);
-            copy_whole(&part, &Region::block(to.add(end), part.bytes()))?;
-            end += part.bytes();
+    /// Writes where the parts lie; the bytes that this takes.
+    ///
+    /// # Safety
+    /// `to` is writable for a head and a word.
+    unsafe fn describe(&self, to: *mut u8) -> usize {
+        let pieces = self.pieces.as_ptr().expose_provenance() as u64;
+        // SAFETY: this function's contract.
+        unsafe {
+            to.cast::<Head>().write(Head { pieces, destinations: self.send.len() as u64 });
+            to.add(HEAD_BYTES).cast::<u64>().write(self.destinations.as_ptr().expose_provenance() as u64);
         }
+        HEAD_BYTES + size_of::<u64>()
     }
-    Ok(())
-}
-
-/// # Safety
-/// `to` is writable for a head and a word.
-unsafe fn describe(pieces: &[Piece], partners: &[CommRank], to: *mut u8) -> Result<()> {
-    let head =
-        Head { pieces: pieces.as_ptr().expose_provenance() as u64, destinations: partners.len() as u64 };
-    // SAFETY: this function's contract.
-    unsafe {
-        to.cast::<Head>().write(head);
-        to.add(HEAD_BYTES).cast::<u64>().write(partners.as_ptr().expose_provenance() as u64);
-    }
-    Ok(())
 }
 
 /// The piece at that place of what `peer` tells. Errors: `TOPOLOGY` if it has none for this rank, `ARG` if it has not as many.

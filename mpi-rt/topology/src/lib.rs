@@ -11,12 +11,13 @@ pub mod cartesian;
 pub mod dims;
 pub mod distributed_graph;
 pub mod graph;
+mod neighbours;
 
 pub use cartesian::Cartesian;
 pub use distributed_graph::DistributedGraph;
 pub use graph::Graph;
+pub use neighbours::{Neighbours, PieceIndex};
 
-use alloc::vec::Vec;
 use lwk_mpi_core::abi::topology;
 use lwk_mpi_core::error::Result;
 use lwk_place::CommRank;
@@ -41,11 +42,12 @@ impl Topology {
 
     /// The neighbours of a rank, as neighbourhood collectives count them (MPI-5.0, section 8.6): those it receives from and those it
     /// sends to, each in the order of its buffers. Beside the edges of a grid stand null processes. Errors: `RANK`.
-    pub fn neighbours(&self, rank: CommRank) -> Result<(Vec<i32>, Vec<i32>)> {
-        match self {
-            Topology::Cartesian(it) => it.neighbours(rank.number()).map(|all| (all.clone(), all)),
-            Topology::Graph(it) => it.neighbours(rank.number()).map(|all| (all.to_vec(), all.to_vec())),
-            Topology::Distributed(it) => Ok((it.sources.clone(), it.destinations.clone())),
-        }
+    pub fn neighbours(&self, rank: CommRank) -> Result<Neighbours> {
+        let (sources, destinations) = match self {
+            Topology::Cartesian(it) => it.neighbours(rank.number()).map(|all| (all.clone(), all))?,
+            Topology::Graph(it) => it.neighbours(rank.number()).map(|all| (all.to_vec(), all.to_vec()))?,
+            Topology::Distributed(it) => (it.sources.clone(), it.destinations.clone()),
+        };
+        Ok(Neighbours::new(sources, destinations, matches!(self, Topology::Cartesian(_))))
     }
 }

@@ -60,6 +60,7 @@ pub fn run(world: Communicator) -> Result<()> {
         ring(rank, size, next, previous, each)?;
         line(rank, size, each)?;
         double_edges(rank, next, previous, each)?;
+        star(rank, size, each)?;
     }
     assert_eq!(
         // SAFETY: refused before any buffer is touched.
@@ -143,6 +144,32 @@ fn double_edges(rank: i32, next: i32, previous: i32, each: usize) -> Result<()> 
     let expected: Vec<i32> = sequence(previous, 0, each).chain(sequence(previous, 1, each)).collect();
     let equal = Division::Equal(each as i64);
     let call = Call::NeighbourAlltoall { send: parts(&mut send, equal), receive: parts(&mut receive, equal) };
+    in_every_form(&call, graph, &mut receive, &expected)?;
+    // The same for both destinations, which is this rank's only part.
+    let mut own: Vec<i32> = sequence(rank, 0, each).collect();
+    let expected: Vec<i32> = sequence(previous, 0, each).chain(sequence(previous, 0, each)).collect();
+    let call = Call::NeighbourAllgather { send: part(&mut own), receive: parts(&mut receive, equal) };
+    in_every_form(&call, graph, &mut receive, &expected)?;
+    communicators::free(graph)
+}
+
+/// The first rank alone has destinations, which are all ranks, itself among them; each gets more than the one before, and what is long enough is fetched.
+fn star(rank: i32, size: i32, each: usize) -> Result<()> {
+    let destinations: Vec<i32> = if rank == 0 { (0..size).collect() } else { Vec::new() };
+    let graph = DistributedGraph { sources: vec![0], destinations, ..DistributedGraph::none() };
+    let graph = with(|engine| engine.dist_graph_create_adjacent(WORLD, graph))?;
+    let part_of = |to: i32| (to as usize + 1) * each;
+    let mut send: Vec<i32> =
+        if rank == 0 { (0..size).flat_map(|to| sequence(0, to, part_of(to))).collect() } else { Vec::new() };
+    let counts: Vec<i32> = (0..size).map(|to| part_of(to) as i32).collect();
+    let places: Vec<i32> = (0..size).map(|to| (0..to).map(|before| part_of(before) as i32).sum()).collect();
+    let mut receive = vec![0; part_of(rank)];
+    let expected: Vec<i32> = sequence(0, rank, part_of(rank)).collect();
+    let (mine, here) = ([part_of(rank) as i32], [0]);
+    let call = Call::NeighbourAlltoall {
+        send: parts(&mut send, Division::Varying(Numbers::Int(&counts), Numbers::Int(&places))),
+        receive: parts(&mut receive, Division::Varying(Numbers::Int(&mine), Numbers::Int(&here))),
+    };
     in_every_form(&call, graph, &mut receive, &expected)?;
     communicators::free(graph)
 }

@@ -1,11 +1,12 @@
 //! Plans of collectives that move buffers.
 
-use super::{Move, Piece, PieceIndex, Plan, Role, Snapshot, Users, pieces, role};
+use super::{Move, Piece, Plan, Role, Snapshot, Users, pieces, role};
 use crate::collective::arguments::{BufferArgument, Parts};
 use crate::collective::group_ranges::GroupRanges;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::topology::PieceIndex;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_mpi_area::{Kind, NO_ROOT, check};

@@ -16,6 +16,7 @@ use crate::abi::{PROC_NULL, ROOT};
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::topology::PieceIndex;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -36,14 +37,6 @@ impl Piece {
     pub fn of(region: &Region) -> Piece {
         Piece { words: region.words(), bytes: region.bytes() as u64 }
     }
-}
-
-/// Which of a peer's pieces a move is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PieceIndex {
-    At(u32),
-    /// Of the neighbour's pieces for this rank, so many come before.
-    Occurrence(u32),
 }
 
 /// A copy between a region of this rank and a peer's piece.
