@@ -2,19 +2,21 @@
  *
  * Each call is in a function of its own, which a tool finds by its name; the function's own few instructions count with it. The argument
  * says what is called: `blocking` sends and receives, windows whose messages have `arrived` when their receives begin, windows whose receives
- * were `posted` before, and a `put`. Standard output says how many calls of each function were made. */
+ * were `posted` before, a `put`, and a column's `pack` and unpack. Standard output says how many calls of each function were made. */
 #include <mpi.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUNDS = 16, WINDOW = 64, TAG = 1 };
+enum { ROUNDS = 16, WINDOW = 64, TAG = 1, ELEMENTS = 1024 };
 
 #define COUNTED __attribute__((noinline))
 
 static int rank;
 static long out = 7, in[WINDOW], target;
 static MPI_Request sends[WINDOW], receives[WINDOW];
+static long apart[2 * ELEMENTS], packed[ELEMENTS];
+static MPI_Datatype column;
 
 COUNTED void counted_send(void)
 {
@@ -44,6 +46,18 @@ COUNTED void counted_waitall(MPI_Request *requests)
 COUNTED void counted_put(void)
 {
     shmem_long_p(&target, out, rank);
+}
+
+COUNTED void counted_pack(void)
+{
+    int position = 0;
+    MPI_Pack(apart, 1, column, packed, sizeof packed, &position, MPI_COMM_WORLD);
+}
+
+COUNTED void counted_unpack(void)
+{
+    int position = 0;
+    MPI_Unpack(packed, sizeof packed, &position, apart, 1, column, MPI_COMM_WORLD);
 }
 
 static void blocking(void)
@@ -84,15 +98,28 @@ static void put(void)
     in[0] = target;
 }
 
+static void pack(void)
+{
+    apart[2 * (ELEMENTS - 1)] = out;
+    for (int i = 0; i < WINDOW; i++)
+        counted_pack();
+    apart[2 * (ELEMENTS - 1)] = 0;
+    for (int i = 0; i < WINDOW; i++)
+        counted_unpack();
+    in[0] = apart[2 * (ELEMENTS - 1)];
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } WAYS[] = {{"blocking", blocking}, {"arrived", arrived}, {"posted", posted}, {"put", put}};
+    } WAYS[] = {{"blocking", blocking}, {"arrived", arrived}, {"posted", posted}, {"put", put}, {"pack", pack}};
     MPI_Init(&argc, &argv);
     shmem_init();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Type_vector(ELEMENTS, 1, 2, MPI_LONG, &column);
+    MPI_Type_commit(&column);
     int status = 2;
     for (size_t way = 0; argc == 2 && way < sizeof WAYS / sizeof *WAYS; way++)
         if (!strcmp(argv[1], WAYS[way].name)) {
@@ -104,7 +131,8 @@ int main(int argc, char **argv)
             printf("counted %d\n", ROUNDS * WINDOW);
         }
     if (status == 2)
-        fprintf(stderr, "usage: instructions blocking|arrived|posted|put\n");
+        fprintf(stderr, "usage: instructions blocking|arrived|posted|put|pack\n");
+    MPI_Type_free(&column);
     shmem_finalize();
     MPI_Finalize();
     return status;

@@ -15,10 +15,22 @@ trait Block {
     /// # Safety
     /// `bytes` bytes, a number that this way is for, are readable at `from` and writable at `to`, and apart.
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize);
+
+    /// Copies a row of such blocks.
+    ///
+    /// # Safety
+    /// As [`Block::copy`], for each block.
+    #[inline(always)]
+    unsafe fn row(&self, at: (usize, usize), round: Round, bytes: usize) {
+        // SAFETY: each block is readable and writable, and apart (this method's contract).
+        in_row(at, round, |to, from| unsafe { self.copy(to, from, bytes) });
+    }
 }
 
 /// As many bytes as a `T` has.
 struct One<T>(core::marker::PhantomData<T>);
+/// The same, where the memory has loops for rows.
+struct Whole<'a, T, M: ?Sized>(&'a M, core::marker::PhantomData<T>);
 /// More bytes than a `T` has, and at most twice as many.
 struct Two<T>(core::marker::PhantomData<T>);
 /// 33 to 64 bytes.
@@ -28,6 +40,10 @@ struct Any<'a, M: ?Sized>(&'a M);
 
 const fn one<T>() -> One<T> {
     One(core::marker::PhantomData)
+}
+
+const fn whole<T, M: ?Sized>(memory: &M) -> Whole<'_, T, M> {
+    Whole(memory, core::marker::PhantomData)
 }
 
 const fn two<T>() -> Two<T> {
@@ -40,6 +56,20 @@ impl<T: Copy> Block for One<T> {
         // SAFETY: as many bytes as a `T` has are readable at `from` and writable at `to` (this method's contract); `T` is made of
         // integers, so any bytes are a value.
         unsafe { store(to, load::<T>(from)) }
+    }
+}
+
+impl<T: Copy, M: Memory + ?Sized> Block for Whole<'_, T, M> {
+    #[inline(always)]
+    unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
+        // SAFETY: this method's contract.
+        unsafe { one::<T>().copy(to, from, bytes) }
+    }
+
+    #[inline(always)]
+    unsafe fn row(&self, (to, from): (usize, usize), round: Round, bytes: usize) {
+        // SAFETY: this method's contract; a `T` has 4, 8 or 16 bytes.
+        unsafe { self.0.copy_row(bytes, to, from, round) }
     }
 }
 
@@ -95,7 +125,7 @@ macro_rules! with_block {
                 $body
             }
             4 => {
-                let $block = one::<u32>();
+                let $block = whole::<u32, _>($memory);
                 $body
             }
             5..=7 => {
@@ -103,7 +133,7 @@ macro_rules! with_block {
                 $body
             }
             8 => {
-                let $block = one::<u64>();
+                let $block = whole::<u64, _>($memory);
                 $body
             }
             12 => {
@@ -115,7 +145,7 @@ macro_rules! with_block {
                 $body
             }
             16 => {
-                let $block = one::<Wide>();
+                let $block = whole::<Wide, _>($memory);
                 $body
             }
             24 => {
@@ -162,18 +192,32 @@ pub(super) unsafe fn copy_nest<M: Memory + ?Sized>(memory: &M, nest: &Nest) {
     let bytes = nest.block;
     // SAFETY: each block is readable at its source, writable at its target, and apart (this function's contract); each way is for the
     // sizes it is chosen for.
-    unsafe { with_block!(bytes, memory, |block| copy_each(nest, |to, from| block.copy(to, from, bytes))) }
+    unsafe { with_block!(bytes, memory, |block| copy_each(nest, &block)) }
 }
 
-/// Calls `copy` with target and source of every block.
+/// The same by [`Memory::copy`], whatever their size.
+///
+/// # Safety
+/// As [`Memory::copy_nest`].
+#[inline]
+pub(super) unsafe fn copy_any<M: Memory + ?Sized>(memory: &M, nest: &Nest) {
+    // SAFETY: each block is readable at its source, writable at its target, and apart (this function's contract).
+    unsafe { copy_each(nest, &Any(memory)) }
+}
+
+/// Copies every block.
+///
+/// # Safety
+/// As [`Memory::copy_nest`]; the way is for blocks of this size.
 #[inline(always)]
-pub(super) fn copy_each(nest: &Nest, copy: impl Fn(usize, usize)) {
+unsafe fn copy_each(nest: &Nest, block: &impl Block) {
     let [outer, middle, inner] = nest.rounds;
     let mut first = (nest.to, nest.from);
     for _ in 0..outer.times {
         let mut row = first;
         for _ in 0..middle.times {
-            copy_row(row, inner, &copy);
+            // SAFETY: this function's contract.
+            unsafe { block.row(row, inner, nest.block) };
             row = after(row, middle, 1);
         }
         first = after(first, outer, 1);
@@ -182,7 +226,7 @@ pub(super) fn copy_each(nest: &Nest, copy: impl Fn(usize, usize)) {
 
 /// The innermost loop, four rounds at a time: loads and stores are the bound then, not the loop.
 #[inline(always)]
-fn copy_row(mut at: (usize, usize), round: Round, copy: &impl Fn(usize, usize)) {
+pub(super) fn in_row(mut at: (usize, usize), round: Round, copy: impl Fn(usize, usize)) {
     for _ in 0..round.times / 4 {
         for ahead in 0..4 {
             let (to, from) = after(at, round, ahead);
@@ -209,21 +253,23 @@ fn after((to, from): (usize, usize), round: Round, rounds: isize) -> (usize, usi
 /// As [`Memory::copy_nest`].
 #[inline]
 pub(super) unsafe fn copy_list<M: Memory + ?Sized, const GATHER: bool>(memory: &M, list: &Scattered<'_>) {
-    let bytes = list.block;
     // SAFETY: each block is readable at its source, writable at its target, and apart (this function's contract); each way is for the
     // sizes it is chosen for.
     unsafe {
         if M::LOCAL {
-            with_block!(bytes, memory, |block| walk::<GATHER>(list, |to, from| block.copy(to, from, bytes)));
+            with_block!(list.block, memory, |block| walk::<GATHER>(list, &block));
         } else {
-            walk::<GATHER>(list, |to, from| memory.copy(to, from, bytes));
+            walk::<GATHER>(list, &Any(memory));
         }
     }
 }
 
-/// Calls `copy` with target and source of every listed block.
+/// Copies every listed block.
+///
+/// # Safety
+/// As [`Memory::copy_nest`]; the way is for blocks of this size.
 #[inline(always)]
-fn walk<const GATHER: bool>(list: &Scattered<'_>, copy: impl Fn(usize, usize)) {
+unsafe fn walk<const GATHER: bool>(list: &Scattered<'_>, block: &impl Block) {
     let sides = |place: usize, address: usize| if GATHER { (place, address) } else { (address, place) };
     let at = |disp: u64| list.base.wrapping_add(disp as usize);
     let mut place = list.place;
@@ -231,7 +277,8 @@ fn walk<const GATHER: bool>(list: &Scattered<'_>, copy: impl Fn(usize, usize)) {
         Shape::Blocks => {
             let mut each = |disp: u64| {
                 let (to, from) = sides(place, at(disp));
-                copy(to, from);
+                // SAFETY: this function's contract.
+                unsafe { block.copy(to, from, list.block) };
                 place = place.wrapping_add(list.block);
             };
             let (fours, rest) = list.entries.as_chunks::<8>();
@@ -243,7 +290,8 @@ fn walk<const GATHER: bool>(list: &Scattered<'_>, copy: impl Fn(usize, usize)) {
         Shape::Rows(times, stride) => {
             let (to, from) = sides_of::<GATHER>(list.block as isize, stride);
             for entry in list.entries.as_chunks::<3>().0 {
-                copy_row(sides(place, at(entry[0])), Round { times, to, from }, &copy);
+                // SAFETY: this function's contract.
+                unsafe { block.row(sides(place, at(entry[0])), Round { times, to, from }, list.block) };
                 place = place.wrapping_add(list.block * times);
             }
         }

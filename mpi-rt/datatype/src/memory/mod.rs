@@ -94,6 +94,16 @@ pub trait Memory {
         }
     }
 
+    /// Copies the blocks of one loop, of 4, 8 or 16 bytes.
+    ///
+    /// # Safety
+    /// As [`Memory::copy_nest`]; `block` is one of these.
+    #[inline]
+    unsafe fn copy_row(&self, block: usize, to: usize, from: usize, round: Round) {
+        // SAFETY: every block is readable at its source, writable at its target, and apart (this method's contract).
+        blocks::in_row((to, from), round, |to, from| unsafe { self.copy_block(to, from, block) });
+    }
+
     /// Copies all blocks of a nest.
     ///
     /// # Safety
@@ -105,7 +115,7 @@ pub trait Memory {
             if Self::LOCAL {
                 blocks::copy_nest(self, nest);
             } else {
-                blocks::copy_each(nest, |to, from| self.copy(to, from, nest.block));
+                blocks::copy_any(self, nest);
             }
         }
     }

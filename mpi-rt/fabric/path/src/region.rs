@@ -11,8 +11,8 @@ use crate::{Fault, Result};
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
-use lwk_copy::copy;
-use lwk_datatype::{LayoutView, Memory, Transfer, pack, unpack};
+use lwk_copy::{Row, copy, copy_row};
+use lwk_datatype::{LayoutView, Memory, Round, Transfer, pack, unpack};
 use lwk_place::{Peer, Slot, in_one_slot};
 
 /// Where the bytes of a message lie.
@@ -271,6 +271,14 @@ impl Memory for Here {
     unsafe fn copy(&self, to: usize, from: usize, bytes: usize) {
         // SAFETY: `from` is readable and `to` writable for `bytes`, apart (this method's contract).
         unsafe { copy(with_exposed_provenance::<u8>(from), with_exposed_provenance_mut::<u8>(to), bytes) }
+    }
+
+    #[inline]
+    unsafe fn copy_row(&self, block: usize, to: usize, from: usize, round: Round) {
+        let (to, from) = (with_exposed_provenance_mut::<u8>(to), with_exposed_provenance::<u8>(from));
+        let Round { times, to: to_step, from: from_step } = round;
+        // SAFETY: every block is readable, writable and apart, and of one of these sizes (this method's contract).
+        unsafe { copy_row(block, Row { to, from, times, to_step, from_step }) }
     }
 }
 
