@@ -32,7 +32,7 @@ pub struct Communicator {
     pub inter: Option<Intercommunicator>,
     pub topology: Option<Rc<Topology>>,
     /// This rank's in the topology, from when they are first asked for.
-    neighbours: OnceCell<Neighbours>,
+    neighbours: OnceCell<Rc<Neighbours>>,
     /// The session that it comes from, if not from the world model: buffered messages may go through that one's buffer.
     pub session: Option<Handle>,
 }
@@ -147,12 +147,12 @@ impl Communicator {
     }
 
     /// This rank's neighbours. Errors: `TOPOLOGY` if there is no topology.
-    pub fn neighbours(&self) -> Result<&Neighbours> {
+    pub fn neighbours(&self) -> Result<&Rc<Neighbours>> {
         if let Some(known) = self.neighbours.get() {
             return Ok(known);
         }
         let neighbours = self.topology.as_deref().ok_or(Error::TOPOLOGY)?.neighbours(self.rank)?;
-        Ok(self.neighbours.get_or_init(|| neighbours))
+        Ok(self.neighbours.get_or_init(|| Rc::new(neighbours)))
     }
 
     /// The communicator, come from a session or, if `None`, from the world model.

@@ -12,14 +12,13 @@ use super::line_exchange::{Edge, Exchange};
 use super::line_steps::{Cursor, Job, Lanes, Phase, Row, step};
 use super::matching_calls::POLLS_PER_LOOK;
 use super::persistent::KeptLane;
-use super::told_neighbours::{Incoming, PartsOfNeighbours};
+use super::told_neighbours::{PartsOfNeighbours, SendParts};
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::topology::PieceIndex;
 use alloc::rc::Rc;
-use alloc::vec;
 use alloc::vec::Vec;
 use lwk_datatype::Datatype;
 use lwk_mpi_area::{Kind, LONG_BYTES, Oneway, sort, sort_of_all_begun};
@@ -69,12 +68,6 @@ impl Place {
         };
         Ok(())
     }
-}
-
-/// What a rank has for its destinations: the same, or a part for each.
-enum SendParts {
-    Same(Region),
-    Each(Vec<Region>),
 }
 
 impl LineRun {
@@ -345,17 +338,8 @@ impl Engine {
         receive: &Parts,
         kept: &mut Vec<Datatype>,
     ) -> Result<Option<(Job, Kind, CommRank, bool)>> {
-        let neighbours = communicator.neighbours()?;
-        let parts = self.parts(receive, neighbours.sources.len(), kept)?;
-        let (send, is_same) = match send {
-            SendParts::Same(part) => (vec![part], true),
-            SendParts::Each(parts) => (parts, false),
-        };
-        let receive = parts.into_iter().enumerate().filter_map(|(index, mine)| {
-            let (source, place) = neighbours.source(index)?;
-            Some(Incoming { source, place: if is_same { PieceIndex::At(0) } else { place }, mine })
-        });
-        let parts = PartsOfNeighbours::new(communicator, neighbours, send, receive.collect())?;
+        let receive = self.parts(receive, communicator.neighbours()?.sources.len(), kept)?;
+        let parts = PartsOfNeighbours::new(communicator, send, receive)?;
         let job = |parts| Job::Exchange(Exchange::NeighbourParts(parts));
         Ok(parts.map(|parts| (job(parts), Kind::NeighbourParts, CommRank::FIRST, true)))
     }

@@ -7,6 +7,8 @@ use super::plan::Piece;
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::topology::{Neighbours, PieceIndex};
+use alloc::rc::Rc;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::slice::from_raw_parts;
@@ -33,42 +35,46 @@ fn content_from(destinations: usize) -> usize {
     HEAD_BYTES + destinations * size_of::<Entry>()
 }
 
-/// What comes along an edge: from whom, which of that rank's parts it is, and where it goes.
-pub(super) struct Incoming {
-    pub source: CommRank,
-    pub place: PieceIndex,
-    pub mine: Region,
+/// What a rank has for its destinations: the same, or a part for each.
+pub(super) enum SendParts {
+    Same(Region),
+    Each(Vec<Region>),
 }
 
 /// One operation of this rank.
 pub(super) struct PartsOfNeighbours {
+    neighbours: Rc<Neighbours>,
     /// A part for each destination, or one for all.
     send: Vec<Region>,
-    destinations: Vec<CommRank>,
-    receive: Vec<Incoming>,
+    is_same_for_all: bool,
+    /// A part for each source.
+    receive: Vec<Region>,
     /// Where the parts lie; none if they are told themselves.
     pieces: Vec<Piece>,
 }
 
 impl PartsOfNeighbours {
-    /// `send`: a part for each destination, or one for all, which then is the part at 0 wherever it goes. `None` in large groups. Errors: `NO_MEM`.
+    /// `receive`: a part for each source. `None` in large groups. Errors: `TOPOLOGY`, `NO_MEM`.
     pub fn new(
         communicator: &Communicator,
-        neighbours: &Neighbours,
-        send: Vec<Region>,
-        receive: Vec<Incoming>,
+        send: SendParts,
+        receive: Vec<Region>,
     ) -> Result<Option<PartsOfNeighbours>> {
         if communicator.size() > NEIGHBOURS_TELL_UP_TO {
             return Ok(None);
         }
+        let neighbours = communicator.neighbours()?.clone();
+        let (send, is_same_for_all) = match send {
+            SendParts::Same(part) => (vec![part], true),
+            SendParts::Each(parts) => (parts, false),
+        };
         let parts = send.iter().map(Region::bytes);
         let mut pieces = Vec::new();
         if parts.fold(content_from(send.len()), usize::saturating_add) > LONG_BYTES {
             pieces.try_reserve_exact(send.len()).map_err(|_| Error::NO_MEM)?;
             pieces.extend(send.iter().map(Piece::of));
         }
-        let destinations = neighbours.partners.clone();
-        Ok(Some(PartsOfNeighbours { send, destinations, receive, pieces }))
+        Ok(Some(PartsOfNeighbours { neighbours, send, is_same_for_all, receive, pieces }))
     }
 
     /// As [`super::line_steps::step`]: tells, takes what the sources tell, and stays until the destinations have what they fetch from here.
@@ -86,15 +92,18 @@ impl PartsOfNeighbours {
         }
         if cursor.phase == Phase::Taking {
             let mut is_described = false;
-            let source = |index: u32| self.receive[index as usize].source;
+            // Instead of a null process this rank, which has told by now.
+            let edge = |index: u32| self.neighbours.source(index as usize);
+            let source = |index: u32| edge(index).map_or(shared.rank, |(source, _)| source);
             // SAFETY: what has been told stays until this rank ends the operation, and what is described until it has ended its part; the parts are readable and writable, and
             // do not overlap (this function's contract).
             let is_over = unsafe {
                 take_of(lanes, cursor, self.receive.len() as u32, source, |index, given| {
-                    let Incoming { source, place, mine } = &self.receive[index as usize];
+                    let Some((source, place)) = edge(index) else { return Ok(()) };
                     is_described |= given.content.cast::<Head>().read().pieces != 0;
-                    told_piece(shared, *source, *place, given.content)
-                        .and_then(|told| copy_whole(&told, mine))
+                    let place = if self.is_same_for_all { PieceIndex::At(0) } else { place };
+                    told_piece(shared, source, place, given.content)
+                        .and_then(|told| copy_whole(&told, &self.receive[index as usize]))
                 })
             };
             cursor.has_long |= is_described;
@@ -106,7 +115,7 @@ impl PartsOfNeighbours {
             }
             cursor.goes_on_with_long_parts();
         }
-        self.pieces.is_empty() || await_leaves(lanes, |rank| self.destinations.contains(&rank), cursor)
+        self.pieces.is_empty() || await_leaves(lanes, |rank| self.neighbours.partners.contains(&rank), cursor)
     }
 
     /// # Safety
@@ -133,7 +142,7 @@ impl PartsOfNeighbours {
             to.cast::<Head>().write(Head { pieces: 0, destinations: self.send.len() as u64 });
             let entries = to.add(HEAD_BYTES).cast::<Entry>();
             for (index, part) in self.send.iter().enumerate() {
-                let destination = self.destinations.get(index).copied().unwrap_or(CommRank::NONE);
+                let destination = self.neighbours.partners.get(index).copied().unwrap_or(CommRank::NONE);
                 entries.add(index).write([destination.0, part.bytes() as u32]);
                 cursor.note(copy_whole(part, &Region::block(to.add(end), part.bytes())));
                 end += part.bytes();
@@ -151,7 +160,8 @@ impl PartsOfNeighbours {
         // SAFETY: this function's contract.
         unsafe {
             to.cast::<Head>().write(Head { pieces, destinations: self.send.len() as u64 });
-            to.add(HEAD_BYTES).cast::<u64>().write(self.destinations.as_ptr().expose_provenance() as u64);
+            let partners = self.neighbours.partners.as_ptr();
+            to.add(HEAD_BYTES).cast::<u64>().write(partners.expose_provenance() as u64);
         }
         HEAD_BYTES + size_of::<u64>()
     }
