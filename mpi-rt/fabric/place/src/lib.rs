@@ -27,10 +27,12 @@ use lwk_user::job;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Node(pub u32);
 
-/// The node of a rank of the job: ranks are spread in their order; those on the far side of a wall count as the next one's.
+/// The node of a rank of the job, the same for whoever asks: ranks are spread in their order, and those on the far side of a wall count as another node's.
 pub fn node_of(rank: WorldRank) -> Node {
-    let side = peer_of(rank).map_or(0, |peer| wall::side_of(peer.node_rank()));
-    Node(portals::node_of(rank.0, job().size(), job().nodes()) + side)
+    let (size, nodes) = (job().size(), job().nodes());
+    let node = portals::node_of(rank.0, size, nodes);
+    let first = |node| portals::first_rank_of(node, size, nodes);
+    Node(wall::node_of(rank, node, first(node)..first(node + 1)))
 }
 
 /// The rank of the job that is this node's first.

@@ -2,7 +2,8 @@
 //!
 //! Where programs are to run over several nodes there must be no load from a rank of another one. With the wall up each translation asserts it.
 
-use crate::NodeRank;
+use crate::{NodeRank, WorldRank};
+use core::ops::Range;
 use lwk_primitive::own::Own;
 use lwk_user::job;
 
@@ -19,12 +20,25 @@ pub fn build_between_all() {
 
 /// Builds a wall in the middle of the node's ranks, if there are two or more. Every rank must, before it translates an address.
 pub fn build() {
-    FIRST_BEHIND.set(job().node_size() / 2);
+    FIRST_BEHIND.set(first_behind(job().node_size()));
 }
 
-/// On which side of the wall a rank is; 0 if there is none.
-pub fn side_of(rank: NodeRank) -> u32 {
-    side(FIRST_BEHIND.get(), rank)
+/// Of a node with so many ranks; nobody, if there is one.
+fn first_behind(ranks: u32) -> u32 {
+    (ranks / 2).max(1)
+}
+
+/// The number of the node that a rank counts as one of: there is one more for each wall. `node` is the one it is on, which has the ranks `ranks`.
+pub fn node_of(rank: WorldRank, node: u32, ranks: Range<u32>) -> u32 {
+    number(FIRST_BEHIND.get(), rank, node, ranks)
+}
+
+fn number(first: u32, WorldRank(rank): WorldRank, node: u32, ranks: Range<u32>) -> u32 {
+    match first {
+        0 => node,
+        BETWEEN_ALL => rank,
+        _ => 2 * node + side(first_behind(ranks.len() as u32), NodeRank(rank - ranks.start)),
+    }
 }
 
 #[inline(always)]
@@ -56,4 +70,25 @@ pub fn check(rank: NodeRank) {
 #[inline(never)]
 fn refuse(rank: NodeRank) -> ! {
     panic!("an address of rank {rank}, which counts as another node's, was about to be used")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a job of two nodes with three ranks and two.
+    #[test]
+    fn no_two_ranks_with_a_wall_or_a_wire_between_them_count_as_one_nodes() {
+        let of = |first| {
+            [0, 1, 2, 3, 4].map(|rank| {
+                let (node, ranks) = if rank < 3 { (0, 0..3) } else { (1, 3..5) };
+                number(first, WorldRank(rank), node, ranks)
+            })
+        };
+        assert_eq!(of(0), [0, 0, 0, 1, 1]);
+        assert_eq!(of(BETWEEN_ALL), [0, 1, 2, 3, 4]);
+        // As those of the first node see it, and those of the second.
+        assert_eq!(of(first_behind(3)), [0, 1, 1, 2, 3]);
+        assert_eq!(of(first_behind(2)), [0, 1, 1, 2, 3]);
+    }
 }
