@@ -1,7 +1,11 @@
 //! Atomic operations on elements (Portals 4.3, section 3.15.4).
 
 pub use lwk_abi::portals::element_bytes;
-use lwk_abi::portals::{atomic as op, datatype};
+use lwk_abi::portals::{ATOMIC_BYTES, atomic as op, datatype};
+
+use crate::memory::Memory;
+use crate::message::Message;
+use crate::region::{Pieces, Region};
 
 /// Whether an operation takes an operand.
 pub fn has_operand(operation: u32) -> bool {
@@ -25,6 +29,40 @@ pub fn is_possible(operation: u32, datatype: u32, swap: bool) -> bool {
         _ => false,
     };
     known && fits
+}
+
+/// Combines what has come into a region, at most `ATOMIC_BYTES` long: at once if it is a word. `old` becomes what was there; all have the same length.
+pub fn change(
+    pieces: &Pieces,
+    memory: &mut impl Memory,
+    message: &Message,
+    region: &Region,
+    old: &mut [u8],
+    come: &[u8],
+) {
+    let word = pieces.word(region);
+    pieces.read(memory, region, old);
+    loop {
+        let mut new = [0; ATOMIC_BYTES as usize];
+        let new = &mut new[..old.len()];
+        new.copy_from_slice(old);
+        let operand = [message.operand, message.operand_rest];
+        combine(message.atomic.into(), message.datatype.into(), new, come, operand);
+        let Some(word) = &word else { return pieces.write(memory, region, new) };
+        let expected = word_of(old);
+        let seen = memory.compare_exchange(word, expected, word_of(new));
+        if seen == expected {
+            return;
+        }
+        old.copy_from_slice(&seen.to_ne_bytes()[..old.len()]);
+    }
+}
+
+/// At most eight bytes as a word, zero-extended.
+fn word_of(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    u64::from_ne_bytes(word)
 }
 
 /// Combines elements: what is in memory, `old`, becomes the result, given what has come. Both have the same length, in whole elements; the operation is

@@ -47,13 +47,6 @@ fn event_kinds(message: u8) -> [u32; 2] {
     }
 }
 
-/// At most eight bytes as a word, zero-extended.
-fn word_of(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-    u64::from_ne_bytes(word)
-}
-
 impl State {
     /// How a target names the initiator of a message.
     pub(crate) fn initiator(&self, message: &Message) -> Initiator {
@@ -334,8 +327,8 @@ impl State {
         self.free_entry(memory, header.entry);
     }
 
-    /// Does an atomic operation on the target's memory: on one aligned word also against instructions of ranks, which change it at the same time. If the
-    /// operation fetches, what was there before is kept in a place for it.
+    /// Does an atomic operation on the target's memory: on aligned words, one by one, also against instructions of ranks, which change them at the same time. If
+    /// the operation fetches, what was there before is kept in a place for it.
     pub(crate) fn operate_atomic(
         &mut self,
         memory: &mut impl Memory,
@@ -350,24 +343,14 @@ impl State {
         if bytes == 0 {
             return;
         }
-        let word = self.pieces.word(&delivery.memory);
-        self.pieces.read(memory, &delivery.memory, old);
-        loop {
-            let mut new = [0; ATOMIC_BYTES as usize];
-            let new = &mut new[..bytes];
-            new.copy_from_slice(old);
-            let operand = [message.operand, message.operand_rest];
-            atomic::combine(message.atomic.into(), message.datatype.into(), new, come, operand);
-            let Some(word) = &word else {
-                self.pieces.write(memory, &delivery.memory, new);
-                break;
-            };
-            let expected = word_of(old);
-            let seen = memory.compare_exchange(word, expected, word_of(new));
-            if seen == expected {
-                break;
+        let element = atomic::element_bytes(message.datatype.into()).unwrap_or(bytes);
+        let first = delivery.memory.part(0, element as u64);
+        // If one of a block is a word, all are.
+        let step = if first.is_some_and(|it| self.pieces.word(&it).is_some()) { element } else { bytes };
+        for (at, (old, come)) in old.chunks_mut(step).zip(come.chunks(step)).enumerate() {
+            if let Some(part) = delivery.memory.part((at * step) as u64, old.len() as u64) {
+                atomic::change(&self.pieces, memory, message, &part, old, come);
             }
-            old.copy_from_slice(&seen.to_ne_bytes()[..bytes]);
         }
         if snapshot != 0 {
             self.snapshots.get_mut(snapshot)[..bytes].copy_from_slice(old);

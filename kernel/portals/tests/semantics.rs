@@ -236,7 +236,7 @@ fn atomics_work_at_the_target_and_fetch_what_was_there() {
     });
 }
 
-/// An atomic operation on an aligned word loses nothing of what ranks do to it by instructions of their own.
+/// An atomic operation on aligned words loses nothing of what ranks do to each by instructions of their own.
 #[test]
 fn atomics_on_a_word_hold_against_the_ranks_of_the_node() {
     each(MATCHING, 0, |it| {
@@ -255,6 +255,11 @@ fn atomics_on_a_word_hold_against_the_ranks_of_the_node() {
         assert_eq!((it.it.word(0, there), it.it.word(1, it.memory)), (3000, 3005));
         it.send(&sum);
         assert_eq!((it.it.word(0, there), it.it.word(1, it.memory)), (3005, 3010));
+        it.it.bytes(0, it.source + 8, 8).copy_from_slice(&7u64.to_ne_bytes());
+        it.it.world.added_between = vec![200, 0, 100];
+        it.send(&abi::Operation { bytes: 16, ..sum });
+        let words = [0, 8].map(|at| (it.it.word(0, there + at), it.it.word(1, it.memory + at)));
+        assert_eq!(words, [(3110, 3115), (200, 207)]);
     });
 }
 
