@@ -11,22 +11,22 @@
 use crate::primitive::{AtomicU32, Ordering};
 use lwk_primitive::made;
 
-/// The lock of one rank's part of a window; a cache line of its own.
+/// The lock of one rank's part of a window; a cache line of its own. [`crate::LockWord`] says where its words are.
 #[repr(C, align(64))]
 pub struct TargetLock {
     /// The next ticket. Tickets wrap around; only equality matters.
-    next: AtomicU32,
+    pub(crate) next: AtomicU32,
     /// The ticket that may enter if it shares.
-    shared: AtomicU32,
+    pub(crate) shared: AtomicU32,
     /// The ticket that may enter if it excludes: as many as have left.
-    exclusive: AtomicU32,
+    pub(crate) exclusive: AtomicU32,
     /// 1 while the owner exposes its part by post. Only the owner writes it.
-    exposed: AtomicU32,
+    pub(crate) exposed: AtomicU32,
 }
 
 /// A place in the queue, and afterwards the right to unlock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ticket(u32);
+pub struct Ticket(pub(crate) u32);
 
 impl TargetLock {
     made! {

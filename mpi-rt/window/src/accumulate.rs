@@ -202,9 +202,12 @@ impl Windows {
             Reached::Away(away) => {
                 let from = from.map(|from| from.region);
                 let result = result.map(|result| result.region);
-                let _kept = origin.result.map(|result| self.kept(result.datatype));
-                // SAFETY: the origin's items are readable and the result's writable until this returns (this function's contract); the
-                // result's datatype is kept.
+                let _kept = (
+                    from.is_some().then(|| self.kept(origin.buffer.datatype)),
+                    origin.result.map(|result| self.kept(result.datatype)),
+                );
+                // SAFETY: the origin's items are readable and the result's writable until this returns (this function's contract); their
+                // datatypes are kept.
                 return unsafe { self.update_away(away, &items, (op, element), from, result, bytes) };
             }
         };
@@ -241,19 +244,29 @@ impl<'a> Side<'a> {
     }
 
     fn cursor(&self) -> Result<Walk<'a>> {
-        Ok(Walk { cursor: Cursor::new(self.layout, self.count, 0)?, base: self.address })
+        Walk::new(self.address, self.layout, self.count)
     }
 }
 
 /// The blocks of a side, one after another.
-struct Walk<'a> {
+pub(super) struct Walk<'a> {
     cursor: Cursor<'a>,
     base: usize,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    /// Of items of which displacement 0 of the first lies at `base`.
+    pub fn new(base: usize, layout: LayoutView<'a>, count: u64) -> Result<Walk<'a>> {
+        Ok(Walk { cursor: Cursor::new(layout, count, 0)?, base })
+    }
+
+    /// Moves on by at most the bytes of what is next.
+    pub fn advance(&mut self, bytes: usize) {
+        self.cursor.advance(bytes as u64);
+    }
+
     /// Address and bytes of what is next. Errors: `INTERN` at the end.
-    fn next(&mut self) -> Result<(usize, usize)> {
+    pub fn next(&mut self) -> Result<(usize, usize)> {
         let piece = self.cursor.peek()?.ok_or(Error::INTERN)?;
         Ok((self.base.wrapping_add_signed(piece.disp as isize), piece.block as usize))
     }
@@ -324,7 +337,7 @@ impl Work<'_> {
             // valid for them (this function's contract).
             unsafe { update_run(How::Beside(self.beside), self.op, self.element, run)? };
             for walk in [Some(&mut to), from.as_mut(), result.as_mut()].into_iter().flatten() {
-                walk.cursor.advance(bytes as u64);
+                walk.advance(bytes);
             }
             left -= bytes;
         }

@@ -44,14 +44,20 @@ struct Here<'q> {
 }
 
 impl Answers {
-    pub fn new(own: &Own, part: &OwnMemory, flavor: Flavor, members: Rc<[WorldRank]>) -> Answers {
+    pub fn new(
+        own: &Own,
+        part: &OwnMemory,
+        flavor: Flavor,
+        members: Rc<[WorldRank]>,
+        may_bulk: bool,
+    ) -> Answers {
         let (control, lines) = own.words();
         Answers {
             part: *part,
             flavor,
             members,
             control,
-            beside: Beside::new(control, lines, None, Rc::default()),
+            beside: Beside::new(control, lines, None, Rc::default(), may_bulk),
             lines,
             queue: LockQueue::default(),
             failed: Vec::new(),

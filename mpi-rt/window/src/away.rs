@@ -1,5 +1,5 @@
-//! Operations on a target out of reach: the target is asked, and does in its own memory what this rank would. The target's datatype goes along as
-//! its layout's words (`lwk-datatype`), data packed.
+//! Operations on a target out of reach. What Portals can do it does (`far`); for the rest, and where it does not get, the target is asked, and does in its own memory
+//! what this rank would. The target's datatype goes along as its layout's words (`lwk-datatype`), data packed.
 //!
 //! A put, and an update that fetches nothing, is told, so that the origin does not wait for the target's progress; only where the target alone can find
 //! the range wrong it is asked. What has been told is taken in in order: by the time that the target answers a later question, or hears that access
@@ -123,6 +123,10 @@ impl Windows {
         if from == 0 {
             return Ok(());
         }
+        if let Some(part) = self.far_part(away) {
+            // SAFETY: `here` is readable for a put and writable for a get until this returns, and its datatype lives (this function's contract).
+            return unsafe { self.transfer_far(&part, away, items, here, way, from) };
+        }
         // SAFETY: `here` is readable for a put and writable for a get until this returns, and its datatype lives (this function's contract).
         unsafe {
             match way {
@@ -142,7 +146,7 @@ impl Windows {
     /// An update of `bytes` bytes of elements by the origin's, if the operation has any; what was there goes to `result`. Errors: `NO_MEM`, the target's.
     ///
     /// # Safety
-    /// `from` is readable and `result` writable until this returns; the latter's datatype lives as long.
+    /// `from` is readable and `result` writable until this returns; their datatypes live as long.
     pub(super) unsafe fn update_away(
         &mut self,
         away: &Away,
@@ -155,6 +159,12 @@ impl Windows {
         if bytes == 0 {
             return Ok(());
         }
+        // SAFETY: `from` is readable and `result` writable until this returns, and their datatypes live (this function's contract).
+        if unsafe { self.update_far(away, items, update, from.as_ref(), result.as_ref(), bytes)? } {
+            return Ok(());
+        }
+        // Updates of one origin happen in the order of its calls, whichever way they go.
+        self.complete_far()?;
         let what = if result.is_some() { what::UPDATE_AND_FETCH } else { what::UPDATE };
         // SAFETY: `from` is readable and `result` writable until this returns (this function's contract).
         unsafe {
@@ -179,6 +189,11 @@ impl Windows {
         compare: *const u8,
         result: *mut u8,
     ) -> Result<()> {
+        // SAFETY: the buffers hold an element (this function's contract).
+        if unsafe { self.swap_far(away, basic, origin, compare, result)? } {
+            return Ok(());
+        }
+        self.complete_far()?;
         let bytes = basic.size();
         let mut query = Query::new(what::SWAP, away.offset);
         query.arguments[1] = u64::from(basic.handle());

@@ -30,6 +30,8 @@ pub(super) struct Beside {
     manner: Cell<Manner>,
     /// Bytes of elements that are updated under the lock at once; 0: this rank wants no bulk.
     bulk_bytes: Cell<usize>,
+    /// Whether many elements may be updated by plain loads and stores at all: not where Portals updates some, which knows of no lock.
+    may_bulk: bool,
     lock: &'static ElementLock,
     /// Of all ranks, in the target.
     lines: &'static [PairLine],
@@ -40,17 +42,19 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// As rank `rank` of the window; `None`: as one that always takes the lock. The lines are the target's.
+    /// As rank `rank` of the window; `None`: as one that always takes the lock. The lines are the target's. Whether it `may_bulk` is the same for all ranks.
     pub fn new(
         control: &'static Control,
         lines: &'static [PairLine],
         rank: Option<CommRank>,
         single_targets: Rc<Cell<u32>>,
+        may_bulk: bool,
     ) -> Beside {
         let own = rank.and_then(|rank| lines.get(rank.index())).map(|line| &line.singly);
         Beside {
             manner: Cell::new(Manner::Undecided),
             bulk_bytes: Cell::new(BULK_BYTES),
+            may_bulk,
             lock: &control.elements,
             lines,
             own,
@@ -81,7 +85,7 @@ impl Beside {
 
     #[cold]
     fn decide(&self, count: usize) -> Manner {
-        let wants_bulk = count >= BULK_ELEMENTS && self.bulk_bytes.get() > 0;
+        let wants_bulk = self.may_bulk && count >= BULK_ELEMENTS && self.bulk_bytes.get() > 0;
         if !wants_bulk {
             if self.is_single() {
                 return Manner::Singly;
@@ -91,6 +95,9 @@ impl Beside {
                 self.manner.set(Manner::Singly);
                 return Manner::Singly;
             }
+        }
+        if !self.may_bulk {
+            return Manner::Locked;
         }
         self.end_singly();
         self.lock.want_bulk();

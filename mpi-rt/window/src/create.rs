@@ -6,6 +6,7 @@ use crate::answers::Answers;
 use crate::attributes::Attributes;
 use crate::beside::Beside;
 use crate::epoch::{Epochs, Held};
+use crate::far::Far;
 use crate::shared::{Control, Memory, Own, OwnMemory, control_of, lines_of};
 use crate::{Flavor, Mapped, Target, Window, hints};
 use crate::{Windows, with};
@@ -33,6 +34,8 @@ pub(super) struct Draft {
     pub parts: Vec<OwnMemory>,
     /// `None`: out of reach.
     controls: Vec<Option<&'static Control>>,
+    /// Of those out of reach, if Portals gets to them. Empty where it does not get to all: then many elements may be updated at once.
+    far: Vec<Option<Far>>,
     /// Room for as many as there are ranks.
     targets: Vec<Target>,
     hints: Info,
@@ -81,7 +84,7 @@ impl Windows {
             return Err(Error::RMA_SYNC);
         }
         // What a target has not taken in does not keep the window.
-        let heard = self.hear_all(window);
+        let heard = self.complete_far().and(self.hear_all(window));
         let it = self.known().windows.remove(window).ok_or(Error::WIN)?;
         // After it no rank touches another's control words or memory or asks for them, and what is left of the window goes.
         self.barrier(&it.communicator)?;
@@ -95,6 +98,8 @@ impl Windows {
     /// Tells all ranks of the communicator where this rank's control words are, or that its arguments are wrong.
     pub(super) fn draft(&mut self, communicator: Handle, part: Result<OwnMemory>) -> Result<Draft> {
         let parent = self.communicators.intracommunicator(communicator)?.clone();
+        // Before the exchange: after it others use this rank's end.
+        let opened = self.open_far(&parent);
         // All that may find no memory comes before the exchange: after it the peers use this rank's control words.
         let ranks = parent.size();
         let made = part.and_then(|part| {
@@ -113,27 +118,32 @@ impl Windows {
         let (own, mut controls, mut parts, targets, hints, part) = made?;
         // Those who cannot look there are told.
         let told = if parent.is_out_of_reach() {
-            self.tell_all(&parent, &[part.size, part.unit])?
+            let mut words = [part.size, part.unit, part.base as u64].to_vec();
+            words.extend(opened.words());
+            self.tell_all(&parent, &words)?
         } else {
             Vec::new()
         };
+        let far = self.far_targets(&parent.members, &told, &words);
         for (rank, (member, word)) in parent.members.iter().zip(words).enumerate() {
             let peer = peer_of(*member).filter(|_| self.reach(*member) == Reach::Mapped);
             // SAFETY: the peer has just told its address; the reference becomes part of the window.
             let control = peer.map(|peer| unsafe { control_of(peer, word) });
             parts.push(match (control, told.get(rank).map(Vec::as_slice)) {
                 (Some(control), _) => control.part(),
-                (None, Some([size, unit])) => OwnMemory { base: 0, size: *size, unit: *unit },
+                (None, Some([size, unit, ..])) => OwnMemory { base: 0, size: *size, unit: *unit },
                 (None, _) => return Err(Error::INTERN),
             });
             controls.push(control);
         }
-        Ok(Draft { parent, own, parts, controls, targets, hints })
+        Ok(Draft { parent, own, parts, controls, far, targets, hints })
     }
 
     /// Makes the window; all ranks come here, or none.
     pub(super) fn finish(&mut self, draft: Draft, flavor: Flavor, memory: Option<Memory>) -> Result<Handle> {
-        let Draft { parent, own, parts, controls, mut targets, hints } = draft;
+        let Draft { parent, own, parts, controls, mut far, mut targets, hints } = draft;
+        // Portals knows of no lock, so where it updates elements all others do so by instructions.
+        let may_bulk = far.is_empty();
         let (rank, ranks) = (parent.rank, parts.len());
         let single_targets: Rc<Cell<u32>> = Rc::default();
         for ((member, control), part) in parent.members.iter().zip(controls).zip(&parts) {
@@ -148,11 +158,12 @@ impl Windows {
                     // SAFETY: the control words are the peer's, who has a line for each rank.
                     let lines = unsafe { lines_of(peer, control, ranks) };
                     let line = lines.get(rank.index()).ok_or(Error::INTERN)?;
-                    let beside = Beside::new(control, lines, Some(rank), single_targets.clone());
+                    let beside = Beside::new(control, lines, Some(rank), single_targets.clone(), may_bulk);
                     Some(Mapped { control, line, beside: Rc::new(beside) })
                 }
                 None => None,
             };
+            let far = far.get_mut(targets.len()).and_then(Option::take).filter(|_| mapped.is_none());
             targets.push(Target {
                 base,
                 size: if reached.is_some() { part.size } else { 0 },
@@ -165,6 +176,7 @@ impl Windows {
                 exposures: 0,
                 unheard: 0,
                 mapped,
+                far,
                 world_rank: *member,
             });
         }
@@ -172,7 +184,7 @@ impl Windows {
         let attributes = Box::new(Attributes::new(flavor, mine));
         let communicator = self.duplicate_hidden(&parent)?;
         if communicator.is_out_of_reach() {
-            let answers = Answers::new(&own, mine, flavor, communicator.members.clone());
+            let answers = Answers::new(&own, mine, flavor, communicator.members.clone(), may_bulk);
             answer_for(self, communicator.context, Box::new(answers));
         }
         Ok(self.known().windows.insert(Window {

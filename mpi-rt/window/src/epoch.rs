@@ -53,7 +53,7 @@ pub(super) enum Held {
     Not,
     Shared,
     Exclusive(Ticket),
-    /// The lock of a target out of reach, which holds the ticket.
+    /// The lock of a target that is asked for it, which holds the ticket.
     Asked(LockKind),
     /// Without the lock, since the program says that nobody else wants it.
     Unchecked,

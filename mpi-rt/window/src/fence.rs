@@ -23,6 +23,7 @@ impl Windows {
         it.hear_of_bulk();
         let communicator = it.communicator.clone();
         let heard = if self.known().unheard > 0 { self.hear_all(window) } else { Ok(()) };
+        let heard = self.complete_far().and(heard);
         // Even if nothing precedes: a target's own loads and stores before the fence must come before others' puts after it.
         self.barrier(&communicator).and(heard)
     }

@@ -102,6 +102,7 @@ impl Windows {
     /// Tells the started targets that are out of reach.
     #[cold]
     fn complete_away(&mut self, window: Handle) -> Result<()> {
+        self.complete_far()?;
         for index in 0.. {
             let it = self.window(window)?;
             let Some(rank) = it.epochs.started.get(index).copied() else { break };

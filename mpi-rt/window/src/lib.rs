@@ -9,8 +9,8 @@
 //! What ranks share of a window is in `shared`; what this rank may do at the moment is local state (`epoch`), so an operation outside an
 //! epoch is an error class and costs one load to find out. The memory model is the unified one (section 12.4).
 //!
-//! A target whose memory cannot be loaded and stored is asked for each operation, and answers when it makes progress (`away`, `answers`,
-//! [`lwk_mpi_asking`]). Puts and updates that fetch nothing are told, and the synchronisation that completes them waits until they have been taken in.
+//! On other nodes puts, gets, locks and most updates are Portals' operations, which the target's kernel does (`far`). A target that neither reaches is asked for
+//! each operation, and answers when it makes progress (`away`, `answers`, [`lwk_mpi_asking`]). Puts and updates that fetch nothing are told, and the synchronisation that completes them waits until they have been taken in.
 //!
 //! Loads and stores of this processor are seen in order by all cores, so what a release store publishes, a barrier's for one, also
 //! publishes the puts before it. A flush must do more: a later load of this rank must not overtake its puts, which takes a fence.
@@ -32,6 +32,9 @@ mod create;
 mod dynamic;
 mod element;
 mod epoch;
+mod far;
+mod far_lock;
+mod far_update;
 mod fence;
 mod general;
 pub mod hints;
@@ -53,6 +56,7 @@ use alloc::rc::Rc;
 use beside::Beside;
 use core::cell::Cell;
 use epoch::{Epochs, Held};
+use far::Far;
 use lwk_epoch::PairLine;
 use lwk_mpi_core::abi::PROC_NULL;
 use lwk_mpi_core::error::{Error, Result};
@@ -63,6 +67,7 @@ use lwk_mpi_rt::communicator::Communicator;
 use lwk_mpi_rt::subsystem;
 use lwk_mpi_rt::subsystem::State;
 use lwk_place::{CommRank, Ranks, WorldRank};
+use lwk_remote::Remote;
 use shared::{Control, Memory, Own};
 
 subsystem! {
@@ -77,9 +82,19 @@ struct Known {
     /// Targets of windows that have been told what they are not known to have taken in.
     unheard: u32,
     windows: Table<Window>,
+    /// This rank's end for windows of several nodes; open from the first of them on.
+    remote: Option<Rc<Remote>>,
+    /// It has begun what may not have ended.
+    is_far_begun: bool,
 }
 
-static KNOWN: State<Known> = State::new(Known { flushes: 0, unheard: 0, windows: Table::of(Kind::Window) });
+static KNOWN: State<Known> = State::new(Known {
+    flushes: 0,
+    unheard: 0,
+    windows: Table::of(Kind::Window),
+    remote: None,
+    is_far_begun: false,
+});
 
 /// Makes windows known to what lies below. A program that uses windows calls this before the runtime starts.
 pub fn start() {
@@ -137,8 +152,10 @@ struct Target {
     exposures: u64,
     /// Bytes that this rank has told it and does not know to be taken in.
     unheard: usize,
-    /// `None`: only messages get there.
+    /// `None`: loads and stores do not get there.
     mapped: Option<Mapped>,
+    /// How Portals gets there, where loads and stores do not.
+    far: Option<Far>,
     world_rank: WorldRank,
 }
 

@@ -84,7 +84,7 @@ impl Windows {
         let held = match control {
             _ if assertions & mode::NOCHECK != 0 => Held::Unchecked,
             Some(control) => self.take_lock(kind, control)?,
-            None => self.ask_for_lock(kind, rank, window)?,
+            None => self.lock_away(kind, rank, window)?,
         };
         let it = self.window_mut(window)?;
         it.epochs.access = Access::Locked(locks + 1);
@@ -216,6 +216,7 @@ impl Windows {
             At::All => self.hear_all(window),
             At::None => Ok(()),
         };
+        let heard = self.complete_far().and(heard);
         self.window(window)?.hear_of_bulk();
         self.progress_between_polls();
         if self.known().unheard > 0 {
@@ -254,9 +255,9 @@ impl Windows {
         Ok(held)
     }
 
-    /// The same of a target out of reach.
+    /// The same of a target that is asked.
     #[cold]
-    fn ask_for_lock(&mut self, kind: LockKind, rank: CommRank, window: Handle) -> Result<Held> {
+    pub(super) fn ask_for_lock(&mut self, kind: LockKind, rank: CommRank, window: Handle) -> Result<Held> {
         let away = self.window(window)?.away(window, rank).ok_or(Error::INTERN)?;
         let what = if kind == LockKind::Exclusive { what::EXCLUDE } else { what::SHARE };
         ask(self, away.at, away.object, Query::new(what, 0))?;
@@ -265,11 +266,11 @@ impl Windows {
 
     /// Gives back the lock of a target out of reach, if there is one. Errors: `NO_MEM`, the target's.
     #[cold]
-    fn leave_away(&mut self, (away, kind): &(Away, Option<LockKind>)) -> Result<()> {
-        let what = match kind {
-            Some(LockKind::Exclusive) => what::LEAVE_EXCLUSIVE,
-            Some(LockKind::Shared) => what::LEAVE_SHARED,
-            None => return self.hear(away.window, away.rank),
+    fn leave_away(&mut self, (away, held): &(Away, Held)) -> Result<()> {
+        let what = match held {
+            Held::Asked(LockKind::Exclusive) => what::LEAVE_EXCLUSIVE,
+            Held::Asked(LockKind::Shared) => what::LEAVE_SHARED,
+            held => return self.leave_far(away, *held),
         };
         self.ask_last(away, Query::new(what, 0))
     }
@@ -289,7 +290,7 @@ impl Windows {
                 .map(|it| it.control)
             {
                 Some(control) => drop(self.take_lock(LockKind::Shared, control)?),
-                None => drop(self.ask_for_lock(LockKind::Shared, refused, window)?),
+                None => drop(self.lock_away(LockKind::Shared, refused, window)?),
             }
             first = Some(refused);
         }
@@ -317,7 +318,10 @@ impl Windows {
     fn try_to_share(&mut self, window: Handle, rank: CommRank) -> Result<bool> {
         let it = self.window(window)?;
         if let Some(Away { at, object, .. }) = it.away(window, rank) {
-            return Ok(ask(self, at, object, Query::new(what::TRY_SHARE, 0))? != 0);
+            return match it.far(rank) {
+                Some(far) => far.try_to_share(),
+                None => Ok(ask(self, at, object, Query::new(what::TRY_SHARE, 0))? != 0),
+            };
         }
         let Some(Mapped { control, .. }) =
             it.targets.get(rank.index()).and_then(|target| target.mapped.as_ref())
@@ -336,7 +340,10 @@ impl Windows {
 
     fn leave_shared(&mut self, window: Handle, rank: CommRank) -> Result<()> {
         match (self.window(window)?.away(window, rank), self.window(window)?.targets.get(rank.index())) {
-            (Some(away), _) => self.leave_away(&(away, Some(LockKind::Shared)))?,
+            (Some(away), Some(target)) => {
+                let held = target.as_shared(Held::Shared);
+                self.leave_away(&(away, held))?;
+            }
             (None, Some(Target { mapped: Some(Mapped { control, .. }), .. })) => {
                 control.give_back(Held::Shared)
             }
@@ -349,13 +356,14 @@ impl Windows {
 impl Target {
     /// A lock that all are held by, as this one is.
     fn as_shared(&self, held: Held) -> Held {
-        if held == Held::Shared && self.mapped.is_none() { Held::Asked(LockKind::Shared) } else { held }
+        let is_asked = held == Held::Shared && self.mapped.is_none() && self.far.is_none();
+        if is_asked { Held::Asked(LockKind::Shared) } else { held }
     }
 }
 
 impl Window {
     /// Gives the lock of a target back, unless that has to be asked: then how. Errors: `RMA_SYNC` if this rank has none.
-    fn release(&mut self, window: Handle, rank: CommRank) -> Result<Option<(Away, Option<LockKind>)>> {
+    fn release(&mut self, window: Handle, rank: CommRank) -> Result<Option<(Away, Held)>> {
         let target = self.targets.get_mut(rank.index()).ok_or(Error::INTERN)?;
         let held = target.held;
         if held == Held::Not {
@@ -366,8 +374,7 @@ impl Window {
             control.give_back(held);
             return Ok(None);
         }
-        let kind = if let Held::Asked(kind) = held { Some(kind) } else { None };
-        Ok(self.away(window, rank).map(|away| (away, kind)))
+        Ok(self.away(window, rank).map(|away| (away, held)))
     }
 }
 

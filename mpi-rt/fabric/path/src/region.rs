@@ -111,9 +111,11 @@ impl Region {
         Region { address: address as usize, bytes, layout, slot: Slot::OWN }
     }
 
+    /// The blocks, as `lwk-datatype` walks them, at the addresses of the region's owner. Errors: [`Fault::Internal`] if a peer's layout is damaged.
+    ///
     /// # Safety
-    /// The layout's datatype lives, here or in the peer that described it.
-    unsafe fn walk(&self) -> Result<lwk_datatype::Region<'static>> {
+    /// The layout's datatype lives as long as what this answers is used, here or in the peer that described it.
+    pub unsafe fn walk(&self) -> Result<lwk_datatype::Region<'static>> {
         let Some(layout) = &self.layout else {
             return Ok(lwk_datatype::Region::bytes(self.address, self.bytes as u64));
         };
