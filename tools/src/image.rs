@@ -14,9 +14,14 @@ use crate::strip;
 /// The RAM disk: a ustar archive of the job file, of the program without what no loader reads, and of the image of the file system
 /// if the job is given files.
 pub fn ram_disk(job: &Job, program: &[u8], files: Option<&[Page]>) -> Outcome<Vec<u8>> {
+    archive(job.encode(), strip::for_boot(program), files.map(|pages| pages.as_flattened().to_vec()))
+}
+
+/// As [`ram_disk`], of what its members are to be.
+pub fn archive(job: Vec<u8>, program: Vec<u8>, files: Option<Vec<u8>>) -> Outcome<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
-    let files = files.map(|pages| (job_file::FILES, pages.as_flattened().to_vec()));
-    let always = [(job_file::JOB, job.encode()), (job_file::PROGRAM, strip::for_boot(program))];
+    let files = files.map(|bytes| (job_file::FILES, bytes));
+    let always = [(job_file::JOB, job), (job_file::PROGRAM, program)];
     for (name, bytes) in always.into_iter().chain(files) {
         let mut header = tar::Header::new_ustar();
         header.set_size(bytes.len() as u64);

@@ -24,7 +24,7 @@ pub(crate) const BOOT_LIMIT: Duration = Duration::from_secs(180);
 /// machine that stands still meanwhile.
 pub const GRACE: Duration = Duration::from_secs(60);
 /// How long QEMU may take from closing the serial line to its end.
-pub(crate) const EXIT_LIMIT: Duration = Duration::from_secs(60);
+pub const EXIT_LIMIT: Duration = Duration::from_secs(60);
 
 /// What to do besides listening, and for how long.
 #[derive(Clone, Debug, Default)]

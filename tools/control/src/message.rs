@@ -47,6 +47,8 @@ pub struct Machine {
     pub process: u32,
     /// Cores for ranks, by Linux's numbers.
     pub cores: Vec<u16>,
+    /// Jobs boot there, in QEMU.
+    pub booted: bool,
 }
 
 /// What a launcher asks for.

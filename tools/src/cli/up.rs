@@ -19,7 +19,7 @@ pub struct AtOptions {
 pub struct UpOptions {
     #[command(flatten)]
     pub at: AtOptions,
-    /// Nodes on this machine, each a process
+    /// Jobs are processes of this machine; without it each boots machines in QEMU
     #[arg(long)]
     pub host: bool,
     /// A node on each machine that this file names by ssh, one a line, each perhaps with a number of cores
@@ -42,6 +42,9 @@ pub struct UpOptions {
     /// Print how long it takes
     #[arg(short, long)]
     pub verbose: bool,
+    /// Take everything as it was built last
+    #[arg(long, hide = true)]
+    pub built: bool,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -92,6 +95,9 @@ pub struct StayOptions {
     pub listen: SocketAddr,
     #[arg(long)]
     pub join: Option<String>,
+    /// QEMU, what makes disk images, and the kernel, if jobs boot.
+    #[arg(long, num_args = 3)]
+    pub boots: Vec<PathBuf>,
     #[arg(long)]
     pub log: PathBuf,
     /// The node itself.

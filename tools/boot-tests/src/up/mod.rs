@@ -1,6 +1,7 @@
-//! Tests of nodes that stay up (`cargo lwk up --host`): many jobs, two at once ([`jobs`]), what is refused, and what ends when somebody goes away ([`trouble`]), and
+//! Tests of nodes that stay up (`cargo lwk up --host`): many jobs, two at once ([`jobs`]), those that boot ([`booted`]), what is refused, and what ends when somebody goes away ([`trouble`]), and
 //! what the key is good for ([`key`]).
 
+mod booted;
 mod jobs;
 mod key;
 mod trouble;
@@ -22,11 +23,14 @@ use lwk::tree::RunFolder;
 const SOON: Duration = Duration::from_secs(PATIENCE);
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The test that boots.
+const IN_QEMU: &str = "nodes-that-stay-up-boot-jobs-in-qemu";
+
 type Check = fn(&Lwk) -> Result<(), String>;
 
 /// These tests.
 pub fn all() -> Vec<Test> {
-    let checks: [(&str, Check); 10] = [
+    let checks: [(&str, Check); 11] = [
         ("nodes-that-stay-up-run-a-hundred-jobs", jobs::a_hundred_jobs),
         ("nodes-that-stay-up-keep-two-jobs-apart", jobs::two_jobs),
         ("nodes-that-stay-up-refuse-in-a-line", trouble::refusals),
@@ -37,11 +41,12 @@ pub fn all() -> Vec<Test> {
         ("nodes-that-stay-up-carry-files", jobs::files),
         ("nodes-that-stay-up-by-ssh", jobs::by_ssh),
         ("nodes-that-stay-up-obey-a-key", key::obeys_a_key),
+        (IN_QEMU, booted::boots_jobs),
     ];
     let test = |(name, check): (&str, Check)| Test {
         name: name.into(),
         alone: false,
-        on_host: true,
+        on_host: name != IN_QEMU,
         sources: if name.ends_with("files") { vec![jobs::IN_AND_OUT.into()] } else { Vec::new() },
         needs: Needs::Any,
         run: Box::new(check),
@@ -58,10 +63,14 @@ pub struct Up<'a> {
 impl<'a> Up<'a> {
     /// So many nodes with so many cores each, which they may share.
     pub fn start(lwk: &'a Lwk, nodes: u32, cores: u32) -> Result<Up<'a>, String> {
-        let it = Up { lwk, folder: lwk.folder()? };
         let (nodes, cores) = (nodes.to_string(), cores.to_string());
-        let options = ["--host", "--oversubscribe", "--nodes", &nodes, "--cores", &cores];
-        Expected::default().judge(&it.command("up", &options)?)?;
+        Up::start_as(lwk, &["--host", "--oversubscribe", "--nodes", &nodes, "--cores", &cores])
+    }
+
+    /// With these options of `up`.
+    fn start_as(lwk: &'a Lwk, options: &[&str]) -> Result<Up<'a>, String> {
+        let it = Up { lwk, folder: lwk.folder()? };
+        Expected::default().judge(&it.command("up", options)?)?;
         Ok(it)
     }
 

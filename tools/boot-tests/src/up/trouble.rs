@@ -23,7 +23,6 @@ pub fn refusals(lwk: &Lwk) -> Result<(), String> {
         line(2, "no nodes are up; start some with `cargo lwk up").judge(&nobody.command(command, &[])?)?;
     }
     line(2, "no nodes are up").judge(&nobody.launch(&[], "hello")?)?;
-    line(2, "up needs --host").judge(&nobody.command("up", &[])?)?;
     line(2, "do not fit on the").judge(&nobody.command("up", &["--host", "--cores", "9999"])?)?;
     drop(nobody);
     let up = Up::start(lwk, 2, 1)?;

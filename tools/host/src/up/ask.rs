@@ -130,8 +130,12 @@ fn table_of_nodes(nodes: &[NodeLine]) -> String {
         let cores = machine.cores.len();
         let lost = lost.as_ref().map_or(String::new(), |why| format!("  lost: {why}"));
         let (process, name) = (machine.process, &machine.name);
-        let _ =
-            writeln!(text, "{node:5}  {cores:5}  {free:4}  {:10}  {process:7}  {name}{lost}", numbers(jobs));
+        let kind = if machine.booted { ", in QEMU" } else { "" };
+        let _ = writeln!(
+            text,
+            "{node:5}  {cores:5}  {free:4}  {:10}  {process:7}  {name}{kind}{lost}",
+            numbers(jobs)
+        );
     }
     text
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use lwk_control::Key;
 use lwk_control::message::{Answer, Hello, Machine, News, Order, Request, Word, Work};
 
+use super::booted::Boots;
 use super::join::{Gathering, attach_above, gather};
 use super::links::{self, Line, Opened};
 use super::root::{Launcher, Root, ToDo};
@@ -31,6 +32,8 @@ pub struct Plan {
     /// Where node 0 listens, for the others.
     pub join: Option<String>,
     pub machine: Machine,
+    /// What boots jobs in QEMU; none: they are processes.
+    pub boots: Option<Boots>,
     pub key: Key,
 }
 
@@ -103,7 +106,7 @@ impl Node {
             above,
             below,
             routes: BTreeMap::new(),
-            jobs: Jobs::new(here.ip(), first_ip, hear_jobs),
+            jobs: Jobs::new(here.ip(), first_ip, plan.boots.clone(), hear_jobs),
             root,
             launchers: BTreeMap::new(),
             next_launcher: 0,

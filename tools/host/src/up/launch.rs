@@ -38,8 +38,8 @@ use lwk::tree::Tree;
 const KILLED: i32 = SIGNAL_BASE + 9;
 /// Records that wait to be printed, at most.
 const RECORDS: usize = 1024;
-/// How long nodes may take from a job's program to its ranks.
-const SET_UP: Duration = Duration::from_secs(60);
+/// How long nodes may take from a job's program to its ranks; some boot meanwhile.
+const SET_UP: Duration = Duration::from_secs(180);
 
 /// Runs a job on nodes that are up and gives its status.
 ///
@@ -211,6 +211,7 @@ impl Launch<'_> {
         let name = job.arguments.first().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         // Enough to know it by, whatever was typed.
         let name = name.chars().take(200).collect();
+        self.refuse_out()?;
         let (nodes, oversubscribe) = (self.options.nodes, self.options.job.oversubscribe);
         self.line.say(Request::Launch { ranks: job.ranks, nodes, oversubscribe, name });
         match self.next()? {
@@ -220,6 +221,20 @@ impl Launch<'_> {
             }
             Answer::Refused(why) => Err(Failure::usage(why)),
             other => Err(Failure::host(format!("node 0 answers {other:?}; is it of another version?"))),
+        }
+    }
+
+    /// Files come back from the host home alone.
+    fn refuse_out(&self) -> Outcome<()> {
+        if self.options.out.is_none() {
+            return Ok(());
+        }
+        self.line.say(Request::Nodes);
+        match self.next()? {
+            Answer::Nodes(nodes) if nodes.iter().any(|node| node.machine.booted) => Err(Failure::usage(
+                "--out is not there yet on nodes in QEMU that stay up; use `run`, or nodes of `up --host`",
+            )),
+            _ => Ok(()),
         }
     }
 

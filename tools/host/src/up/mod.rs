@@ -2,7 +2,7 @@
 //!
 //! A node is a process ([`daemon`]) that waits for jobs; how they come together is in [`join`]. Node 0 takes the requests of launchers ([`root`]); the others hang below it in a tree
 //! ([`links`]), by which program and files of a job are sent once, and all that is said later goes. For each job a node starts a fresh node of the host home
-//! (`lwk_home`), which ends with the job ([`work`]): nothing of a job outlives it.
+//! (`lwk_home`), or boots a machine in QEMU ([`booted`]), which ends with the job ([`work`]): nothing of a job outlives it.
 //!
 //! A job starts in steps, and its ranks only when the last node has done all others: nodes get what they need, make ready for frames, learn where the other
 //! nodes are, and set the ranks up. The launcher ([`mod@launch`]) supervises the job as `run --nodes` does; when its connection ends, so does the job.
@@ -10,12 +10,15 @@
 //! Everything that is said is sealed by a key (crate `lwk_control`), which stands in a file beside node 0's address ([`folder`]).
 
 mod ask;
+mod body;
+mod booted;
 mod daemon;
 mod folder;
 mod join;
 mod launch;
 mod links;
 mod place;
+mod relay;
 mod root;
 mod slurm;
 mod start;

@@ -289,7 +289,8 @@ mod tests {
 
     fn root(nodes: u32) -> Root {
         let station = |node: u32| {
-            let machine = Machine { name: format!("m{node}"), process: node, cores: vec![0, 1] };
+            let machine =
+                Machine { name: format!("m{node}"), process: node, cores: vec![0, 1], booted: false };
             Station::new(machine, IpAddr::V4(Ipv4Addr::LOCALHOST))
         };
         Root::new((0..nodes).map(station).collect())

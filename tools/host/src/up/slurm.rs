@@ -116,7 +116,8 @@ pub fn node(tree: &Tree, options: &LaunchOptions) -> Outcome<i32> {
         nodes: task.nodes,
         listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port),
         join: None,
-        machine: machine(cores),
+        machine: machine(cores, false),
+        boots: None,
         key: key.clone(),
     };
     if !is_first {

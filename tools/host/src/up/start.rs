@@ -6,18 +6,23 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use lwk_control::Key;
 use lwk_control::message::Machine;
 
+use super::booted::Boots;
 use super::daemon;
 use super::folder::Folder;
 use super::stations::{Station, stations_here, stations_of, usable_cores};
+use lwk::build::Builder;
 use lwk::child::spawn_apart;
 use lwk::cli::{StayOptions, UpOptions};
+use lwk::emulator::find_qemu;
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::progress::Step;
+use lwk::qemu::Firmware;
 use lwk::tree::Tree;
 
 /// What a node says: where it listens, that it and those below are ready, that it stays.
@@ -37,22 +42,19 @@ pub fn up(tree: &Tree, options: &UpOptions) -> Outcome<i32> {
     let folder = Folder::find(tree, options.at.at.as_deref())?;
     let stations = match &options.hosts {
         Some(file) => stations_of(file)?,
-        None if options.host => stations_here(options)?,
-        None => {
-            return Err(Failure::usage(format!(
-                "{} up needs --host, or --hosts FILE: nodes in QEMU and on real machines take one job, which `run` and `image` give them",
-                tree.command()
-            )));
-        }
+        None => stations_here(options)?,
     };
     refuse_if_up(tree, &folder)?;
+    let booting = options.hosts.is_none() && !options.host;
+    let boots = if booting { what_boots(tree, options, &folder)? } else { Vec::new() };
     let key = folder.make()?;
     let count = stations.len() as u32;
     let step = Step::begin(format!("starting {count} nodes"), options.verbose);
     let mut fronts: Vec<Front> = Vec::new();
     let mut join = None;
     for (node, station) in (0..).zip(&stations) {
-        let mut front = Front::start(&folder, options, node, count, station, join.as_deref(), &key)?;
+        let mut front =
+            Front::start(&folder, options, (node, count, station), join.as_deref(), &boots, &key)?;
         if node == 0 {
             join = Some(station.address(&front.listens()?));
         }
@@ -85,6 +87,24 @@ fn refuse_if_up(tree: &Tree, folder: &Folder) -> Outcome<()> {
     }
 }
 
+/// What jobs are booted with, as a node's words: QEMU where it is, the others in copies, which no later build changes.
+fn what_boots(tree: &Tree, options: &UpOptions, folder: &Folder) -> Outcome<Vec<String>> {
+    let builder = Builder::new(tree, options.built, options.verbose)?;
+    let qemu = find_qemu(tree, options.verbose)?;
+    let (image_builder, kernel) = builder.with_image_builder(Firmware::Bios, || builder.kernel())?;
+    folder.make_empty()?;
+    let copied = |from: &Path, name: &str| {
+        let to = folder.file(name);
+        // An earlier one may be at work still, and then cannot be written to.
+        let _ = std::fs::remove_file(&to);
+        std::fs::copy(from, &to).doing(|| format!("write {}", to.display())).map(|_| to)
+    };
+    let image_builder = copied(&image_builder, "image-builder")?;
+    let kernel = copied(&kernel.stripped, "kernel")?;
+    let files = [qemu, image_builder, kernel].map(|file| file.to_string_lossy().into_owned());
+    Ok(std::iter::once("--boots".into()).chain(files).collect())
+}
+
 /// The process that starts a node's, and what goes to and from it.
 struct Front {
     node: u32,
@@ -98,10 +118,9 @@ impl Front {
     fn start(
         folder: &Folder,
         options: &UpOptions,
-        node: u32,
-        nodes: u32,
-        station: &Station,
+        (node, nodes, station): (u32, u32, &Station),
         join: Option<&str>,
+        boots: &[String],
         key: &Key,
     ) -> Outcome<Front> {
         let own = std::env::current_exe().doing(|| "find this command's own file".into())?;
@@ -112,6 +131,7 @@ impl Front {
                 .to_vec();
         words.extend(["--log".into(), log.to_string_lossy().into_owned()]);
         words.extend(join.iter().flat_map(|join| ["--join".into(), (*join).to_owned()]));
+        words.extend_from_slice(boots);
         let mut command = match station {
             Station::Here(cores) => {
                 let cores: Vec<String> = cores.iter().map(u16::to_string).collect();
@@ -216,12 +236,17 @@ fn live(options: &StayOptions) -> Outcome<i32> {
         }
         cores => cores.to_vec(),
     };
+    let boots = match <[PathBuf; 3]>::try_from(options.boots.clone()) {
+        Err(_) => None,
+        Ok(files) => Some(Boots::new(files, options.log.with_extension("jobs"))?),
+    };
     let plan = daemon::Plan {
         node: options.node,
         nodes: options.nodes,
         listen: options.listen,
         join: options.join.clone(),
-        machine: machine(cores),
+        machine: machine(cores, boots.is_some()),
+        boots,
         key,
     };
     std::thread::spawn(move || stay_or_end(input));
@@ -252,9 +277,9 @@ fn quoted(word: &str) -> String {
 }
 
 /// This machine, with these cores for ranks.
-pub fn machine(cores: Vec<u16>) -> Machine {
+pub fn machine(cores: Vec<u16>, booted: bool) -> Machine {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Machine { name, process: std::process::id(), cores }
+    Machine { name, process: std::process::id(), cores, booted }
 }
 
 /// Starts this command once more, apart from the terminal, and ends when its job is under way.

@@ -1,4 +1,4 @@
-//! The jobs of one node: each is a fresh node of the host home, and what it needs. When a job is dropped, nothing of it is left in this process.
+//! The jobs of one node: each is a fresh node of the host home or a machine in QEMU, and what it needs. When a job is dropped, nothing of it is left in this process.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,6 +16,8 @@ use lwk_home::{Home, Plug, Sockets, Surroundings, Tools, Volume};
 use lwk_job::Writer;
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::body::Body;
+use super::booted::{Booted, Boots, Load};
 use lwk::nodes::ranks_of;
 
 /// Bytes of a console that are under way to the launcher at most: a rank whose launcher does not read waits.
@@ -39,6 +41,8 @@ pub type Hear = Arc<dyn Fn(u32, Said) + Send + Sync>;
 pub struct Jobs {
     all: BTreeMap<u32, Here>,
     hear: Hear,
+    /// What boots jobs, if they are to be.
+    boots: Option<Boots>,
     /// Frames come in here, and go to node 0's machine there.
     ip: IpAddr,
     first_ip: IpAddr,
@@ -52,7 +56,7 @@ struct Here {
     files: Vec<u8>,
     socket: Option<UdpSocket>,
     volume: Option<Volume>,
-    home: Option<Home>,
+    body: Option<Body>,
     credit: Arc<Credit>,
     /// When its processes were told to end.
     stopped: Option<Instant>,
@@ -97,8 +101,8 @@ impl Credit {
 
 impl Jobs {
     /// None yet, on a node with this address, where node 0's machine has that one.
-    pub fn new(ip: IpAddr, first_ip: IpAddr, hear: Hear) -> Jobs {
-        Jobs { all: BTreeMap::new(), hear, ip, first_ip }
+    pub fn new(ip: IpAddr, first_ip: IpAddr, boots: Option<Boots>, hear: Hear) -> Jobs {
+        Jobs { all: BTreeMap::new(), hear, boots, ip, first_ip }
     }
 
     /// Whether nothing of any job is here.
@@ -119,20 +123,21 @@ impl Jobs {
             };
         }
         let Some(here) = self.all.get_mut(&id) else { return Vec::new() };
-        let (ip, first_ip, hear) = (self.ip, self.first_ip, &self.hear);
+        let (ip, first_ip, hear, boots) = (self.ip, self.first_ip, &self.hear, self.boots.as_ref());
         let worked = match work {
             Work::Stage { .. } => Ok(Vec::new()),
             Work::Part { part, bytes } => here.add(part, &bytes).map(|()| Vec::new()),
-            Work::Staged { file_space } => here.bind(ip, file_space).map(|port| vec![News::Bound { port }]),
-            Work::Wire(addresses) => here.start(id, &addresses, first_ip, hear).map(|()| Vec::new()),
-            Work::Begin => here.home.as_mut().map_or(Ok(()), Home::begin).map(|()| Vec::new()),
-            // A node that cannot be told has ended.
-            Work::TimeIsUp => Ok(here.home.as_mut().map_or(Vec::new(), |home| {
-                let _ = home.time_is_up();
-                Vec::new()
-            })),
+            Work::Staged { file_space } => {
+                here.bind(ip, file_space, boots).map(|port| vec![News::Bound { port }])
+            }
+            Work::Wire(addresses) => here.start(id, &addresses, first_ip, boots, hear).map(|()| Vec::new()),
+            Work::Begin => here.body.as_mut().map_or(Ok(()), Body::begin).map(|()| Vec::new()),
+            Work::TimeIsUp => {
+                here.body.iter_mut().for_each(Body::time_is_up);
+                Ok(Vec::new())
+            }
             Work::Release => {
-                here.home.iter_mut().for_each(Home::release);
+                here.body.iter_mut().for_each(Body::release);
                 Ok(Vec::new())
             }
             Work::Stop => Ok(here.stop()),
@@ -149,7 +154,7 @@ impl Jobs {
             }
         };
         let mut news = worked.unwrap_or_else(|error| here.fail(&error));
-        if here.dropping && here.home.is_none() {
+        if here.dropping && here.body.is_none() {
             self.all.remove(&id);
             news.push(News::Dropped);
         }
@@ -167,8 +172,8 @@ impl Jobs {
             Said::Bytes(bytes) => vec![News::Console(bytes)],
             Said::End => {
                 // It has closed its console at its end, or was killed: there is nothing to wait long for.
-                here.home = None;
-                let mut news = here.close(None);
+                let why = here.body.take().and_then(Body::last_words);
+                let mut news = here.close(why);
                 if here.dropping {
                     self.all.remove(&id);
                     news.push(News::Dropped);
@@ -190,7 +195,7 @@ impl Jobs {
     pub fn tick(&mut self) {
         for here in self.all.values_mut() {
             if here.stopped.is_some_and(|since| since.elapsed() > GRACE) {
-                here.home.iter_mut().for_each(Home::kill);
+                here.body.iter_mut().for_each(Body::kill);
             }
         }
     }
@@ -210,7 +215,7 @@ impl Here {
             files: Vec::new(),
             socket: None,
             volume: None,
-            home: None,
+            body: None,
             credit: Arc::new(Credit { bytes: Mutex::new(WINDOW), more: Condvar::new() }),
             stopped: None,
             closed: false,
@@ -227,11 +232,13 @@ impl Here {
         Ok(())
     }
 
-    /// Makes the file system, and the socket for frames; its port.
-    fn bind(&mut self, ip: IpAddr, file_space: Option<u64>) -> std::io::Result<u16> {
-        let image: Vec<Page> = self.files.as_chunks::<PAGE_BYTES>().0.to_vec();
-        self.files = Vec::new();
-        self.volume = Some(Volume::with_image(&image, file_space)?);
+    /// Makes the file system, unless a kernel of its own will, and the socket for frames; its port.
+    fn bind(&mut self, ip: IpAddr, file_space: Option<u64>, boots: Option<&Boots>) -> std::io::Result<u16> {
+        if boots.is_none() {
+            let image: Vec<Page> = self.files.as_chunks::<PAGE_BYTES>().0.to_vec();
+            self.files = Vec::new();
+            self.volume = Some(Volume::with_image(&image, file_space)?);
+        }
         let socket = UdpSocket::bind((ip, 0))?;
         let port = socket.local_addr()?.port();
         self.socket = Some(socket);
@@ -244,37 +251,76 @@ impl Here {
         id: u32,
         addresses: &[SocketAddr],
         first_ip: IpAddr,
+        boots: Option<&Boots>,
         hear: &Hear,
     ) -> std::io::Result<()> {
+        let Some(socket) = self.socket.take() else { return Ok(()) };
+        let known = |address: &SocketAddr| match address.ip().is_unspecified() {
+            true => SocketAddr::new(first_ip, address.port()),
+            false => *address,
+        };
+        let addresses: Vec<SocketAddr> = addresses.iter().map(known).collect();
+        let (body, console) = match boots {
+            Some(boots) => {
+                let booted = self.boot(boots, id, socket, addresses)?;
+                let console = booted.console()?;
+                (Body::Booted(Box::new(booted)), console)
+            }
+            None => {
+                let mut home = self.start_home(socket, &addresses)?;
+                let console = home.console().try_clone()?;
+                (Body::Home(home), console)
+            }
+        };
+        let (credit, hear) = (self.credit.clone(), hear.clone());
+        std::thread::spawn(move || listen(console, &credit, &|said| hear(id, said)));
+        self.body = Some(body);
+        Ok(())
+    }
+
+    fn boot(
+        &mut self,
+        boots: &Boots,
+        id: u32,
+        socket: UdpSocket,
+        addresses: Vec<SocketAddr>,
+    ) -> std::io::Result<Booted> {
+        let Stage { ranks: size, node, nodes, wire, ref cores } = self.stage;
+        let load = Load {
+            place: lwk_job::Network { node, nodes, size, job: wire },
+            ranks: ranks_of(node, nodes, size),
+            cores,
+            records: &self.records,
+            program: std::fs::read(self.program_path())?,
+            files: std::mem::take(&mut self.files),
+        };
+        boots.boot(id, load, socket, addresses).map_err(|failure| std::io::Error::other(failure.message))
+    }
+
+    /// Where this process and those it starts find the program.
+    fn program_path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.program.as_raw_fd()))
+    }
+
+    fn start_home(&mut self, socket: UdpSocket, addresses: &[SocketAddr]) -> std::io::Result<Home> {
         let Stage { ranks, node, nodes, wire, ref cores } = self.stage;
-        let (Some(volume), Some(socket)) = (&self.volume, self.socket.take()) else { return Ok(()) };
         let mut job = Vec::new();
         let mut writer = Writer::new(&mut job, ranks_of(node, nodes, ranks), None);
         if nodes > 1 {
             writer.network(&lwk_job::Network { node, nodes, size: ranks, job: wire });
         }
         job.append(&mut self.records);
-        let known = |address: &SocketAddr| match address.ip().is_unspecified() {
-            true => SocketAddr::new(first_ip, address.port()),
-            false => *address,
-        };
-        let addresses: Vec<SocketAddr> = addresses.iter().map(known).collect();
-        let plug = if nodes > 1 { Some(Plug::Sockets(Sockets::new(socket, &addresses)?)) } else { None };
+        let volume = self.volume.as_ref().ok_or(std::io::ErrorKind::InvalidInput)?;
+        let plug = if nodes > 1 { Some(Plug::Sockets(Sockets::new(socket, addresses)?)) } else { None };
         let tools = Tools { plug, cores: Some(cores.clone()), gated: true, ..Tools::default() };
-        let program = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.program.as_raw_fd()));
-        let mut home = Home::start(&program, &job, &tools, volume, &Surroundings::default())?;
-        let console = home.console().try_clone()?;
-        let (credit, hear) = (self.credit.clone(), hear.clone());
-        std::thread::spawn(move || listen(console, &credit, &|said| hear(id, said)));
-        self.home = Some(home);
-        Ok(())
+        Home::start(&self.program_path(), &job, &tools, volume, &Surroundings::default())
     }
 
     /// Has its processes end; what there is to say if there are none.
     fn stop(&mut self) -> Vec<News> {
-        match &mut self.home {
-            Some(home) => {
-                home.release();
+        match &mut self.body {
+            Some(body) => {
+                body.stop();
                 self.stopped.get_or_insert_with(Instant::now);
                 Vec::new()
             }
@@ -288,13 +334,13 @@ impl Here {
 
     fn fail(&mut self, error: &std::io::Error) -> Vec<News> {
         let why = format!(" (its node cannot set it up: {error})");
-        if self.home.is_some() { self.stop() } else { self.close(Some(why)) }
+        if self.body.is_some() { self.stop() } else { self.close(Some(why)) }
     }
 
     /// The pages of the file system, in pieces.
     fn pages(&self) -> Vec<News> {
         let mut news = Vec::new();
-        if let Some(volume) = self.volume.as_ref().filter(|_| self.home.is_none()) {
+        if let Some(volume) = self.volume.as_ref().filter(|_| self.body.is_none()) {
             volume.release_lock();
             volume.with_pages(|pages| {
                 let all: Vec<u32> = (0..pages.count()).collect();
