@@ -2,8 +2,7 @@
 //! parts behind if they fit, or else where they lie. The blocking form tells by the lines of `told`, the one that is begun by those of `line_steps`.
 
 use super::arguments::{Parts, VaryingParts};
-use super::line_exchange::take_of;
-use super::line_steps::{Cursor, Lanes, Phase, await_leaves, give};
+use super::line_cursor::{Cursor, Lanes, Phase, await_leaves, give, take_of};
 use super::plan::Piece;
 use super::told::Telling;
 use crate::communicator::Communicator;

@@ -2,7 +2,8 @@
 
 use super::alltoall_parts::PartsOfAll;
 use super::equal_parts::EqualParts;
-use super::line_steps::{Cursor, Lanes, Phase, Row, give};
+use super::line_cursor::{Cursor, Lanes, Phase, give, take_of};
+use super::line_steps::Row;
 use super::told::Folding;
 use super::told_neighbours::PartsOfNeighbours;
 use crate::error::{Error, Result};
@@ -127,26 +128,6 @@ unsafe fn tell(lanes: &Lanes, part: &Region, cursor: &mut Cursor) -> bool {
             return false;
         }
         cursor.goes_on_with_taking();
-    }
-    true
-}
-
-/// Takes what `number` ranks have told, in their order, as far as it is there; true when all are seen to.
-///
-/// # Safety
-/// What `take` does with what is in the line of rank `source(index)`, for the index that it gets, until the operation is ended.
-pub(super) unsafe fn take_of(
-    lanes: &Lanes,
-    cursor: &mut Cursor,
-    number: u32,
-    source: impl Fn(u32) -> CommRank,
-    mut take: impl FnMut(u32, Given) -> Result<()>,
-) -> bool {
-    while cursor.taken < number {
-        let rank = source(cursor.taken);
-        let Some(given) = lanes.given(rank) else { return cursor.awaits(rank) };
-        cursor.note(take(cursor.taken, given));
-        cursor.taken += 1;
     }
     true
 }

@@ -8,16 +8,15 @@
 use super::alltoall_parts::PartsOfAll;
 use super::arguments::{BufferArgument, Call, Division, Parts, Reducing};
 use super::equal_parts::equal;
-use super::line_exchange::{Edge, Exchange};
-use super::line_steps::{Cursor, Job, Lanes, Phase, Row, step};
+use super::line_cursor::{Cursor, Lanes, Phase};
+use super::line_exchange::Exchange;
+use super::line_steps::{Described, Job, Row, step};
 use super::matching_calls::POLLS_PER_LOOK;
 use super::persistent::KeptLane;
-use super::told_neighbours::{PartsOfNeighbours, SendParts};
 use crate::abi::IN_PLACE;
 use crate::communicator::Communicator;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::topology::PieceIndex;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use lwk_datatype::Datatype;
@@ -187,7 +186,7 @@ impl Engine {
         call: &Call,
         communicator: &Communicator,
         kept: &mut Vec<Datatype>,
-    ) -> Result<Option<(Job, Kind, CommRank, bool)>> {
+    ) -> Result<Option<Described>> {
         Ok(Some(match *call {
             Call::Broadcast { ref buffer, root } => {
                 let root = communicator.root(root)?;
@@ -230,7 +229,7 @@ impl Engine {
         call: &Call,
         communicator: &Communicator,
         kept: &mut Vec<Datatype>,
-    ) -> Result<Option<(Job, Kind, CommRank, bool)>> {
+    ) -> Result<Option<Described>> {
         let (exchange, kind, is_varying) = match call {
             Call::Allgather { send, receive } => {
                 let Some(row) = self.whole_row(communicator, receive, kept)? else { return Ok(None) };
@@ -260,31 +259,8 @@ impl Engine {
                 }
                 (Exchange::Alltoall(sent, row), Kind::Alltoall, false)
             }
-            Call::NeighbourAllgather { send, receive } => {
-                if send.is_in_place() {
-                    return Ok(None);
-                }
-                let mine = self.part(send, kept)?;
-                match self.grid_edges(communicator, receive, kept)? {
-                    Some(edges) => {
-                        let edges = edges.into_iter().map(|edge| Edge { place: 0, parts: 1, ..edge });
-                        (Exchange::Neighbours(mine, edges.collect()), Kind::NeighbourAllgather, true)
-                    }
-                    None => return self.neighbour_parts(communicator, SendParts::Same(mine), receive, kept),
-                }
-            }
-            Call::NeighbourAlltoall { send, receive } => {
-                if send.is_in_place() {
-                    return Ok(None);
-                }
-                let destinations = communicator.neighbours()?.destinations.len();
-                let edges = self.grid_edges(communicator, receive, kept)?;
-                let (Some(edges), Some(each)) = (edges, equal(&send.division)) else {
-                    let parts = self.parts(send, destinations, kept)?;
-                    return self.neighbour_parts(communicator, SendParts::Each(parts), receive, kept);
-                };
-                let mine = self.all_parts(send, each, destinations, kept)?;
-                (Exchange::Neighbours(mine, edges), Kind::NeighbourAlltoall, true)
+            Call::NeighbourAllgather { .. } | Call::NeighbourAlltoall { .. } => {
+                return self.neighbour_job(call, communicator, kept);
             }
             _ => match self.folding_of(communicator, call)? {
                 Some(folding) if folding.reduction.told_bytes().is_some() => {
@@ -324,44 +300,15 @@ impl Engine {
     }
 
     /// So many equal parts as one region. Errors: `COUNT`, `TYPE`, `BUFFER`.
-    fn all_parts(&self, parts: &Parts, each: i64, number: usize, kept: &mut Vec<Datatype>) -> Result<Region> {
+    pub(super) fn all_parts(
+        &self,
+        parts: &Parts,
+        each: i64,
+        number: usize,
+        kept: &mut Vec<Datatype>,
+    ) -> Result<Region> {
         let count = each.checked_mul(number as i64).ok_or(Error::VALUE_TOO_LARGE)?;
         self.part(&BufferArgument { address: parts.address, count, datatype: parts.datatype }, kept)
-    }
-
-    /// Parts for neighbours, of which they alone know how long they are. `None` in large groups. Errors: `TOPOLOGY`, and
-    /// those of [`Engine::parts`].
-    fn neighbour_parts(
-        &self,
-        communicator: &Communicator,
-        send: SendParts,
-        receive: &Parts,
-        kept: &mut Vec<Datatype>,
-    ) -> Result<Option<(Job, Kind, CommRank, bool)>> {
-        let receive = self.parts(receive, communicator.neighbours()?.sources.len(), kept)?;
-        let parts = PartsOfNeighbours::new(communicator, send, receive)?;
-        let job = |parts| Job::Exchange(Exchange::NeighbourParts(parts));
-        Ok(parts.map(|parts| (job(parts), Kind::NeighbourParts, CommRank::FIRST, true)))
-    }
-
-    /// What comes to this rank along the edges of a grid, in equal parts. `None` of other topologies: there neighbours alone know how long parts are, and where.
-    /// Errors: `TOPOLOGY`, and those of [`Engine::row`].
-    fn grid_edges(
-        &self,
-        communicator: &Communicator,
-        parts: &Parts,
-        kept: &mut Vec<Datatype>,
-    ) -> Result<Option<Vec<Edge>>> {
-        let neighbours = communicator.neighbours()?;
-        let Some(count) = equal(&parts.division).filter(|_| neighbours.is_grid()) else { return Ok(None) };
-        let row = self.row(parts, count)?;
-        self.keep(parts.datatype, kept);
-        let sources = &neighbours.sources;
-        let edges = (0..sources.len()).filter_map(|index| {
-            let (source, PieceIndex::At(place)) = neighbours.source(index)? else { return None };
-            Some(Edge { source, place, parts: sources.len() as u32, mine: row.part(CommRank::at(index)) })
-        });
-        Ok(Some(edges.collect()))
     }
 
     /// The parts, at the root. `None` if they have datatypes of their own. Errors: those of [`Engine::parts`].

@@ -2,12 +2,12 @@
 
 use super::equal_parts::EqualParts;
 use super::fold::Reduction;
+use super::line_cursor::{Cursor, Lanes, Phase, await_leaves, give};
 use super::line_exchange::{self, Exchange};
-use super::persistent::KeptLane;
 use super::varying_parts::{is_left, obey, take_given, take_or_leave};
 use crate::error::{Error, Result};
 use alloc::vec::Vec;
-use lwk_mpi_area::{Given, LONG_BYTES, Oneway, SMALL_BYTES, Shared, copy_whole};
+use lwk_mpi_area::{Kind, LONG_BYTES, SMALL_BYTES, copy_whole};
 use lwk_path::region::Region;
 use lwk_place::{CommRank, Ranks};
 
@@ -19,6 +19,9 @@ pub(super) enum Job {
     Reduce { reduction: Reduction, send: *const u8, receive: *mut u8 },
     Exchange(Exchange),
 }
+
+/// What to do, its kind and root, and whether parts differ.
+pub(super) type Described = (Job, Kind, CommRank, bool);
 
 impl Job {
     /// Bytes of the longest part that this rank knows.
@@ -64,113 +67,6 @@ impl Row {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Lines are filled and emptied.
-    Lines,
-    /// This rank has told all what it has for them, and takes what it is told.
-    Taking,
-    /// Parts that are too long for a line are on their way.
-    LongParts,
-    Over,
-}
-
-/// How far it is.
-pub(super) struct Cursor {
-    pub root: CommRank,
-    pub phase: Phase,
-    /// The ranks before this one have been seen to.
-    next: CommRank,
-    /// Of those from whom this rank takes where all tell all, so many have been seen to.
-    pub taken: u32,
-    /// There are parts that are too long for a line.
-    pub has_long: bool,
-    /// For whom it waits.
-    pub awaited: Ranks,
-    pub outcome: Result<()>,
-}
-
-impl Cursor {
-    pub fn new(root: CommRank) -> Cursor {
-        Cursor {
-            root,
-            phase: Phase::Lines,
-            next: CommRank::FIRST,
-            taken: 0,
-            has_long: false,
-            awaited: Ranks::NONE,
-            outcome: Ok(()),
-        }
-    }
-
-    pub fn note(&mut self, outcome: Result<()>) {
-        self.outcome = self.outcome.and(outcome);
-    }
-
-    /// Not done: waits for a rank.
-    pub fn awaits(&mut self, rank: CommRank) -> bool {
-        self.awaited = Ranks::only(rank);
-        false
-    }
-
-    pub fn goes_on_with_taking(&mut self) {
-        self.phase = Phase::Taking;
-    }
-
-    pub fn goes_on_with_long_parts(&mut self) {
-        (self.phase, self.next) = (Phase::LongParts, CommRank::FIRST);
-    }
-}
-
-/// The lines of one operation.
-pub(super) struct Lanes<'a> {
-    pub shared: &'a Shared,
-    pub lane: Option<&'a KeptLane>,
-    pub it: Oneway,
-}
-
-impl Lanes<'_> {
-    fn has_room(&self) -> bool {
-        match self.lane {
-            None => self.shared.has_room(self.it),
-            Some(lane) => lane.has_room(self.it.number),
-        }
-    }
-
-    /// As [`Shared::store_given`].
-    ///
-    /// # Safety
-    /// As there.
-    unsafe fn store(&self, to: CommRank, part: &Region) -> Result<bool> {
-        // SAFETY: there is room, nobody else gives by the line, and the part is readable (this function's contract).
-        unsafe {
-            match self.lane {
-                None => self.shared.store_given(self.it, to, part),
-                Some(lane) => lane.store(self.it.number, to, part).map(|()| true),
-            }
-        }
-    }
-
-    pub fn given(&self, by: CommRank) -> Option<Given> {
-        match self.lane {
-            None => self.shared.given(self.it, by),
-            Some(lane) => lane.given(self.it.number, by),
-        }
-    }
-
-    pub fn end(&self) {
-        match self.lane {
-            None => self.shared.end_oneway(self.it),
-            Some(lane) => lane.end(self.it.number),
-        }
-    }
-
-    /// Whether a leaf has done its part of what is too long for a line.
-    fn has_ended(&self, rank: CommRank) -> Result<bool> {
-        Ok(self.shared.reply(rank, self.it)?.has_ended(self.it.number))
-    }
-}
-
 /// Does what can be done now; true when this rank's part is done.
 ///
 /// # Safety
@@ -197,20 +93,6 @@ pub(super) unsafe fn step(lanes: &Lanes, job: &Job, cursor: &mut Cursor) -> bool
             Job::Exchange(exchange) => line_exchange::step(lanes, exchange, cursor),
         }
     }
-}
-
-/// Gives a part by this rank's own line.
-///
-/// # Safety
-/// The part is readable.
-pub(super) unsafe fn give(lanes: &Lanes, part: &Region, cursor: &mut Cursor) -> bool {
-    if !lanes.has_room() {
-        cursor.awaited = lanes.shared.ranks();
-        return false;
-    }
-    // SAFETY: there is room; this rank alone gives by its lines in this operation, once. The part is readable (this function's contract).
-    cursor.note(unsafe { lanes.store(lanes.shared.rank, part).map(drop) });
-    true
 }
 
 /// Takes what is in the line of `by`, from the root.
@@ -318,21 +200,6 @@ unsafe fn deal(lanes: &Lanes, mine: Option<&Region>, row: &Row, cursor: &mut Cur
         cursor.goes_on_with_long_parts();
     }
     await_leaves(lanes, |rank| row.part(rank).is_ok_and(|part| part.bytes() > LONG_BYTES), cursor)
-}
-
-/// True when all other ranks that `copy` have ended their part.
-pub(super) fn await_leaves(lanes: &Lanes, copies: impl Fn(CommRank) -> bool, cursor: &mut Cursor) -> bool {
-    while cursor.next.0 < lanes.shared.size() {
-        let rank = cursor.next;
-        if rank != lanes.shared.rank && copies(rank) {
-            match lanes.has_ended(rank) {
-                Ok(false) => return cursor.awaits(rank),
-                ended => cursor.note(ended.map(drop)),
-            }
-        }
-        cursor.next = cursor.next.next();
-    }
-    true
 }
 
 /// The root's part of a reduction.

@@ -1,8 +1,7 @@
 //! Neighbourhood collectives in small groups where only neighbours know how long parts are: every rank tells what it has for its destinations, with the parts behind
 //! if they fit, or else where they lie. In a large group that would be too many to wait for; there only neighbours wait for each other, by a plan (`neighbourhood`).
 
-use super::line_exchange::take_of;
-use super::line_steps::{Cursor, Lanes, Phase, await_leaves, give};
+use super::line_cursor::{Cursor, Lanes, Phase, await_leaves, give, take_of};
 use super::plan::Piece;
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
