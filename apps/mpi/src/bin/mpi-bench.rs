@@ -19,7 +19,7 @@ use bench::one_sided::{Operation, Synchronisation};
 use bench::reducing::Reduction;
 use bench::{
     Bench, Table, asynchronous, collective, effective, memory, moving, neighbours, one_sided, patterns,
-    point_to_point, posted, reducing, tiling,
+    point_to_point, posted, reducing,
 };
 use lwk_apps::cli::{Argument, Cli};
 use lwk_apps::json;
@@ -39,7 +39,7 @@ macro_rules! collectives {
     };
 }
 
-const MESSAGES: [Test; 25] = [
+const MESSAGES: [Test; 24] = [
     ("latency", 2, point_to_point::latency),
     ("pingping", 2, patterns::ping_ping),
     ("sendrecv", 2, patterns::sendrecv),
@@ -62,7 +62,6 @@ const MESSAGES: [Test; 25] = [
     ("skew_by_computing", 2, asynchronous::skew_by_computing),
     ("discovery", 3, asynchronous::discovery),
     ("polling", 2, asynchronous::polling),
-    ("tiling", 1, tiling::tiling),
     ("b_eff_latency", 2, effective::latency),
     ("b_eff_bandwidth", 2, effective::bandwidth),
 ];

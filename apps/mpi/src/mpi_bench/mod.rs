@@ -17,7 +17,6 @@ pub mod point_to_point;
 pub mod posted;
 pub mod reducing;
 pub mod reductions;
-pub mod tiling;
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;

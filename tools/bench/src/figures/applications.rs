@@ -4,7 +4,7 @@
 use lwk::progress::Step;
 
 use super::sources::{Asked, Outcomes, file, of};
-use crate::node::results::Measurement;
+use crate::node::results::{BYTES, Measurement};
 
 /// The source's name.
 pub const PROGRAM: &str = "applications";
@@ -16,6 +16,8 @@ pub const SORT_ENGINES: &str = "sort over engines";
 pub const PROGRAMS: &str = "programs";
 pub const CLUSTER: &str = "programs on nodes";
 pub const CONFIGURATIONS: &str = "configurations";
+/// Milliseconds of a round of [`TILING`] by the bytes of a tile, of which the last is all data at once (figure 2.6).
+pub const TILES: &str = "tiles";
 /// The bars of the last.
 pub const ONE_NODE: &str = "one node";
 pub const TWO_NODES: &str = "two nodes";
@@ -35,6 +37,14 @@ const ON_NODES: u32 = 4;
 const NODES: &[&str] = &["--nodes", "2"];
 /// Runs, of which the best counts.
 const TURNS: u32 = 3;
+/// The program of data tiling, and its paths: shared memory, which the document has, and the one that copies once.
+pub const TILING: &str = "tiling";
+const TILED: [&str; 2] = [BASE, "smartmap"];
+/// Bytes of a rank's data, beyond a core's own caches (the document has 64 MB), and of quick runs; of the smallest tile, of which each is four times as long as the one before.
+const DATA: u64 = 16 << 20;
+const DATA_IN_HASTE: u64 = 64 << 10;
+const LEAST: u64 = 4 << 10;
+const ROUNDS: u32 = 4;
 
 /// Runs what is asked for.
 pub fn measure(asked: &Asked<'_>) -> Outcomes {
@@ -50,6 +60,9 @@ pub fn measure(asked: &Asked<'_>) -> Outcomes {
         if asked.wants(test) {
             paths.iter().for_each(|path| sort(asked, test, path, &mut all));
         }
+    }
+    if asked.wants(TILES) {
+        TILED.iter().for_each(|path| tile(asked, path, &mut all));
     }
     let programs = || NAMES.iter().zip(ARGUMENTS);
     if asked.wants(PROGRAMS) {
@@ -155,17 +168,48 @@ fn best(asked: &Asked<'_>, name: &str, arguments: &[&str], ranks: u32, way: &Way
     let mut best = f64::INFINITY;
     for _ in 0..turns {
         let ended = asked.place.run_with(name, ranks, way.path, &more, &arguments)?;
-        let seconds = seconds(&ended.stdout).ok_or_else(|| format!("{name} does not print its time"))?;
+        let seconds = time(&ended.stdout, " s").ok_or_else(|| format!("{name} does not print its time"))?;
         // A run of no time at all took less than the clock shows.
         best = best.min(seconds.max(0.001));
     }
     Ok(best)
 }
 
-/// The time in a line such as `is: 2 ranks, 0.125 s`.
-fn seconds(text: &str) -> Option<f64> {
-    let line = text.lines().find(|line| line.contains(" ranks, ") && line.ends_with(" s"))?;
-    line.strip_suffix(" s")?.rsplit(' ').next()?.parse().ok()
+/// Milliseconds of a round of tiling over a path, by the bytes of a tile.
+fn tile(asked: &Asked<'_>, path: &str, all: &mut Outcomes) {
+    for bytes in tiles(asked.place.quick) {
+        let what = format!("tiles of {bytes} bytes over {path}");
+        let _step = Step::begin(format!("timing {what}"), asked.verbose);
+        let one =
+            |time| Some(of(PROGRAM, TILES, path, asked.ranks, (BYTES, bytes.to_string()), (time, "ms")));
+        file(all, &what, round(asked, path, bytes).map(one));
+    }
+}
+
+fn data(quick: bool) -> u64 {
+    if quick { DATA_IN_HASTE } else { DATA }
+}
+
+fn tiles(quick: bool) -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(LEAST), |tile| Some(tile * 4)).take_while(move |tile| *tile <= data(quick))
+}
+
+/// Milliseconds of a round in the best run.
+fn round(asked: &Asked<'_>, path: &str, tile: u64) -> Result<f64, String> {
+    let arguments = [tile.to_string(), data(asked.place.quick).to_string(), ROUNDS.to_string()];
+    let more = ["--env", "TIMES=1"];
+    let mut best = f64::INFINITY;
+    for _ in 0..if asked.place.quick { 1 } else { TURNS } {
+        let ended = asked.place.run_with(TILING, asked.ranks, Some(path), &more, &arguments)?;
+        best = best.min(time(&ended.stdout, " ms a round").ok_or("tiling does not print its time")?);
+    }
+    Ok(best)
+}
+
+/// The time in a line such as `is: 2 ranks, 0.125 s`, which ends with this unit.
+fn time(text: &str, unit: &str) -> Option<f64> {
+    let mut lines = text.lines().filter(|line| line.contains(" ranks, "));
+    lines.find_map(|line| line.strip_suffix(unit))?.rsplit(' ').next()?.parse().ok()
 }
 
 /// Whether the bars of the first path are lower than those of shared memory, for every thing that a test is about.
@@ -203,9 +247,19 @@ mod tests {
 
     #[test]
     fn times_are_read_from_the_programs_last_line() {
-        assert_eq!(seconds("is: 5 keys sorted, checksum 1\nis: 2 ranks, 0.125 s\n"), Some(0.125));
-        assert_eq!(seconds("cg: 2 ranks, 40 steps, 1.5 s\n"), Some(1.5));
-        assert_eq!(seconds("is: 2 ranks\n"), None);
+        assert_eq!(time("is: 5 keys sorted, checksum 1\nis: 2 ranks, 0.125 s\n", " s"), Some(0.125));
+        assert_eq!(time("cg: 2 ranks, 40 steps, 1.5 s\n", " s"), Some(1.5));
+        assert_eq!(time("is: 2 ranks\n", " s"), None);
+        assert_eq!(time("tiling: 2 ranks, 1.5 ms a round\n", " ms a round"), Some(1.5));
+    }
+
+    #[test]
+    fn the_last_tile_is_all_data() {
+        assert_eq!(
+            tiles(false).collect::<Vec<_>>(),
+            [4, 16, 64, 256, 1024, 4096, 16_384].map(|kib| kib << 10)
+        );
+        assert_eq!(tiles(true).last(), Some(DATA_IN_HASTE));
     }
 
     #[test]

@@ -95,7 +95,9 @@ pub fn programs(drawn: &[&Drawn]) -> BTreeSet<&'static str> {
     let counted = distribution::APPLICATIONS.into_iter().filter(|name| panels(drawn, name).next().is_some());
     let of_all = [applications::PROGRAM, profiles::PROGRAM];
     let timed = of_all.into_iter().flat_map(|it| panels(drawn, it)).flat_map(|_| applications::NAMES);
-    counted.chain(timed).collect()
+    let is_tiled = |panel: &&Panel| panel.tests.contains(&applications::TILES);
+    let tiled = panels(drawn, applications::PROGRAM).filter(is_tiled).map(|_| applications::TILING);
+    counted.chain(timed).chain(tiled).collect()
 }
 
 fn ranks(on: Ranks, all: u32) -> RangeInclusive<u32> {

@@ -17,6 +17,7 @@ mod measure;
 mod misses;
 mod numbers;
 mod printed;
+mod profile_rows;
 mod profiles;
 mod shared_memory;
 mod smartmap;

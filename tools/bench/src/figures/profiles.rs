@@ -2,11 +2,14 @@
 //! document's own. Ranks are apart, so that collectives are counted as the messages that they are there. Counts do not depend on time: ranks may share cores.
 
 use lwk::progress::Step;
-use lwk_abi::runtime::{DISTANCES, SIZE_LIMITS, SIZES};
+use lwk_abi::runtime::{PROFILE_DISTANCES, SIZE_LIMITS, SIZES};
 use serde_json::Value;
 
 use super::applications::{BASE, NAMES};
 use super::distribution::{MESSAGES, VOLUME, report};
+use super::profile_rows::{
+    COLUMNS_4_2, COLUMNS_5_3, COLUMNS_6_1, FIGURE_2_4, TABLE_2_1, TABLE_4_2, TABLE_5_3, TABLE_6_1,
+};
 use super::sources::{Asked, Outcomes, file, of};
 use crate::node::results::Measurement;
 
@@ -26,60 +29,14 @@ const RANKS: &str = "ranks (nodes x ranks: the document's)";
 /// Lines of distances: those of a node, and what the document has beyond them.
 const NEAR: [&str; 4] = ["itself", "common cache (intra-CMP)", "package", "node (inter-CMP)"];
 const FAR: &str = "between nodes";
-/// The document's, of its table 2.1: within a chip, between chips, between nodes, in percent.
-const TABLE_2_1: [(&str, [[f64; 3]; 2]); 7] = [
-    ("IS", [[13.0, 18.0, 69.0], [7.0, 13.0, 80.0]]),
-    ("FT", [[9.0, 16.0, 75.0], [7.0, 13.0, 80.0]]),
-    ("CG", [[45.0, 45.0, 10.0], [36.0, 37.0, 27.0]]),
-    ("MG", [[32.0, 32.0, 36.0], [25.0, 25.0, 50.0]]),
-    ("BT", [[1.0, 33.0, 66.0], [0.0, 33.0, 67.0]]),
-    ("SP", [[1.0, 33.0, 66.0], [0.0, 33.0, 67.0]]),
-    ("LU", [[1.0, 50.0, 49.0], [0.0, 50.0, 50.0]]),
-];
-/// Of figure 2.4, as the text sums it up: by messages and by volume.
-const FIGURE_2_4: [(&str, [f64; 3]); 2] = [("HPL", [15.4, 42.6, 42.0]), ("HPL, bytes", [3.5, 19.9, 76.6])];
-/// Of table 4.2: messages of more than 1 KB by size.
-const TABLE_4_2: [(&str, [f64; 5]); 4] = [
-    ("2x1", [44.0, 0.0, 0.0, 0.0, 22.0]),
-    ("2x2", [44.0, 0.0, 0.0, 22.0, 0.0]),
-    ("2x4", [44.0, 0.0, 22.0, 0.0, 0.0]),
-    ("2x8", [44.0, 22.0, 0.0, 0.0, 0.0]),
-];
-const COLUMNS_4_2: [(usize, &str); 5] = [
-    (1 << 10, "1K-8K"),
-    (8 << 10, "8K-256K"),
-    (256 << 10, "256K-1M"),
-    (1 << 20, "1M-4M"),
-    (4 << 20, "above 4M"),
-];
-/// Of table 5.3; classes B and C are as A.
-const TABLE_5_3: [(&str, [f64; 3]); 4] = [
-    ("IS.A.2", [68.1, 0.0, 31.9]),
-    ("IS.A.4", [70.6, 0.0, 29.4]),
-    ("PSTSWM.2", [4.0, 0.4, 95.6]),
-    ("PSTSWM.4", [3.6, 96.4, 0.0]),
-];
-const COLUMNS_5_3: [(usize, &str); 3] = [(0, "0-32K"), (32 << 10, "32K-1M"), (1 << 20, "above 1M")];
-/// Of table 6.1.
-const TABLE_6_1: [(&str, [f64; 4]); 9] = [
-    ("CG", [62.0, 0.0, 38.0, 0.0]),
-    ("MG", [52.0, 28.0, 20.0, 0.0]),
-    ("FT", [17.0, 0.0, 0.0, 83.0]),
-    ("PSTSWM", [2.0, 1.0, 97.0, 0.0]),
-    ("IS", [44.0, 15.0, 0.0, 41.0]),
-    ("LU", [30.0, 69.0, 1.0, 0.0]),
-    ("HPL", [58.0, 37.0, 3.0, 2.0]),
-    ("BT", [1.0, 0.0, 99.0, 0.0]),
-    ("SP", [1.0, 0.0, 99.0, 0.0]),
-];
-const COLUMNS_6_1: [(usize, &str); 4] =
-    [(0, "below 1K"), (1 << 10, "1K-32K"), (32 << 10, "32K-1M"), (1 << 20, "above 1M")];
 /// Above this a message of table 6.1 is large.
 const LARGE: [&str; 2] = [COLUMNS_6_1[2].1, COLUMNS_6_1[3].1];
 
-/// Ranks of table 2.1 here, of figure 2.4, of table 6.1; and those of tables 4.2 and 5.3.
-const FEW: u32 = 4;
-const MANY: u32 = 16;
+/// Ranks of table 2.1 here, as many as there, and of figure 2.4, all on four nodes, and the same of quick runs; of table 6.1; and those of tables 4.2 and 5.3.
+const FEW: u32 = 16;
+const MANY: u32 = 32;
+const NODES: u32 = 4;
+const IN_HASTE: (u32, u32) = (4, 2);
 const EIGHT: u32 = 8;
 const BY_RANKS: [u32; 3] = [2, 4, 8];
 /// Of bars for several numbers of ranks, or for the document's.
@@ -87,6 +44,9 @@ const SEVERAL: u32 = 0;
 /// The sort of tables 4.2 and 5.3, of class A of NAS's IS; quick runs take the program's own.
 const KEYS: &str = "8388608";
 const IS: &str = NAMES[0];
+/// What moves in a box, and the least length of one that so many ranks can divide.
+const MD: &str = NAMES[3];
+const ROOM: &str = "34";
 /// The solver of figure 2.4, as HPL is one.
 const SOLVER: &str = NAMES[1];
 
@@ -94,15 +54,15 @@ const SOLVER: &str = NAMES[1];
 struct Counts {
     counted: &'static str,
     /// By distance and size.
-    by: [[f64; SIZES.len()]; DISTANCES.len()],
+    by: [[f64; SIZES.len()]; PROFILE_DISTANCES.len()],
 }
 
 impl Counts {
     fn of(report: &Value, counted: &'static str) -> Self {
-        let mut by = [[0.0; SIZES.len()]; DISTANCES.len()];
+        let mut by = [[0.0; SIZES.len()]; PROFILE_DISTANCES.len()];
         for record in report["profile"].as_array().into_iter().flatten() {
             let place = |names: &[&str], field: &str| names.iter().position(|name| record[field] == **name);
-            let places = (place(&DISTANCES, "distance"), place(&SIZES, "size"));
+            let places = (place(&PROFILE_DISTANCES, "distance"), place(&SIZES, "size"));
             if let (Some(distance), Some(size)) = places {
                 by[distance][size] += record[counted].as_f64().unwrap_or(0.0);
             }
@@ -111,8 +71,7 @@ impl Counts {
     }
 
     fn by_distance(&self) -> Vec<(&'static str, f64)> {
-        let near = NEAR.into_iter().zip(self.by.iter().map(|row| row.iter().sum()));
-        near.chain([(FAR, 0.0)]).collect()
+        NEAR.into_iter().chain([FAR]).zip(self.by.iter().map(|row| row.iter().sum())).collect()
     }
 
     /// By the columns of a table.
@@ -144,11 +103,12 @@ pub fn measure(asked: &Asked<'_>) -> Outcomes {
                     bar(test, (PROGRAMS, name), FEW, Counts::of(report, counted).by_distance())
                 })
             };
-            count(asked, name, FEW, &[], &mut all, |report| bars(report).concat());
+            let arguments: &[&str] = if name == MD && !asked.place.quick { &[ROOM] } else { &[] };
+            count(asked, name, on_nodes(asked, FEW), arguments, &mut all, |report| bars(report).concat());
         }
     }
     if asked.wants(MANY_RANKS) {
-        count(asked, SOLVER, MANY, &[], &mut all, |report| {
+        count(asked, SOLVER, on_nodes(asked, MANY), &[], &mut all, |report| {
             let [messages, volume] = [MESSAGES, VOLUME].map(|counted| Counts::of(report, counted));
             let group = |counts: &Counts| {
                 format!("{SOLVER}{}", if counts.counted == VOLUME { ", bytes" } else { "" })
@@ -162,7 +122,7 @@ pub fn measure(asked: &Asked<'_>) -> Outcomes {
     if asked.wants(SORT) || asked.wants(SORT_SHARES) {
         let keys: &[&str] = if asked.place.quick { &[] } else { &[KEYS] };
         for ranks in BY_RANKS {
-            count(asked, IS, ranks, keys, &mut all, |report| {
+            count(asked, IS, (ranks, 1), keys, &mut all, |report| {
                 let messages = Counts::of(report, MESSAGES);
                 let mut bars =
                     bar(SORT, (RANKS, &ranks.to_string()), SEVERAL, messages.by_size(&COLUMNS_4_2));
@@ -175,7 +135,7 @@ pub fn measure(asked: &Asked<'_>) -> Outcomes {
     if asked.wants(SIZES_HERE) {
         for name in NAMES {
             let keys: &[&str] = if name == IS && !asked.place.quick { &[KEYS] } else { &[] };
-            count(asked, name, EIGHT, keys, &mut all, |report| {
+            count(asked, name, (EIGHT, 1), keys, &mut all, |report| {
                 let sizes = Counts::of(report, MESSAGES).by_size(&COLUMNS_6_1);
                 bar(SIZES_HERE, (PROGRAMS, name), EIGHT, sizes)
             });
@@ -185,11 +145,16 @@ pub fn measure(asked: &Asked<'_>) -> Outcomes {
     all
 }
 
+/// Ranks and nodes.
+fn on_nodes(asked: &Asked<'_>, ranks: u32) -> (u32, u32) {
+    if asked.place.quick { IN_HASTE } else { (ranks, NODES) }
+}
+
 /// Runs a program, and files what is made of its report.
 fn count(
     asked: &Asked<'_>,
     name: &str,
-    ranks: u32,
+    (ranks, nodes): (u32, u32),
     arguments: &[&str],
     all: &mut Outcomes,
     bars: impl FnOnce(&Value) -> Vec<Measurement>,
@@ -198,7 +163,9 @@ fn count(
     let _step = Step::begin(format!("counting {what}"), asked.verbose);
     let arguments: Vec<String> = arguments.iter().map(|word| String::from(*word)).collect();
     let path = asked.out.join(format!("profile-{name}-{ranks}.json"));
-    let found = report(asked.place, name, ranks, &path, (Some(BASE), &["--apart"]), &arguments);
+    let nodes = nodes.to_string();
+    let options = ["--apart", "--nodes", nodes.as_str()];
+    let found = report(asked.place, name, ranks, &path, (Some(BASE), &options), &arguments);
     let found = found.map(|report| bars(&report)).and_then(|bars| match bars.is_empty() {
         true => Err("no messages were counted".into()),
         false => Ok(bars),
@@ -258,6 +225,30 @@ fn parts<'m>(all: &'m [Measurement], test: &'m str, name: &'m str) -> impl Itera
     all.iter().filter(own).map(|one| (one.transport.as_str(), one.value))
 }
 
+/// The share of a program's messages that stays within a node.
+fn within(all: &[Measurement], test: &str, name: &str) -> Option<f64> {
+    let mut own = parts(all, test, name).peekable();
+    own.peek()?;
+    Some(own.filter(|(part, _)| *part != FAR).map(|(_, share)| share).sum())
+}
+
+/// In percent, if every rank of these speaks as often to every other.
+fn even(ranks: u32) -> f64 {
+    100.0 * f64::from(ranks / NODES - 1) / f64::from(ranks - 1)
+}
+
+/// Whether twice as many messages of the programs as that, in the mean, stay within a node.
+pub fn stay_within(all: &[Measurement]) -> Option<bool> {
+    let shares: Vec<f64> =
+        NAMES.into_iter().map(|name| within(all, NEAR_MESSAGES, name)).collect::<Option<_>>()?;
+    Some(shares.iter().sum::<f64>() / shares.len() as f64 >= 2.0 * even(FEW))
+}
+
+/// The same of the solver on many ranks.
+pub fn stay_within_on_many(all: &[Measurement]) -> Option<bool> {
+    Some(within(all, MANY_RANKS, SOLVER)? >= 2.0 * even(MANY))
+}
+
 /// Whether the longest messages of a sort are of a smaller class the more ranks share it.
 pub fn shrinks(all: &[Measurement]) -> Option<bool> {
     let longest = BY_RANKS.map(|ranks| {
@@ -299,21 +290,23 @@ mod tests {
             record("self", "<256", 1, 100),
             record("shared-cache", "4K-8K", 2, 10_000),
             record("shared-cache", "1M-4M", 1, 2_000_000),
+            record("other-node", "1M-4M", 4, 8_000_000),
         ] })
     }
 
     #[test]
     fn counts_are_summed_by_distance_and_by_the_columns_of_a_table() {
         let messages = Counts::of(&told(), MESSAGES);
-        assert_eq!(messages.by_distance()[..2], [(NEAR[0], 1.0), (NEAR[1], 3.0)]);
+        let distances = [(NEAR[0], 1.0), (NEAR[1], 3.0), (NEAR[2], 0.0), (NEAR[3], 0.0), (FAR, 4.0)];
+        assert_eq!(messages.by_distance(), distances);
         let counts =
             |columns| messages.by_size(columns).into_iter().map(|(_, count)| count).collect::<Vec<_>>();
         // What is below a table's first column is not in it.
-        assert_eq!(counts(&COLUMNS_4_2), [2.0, 0.0, 0.0, 1.0, 0.0]);
-        assert_eq!(counts(&COLUMNS_5_3), [3.0, 0.0, 1.0]);
-        assert_eq!(counts(&COLUMNS_6_1), [1.0, 2.0, 0.0, 1.0]);
+        assert_eq!(counts(&COLUMNS_4_2), [2.0, 0.0, 0.0, 5.0, 0.0]);
+        assert_eq!(counts(&COLUMNS_5_3), [3.0, 0.0, 5.0]);
+        assert_eq!(counts(&COLUMNS_6_1), [1.0, 2.0, 0.0, 5.0]);
         let bar = bar(SORT, (RANKS, "2"), 2, messages.by_size(&COLUMNS_5_3));
-        assert_eq!(bar.iter().map(|one| one.value).collect::<Vec<_>>(), [75.0, 0.0, 25.0]);
+        assert_eq!(bar.iter().map(|one| one.value).collect::<Vec<_>>(), [37.5, 0.0, 62.5]);
     }
 
     #[test]
@@ -330,6 +323,21 @@ mod tests {
         assert!(FIGURE_2_4.iter().all(|(_, row)| near_whole(row)));
         assert!(TABLE_5_3.iter().all(|(_, row)| near_whole(row)));
         assert!(TABLE_6_1.iter().all(|(_, row)| near_whole(row)));
+    }
+
+    #[test]
+    fn what_stays_within_a_node_is_compared_with_ranks_that_speak_to_all_alike() {
+        assert_eq!((even(FEW), even(MANY).round()), (20.0, 23.0));
+        let of =
+            |test, name, near| bar(test, (PROGRAMS, name), FEW, vec![(NEAR[3], near), (FAR, 100.0 - near)]);
+        let all = |is| NAMES.map(|name| of(NEAR_MESSAGES, name, if name == IS { is } else { 45.0 })).concat();
+        assert_eq!((stay_within(&all(30.0)), stay_within(&all(20.0))), (Some(true), Some(false)));
+        assert_eq!((stay_within(&all(30.0)[2..]), stay_within(&printed())), (None, None));
+        let many = |near| stay_within_on_many(&of(MANY_RANKS, SOLVER, near));
+        assert_eq!(
+            (many(50.0), many(30.0), stay_within_on_many(&printed())),
+            (Some(true), Some(false), None)
+        );
     }
 
     #[test]

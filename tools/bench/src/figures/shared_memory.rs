@@ -1,5 +1,6 @@
 //! Figures of chapters 2 and 3 of Chai's dissertation: how applications communicate, and messages through shared memory.
 
+use super::applications::BASE;
 use super::distribution::{MESSAGES, VOLUME};
 use super::list::{Drawn, by_messages, is_above, is_below, of_applications, of_profiles, value};
 use super::{applications, distances, levels, misses, profiles};
@@ -73,16 +74,16 @@ pub const DRAWN: &[Drawn] = &[
             of_profiles('a', "Messages", &[profiles::NEAR_MESSAGES]),
             of_profiles('b', "Volume of data", &[profiles::NEAR_VOLUME]),
         ],
-        claim: "About half of the messages stay within a node, far more than if every process spoke as often to every other (20 % on 4 nodes of 4). (Here: the bundled programs on 4 ranks of one node, \
-                so that nothing leaves it; collectives are messages, as there.)",
-        holds: |_| None,
+        claim: "About half of the messages stay within a node, far more than if every process spoke as often to every other (20 % on 4 nodes of 4). (Here: the bundled programs on as many nodes and ranks; \
+                collectives are messages, as there; twice as many are far more.)",
+        holds: profiles::stay_within,
     },
     Drawn {
         number: "2.4",
         title: "Message distribution on many ranks",
         panels: &[of_profiles('a', "HPL on 256 ranks, CG", &[profiles::MANY_RANKS])],
-        claim: "Even on 32 nodes of 8 cores, 58 % of HPL's messages and 23 % of its data stay within a node, of which evenly spread would be 3 %. (Here: CG on 16 ranks of one node, so that nothing leaves it.)",
-        holds: |_| None,
+        claim: "Even on 32 nodes of 8 cores, 58 % of HPL's messages and 23 % of its data stay within a node, of which evenly spread would be 3 %. (Here: CG on 4 nodes of 8 ranks, where it would be 23 %.)",
+        holds: profiles::stay_within_on_many,
     },
     Drawn {
         number: "2.5",
@@ -102,13 +103,14 @@ pub const DRAWN: &[Drawn] = &[
         number: "2.6",
         title: "Effect of data tiling",
         panels: &[Panel {
+            program: applications::PROGRAM,
             ranks: Ranks::All,
-            ..panel('a', "A round, by the bytes of a tile", &["tiling"], "Time")
+            ..panel('a', "A round, by the bytes of a tile", &[applications::TILES], "Time")
         }],
         claim: "Tiles of 256 KB are faster than all data at once, by up to 70 % between cores with a common cache (64 MB; here 16 MiB).",
         holds: |all| {
-            let whole = value(all, "tiling", "shm-basic", None)?;
-            Some(value(all, "tiling", "shm-basic", Some(256 << 10))? < whole)
+            let whole = value(all, applications::TILES, BASE, None)?;
+            Some(value(all, applications::TILES, BASE, Some(256 << 10))? < whole)
         },
     },
     Drawn {
