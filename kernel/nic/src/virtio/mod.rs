@@ -3,16 +3,17 @@
 
 mod pci;
 mod queues;
+mod split_queue;
 #[cfg(test)]
 mod tests;
 
+use core::marker::PhantomData;
 use core::ptr::NonNull;
-use core::sync::atomic::{Ordering, fence};
 
 use bitflags::bitflags;
 use lwk_pci::Identity;
-use queues::{Bell, Structures, negotiate, queue, ring};
-use virtio_drivers::queue::VirtQueue;
+use queues::{Bell, Structures, negotiate, ring};
+use split_queue::{PLACES, Piece, SplitQueue, Used};
 use virtio_drivers::transport::pci::PciTransport;
 use virtio_drivers::transport::{DeviceStatus, Transport};
 use virtio_drivers::{BufferDirection, Hal};
@@ -26,6 +27,7 @@ bitflags! {
         const MTU = 1 << 3;
         const ADDRESS = 1 << 5;
         const STATUS = 1 << 16;
+        const EVENT_INDEX = 1 << 29;
         const VERSION_1 = 1 << 32;
     }
 }
@@ -49,8 +51,6 @@ pub(crate) fn is_it(identity: Identity) -> bool {
 /// Queues.
 const RECEIVE: u16 = 0;
 const TRANSMIT: u16 = 1;
-/// Places of each queue: what QEMU's card has. Several peers' windows of frames are received, and about a hundred frames are on their way out.
-const PLACES: usize = 256;
 /// Frames on their way out, at most: each takes two places.
 const FRAMES: usize = PLACES / 2;
 /// Virtio's own head before each frame: all zeros, since the driver uses nothing of it.
@@ -69,34 +69,33 @@ const RESET_LOOKS: u32 = 100_000;
 const CARD_STATUS: usize = 6;
 const CARD_MTU: usize = 10;
 
-/// What is on its way out: its head's buffer, and what follows it.
+/// A frame on its way out: what follows its head, at the card's address and at the driver's.
 #[derive(Clone, Copy)]
 struct Outgoing {
-    head: u16,
-    head_bytes: u16,
-    body: Option<NonNull<[u8]>>,
+    body: Option<(u64, NonNull<[u8]>)>,
 }
 
 /// A card.
 pub struct VirtioNet<H: Hal, T: Transport = PciTransport> {
     transport: T,
     structures: Structures,
-    receive: VirtQueue<H, PLACES>,
-    transmit: VirtQueue<H, PLACES>,
+    receive: SplitQueue,
+    transmit: SplitQueue,
     receive_bell: Bell,
     transmit_bell: Bell,
     features: Features,
     address: [u8; 6],
     frame_bytes: usize,
-    /// Buffers of frames that come in, one after the other.
+    /// Buffers of frames that come in, one after the other, each with a place of the queue; at the card's address and at the driver's.
+    buffers_address: u64,
     buffers: NonNull<u8>,
+    /// Of heads that go out, each with two places.
+    heads_address: u64,
     heads: NonNull<u8>,
     free_heads: [u16; FRAMES],
     free_count: usize,
-    /// By the first of their places in the queue.
-    outgoing: [Option<Outgoing>; PLACES],
-    /// Buffers by their place in the queue.
-    incoming: [u16; PLACES],
+    /// By their heads.
+    outgoing: [Option<Outgoing>; FRAMES],
     up: bool,
     /// The driver wants interrupts.
     interrupts: bool,
@@ -108,6 +107,7 @@ pub struct VirtioNet<H: Hal, T: Transport = PciTransport> {
     /// Buffers have gone back to the card that it has not been told of.
     refilled: bool,
     counts: Counts,
+    platform: PhantomData<H>,
 }
 
 // SAFETY: pointers to memory of the driver's own, and to memory that it only tells the card of.
@@ -122,25 +122,26 @@ impl<H: Hal, T: Transport> VirtioNet<H, T> {
             true => transport.read_config_space::<u16>(CARD_MTU).map_or(FRAME_BYTES - 14, usize::from),
             false => FRAME_BYTES - 14,
         };
-        let receive = queue(&mut transport, RECEIVE)?;
-        let transmit = queue(&mut transport, TRANSMIT)?;
         let (receive_bell, transmit_bell) = structures.bells()?;
+        let (buffers_address, buffers) = memory::<H>(PLACES * BUFFER_BYTES, BufferDirection::DeviceToDriver)?;
+        let (heads_address, heads) = memory::<H>(FRAMES * HEAD_BYTES, BufferDirection::DriverToDevice)?;
         let mut card = VirtioNet {
             transport,
             structures,
-            receive,
-            transmit,
+            receive: SplitQueue::new::<H>()?,
+            transmit: SplitQueue::new::<H>()?,
             receive_bell,
             transmit_bell,
             features,
             address: address.map_err(|_| Unusable::Lacks("address"))?,
             frame_bytes: (mtu + 14).clamp(FRAME_BYTES, FRAME_BYTES_MAX),
-            buffers: memory::<H>(PLACES * BUFFER_BYTES, BufferDirection::DeviceToDriver)?.1,
-            heads: memory::<H>(FRAMES * HEAD_BYTES, BufferDirection::DriverToDevice)?.1,
+            buffers_address,
+            buffers,
+            heads_address,
+            heads,
             free_heads: core::array::from_fn(|head| head as u16),
             free_count: FRAMES,
-            outgoing: [None; PLACES],
-            incoming: [0; PLACES],
+            outgoing: [None; FRAMES],
             up: false,
             interrupts: true,
             gone: 0,
@@ -148,22 +149,32 @@ impl<H: Hal, T: Transport> VirtioNet<H, T> {
             broken: false,
             refilled: false,
             counts: Counts::default(),
+            platform: PhantomData,
         };
-        card.begin();
+        card.begin()?;
         Ok(card)
     }
 
-    /// Has a card whose queues are new and empty send and receive.
-    fn begin(&mut self) {
+    /// Has a card that has agreed on its features send and receive.
+    ///
+    /// # Errors
+    /// Its queues are too short.
+    fn begin(&mut self) -> Result<(), Unusable> {
+        let events = self.features.contains(Features::EVENT_INDEX);
+        self.receive.begin(&mut self.transport, RECEIVE, events)?;
+        self.transmit.begin(&mut self.transport, TRANSMIT, events)?;
         // What has been sent is taken back when the next frame goes.
-        self.transmit.set_dev_notify(false);
-        self.receive.set_dev_notify(self.interrupts);
+        self.transmit.interrupt(false);
+        self.receive.interrupt(self.interrupts);
         self.transport.finish_init();
-        for buffer in 0..PLACES as u16 {
-            self.offer(buffer);
+        for buffer in 0..PLACES {
+            let address = self.buffers_address + (buffer * BUFFER_BYTES) as u64;
+            self.receive.describe(buffer, address, BUFFER_BYTES, Piece::INCOMING);
+            self.offer(buffer as u16);
         }
         self.tell_refilled();
         self.up = self.reads_up();
+        Ok(())
     }
 
     /// Resets the card and begins anew. What is on its way out is lost; no frame that has come may be in the driver's hands.
@@ -179,14 +190,10 @@ impl<H: Hal, T: Transport> VirtioNet<H, T> {
             return Err(Unusable::Lacks("end of its reset"));
         }
         self.features = negotiate(&mut self.transport)?;
-        self.receive = queue(&mut self.transport, RECEIVE)?;
-        self.transmit = queue(&mut self.transport, TRANSMIT)?;
         (self.receive_bell, self.transmit_bell) = self.structures.bells()?;
-        self.outgoing = [None; PLACES];
-        self.free_heads = core::array::from_fn(|head| head as u16);
-        self.free_count = FRAMES;
+        (0..FRAMES).for_each(|head| self.forget(head));
+        self.begin()?;
         self.broken = false;
-        self.begin();
         Ok(())
     }
 
@@ -218,52 +225,35 @@ impl<H: Hal, T: Transport> VirtioNet<H, T> {
         Status::from_bits_retain(status).contains(Status::LINK_UP)
     }
 
-    fn buffer(&self, buffer: u16) -> NonNull<u8> {
-        // SAFETY: there are so many buffers.
-        unsafe { self.buffers.add(usize::from(buffer) * BUFFER_BYTES) }
-    }
-
     /// Gives the card a buffer for a frame.
     fn offer(&mut self, buffer: u16) {
-        let start = self.buffer(buffer).as_ptr();
-        // SAFETY: a buffer of the driver's, in which the card has no part now, and nobody else.
-        let bytes = unsafe { core::slice::from_raw_parts_mut(start, BUFFER_BYTES) };
-        // SAFETY: nobody looks at it before the card has given it back.
-        let place = unsafe { self.receive.add(&[], &mut [bytes]) };
-        let place = place.expect("each buffer has its place in the queue");
-        self.incoming[usize::from(place)] = buffer;
+        self.receive.offer(usize::from(buffer));
         self.refilled = true;
     }
 
     fn tell_refilled(&mut self) {
-        if !core::mem::take(&mut self.refilled) {
-            return;
-        }
-        // SeqCst: the card sees the buffers, or the driver sees that it wants to be told.
-        fence(Ordering::SeqCst);
-        if self.receive.should_notify() {
+        if core::mem::take(&mut self.refilled) && self.receive.must_tell() {
             ring(self.receive_bell, RECEIVE);
         }
     }
 
     /// Takes back what has been sent.
     fn reclaim(&mut self) {
-        while let Some(place) = self.transmit.peek_used() {
-            let sent = self.outgoing.get_mut(usize::from(place)).and_then(Option::take);
-            let sent = sent.expect("the card gives back what it was given");
-            let head = self.head(sent.head, sent.head_bytes.into());
-            // SAFETY: the same pieces as were given.
-            let taken = unsafe {
-                match sent.body {
-                    Some(body) => self.transmit.pop_used(place, &[head, body.as_ref()], &mut []),
-                    None => self.transmit.pop_used(place, &[head], &mut []),
-                }
-            };
-            taken.expect("the place is that of the next");
-            self.free_heads[self.free_count] = sent.head;
-            self.free_count += 1;
+        while let Some(sent) = self.transmit.take() {
+            self.forget(sent.place / 2);
             self.gone += 1;
         }
+    }
+
+    /// Takes back the head of a frame that is not on its way any more, if it was.
+    fn forget(&mut self, head: usize) {
+        let Some(sent) = self.outgoing.get_mut(head).and_then(Option::take) else { return };
+        if let Some((address, body)) = sent.body {
+            // SAFETY: shared when it was sent; the card is done with it.
+            unsafe { H::unshare(address, body, BufferDirection::DriverToDevice) };
+        }
+        self.free_heads[self.free_count] = head as u16;
+        self.free_count += 1;
     }
 
     fn head(&self, head: u16, bytes: usize) -> &'static mut [u8] {
@@ -302,7 +292,7 @@ impl<H: Hal, T: Transport + Send> Nic for VirtioNet<H, T> {
             return true;
         }
         self.reclaim();
-        if self.free_count == 0 || self.transmit.available_desc() < 2 {
+        if self.free_count == 0 {
             self.counts.no_room += 1;
             return false;
         }
@@ -312,19 +302,20 @@ impl<H: Hal, T: Transport + Send> Nic for VirtioNet<H, T> {
         let whole = self.head(number, bytes);
         whole[PREFIX..PREFIX + head.len()].copy_from_slice(head);
         whole[PREFIX + head.len()..].copy_from_slice(middle);
-        let body = body.filter(|body| !body.is_empty());
-        // SAFETY: the head is not touched before it is taken back. The body is only told of: neither this driver nor the queue reads it.
-        let place = unsafe {
-            match body {
-                Some(body) => self.transmit.add(&[whole, body.as_ref()], &mut []),
-                None => self.transmit.add(&[whole], &mut []),
-            }
-        };
-        let place = place.expect("room was looked for");
-        self.outgoing[usize::from(place)] = Some(Outgoing { head: number, head_bytes: bytes as u16, body });
-        // SeqCst: the card sees the frame, or the driver sees that it wants to be told.
-        fence(Ordering::SeqCst);
-        if self.transmit.should_notify() {
+        let body = body.filter(|body| !body.is_empty()).map(|body| {
+            // SAFETY: memory that the card can be told of (this function's contract).
+            (unsafe { H::share(body, BufferDirection::DriverToDevice) }, body)
+        });
+        let number = usize::from(number);
+        let place = 2 * number;
+        let piece = if body.is_some() { Piece::NEXT } else { Piece::empty() };
+        self.transmit.describe(place, self.heads_address + (number * HEAD_BYTES) as u64, bytes, piece);
+        if let Some((address, body)) = body {
+            self.transmit.describe(place + 1, address, body.len(), Piece::empty());
+        }
+        self.outgoing[number] = Some(Outgoing { body });
+        self.transmit.offer(place);
+        if self.transmit.must_tell() {
             ring(self.transmit_bell, TRANSMIT);
             self.counts.doorbells += 1;
         }
@@ -337,22 +328,20 @@ impl<H: Hal, T: Transport + Send> Nic for VirtioNet<H, T> {
         if self.broken {
             return None;
         }
-        let Some(place) = self.receive.peek_used() else {
-            self.tell_refilled();
-            return None;
-        };
-        let buffer = *self.incoming.get(usize::from(place))?;
-        let start = self.buffer(buffer);
-        // SAFETY: the buffer that was given for this place; the card is done with it.
-        let length = unsafe {
-            let bytes = core::slice::from_raw_parts_mut(start.as_ptr(), BUFFER_BYTES);
-            self.receive.pop_used(place, &[], &mut [bytes])
-        };
-        let length = length.expect("the place is that of the next") as usize;
-        self.counts.received += 1;
-        // SAFETY: within the buffer.
-        let start = unsafe { start.add(PREFIX) };
-        Some(Received { buffer, start, bytes: length.clamp(PREFIX, BUFFER_BYTES) - PREFIX })
+        while let Some(Used { place, bytes }) = self.receive.take() {
+            if place >= PLACES {
+                // A broken card's.
+                self.counts.dropped += 1;
+                continue;
+            }
+            self.counts.received += 1;
+            // SAFETY: there are so many buffers, of so many bytes.
+            let start = unsafe { self.buffers.add(place * BUFFER_BYTES + PREFIX) };
+            let bytes = bytes.clamp(PREFIX, BUFFER_BYTES) - PREFIX;
+            return Some(Received { buffer: place as u16, start, bytes });
+        }
+        self.tell_refilled();
+        None
     }
 
     fn give_back(&mut self, frame: Received) {
@@ -361,7 +350,7 @@ impl<H: Hal, T: Transport + Send> Nic for VirtioNet<H, T> {
 
     fn interrupt(&mut self, on: bool) {
         self.interrupts = on;
-        self.receive.set_dev_notify(on);
+        self.receive.interrupt(on);
     }
 
     fn look_after(&mut self, now: u64) {

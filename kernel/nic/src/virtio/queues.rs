@@ -1,10 +1,8 @@
-//! The card's two queues: their memory, their interrupts and their notifications, and the features that it is asked for.
+//! The interrupts and notifications of the card's two queues, and the features that it is asked for.
 
-use virtio_drivers::Hal;
-use virtio_drivers::queue::VirtQueue;
 use virtio_drivers::transport::Transport;
 
-use super::{Features, PLACES, RECEIVE, TRANSMIT};
+use super::{Features, RECEIVE, TRANSMIT};
 use crate::{Registers, Unusable};
 
 /// Offsets in the common structure (virtio 1.2, section 4.1.4.3).
@@ -54,20 +52,12 @@ impl Structures {
 
 /// Agrees with a card on its features.
 pub(super) fn negotiate(transport: &mut impl Transport) -> Result<Features, Unusable> {
-    let features =
-        transport.begin_init(Features::MTU | Features::ADDRESS | Features::STATUS | Features::VERSION_1);
+    let features = transport.begin_init(Features::all());
     let lacks = [(Features::VERSION_1, "modern interface of virtio"), (Features::ADDRESS, "address")];
     match lacks.iter().find(|(feature, _)| !features.contains(*feature)) {
         Some((_, what)) => Err(Unusable::Lacks(what)),
         None => Ok(features),
     }
-}
-
-pub(super) fn queue<H: Hal>(
-    transport: &mut impl Transport,
-    number: u16,
-) -> Result<VirtQueue<H, PLACES>, Unusable> {
-    VirtQueue::new(transport, number, false, false).map_err(|_| Unusable::Lacks("queues of 256 places"))
 }
 
 pub(super) fn ring(bell: Bell, queue: u16) {
