@@ -32,7 +32,6 @@ pub fn fail(kind: Inject) {
         | Inject::CorePageFault
         | Inject::LostCore
         | Inject::StaleMemory
-        | Inject::MessageRegisters
         | Inject::SkewedCounters => {
             return;
         }

@@ -62,6 +62,6 @@ pub const LIMIT: &str = "limit";
 /// For tests. Of the kernel's own end: the boot core fails in this way when the job has been set going (`panic`, `page-fault`,
 /// `stack-overflow` or `invalid-instruction`) or before it has its structure (`early-page-fault`), or the other cores do as soon as they
 /// start (`core-page-fault`). Of what ranks find in their memory: segments are full of an earlier job's bytes before they are cleared
-/// (`stale-memory`), the network card is to interrupt by its registers (`message-registers`), the time stamp counters of all cores but the
+/// (`stale-memory`), the time stamp counters of all cores but the
 /// boot core are set ahead (`skewed-counters`), or the firmware interrupts the boot core when its first program begins (`management-interrupt`). None if absent.
 pub const INJECT: &str = "inject";

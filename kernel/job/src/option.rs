@@ -79,8 +79,6 @@ pub enum Inject {
     LostCore,
     /// No failure: segments hold an earlier job's bytes before they are cleared.
     StaleMemory,
-    /// No failure: the network card's messages are those of its registers, though it has a table.
-    MessageRegisters,
     /// No failure: the time stamp counters of all cores but the boot core are set ahead.
     SkewedCounters,
     /// No failure: the firmware interrupts the boot core once when its first program begins.
@@ -130,14 +128,13 @@ impl Choice for Inject {
         (Inject::CorePageFault, "core-page-fault"),
         (Inject::LostCore, "lost-core"),
         (Inject::StaleMemory, "stale-memory"),
-        (Inject::MessageRegisters, "message-registers"),
         (Inject::SkewedCounters, "skewed-counters"),
         (Inject::ManagementInterrupt, "management-interrupt"),
     ];
 }
 
 /// The names of [`Inject::parse`], for messages.
-pub const INJECTIONS: &str = "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault, lost-core, stale-memory, message-registers, skewed-counters or management-interrupt";
+pub const INJECTIONS: &str = "panic, page-fault, stack-overflow, invalid-instruction, early-page-fault, core-page-fault, lost-core, stale-memory, skewed-counters or management-interrupt";
 
 impl Inject {
     /// The way to fail with a name; none if it is none of [`INJECTIONS`].

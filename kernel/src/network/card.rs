@@ -57,12 +57,11 @@ pub struct Card {
     interrupts: Interrupts,
 }
 
-/// Starts the first card that is known, to take frames for `address`. It interrupts by its table of messages if it has one, unless
-/// `by_registers`.
+/// Starts the first card that is known, to take frames for `address`.
 ///
 /// # Errors
 /// There is none, or it cannot be used.
-pub fn start(mut space: Space, address: [u8; 6], by_registers: bool) -> Result<Card, NoCard> {
+pub fn start(mut space: Space, address: [u8; 6]) -> Result<Card, NoCard> {
     let mut found = None;
     lwk_pci::enumerate(&space, |function, identity| {
         if let (None, Some(driver)) = (found, lwk_nic::driver_of(identity)) {
@@ -70,8 +69,11 @@ pub fn start(mut space: Space, address: [u8; 6], by_registers: bool) -> Result<C
         }
     });
     let (function, driver) = found.ok_or(NoCard::None)?;
-    let interrupts = if by_registers { message::registers } else { message::find };
-    let interrupts = interrupts(&space, function).ok_or(NoCard::NoInterrupt(function))?;
+    let interrupts = match driver {
+        Driver::VirtioNet => message::find(&space, function),
+        Driver::E1000e => message::registers(&space, function),
+    };
+    let interrupts = interrupts.ok_or(NoCard::NoInterrupt(function))?;
     lwk_pci::switch_on(&mut space, function);
     let mut table = None;
     if let Interrupts::Table { at, .. } = interrupts {
@@ -87,7 +89,7 @@ pub fn start(mut space: Space, address: [u8; 6], by_registers: bool) -> Result<C
             region::place(nic).ok_or(NoCard::NoMemory)?
         }
         Driver::E1000e => {
-            let nic = E1000e::<Cards>::start(&mut space, function, messages).map_err(unusable)?;
+            let nic = E1000e::<Cards>::start(&mut space, function).map_err(unusable)?;
             region::place(nic).ok_or(NoCard::NoMemory)?
         }
     };

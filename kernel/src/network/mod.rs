@@ -17,7 +17,6 @@ use core::sync::atomic::{Ordering, fence};
 
 use lwk_failure::LostNode;
 use lwk_frames::{Dropped, Identity, NodeId, Patience};
-use lwk_job::Inject;
 use lwk_portals::{Node, Ranks, Settings};
 
 use crate::acpi_tables::Tables;
@@ -86,8 +85,7 @@ pub fn start(tables: &Tables, file: &lwk_job::Job<'_>) -> Result<(), NoCard> {
     let space = Space::open(tables.configuration);
     card::describe(&space);
     let node = NodeId(place.node as u16);
-    let by_registers = file.inject == Some(Inject::MessageRegisters);
-    let card = card::start(space, node.address(), by_registers)?;
+    let card = card::start(space, node.address())?;
     let (wall, _) = clock::wall_base();
     let identity = Identity {
         node,

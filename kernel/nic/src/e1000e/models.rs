@@ -5,9 +5,9 @@ use lwk_pci::Identity;
 /// What a card can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// 82574: MSI-X, frames of 9000 bytes.
+    /// 82574: frames of 9000 bytes.
     Card82574,
-    /// The Ethernet part of a chipset (I217, I218, I219): MSI only. Its jumbo frames need settings of the part beyond the
+    /// The Ethernet part of a chipset (I217, I218, I219). Its jumbo frames need settings of the part beyond the
     /// bus that no datasheet tells, so they are not used.
     Chipset,
 }

@@ -9,12 +9,11 @@ pub const STATUS: usize = 0x0008;
 pub const EXTENDED_CONTROL: usize = 0x0018;
 /// Reading clears all causes, writing those that are written.
 pub const CAUSES: usize = 0x00c0;
+/// Time that passes between two interrupts at least, in [`GAP_UNIT_NS`]. The first one after a longer silence comes at once.
+pub const GAP: usize = 0x00c4;
+pub const GAP_UNIT_NS: u32 = 256;
 pub const MASK_SET: usize = 0x00d0;
 pub const MASK_CLEAR: usize = 0x00d8;
-/// Causes that sending a message clears (82574).
-pub const AUTO_CLEAR: usize = 0x00dc;
-/// Which message a cause sends (82574).
-pub const MESSAGES: usize = 0x00e4;
 pub const RECEIVE_CONTROL: usize = 0x0100;
 pub const TRANSMIT_CONTROL: usize = 0x0400;
 pub const RECEIVE: Queue = Queue(0x2800);
@@ -50,7 +49,7 @@ impl Queue {
     pub fn tail(self) -> usize {
         self.0 + 0x18
     }
-    /// How long the card waits for more frames before it interrupts.
+    /// How long the card waits for more frames before it interrupts; each frame begins the time anew.
     pub fn delay(self) -> usize {
         self.0 + 0x20
     }
@@ -70,6 +69,7 @@ impl Queue {
         write(self.bytes(), bytes as u32);
         write(self.head(), at as u32);
         write(self.tail(), at as u32);
+        // No frame waits for others that may never come: interrupts are spaced instead (`GAP`).
         write(self.delay(), 0);
         write(self.delay_most(), 0);
     }
@@ -117,9 +117,6 @@ bitflags! {
         const FEW_BUFFERS = 1 << 4;
         const OVERRUN = 1 << 6;
         const RECEIVED = 1 << 7;
-        /// A frame has come, where causes have messages of their own.
-        const RECEIVE_QUEUE = 1 << 20;
-        const OTHER = 1 << 24;
         const _ = !0;
     }
 }
@@ -153,16 +150,6 @@ bitflags! {
 
 /// Each descriptor is written back when it is done, and counted as one.
 pub const WRITE_BACK_EACH: u32 = 1 << 16 | 1 << 22 | 1 << 24;
-
-bitflags! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Messages: u32 {
-        /// What is received, and all that is no queue's, send message 0.
-        const RECEIVE_VALID = 1 << 3;
-        const OTHER_VALID = 1 << 19;
-        const _ = !0;
-    }
-}
 
 bitflags! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

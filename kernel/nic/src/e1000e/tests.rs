@@ -1,5 +1,7 @@
 //! The driver on a card made of memory and a thread, which works through the queues as the datasheet says.
 
+mod interrupts;
+
 use std::alloc::{Layout, alloc_zeroed};
 use std::boxed::Box;
 use std::ptr::NonNull;
@@ -193,7 +195,7 @@ impl Bench {
         let start = NonNull::from(&memory[0]).cast();
         // SAFETY: so many words, which stay for ever; atomics on one side and volatile accesses on the other stand for the bus.
         let registers = unsafe { Registers::new(start, registers::BYTES) };
-        let driver = E1000e::on(registers, Model::Card82574, true).unwrap();
+        let driver = E1000e::on(registers, Model::Card82574).unwrap();
         Bench { driver, switches, sent, arriving, card: Some(card) }
     }
 
