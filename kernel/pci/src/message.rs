@@ -1,5 +1,7 @@
 //! Message interrupts: a function stores a word somewhere to interrupt a core (PCI 3.0, section 6.8).
 
+use bitflags::bitflags;
+
 use crate::capability::{self, Capability};
 use crate::{Configuration, Function};
 
@@ -33,11 +35,29 @@ pub enum Interrupts {
 
 /// Bytes of an entry of the table: address, data, and a word whose bit 0 masks it.
 pub const ENTRY_BYTES: u64 = 16;
-const TABLE_ON: u32 = 1 << 31;
-const TABLE_MASKED: u32 = 1 << 30;
-const REGISTERS_ON: u32 = 1 << 16;
-const SEVERAL: u32 = 0b111 << 20;
-const WIDE: u32 = 1 << 23;
+
+bitflags! {
+    /// The first word of the table's capability.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct TableHead: u32 {
+        const MASKED = 1 << 30;
+        const ON = 1 << 31;
+        const _ = !0;
+    }
+}
+
+bitflags! {
+    /// The first word of the registers' capability.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct RegistersHead: u32 {
+        const ON = 1 << 16;
+        /// How many messages may be sent; none of these bits: one.
+        const SEVERAL = 0b111 << 20;
+        /// The message's address has 64 bits.
+        const WIDE = 1 << 23;
+        const _ = !0;
+    }
+}
 
 /// What a function has: the table if there is one, else the registers, else nothing.
 pub fn find(configuration: &impl Configuration, function: Function) -> Option<Interrupts> {
@@ -51,7 +71,8 @@ pub fn find(configuration: &impl Configuration, function: Function) -> Option<In
 /// The registers, if a function has them.
 pub fn registers(configuration: &impl Configuration, function: Function) -> Option<Interrupts> {
     let found = capability::all(configuration, function).find(|found| found.id == capability::MSI)?;
-    let wide = configuration.read(function, found.offset) & WIDE != 0;
+    let head = RegistersHead::from_bits_retain(configuration.read(function, found.offset));
+    let wide = head.contains(RegistersHead::WIDE);
     let fits = found.offset.checked_add(if wide { 0x10 } else { 0xc }).is_some();
     fits.then_some(Interrupts::Registers { at: found.offset, wide })
 }
@@ -66,8 +87,10 @@ fn table(configuration: &impl Configuration, function: Function, found: Capabili
 
 /// Switches the table on, all entries as they are masked, or off.
 pub fn enable_table(configuration: &mut impl Configuration, function: Function, at: u8, on: bool) {
-    let head = configuration.read(function, at) & !(TABLE_ON | TABLE_MASKED);
-    configuration.write(function, at, head | if on { TABLE_ON } else { 0 });
+    let mut head = TableHead::from_bits_retain(configuration.read(function, at));
+    head.remove(TableHead::MASKED);
+    head.set(TableHead::ON, on);
+    configuration.write(function, at, head.bits());
 }
 
 /// Has a function without a table send one message.
@@ -84,6 +107,8 @@ pub fn enable_registers(
     let data_at = at + if wide { 12 } else { 8 };
     let others = configuration.read(function, data_at) & 0xffff_0000;
     configuration.write(function, data_at, others | message.data & 0xffff);
-    let head = configuration.read(function, at) & !SEVERAL;
-    configuration.write(function, at, head | REGISTERS_ON);
+    let mut head = RegistersHead::from_bits_retain(configuration.read(function, at));
+    head.remove(RegistersHead::SEVERAL);
+    head.insert(RegistersHead::ON);
+    configuration.write(function, at, head.bits());
 }
