@@ -2,9 +2,9 @@
 //!
 //! Writes and reads find each other in LiMIC's queues ([`crate::limic_queues`]). Who finds the other hands the copy to the home's workers.
 
-use lwk_abi::engine::{BY_ENGINE, CHECK, COUNTS, Copy, FAULT, ICOPY, IREAD, IWRITE, WORKERS};
+use lwk_abi::engine::{BY_ENGINE, Copy};
 use lwk_abi::limic::{DONE, STATE, WAITS};
-use lwk_abi::syscall::errno::{EINVAL, ENODEV, ENOSYS};
+use lwk_abi::syscall::errno::{EINVAL, ENODEV};
 use lwk_engine::{Counts, Order};
 use lwk_limic::Side;
 
@@ -13,34 +13,26 @@ use crate::limic_queues::{Met, copy_and_tell, describe, for_all, meet};
 use crate::machine::{read_u64, write_words};
 use crate::{Answer, Errno};
 
-/// Whether a call is one of these.
-pub fn is(number: u64) -> bool {
-    matches!(number, WORKERS | CHECK | COUNTS | FAULT | IWRITE | IREAD | ICOPY)
-}
-
-/// Answers one of the calls. Errors: as [`lwk_abi::engine`] says; `ENOSYS` for any other number.
-pub fn call<H: Home>(home: &H, number: u64, [at, way]: [u64; 2]) -> Answer {
-    match number {
-        WORKERS => Ok(home.workers().into()),
-        CHECK => Ok(home.look_after_engine()),
-        COUNTS => {
-            // As the fields of a program's `Counts`.
-            let Counts { copied, declined, rescued, halts, lost, descriptors, bytes } = home.engine_counts();
-            write_words(home, at, [copied, declined, rescued, halts, lost, descriptors, bytes]).map(|()| 0)
-        }
-        // `at` is a number here, and `way` that of the fault.
-        FAULT => home.engine_fault(at, way),
-        IWRITE | IREAD | ICOPY if way > BY_ENGINE => Err(Errno(EINVAL)),
-        IWRITE | IREAD | ICOPY if home.workers() == 0 => Err(Errno(ENODEV)),
-        IWRITE => post(home, at, way, Side::Writes),
-        IREAD => post(home, at, way, Side::Reads),
-        ICOPY => copy(home, at, way),
-        _ => Err(Errno(ENOSYS)),
+/// Checks that there is such a way, and somebody to go it. Errors: `EINVAL`, `ENODEV`.
+fn check_way<H: Home>(home: &H, way: u64) -> Result<(), Errno> {
+    if way > BY_ENGINE {
+        return Err(Errno(EINVAL));
     }
+    if home.workers() == 0 {
+        return Err(Errno(ENODEV));
+    }
+    Ok(())
 }
 
-fn post<H: Home>(home: &H, at: u64, way: u64, side: Side) -> Answer {
-    let Some(met) = meet(home, at, side, 0)? else { return Ok(0) };
+pub fn counts<H: Home>(home: &H, target: u64) -> Answer {
+    // As the fields of a program's `Counts`.
+    let Counts { copied, declined, rescued, halts, lost, descriptors, bytes } = home.engine_counts();
+    write_words(home, target, [copied, declined, rescued, halts, lost, descriptors, bytes]).map(|()| 0)
+}
+
+pub fn post<H: Home>(home: &H, at: u64, way: u64, side: Side) -> Answer {
+    check_way(home, way)?;
+    let Some(met) = meet(home, at, side, false)? else { return Ok(0) };
     let Met { send, receive, other } = met;
     let bytes = send.bytes.min(receive.bytes);
     let (from, to) = (for_all(home, send.address), for_all(home, receive.address));
@@ -56,7 +48,8 @@ fn post<H: Home>(home: &H, at: u64, way: u64, side: Side) -> Answer {
 }
 
 #[inline(never)]
-fn copy<H: Home>(home: &H, at: u64, way: u64) -> Answer {
+pub fn copy<H: Home>(home: &H, at: u64, way: u64) -> Answer {
+    check_way(home, way)?;
     if !at.is_multiple_of(8) {
         return Err(Errno(EINVAL));
     }

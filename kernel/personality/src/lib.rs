@@ -56,7 +56,7 @@ use lwk_failure::End;
 
 pub use frame::{FIXED_FLAGS, OWN_FLAGS};
 pub use home::Home;
-pub use limic::call as limic_call;
+pub use limic::{Call as LimicCall, call as limic_call};
 pub use linux::call as linux_call;
 pub use lwk_files::Errno;
 pub use machine::{Clock, Facts, Machine, Stream};

@@ -4,30 +4,14 @@
 //! both ranks wait until they are told.
 
 use lwk_abi::address::{remote, slot_of};
-use lwk_abi::limic::{
-    BYTES, DONE, Envelope, FAILED, IF_AWAITED, IPROBE, IRECV, ISEND, LABEL, RELOCATE, Request, STATE, WAIT,
-    WAITS, WITHDRAW,
-};
-use lwk_abi::syscall::errno::{EAGAIN, EINVAL, EIO, ENOSYS};
+use lwk_abi::limic::{BYTES, DONE, Envelope, FAILED, LABEL, Request, STATE, WAITS};
+use lwk_abi::syscall::errno::{EAGAIN, EINVAL, EIO};
 use lwk_limic::{Full, Pattern, Posted, Queues, Side};
 use lwk_words::{Words, finish};
 
 use crate::home::Home;
 use crate::machine::{read_u64, write_words};
 use crate::{Answer, Errno};
-
-/// Answers one of the calls. Errors: as [`lwk_abi::limic`] says; `ENOSYS` for any other number.
-pub fn call<H: Home>(home: &H, number: u64, [request, second, third]: [u64; 3]) -> Answer {
-    match number {
-        ISEND => post(home, request, Side::Sends, second),
-        IRECV => post(home, request, Side::Receives, second),
-        WAIT => wait(home, request),
-        IPROBE => probe(home, request),
-        WITHDRAW => withdraw(home, request, second),
-        RELOCATE => relocate(home, request, second, third),
-        _ => Err(Errno(ENOSYS)),
-    }
-}
 
 /// A request as the program has it now. Read once: the program may change it.
 #[inline(never)]
@@ -68,8 +52,8 @@ fn ends<H: Home>(home: &H, request: &Request, side: Side, ranks: u32) -> Result<
     Ok(if side.is_outward() { (home.node_rank(), peer) } else { (peer, home.node_rank()) })
 }
 
-fn post<H: Home>(home: &H, at: u64, side: Side, mode: u64) -> Answer {
-    match meet(home, at, side, mode)? {
+pub fn post<H: Home>(home: &H, at: u64, side: Side, if_awaited: bool) -> Answer {
+    match meet(home, at, side, if_awaited)? {
         None => Ok(0),
         Some(met) => copy_and_tell(home, at, &met),
     }
@@ -85,7 +69,7 @@ pub(crate) struct Met {
 
 /// Posts the request at an address, if its counterpart is not there and it may wait for that.
 #[inline(never)]
-pub(crate) fn meet<H: Home>(home: &H, at: u64, side: Side, mode: u64) -> Result<Option<Met>, Errno> {
+pub(crate) fn meet<H: Home>(home: &H, at: u64, side: Side, if_awaited: bool) -> Result<Option<Met>, Errno> {
     let request = read(home, at)?;
     if side.is_outward() {
         home.check_readable(request.address, request.bytes)?;
@@ -99,10 +83,10 @@ pub(crate) fn meet<H: Home>(home: &H, at: u64, side: Side, mode: u64) -> Result<
     home.write(at + STATE, &WAITS.to_le_bytes())?;
     let found = with(home, |queues| {
         let (from, to) = ends(home, &request, side, queues.ranks())?;
-        match mode {
-            IF_AWAITED => Ok(queues.meet(from, to, side, &own)),
-            _ => queues.post(from, to, side, &own).map_err(|Full| Errno(EAGAIN)),
+        if if_awaited {
+            return Ok(queues.meet(from, to, side, &own));
         }
+        queues.post(from, to, side, &own).map_err(|Full| Errno(EAGAIN))
     })?;
     // This rank's own buffer at its own address: which of both is the peer's, decides how a home reaches it.
     let own = Posted { address: request.address, ..own };
@@ -163,7 +147,7 @@ pub(crate) fn describe<H: Home>(home: &H, request: u64, send: &Posted) {
     lwk_words::describe(&Requests(home), request, label(send), send.bytes);
 }
 
-fn wait<H: Home>(home: &H, at: u64) -> Answer {
+pub fn wait<H: Home>(home: &H, at: u64) -> Answer {
     let request = read(home, at)?;
     match request.state {
         WAITS => Ok(0),
@@ -175,7 +159,7 @@ fn wait<H: Home>(home: &H, at: u64) -> Answer {
 }
 
 #[inline(never)]
-fn probe<H: Home>(home: &H, at: u64) -> Answer {
+pub fn probe<H: Home>(home: &H, at: u64) -> Answer {
     let request = read(home, at)?;
     let Envelope { context, tag, .. } = Envelope::of(request.label, 0);
     let pattern = Pattern { context, tag: (request.any_tag == 0).then_some(tag) };
@@ -190,8 +174,8 @@ fn probe<H: Home>(home: &H, at: u64) -> Answer {
 }
 
 #[inline(never)]
-fn withdraw<H: Home>(home: &H, at: u64, side: u64) -> Answer {
-    let (request, side) = (read(home, at)?, Side::of(side).ok_or(Errno(EINVAL))?);
+pub fn withdraw<H: Home>(home: &H, at: u64, side: Option<Side>) -> Answer {
+    let (request, side) = (read(home, at)?, side.ok_or(Errno(EINVAL))?);
     let name = for_all(home, at);
     with(home, |queues| {
         let (from, to) = ends(home, &request, side, queues.ranks())?;
@@ -200,9 +184,9 @@ fn withdraw<H: Home>(home: &H, at: u64, side: u64) -> Answer {
 }
 
 #[inline(never)]
-fn relocate<H: Home>(home: &H, at: u64, address: u64, side: u64) -> Answer {
+pub fn relocate<H: Home>(home: &H, at: u64, address: u64, side: Option<Side>) -> Answer {
     let request = read(home, at)?;
-    let side = Side::of(side).filter(|side| side.is_outward()).ok_or(Errno(EINVAL))?;
+    let side = side.filter(|side| side.is_outward()).ok_or(Errno(EINVAL))?;
     home.check_readable(address, request.bytes)?;
     let (name, address) = (for_all(home, at), for_all(home, address));
     with(home, |queues| {

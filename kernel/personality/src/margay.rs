@@ -4,7 +4,6 @@
 use core::str;
 
 use lwk_abi::exit::signal::SIGSEGV;
-use lwk_abi::limic;
 use lwk_abi::syscall::errno::{EINVAL, ENOSYS};
 use lwk_abi::syscall::{
     CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, REPORT_BYTES,
@@ -16,7 +15,7 @@ use crate::home::Home;
 use crate::machine::write_words;
 use crate::process::Process;
 use crate::signals::Fatal;
-use crate::{Answer, Ending, Errno, Outcome, Waiting, raw};
+use crate::{Answer, Ending, Errno, Outcome, Waiting, limic, raw};
 
 /// A call, with its arguments as what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +42,8 @@ pub enum Call {
     Report { text: u64, bytes: u64 },
     /// One of [`lwk_abi::syscall::portals`].
     Portals { number: u64, arguments: [u64; 6] },
-    /// One of [`lwk_abi::limic`].
-    Limic { number: u64, arguments: [u64; 3] },
+    /// One of [`lwk_abi::limic`] or [`lwk_abi::engine`].
+    Limic(limic::Call),
     /// Any other: Linux's, or none.
     Linux { number: u64, arguments: [u64; 6] },
 }
@@ -66,11 +65,11 @@ impl Call {
             JOB_WAITS => Call::Waits,
             CORE_COUNTERS => Call::CoreCounters { target: first },
             REPORT => Call::Report { text: first, bytes: second },
-            number if limic::RANGE.contains(&number) => {
-                Call::Limic { number, arguments: [first, second, third] }
-            }
             number if portals::RANGE.contains(&number) => Call::Portals { number, arguments },
-            number => Call::Linux { number, arguments },
+            number => match limic::Call::new(number, [first, second, third]) {
+                Some(call) => Call::Limic(call),
+                None => Call::Linux { number, arguments },
+            },
         }
     }
 }
@@ -96,7 +95,7 @@ pub fn answer<H: Home>(process: &mut Process, home: &H, call: Call) -> Outcome {
         Call::CoreCounters { target } => core_counters(home, target),
         Call::Report { text, bytes } => report(home, text, bytes),
         Call::Portals { number, arguments } => home.portals(number, arguments).unwrap_or(Err(Errno(ENOSYS))),
-        Call::Limic { number, arguments } => crate::limic::call(home, number, arguments),
+        Call::Limic(call) => limic::call(home, call),
         Call::Linux { number, arguments } => match home.files_elsewhere(process, number, arguments) {
             Some(answer) => answer,
             None => match crate::linux::call(process, home, number, arguments) {

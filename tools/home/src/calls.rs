@@ -10,11 +10,10 @@ use std::sync::atomic::Ordering;
 
 use lwk_abi::address::USER_END;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
-use lwk_abi::limic;
 use lwk_abi::syscall::errno::ENOSYS;
 use lwk_abi::syscall::{arch_prctl, linux, portals};
 use lwk_failure::Reason;
-use lwk_personality::{Call, Ending, Outcome, Registers, limic_call, raw};
+use lwk_personality::{Call, Ending, LimicCall, Outcome, Registers, limic_call, raw};
 
 use crate::arch::Gate;
 use crate::fault;
@@ -107,12 +106,12 @@ pub unsafe extern "C" fn on_replaced_call(
 /// program's stack.
 pub extern "C" fn on_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64 {
     let rank = Rank::current();
-    if limic::RANGE.contains(&number) {
+    if let Some(call) = LimicCall::new(number, [a, b, c]) {
         // Relaxed: a count of this one thread.
         rank.entry().syscalls.fetch_add(1, Ordering::Relaxed);
         // These calls ask for neither kind of registers.
         let machine = HostMachine { rank, registers: Registers::default(), float: std::ptr::null_mut() };
-        return raw(limic_call(&machine, number, [a, b, c])) as i64;
+        return raw(limic_call(&machine, call)) as i64;
     }
     let Some(network) = rank.network else { return -ENOSYS };
     if number == linux::SCHED_YIELD {

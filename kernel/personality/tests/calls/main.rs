@@ -2,6 +2,7 @@
 //!
 //! What a call answers is Linux's (its manual page, section 2); the numbers below are those of Linux's x86-64 headers.
 
+mod decoding;
 mod engine;
 mod files;
 mod home;
