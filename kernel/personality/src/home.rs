@@ -39,7 +39,7 @@ pub trait Home: Machine {
     /// Asks nodes that have been silent whether they are there, for a rank that waits ([`lwk_abi::syscall::JOB_WAITS`]); one that is lost.
     fn lost_node(&self) -> Option<LostNode>;
     /// Answers one of Portals' calls ([`lwk_abi::syscall::portals`]); none if the node has no network.
-    fn portals(&self, number: u64, arguments: [u64; 6]) -> Option<Answer>;
+    fn portals(&self, call: lwk_portals::Call) -> Option<Answer>;
     /// Answers a call of Linux's on files that are not the node's but this machine's; none if it is no such call, or there are no such files.
     fn files_elsewhere(&self, process: &mut Process, number: u64, arguments: [u64; 6]) -> Option<Answer>;
 }

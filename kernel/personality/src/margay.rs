@@ -7,7 +7,7 @@ use lwk_abi::exit::signal::SIGSEGV;
 use lwk_abi::syscall::errno::{EINVAL, ENOSYS};
 use lwk_abi::syscall::{
     CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, REPORT_BYTES,
-    linux, portals,
+    linux,
 };
 use lwk_failure::{End, Reason};
 
@@ -41,7 +41,7 @@ pub enum Call {
     /// [`lwk_abi::syscall::REPORT`]: a user address.
     Report { text: u64, bytes: u64 },
     /// One of [`lwk_abi::syscall::portals`].
-    Portals { number: u64, arguments: [u64; 6] },
+    Portals(lwk_portals::Call),
     /// One of [`lwk_abi::limic`] or [`lwk_abi::engine`].
     Limic(limic::Call),
     /// Any other: Linux's, or none.
@@ -52,7 +52,7 @@ impl Call {
     /// The call with a number, and six arguments in registers' order.
     #[must_use]
     pub fn new(number: u64, arguments: [u64; 6]) -> Call {
-        let [first, second, third, ..] = arguments;
+        let [first, second, third, fourth, ..] = arguments;
         let status = first as u8;
         match number {
             linux::EXIT | linux::EXIT_GROUP => Call::Exit { status },
@@ -65,11 +65,10 @@ impl Call {
             JOB_WAITS => Call::Waits,
             CORE_COUNTERS => Call::CoreCounters { target: first },
             REPORT => Call::Report { text: first, bytes: second },
-            number if portals::RANGE.contains(&number) => Call::Portals { number, arguments },
-            number => match limic::Call::new(number, [first, second, third]) {
-                Some(call) => Call::Limic(call),
-                None => Call::Linux { number, arguments },
-            },
+            number => lwk_portals::Call::new(number, [first, second, third, fourth])
+                .map(Call::Portals)
+                .or_else(|| limic::Call::new(number, [first, second, third]).map(Call::Limic))
+                .unwrap_or(Call::Linux { number, arguments }),
         }
     }
 }
@@ -94,7 +93,7 @@ pub fn answer<H: Home>(process: &mut Process, home: &H, call: Call) -> Outcome {
         },
         Call::CoreCounters { target } => core_counters(home, target),
         Call::Report { text, bytes } => report(home, text, bytes),
-        Call::Portals { number, arguments } => home.portals(number, arguments).unwrap_or(Err(Errno(ENOSYS))),
+        Call::Portals(call) => home.portals(call).unwrap_or(Err(Errno(ENOSYS))),
         Call::Limic(call) => limic::call(home, call),
         Call::Linux { number, arguments } => match home.files_elsewhere(process, number, arguments) {
             Some(answer) => answer,

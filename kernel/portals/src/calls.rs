@@ -1,8 +1,8 @@
-//! The system calls of Portals (`lwk_abi::syscall::portals`): what programs may ask for, checked.
+//! The system calls of Portals: what programs may ask for, checked and done.
 
 use lwk_abi::portals::{NONE, NodeCounts, Operation, operation};
-use lwk_abi::syscall::portals as call;
 
+use crate::call::Call;
 use crate::contract;
 use crate::initiator::OPERATION_BYTES;
 use crate::memory::{Memory, Nic, Span};
@@ -14,33 +14,111 @@ use crate::{Result, Status};
 const TURNS: u32 = 1 << 12;
 
 impl Node {
-    /// A system call of a rank of this node: what it answers. A number that is none of Portals' is [`Status::ARG_INVALID`].
-    pub fn call<H: Memory + Nic>(
-        &mut self,
-        home: &mut H,
-        rank: u32,
-        number: u64,
-        arguments: [u64; 6],
-        now: u64,
-    ) -> i64 {
+    /// A system call of a rank of this node: what it answers.
+    pub fn call<H: Memory + Nic>(&mut self, home: &mut H, rank: u32, call: Call, now: u64) -> i64 {
         self.state.now = now;
-        if number == call::NODE_COUNTS {
-            let [interface, address, ..] = arguments;
-            return self
-                .tell_counts(home, rank, interface as u32, address)
-                .map_or_else(Status::answer, i64::from);
-        }
-        if number == call::RAW_FRAMES {
-            let [interface, address, ..] = arguments;
-            let known = self.state.interface(rank, interface as u32);
-            let sent = known.and_then(|_| self.state.send_raw(home, rank, address));
-            return sent.map_or_else(Status::answer, i64::from);
-        }
-        let answer = self.state.answer_call(home, rank, number, arguments);
-        if !matches!(number, call::BUNDLE | call::INTERFACE_STATUS | call::HANDLE_INTERFACE) {
+        let answer = self.answer_call(home, rank, call);
+        // What only looks, and what goes without a link, leaves nothing to do.
+        let leaves_work = !matches!(
+            call,
+            Call::Bundle { .. }
+                | Call::InterfaceStatus { .. }
+                | Call::HandleInterface { .. }
+                | Call::NodeCounts { .. }
+                | Call::RawFrames { .. }
+        );
+        if leaves_work {
             self.work(now, home);
         }
         answer.map_or_else(Status::answer, i64::from)
+    }
+
+    fn answer_call<H: Memory + Nic>(&mut self, home: &mut H, rank: u32, call: Call) -> Result<u32> {
+        let it = &mut self.state;
+        if rank >= it.ranks.of(it.node) {
+            return Err(Status::ARG_INVALID);
+        }
+        let done = |()| 0;
+        match call {
+            Call::InterfaceOpen { options, desired, actual } => it.open(home, rank, options, desired, actual),
+            Call::InterfaceClose { interface } => it.close(it.interface(rank, interface)?).map(done),
+            Call::InterfaceStatus { interface, register } => {
+                let it = &it.interfaces[it.interface(rank, interface)? as usize];
+                let count = it.registers.get(register as usize).ok_or(Status::ARG_INVALID)?;
+                Ok((*count).min(i32::MAX as u64) as u32)
+            }
+            Call::TableAllocate { interface, options, queue, index } => {
+                it.allocate_table(it.interface(rank, interface)?, options, queue, index)
+            }
+            Call::TableFree { interface, index } => {
+                it.free_table(it.interface(rank, interface)?, index).map(done)
+            }
+            Call::TableEnable { interface, index, on } => {
+                let place = it.table(it.interface(rank, interface)?, index)?;
+                let table = it.tables.get_mut(place);
+                table.enabled = on.into();
+                Ok(table.arriving)
+            }
+            Call::DescriptorBind { interface, descriptor } => {
+                it.bind(home, rank, it.interface(rank, interface)?, descriptor)
+            }
+            Call::DescriptorRelease { descriptor } => {
+                it.release(it.of_rank(Kind::Descriptor, rank, descriptor)?).map(done)
+            }
+            Call::EntryAppend { interface, index, entry, list } => {
+                let interface = it.interface(rank, interface)?;
+                let table = it.table(interface, index)?;
+                let asked = contract::entry(&read(home, rank, entry)?);
+                it.append(home, interface, table, asked, list)
+            }
+            Call::EntryUnlink { entry } => it.unlink(home, it.of_rank(Kind::Entry, rank, entry)?).map(done),
+            Call::EntrySearch { interface, index, entry, search } => {
+                let interface = it.interface(rank, interface)?;
+                let table = it.table(interface, index)?;
+                let asked = contract::entry(&read(home, rank, entry)?);
+                it.search(home, interface, table, asked, search).map(done)
+            }
+            Call::QueueAllocate { interface, ring, events } => {
+                it.allocate_queue(home, rank, it.interface(rank, interface)?, ring, events)
+            }
+            Call::QueueFree { queue } => it.free_queue(it.of_rank(Kind::Queue, rank, queue)?).map(done),
+            Call::CounterAllocate { interface, words } => {
+                it.allocate_counter(home, rank, it.interface(rank, interface)?, words)
+            }
+            Call::CounterFree { counter } => {
+                it.free_counter(it.of_rank(Kind::Counter, rank, counter)?).map(done)
+            }
+            Call::CounterChange { counter, successes, failures, set } => {
+                let counter = it.of_rank(Kind::Counter, rank, counter)?;
+                if set {
+                    it.set_counter(home, counter, successes, failures);
+                } else {
+                    it.count(home, counter, successes, failures);
+                }
+                Ok(0)
+            }
+            Call::CounterCancel { counter } => {
+                let counter = it.of_rank(Kind::Counter, rank, counter)?;
+                it.cancel_triggered(counter);
+                Ok(0)
+            }
+            Call::Operate { interface, operation } => {
+                let bytes: [u8; OPERATION_BYTES] = read(home, rank, operation)?;
+                let interface = match interface {
+                    0 => it.interface_of_operation(rank, &contract::operation(&bytes))?,
+                    handle => it.interface(rank, handle)?,
+                };
+                it.operate(home, interface, &bytes).map(done)
+            }
+            // Messages go as soon as they can: there is nothing to gain by waiting for the end of a bundle.
+            Call::Bundle { interface } => it.interface(rank, interface).map(|_| 0),
+            Call::HandleInterface { handle } => it.interface_of(rank, handle),
+            Call::NodeCounts { interface, counts } => self.tell_counts(home, rank, interface, counts),
+            Call::RawFrames { interface, frames } => {
+                it.interface(rank, interface)?;
+                it.send_raw(home, rank, frames)
+            }
+        }
     }
 
     /// Writes what the node has done to a rank's memory.
@@ -75,84 +153,6 @@ impl Node {
 }
 
 impl State {
-    fn answer_call(
-        &mut self,
-        memory: &mut impl Memory,
-        rank: u32,
-        number: u64,
-        arguments: [u64; 6],
-    ) -> Result<u32> {
-        let [a, b, c, d, ..] = arguments;
-        // Handles, options and indices are 32 bits wide, and callers extend them as they like.
-        let [first, second, third, fourth] = [a, b, c, d].map(|word| word as u32);
-        if rank >= self.ranks.of(self.node) {
-            return Err(Status::ARG_INVALID);
-        }
-        let done = |()| 0;
-        match number {
-            call::INTERFACE_OPEN => self.open(memory, rank, first, b, c),
-            call::INTERFACE_CLOSE => self.close(self.interface(rank, first)?).map(done),
-            call::INTERFACE_STATUS => {
-                let it = &self.interfaces[self.interface(rank, first)? as usize];
-                let count = it.registers.get(second as usize).ok_or(Status::ARG_INVALID)?;
-                Ok((*count).min(i32::MAX as u64) as u32)
-            }
-            call::TABLE_ALLOCATE => self.allocate_table(self.interface(rank, first)?, second, third, fourth),
-            call::TABLE_FREE => self.free_table(self.interface(rank, first)?, second).map(done),
-            call::TABLE_ENABLE => {
-                let place = self.table(self.interface(rank, first)?, second)?;
-                let table = self.tables.get_mut(place);
-                table.enabled = (third != 0).into();
-                Ok(table.arriving)
-            }
-            call::DESCRIPTOR_BIND => self.bind(memory, rank, self.interface(rank, first)?, b),
-            call::DESCRIPTOR_RELEASE => self.release(self.of_rank(Kind::Descriptor, rank, first)?).map(done),
-            call::ENTRY_APPEND => {
-                let interface = self.interface(rank, first)?;
-                let table = self.table(interface, second)?;
-                let asked = contract::entry(&read(memory, rank, c)?);
-                self.append(memory, interface, table, asked, fourth)
-            }
-            call::ENTRY_UNLINK => self.unlink(memory, self.of_rank(Kind::Entry, rank, first)?).map(done),
-            call::ENTRY_SEARCH => {
-                let interface = self.interface(rank, first)?;
-                let table = self.table(interface, second)?;
-                let asked = contract::entry(&read(memory, rank, c)?);
-                self.search(memory, interface, table, asked, fourth).map(done)
-            }
-            call::QUEUE_ALLOCATE => self.allocate_queue(memory, rank, self.interface(rank, first)?, b, c),
-            call::QUEUE_FREE => self.free_queue(self.of_rank(Kind::Queue, rank, first)?).map(done),
-            call::COUNTER_ALLOCATE => self.allocate_counter(memory, rank, self.interface(rank, first)?, b),
-            call::COUNTER_FREE => self.free_counter(self.of_rank(Kind::Counter, rank, first)?).map(done),
-            call::COUNTER_CHANGE => {
-                let counter = self.of_rank(Kind::Counter, rank, first)?;
-                if d != 0 {
-                    self.set_counter(memory, counter, b, c);
-                } else {
-                    self.count(memory, counter, b, c);
-                }
-                Ok(0)
-            }
-            call::COUNTER_CANCEL => {
-                let counter = self.of_rank(Kind::Counter, rank, first)?;
-                self.cancel_triggered(counter);
-                Ok(0)
-            }
-            call::OPERATE => {
-                let bytes: [u8; OPERATION_BYTES] = read(memory, rank, b)?;
-                let interface = match first {
-                    0 => self.interface_of_operation(rank, &contract::operation(&bytes))?,
-                    handle => self.interface(rank, handle)?,
-                };
-                self.operate(memory, interface, &bytes).map(done)
-            }
-            // Messages go as soon as they can: there is nothing to gain by waiting for the end of a bundle.
-            call::BUNDLE => self.interface(rank, first).map(|_| 0),
-            call::HANDLE_INTERFACE => self.interface_of(rank, first),
-            _ => Err(Status::ARG_INVALID),
-        }
-    }
-
     /// The interface behind a rank's handle.
     fn interface(&self, rank: u32, handle: u32) -> Result<u32> {
         let (place, turn) = split(Kind::Interface, handle).ok_or(Status::ARG_INVALID)?;

@@ -21,6 +21,7 @@
 extern crate std;
 
 pub mod atomic;
+mod call;
 mod calls;
 mod contract;
 mod entries;
@@ -40,6 +41,7 @@ mod target;
 mod triggered;
 mod upper;
 
+pub use call::Call;
 pub use events::{Counter, Queue};
 pub use memory::{HomeCounts, Memory, Nic, Span};
 pub use node::{Node, Ranks, Settings};

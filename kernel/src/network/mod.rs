@@ -17,7 +17,7 @@ use core::sync::atomic::{Ordering, fence};
 
 use lwk_failure::LostNode;
 use lwk_frames::{Dropped, Identity, NodeId, Patience};
-use lwk_portals::{Node, Ranks, Settings};
+use lwk_portals::{Call, Node, Ranks, Settings};
 
 use crate::acpi_tables::Tables;
 use crate::arch::{clock, interrupt_controller, interrupts};
@@ -295,8 +295,8 @@ pub fn serve_others() {
     }
 }
 
-/// One of Portals' calls (`lwk_abi::syscall::portals`) of a rank: what it answers. None if the node has no memory for it.
-pub fn call(running: &Running, number: u64, arguments: [u64; 6]) -> Option<i64> {
+/// One of Portals' calls of a rank: what it answers. None if the node has no memory for it.
+pub fn call(running: &Running, call: Call) -> Option<i64> {
     let Running { core, job, rank } = *running;
     let mut guard = NETWORK.lock();
     if guard.is_none() {
@@ -321,7 +321,7 @@ pub fn call(running: &Running, number: u64, arguments: [u64; 6]) -> Option<i64> 
         at = now();
     }
     let mut home = Home { card: network.card.as_mut(), below: &mut network.below };
-    let answer = network.node.call(&mut home, rank.number() as u32, number, arguments, at);
+    let answer = network.node.call(&mut home, rank.number() as u32, call, at);
     network.after_call(core, at);
     Some(answer)
 }

@@ -284,9 +284,9 @@ impl Home for NodeMachine<'_> {
     }
 
     /// A node has no network yet: unknown calls are counted.
-    fn portals(&self, number: u64, arguments: [u64; 6]) -> Option<Answer> {
+    fn portals(&self, call: lwk_portals::Call) -> Option<Answer> {
         let running = Running { core: self.core, job: self.job, rank: self.rank };
-        let answer = network::call(&running, number, arguments)?;
+        let answer = network::call(&running, call)?;
         // Its numbers for errors are its own.
         Some(u64::try_from(answer).map_err(|_| Errno(-answer)))
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use lwk_abi::address::USER_END;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
 use lwk_abi::syscall::errno::ENOSYS;
-use lwk_abi::syscall::{arch_prctl, linux, portals};
+use lwk_abi::syscall::{arch_prctl, linux};
 use lwk_failure::Reason;
 use lwk_personality::{Call, Ending, LimicCall, Outcome, Registers, limic_call, raw};
 
@@ -118,12 +118,10 @@ pub extern "C" fn on_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64 {
         network.look();
         return 0;
     }
-    if !portals::RANGE.contains(&number) {
-        return -ENOSYS;
-    }
+    let Some(call) = lwk_portals::Call::new(number, [a, b, c, d]) else { return -ENOSYS };
     // Relaxed: a count of this one thread.
     rank.entry().syscalls.fetch_add(1, Ordering::Relaxed);
-    network.call(rank.rank, number, [a, b, c, d, 0, 0])
+    network.call(rank.rank, call)
 }
 
 /// Answers the call that these registers make with the instruction at `start`.

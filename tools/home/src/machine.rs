@@ -366,8 +366,8 @@ impl Home for HostMachine {
         self.rank.network?.lost_node()
     }
 
-    fn portals(&self, number: u64, arguments: [u64; 6]) -> Option<Answer> {
-        let answer = self.rank.network?.call(self.rank.rank, number, arguments);
+    fn portals(&self, call: lwk_portals::Call) -> Option<Answer> {
+        let answer = self.rank.network?.call(self.rank.rank, call);
         Some(u64::try_from(answer).map_err(|_| Errno(-answer)))
     }
 

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use bytemuck::allocation::zeroed_box;
 use lwk_abi::portals::{self as abi, ANY, NONE, PRIORITY_LIST, entry, interface, operation};
-use lwk_abi::syscall::portals as call;
 use lwk_frames::{FRAME_BYTES_MAX, HEAD_BYTES, Identity, NodeId, checksum, frame};
-use lwk_portals::{HomeCounts, Memory, Nic, Node, Settings, Span};
+use lwk_portals::{Call, HomeCounts, Memory, Nic, Node, Settings, Span};
 
 /// Memory of each rank, and where it begins.
 const MEMORY: usize = 1 << 16;
@@ -166,7 +165,7 @@ impl Nic for Home {
 pub struct Peer {
     node: Box<Node>,
     home: Home,
-    interface: u64,
+    interface: u32,
     now: u64,
 }
 
@@ -190,13 +189,13 @@ impl Peer {
         it.start(&Settings { identity, size: nodes.into(), loops: false });
         let mut peer = Peer { node: it, home: Home::new(), interface: 0, now: 1 };
         let options = interface::MATCHING | interface::LOGICAL;
-        peer.interface = peer.call(call::INTERFACE_OPEN, [options.into(), 0, 0, 0])?;
+        peer.interface = peer.call(Call::InterfaceOpen { options, desired: 0, actual: 0 })?;
         Ok(peer)
     }
 
-    fn call(&mut self, number: u64, [a, b, c, d]: [u64; 4]) -> Result<u64, String> {
-        let answer = self.node.call(&mut self.home, 0, number, [a, b, c, d, 0, 0], self.now);
-        u64::try_from(answer).map_err(|_| format!("Portals' call {number:#x} answers {answer}"))
+    fn call(&mut self, call: Call) -> Result<u32, String> {
+        let answer = self.node.call(&mut self.home, 0, call, self.now);
+        u32::try_from(answer).map_err(|_| format!("Portals' call {call:x?} answers {answer}"))
     }
 
     /// Puts a structure of the contract into the rank's memory.
@@ -211,11 +210,12 @@ impl Peer {
     /// # Errors
     /// A call of Portals fails.
     pub fn open(&mut self) -> Result<(), String> {
-        self.call(call::TABLE_ALLOCATE, [self.interface, 0, NONE.into(), 0])?;
+        let interface = self.interface;
+        self.call(Call::TableAllocate { interface, options: 0, queue: NONE, index: 0 })?;
         let head = words(&[NONE, ANY, entry::OP_PUT, ANY, ANY, 0]);
         let entry = [longs(&[BASE, 1 << 15]), head, longs(&[0, 0, 0, 0])].concat();
         let entry = self.place(&entry);
-        self.call(call::ENTRY_APPEND, [self.interface, 0, entry, PRIORITY_LIST.into()]).map(drop)
+        self.call(Call::EntryAppend { interface, index: 0, entry, list: PRIORITY_LIST }).map(drop)
     }
 
     /// A descriptor of the rank's memory.
@@ -225,7 +225,7 @@ impl Peer {
     pub fn bind(&mut self) -> Result<u32, String> {
         let descriptor = [longs(&[BASE, 1 << 15]), words(&[0, NONE, NONE, 0])].concat();
         let descriptor = self.place(&descriptor);
-        Ok(self.call(call::DESCRIPTOR_BIND, [self.interface, descriptor, 0, 0])? as u32)
+        self.call(Call::DescriptorBind { interface: self.interface, descriptor })
     }
 
     /// Puts `bytes` bytes of a descriptor into the memory of a rank.
@@ -242,7 +242,7 @@ impl Peer {
         ]
         .concat();
         let operation = self.place(&operation);
-        self.call(call::OPERATE, [self.interface, operation, 0, 0]).map(drop)
+        self.call(Call::Operate { interface: self.interface, operation }).map(drop)
     }
 
     /// Takes frames in, and does what is due at `now`, in microseconds.

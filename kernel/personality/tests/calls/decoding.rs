@@ -52,6 +52,14 @@ fn each_number_of_limics_is_its_call() {
 }
 
 #[test]
+fn portals_numbers_are_portals_calls() {
+    for number in portals::RANGE {
+        let call = lwk_portals::Call::new(number, [1, 2, 3, 4]).expect("a call of Portals'");
+        assert_eq!(Call::new(number, [1, 2, 3, 4, 5, 6]), Call::Portals(call), "{number:#x}");
+    }
+}
+
+#[test]
 fn numbers_between_are_nobodys() {
     let mut program = Program::new();
     let unknown = [MARGAY_BASE + 7, portals::RANGE.start() - 1, portals::RANGE.end() + 1]

@@ -317,7 +317,7 @@ impl Home for Node {
         self.lost.get()
     }
 
-    fn portals(&self, _number: u64, _arguments: [u64; 6]) -> Option<Answer> {
+    fn portals(&self, _call: lwk_portals::Call) -> Option<Answer> {
         None
     }
 

@@ -5,7 +5,7 @@ use bytemuck::allocation::zeroed_box;
 use lwk_abi::portals::{ANY, NONE, PRIORITY_LIST, entry, interface};
 use lwk_abi::syscall::portals as call;
 use lwk_frames::{Identity, NodeId, checksum};
-use lwk_portals::{HomeCounts, Memory, Nic, Node, Settings, Span};
+use lwk_portals::{Call, HomeCounts, Memory, Nic, Node, Settings, Span};
 
 const MEMORY: usize = 1 << 12;
 const BASE: u64 = 0x10_0000;
@@ -88,11 +88,11 @@ impl Machine {
         let set_up = |it: &mut Machine, number, arguments| {
             u64::try_from(it.call(1, number, arguments)).expect("the machine is set up")
         };
-        let opened = set_up(&mut it, call::INTERFACE_OPEN, [options.into(), 0, 0, 0, 0, 0]);
-        set_up(&mut it, call::TABLE_ALLOCATE, [opened, 0, NONE.into(), 0, 0, 0]);
-        let counter = set_up(&mut it, call::COUNTER_ALLOCATE, [opened, BASE + OWN.start as u64, 0, 0, 0, 0]);
+        let opened = set_up(&mut it, call::INTERFACE_OPEN, [options.into(), 0, 0, 0]);
+        set_up(&mut it, call::TABLE_ALLOCATE, [opened, 0, NONE.into(), 0]);
+        let counter = set_up(&mut it, call::COUNTER_ALLOCATE, [opened, BASE + OWN.start as u64, 0, 0]);
         let ring = BASE + OWN.start as u64 + 256;
-        let queue = set_up(&mut it, call::QUEUE_ALLOCATE, [opened, ring, 8, 0, 0, 0]);
+        let queue = set_up(&mut it, call::QUEUE_ALLOCATE, [opened, ring, 8, 0]);
         it.own = [counter, queue];
         let longs = |longs: &[u64]| longs.iter().flat_map(|long| long.to_ne_bytes()).collect::<Vec<u8>>();
         let words = [NONE, ANY, entry::OP_PUT | entry::OP_GET, ANY, ANY, 0];
@@ -100,14 +100,15 @@ impl Machine {
         let bytes = (OPEN.end - OPEN.start) as u64;
         let open = [longs(&[BASE, bytes]), words, longs(&[0, u64::MAX, 0, 0])].concat();
         it.home.memory[1][OPEN][..open.len()].copy_from_slice(&open);
-        set_up(&mut it, call::ENTRY_APPEND, [opened, 0, BASE, PRIORITY_LIST.into(), 0, 0]);
+        set_up(&mut it, call::ENTRY_APPEND, [opened, 0, BASE, PRIORITY_LIST.into()]);
         it.home.memory[1].fill(0);
         it
     }
 
-    fn call(&mut self, rank: u32, number: u64, arguments: [u64; 6]) -> i64 {
+    fn call(&mut self, rank: u32, number: u64, arguments: [u64; 4]) -> i64 {
         self.now += 10;
-        self.node.call(&mut self.home, rank, number, arguments, self.now)
+        let call = Call::new(number, arguments).expect("a call of Portals'");
+        self.node.call(&mut self.home, rank, call, self.now)
     }
 }
 
@@ -159,11 +160,8 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
             }
             continue;
         }
-        let mut arguments = [0; 6];
-        for argument in &mut arguments[..4] {
-            *argument = input.number().unwrap_or(0);
-        }
-        let span = call::RANGE.end() - call::RANGE.start() + 2;
+        let arguments = [(); 4].map(|()| input.number().unwrap_or(0));
+        let span = call::RANGE.end() - call::RANGE.start() + 1;
         let answer = it.call(0, call::RANGE.start() + u64::from(number) % span, arguments);
         if answer > 0 {
             input.handles.push(answer as u64);
@@ -174,6 +172,6 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let peer = &it.home.memory[1];
     assert!(peer[OPEN.end..].iter().all(|byte| *byte == 0), "what the peer has not opened");
     // Its counter and its queue are its own still.
-    assert_eq!(it.call(1, call::COUNTER_FREE, [it.own[0], 0, 0, 0, 0, 0]), 0);
-    assert_eq!(it.call(1, call::QUEUE_FREE, [it.own[1], 0, 0, 0, 0, 0]), 0);
+    assert_eq!(it.call(1, call::COUNTER_FREE, [it.own[0], 0, 0, 0]), 0);
+    assert_eq!(it.call(1, call::QUEUE_FREE, [it.own[1], 0, 0, 0]), 0);
 });

@@ -4,7 +4,7 @@ use bytemuck::allocation::zeroed_box;
 use lwk_abi::portals::{ANY, NONE, OVERFLOW_LIST, PRIORITY_LIST, entry, interface};
 use lwk_abi::syscall::portals as call;
 use lwk_frames::{HEAD_BYTES, Identity, NodeId, checksum};
-use lwk_portals::{HomeCounts, Memory, Nic, Node, Settings, Span};
+use lwk_portals::{Call, HomeCounts, Memory, Nic, Node, Settings, Span};
 
 pub const MEMORY: usize = 1 << 16;
 pub const BASE: u64 = 0x10_0000;
@@ -104,8 +104,9 @@ impl Machine {
         it
     }
 
-    fn call(&mut self, number: u64, [a, b, c, d]: [u64; 4]) -> u64 {
-        let answer = self.node.call(&mut self.home, 0, number, [a, b, c, d, 0, 0], self.now);
+    fn call(&mut self, number: u64, arguments: [u64; 4]) -> u64 {
+        let call = Call::new(number, arguments).expect("a call of Portals'");
+        let answer = self.node.call(&mut self.home, 0, call, self.now);
         u64::try_from(answer).expect("the machine is set up")
     }
 

@@ -8,7 +8,7 @@ use fastrand::Rng;
 use lwk_abi::portals::{self as abi, Event, NONE};
 use lwk_abi::syscall::portals as call;
 use lwk_frames::{HEAD_BYTES, Identity, NodeId, checksum};
-use lwk_portals::{HomeCounts, Memory, Nic, Node, Settings, Span};
+use lwk_portals::{Call, HomeCounts, Memory, Nic, Node, Settings, Span};
 
 pub const JOB: u64 = 7;
 /// Memory of a rank begins here; below is nothing.
@@ -173,11 +173,12 @@ impl Cluster {
     }
 
     /// A call of a rank of the job.
-    pub fn call(&mut self, rank: u32, number: u64, arguments: [u64; 6]) -> Result<u32, u32> {
+    pub fn call(&mut self, rank: u32, number: u64, [a, b, c, d, ..]: [u64; 6]) -> Result<u32, u32> {
+        let call = Call::new(number, [a, b, c, d]).expect("a call of Portals'");
         let node = (rank / self.per_node) as usize;
         let now = self.world.now;
         let home = &mut Home { world: &mut self.world, node };
-        let answer = self.nodes[node].call(home, rank % self.per_node, number, arguments, now);
+        let answer = self.nodes[node].call(home, rank % self.per_node, call, now);
         u32::try_from(answer).map_err(|_| (-answer - abi::ERROR_BASE) as u32)
     }
 

@@ -21,7 +21,7 @@ use lwk_failure::LostNode;
 use lwk_frames::{Dropped, FRAME_BYTES_MAX, HEAD_BYTES, Identity, JUMBO_BYTES, NodeId};
 use lwk_job::Job;
 use lwk_mm::layout::Layout;
-use lwk_portals::{HomeCounts, Node, Ranks, Settings};
+use lwk_portals::{Call, HomeCounts, Node, Ranks, Settings};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 use nix::unistd::ftruncate;
@@ -240,8 +240,8 @@ impl Network {
         Placed::Yes
     }
 
-    /// A system call of one of Portals' (`lwk_abi::syscall::portals`), by node rank: what it answers.
-    pub fn call(&self, rank: u32, number: u64, arguments: [u64; 6]) -> i64 {
+    /// One of Portals' calls of a rank of the node: what it answers.
+    pub fn call(&self, rank: u32, call: Call) -> i64 {
         Network::ends_stream();
         self.with(|node, home| {
             let now = self.now();
@@ -250,7 +250,7 @@ impl Network {
                 self.take_frames(node, home, BATCH);
             }
             let now = self.now();
-            let answer = node.call(home, rank, number, arguments, now);
+            let answer = node.call(home, rank, call, now);
             self.set_timer(node.deadline(now), now);
             answer
         })
