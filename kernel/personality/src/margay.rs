@@ -6,8 +6,8 @@ use core::str;
 use lwk_abi::exit::signal::SIGSEGV;
 use lwk_abi::syscall::errno::{EINVAL, ENOSYS};
 use lwk_abi::syscall::{
-    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, REPORT_BYTES,
-    linux,
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, MARGAY_BASE, REPORT,
+    REPORT_BYTES, linux, portals,
 };
 use lwk_failure::{End, Reason};
 
@@ -52,12 +52,19 @@ impl Call {
     /// The call with a number, and six arguments in registers' order.
     #[must_use]
     pub fn new(number: u64, arguments: [u64; 6]) -> Call {
-        let [first, second, third, fourth, ..] = arguments;
-        let status = first as u8;
         match number {
-            linux::EXIT | linux::EXIT_GROUP => Call::Exit { status },
+            linux::EXIT | linux::EXIT_GROUP => Call::Exit { status: arguments[0] as u8 },
             linux::SCHED_YIELD => Call::Yield,
             linux::RT_SIGRETURN => Call::ReturnFromHandler,
+            ..MARGAY_BASE => Call::Linux { number, arguments },
+            _ => Call::own(number, arguments).unwrap_or(Call::Linux { number, arguments }),
+        }
+    }
+
+    /// One of Margay's own, or none.
+    fn own(number: u64, [first, second, third, fourth, ..]: [u64; 6]) -> Option<Call> {
+        let status = first as u8;
+        Some(match number {
             JOB_ABORT => Call::Abort { status },
             JOB_END => Call::EndJob { status },
             JOB_HOLD => Call::Hold { on: first != 0 },
@@ -65,11 +72,11 @@ impl Call {
             JOB_WAITS => Call::Waits,
             CORE_COUNTERS => Call::CoreCounters { target: first },
             REPORT => Call::Report { text: first, bytes: second },
-            number => lwk_portals::Call::new(number, [first, second, third, fourth])
-                .map(Call::Portals)
-                .or_else(|| limic::Call::new(number, [first, second, third]).map(Call::Limic))
-                .unwrap_or(Call::Linux { number, arguments }),
-        }
+            number if portals::RANGE.contains(&number) => {
+                Call::Portals(lwk_portals::Call::new(number, [first, second, third, fourth])?)
+            }
+            _ => Call::Limic(limic::Call::new(number, [first, second, third])?),
+        })
     }
 }
 

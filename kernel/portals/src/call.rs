@@ -55,6 +55,7 @@ pub enum Call {
 impl Call {
     /// The call with a number, and four arguments in registers' order; none if the number is not Portals'.
     #[must_use]
+    #[inline]
     pub fn new(number: u64, [a, b, c, d]: [u64; 4]) -> Option<Call> {
         // Most calls begin with an interface, and go on with an index.
         let [interface, index, third, fourth] = [a, b, c, d].map(|word| word as u32);
