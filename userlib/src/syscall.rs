@@ -78,9 +78,15 @@ pub unsafe fn munmap(start: NonNull<u8>, bytes: usize) -> Result<(), Errno> {
 /// home.
 #[inline]
 pub fn sched_yield() {
+    yield_in_wait(0);
+}
+
+/// The same in a wait that has taken so many polls: what nobody answers for long can sleep.
+#[inline]
+pub(crate) fn yield_in_wait(polls: u32) {
     let page = crate::job().page();
     if yield_looks() {
-        return yield_to_network(page.call_code);
+        return yield_to_network(page.call_code, polls);
     }
     match page.yield_code {
         // SAFETY: no memory is involved. The call has no error.
@@ -102,9 +108,9 @@ pub(crate) fn yield_looks() -> bool {
 
 /// A yield where this rank may take in what other nodes have sent.
 #[inline(never)]
-fn yield_to_network(code: u64) {
+fn yield_to_network(code: u64, polls: u32) {
     // SAFETY: it is what the home's job page says; what comes goes where others may reach this rank's memory, as at any time. The call has no error.
-    unsafe { arch::call_home(code, linux::SCHED_YIELD, [0; 4]) };
+    unsafe { arch::call_home(code, linux::SCHED_YIELD, [polls.into(), 0, 0, 0]) };
 }
 
 /// A system call of Portals' or LiMIC's, in the cheapest way that the home has.

@@ -5,7 +5,7 @@
 //! * in emulation, one `pause` every [`EMULATED_POLLS_PER_PAUSE`] polls: each costs as much as hundreds of instructions there, but
 //!   where virtual cores take turns on one host thread, `pause` is what gives the turn away;
 //! * where ranks share a core, `sched_yield` every [`POLLS_PER_YIELD`] polls, since the awaited peer may need this very core; after fewer where it takes in
-//!   what other nodes send;
+//!   what other nodes send, and who has waited for long sleeps there, for a small part of that time, or until something comes;
 //! * in a job of several nodes, a rank that waits for long says so twice a second ([`JOB_WAITS`](lwk_abi::syscall::JOB_WAITS)): its job ends if one of them is lost;
 //! * with `--wait mwait`, after [`POLLS_BEFORE_SLEEP`] polls, a sleep of a microsecond each.
 
@@ -82,7 +82,7 @@ impl Poll {
             self.say_so();
         }
         if self.oversubscribed && self.polls.is_multiple_of(self.polls_per_yield) {
-            syscall::sched_yield();
+            syscall::yield_in_wait(self.polls);
         } else if self.polls.is_multiple_of(self.polls_per_pause) {
             if self.sleeps_by != 0 && self.polls >= POLLS_BEFORE_SLEEP {
                 sleep(self.sleeps_by);

@@ -95,7 +95,7 @@ pub struct JobPage {
     /// same. It is called as by the C calling convention, and changes `rax`, `rcx` and `r11` only. 0 where the system call is the way.
     pub yield_code: u64,
     /// Address of a function that answers a system call of Portals' ([`crate::syscall::portals`]), if there is one, and `sched_yield`, before which it takes in
-    /// what other nodes have sent: `(number, a, b, c, d) -> answer` by the C calling convention. 0 where the system call is the way.
+    /// what other nodes have sent (`a`: polls of the wait so far, 0 if it is none): `(number, a, b, c, d) -> answer` by the C calling convention. 0 where the system call is the way.
     pub call_code: u64,
     /// Ticks that the counter of this rank's core is ahead of the node's: subtracted from a reading, modulo 2⁶⁴, they give the time that all ranks of the node
     /// agree on, in which `tsc_base` is. 0 where the cores' counters agree.

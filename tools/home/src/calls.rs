@@ -115,7 +115,7 @@ pub extern "C" fn on_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64 {
     }
     let Some(network) = rank.network else { return -ENOSYS };
     if number == linux::SCHED_YIELD {
-        network.look();
+        network.look(a);
         return 0;
     }
     let Some(call) = lwk_portals::Call::new(number, [a, b, c, d]) else { return -ENOSYS };

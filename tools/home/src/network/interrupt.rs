@@ -9,7 +9,7 @@
 //! as long as there is one.
 
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
@@ -29,6 +29,15 @@ const ABSENT_US: u64 = 100;
 const LOOKS_PER_YIELD: u32 = 4;
 /// A rank's since it has made way.
 static IN_VAIN: AtomicU32 = AtomicU32::new(0);
+/// A rank that has waited for less makes way and is ready again at once, in microseconds.
+const LONG_US: u64 = 1_000;
+/// Of what it has waited, a rank sleeps this part at a time, and so long at most, in microseconds: what comes without a frame is late by as much.
+const SLEEP_PART: u64 = 16;
+const SLEEP_MAX_US: u64 = 10_000;
+/// Polls of a wait up to its first look.
+const FIRST_POLLS: u64 = 2;
+/// When a rank's wait was first seen to make way, in microseconds; 0 if it has not been yet.
+static WAITS_SINCE: AtomicU64 = AtomicU64::new(0);
 /// The last look of a rank has found a frame, and it has called nothing since.
 static IN_STREAM: AtomicBool = AtomicBool::new(false);
 /// How often an interrupt with a core of its own looks for frames before it sleeps.
@@ -127,8 +136,13 @@ impl Network {
     }
 
     /// What a rank of the node does while it waits, instead of making way at once: takes frames in that have come, unless somebody is at it. Makes way if there
-    /// is none. From a program's call ([`crate::calls::on_call`]).
-    pub fn look(&self) {
+    /// is none, in a long wait asleep: else those that have much to do, as at the start of many ranks, share their cores with all that wait. `polls` is how far
+    /// the wait is, 0 if it is none. From a program's call ([`crate::calls::on_call`]).
+    pub fn look(&self, polls: u64) {
+        if polls <= FIRST_POLLS {
+            // Relaxed: of this process's one thread.
+            WAITS_SINCE.store(0, Ordering::Relaxed);
+        }
         // A frame that answers what this rank has just sent is alone, and to see that costs as much as a third of taking it in.
         // Relaxed: of this process's one thread.
         let most = if IN_STREAM.load(Ordering::Relaxed) { BATCH } else { 1 };
@@ -150,8 +164,34 @@ impl Network {
         let in_vain = if taken == Some(0) { IN_VAIN.load(Ordering::Relaxed) + 1 } else { 0 };
         IN_VAIN.store(in_vain % LOOKS_PER_YIELD, Ordering::Relaxed);
         if taken.is_none() || in_vain == LOOKS_PER_YIELD {
-            // SAFETY: the call names no memory.
-            unsafe { Gate::call(libc::SYS_sched_yield, [0; 6]) };
+            self.make_way();
+        }
+    }
+
+    /// Lets others have the core: as long as there are any, or until a frame comes, but for no more than a part of what this rank has waited.
+    fn make_way(&self) {
+        let now = self.ticked();
+        // Relaxed: of this process's one thread.
+        let since = match WAITS_SINCE.load(Ordering::Relaxed) {
+            0 => now,
+            since => since,
+        };
+        WAITS_SINCE.store(since, Ordering::Relaxed);
+        // Relaxed: whoever changes it meanwhile looks after what is due.
+        let until_due = self.shared().due.load(Ordering::Relaxed).saturating_sub(now);
+        match (sleep_after(now.saturating_sub(since)).min(until_due), self.receives) {
+            (1.., None) | (0, _) => {
+                // SAFETY: the call names no memory.
+                unsafe { Gate::call(libc::SYS_sched_yield, [0; 6]) };
+            }
+            (sleep, Some(receives)) => {
+                let mut polled = entry(receives);
+                let time = libc::timespec { tv_sec: 0, tv_nsec: (sleep * 1000) as i64 };
+                let [polled, time] =
+                    [(&raw mut polled).expose_provenance(), (&raw const time).expose_provenance()];
+                // SAFETY: the call writes into the entry and reads the time. If it is cut short, this rank only looks sooner.
+                unsafe { Gate::call(libc::SYS_ppoll, [polled as u64, 1, time as u64, 0, 0, 0]) };
+            }
         }
     }
 }
@@ -166,6 +206,11 @@ fn away_after(before: u64, since: u64, absent: u64) -> u64 {
     } else {
         (2 * before).clamp(AWAY_US[0], AWAY_US[1])
     }
+}
+
+/// For how long a rank sleeps that has waited so long, in microseconds; 0 if it does not.
+fn sleep_after(waited: u64) -> u64 {
+    if waited < LONG_US { 0 } else { (waited / SLEEP_PART).min(SLEEP_MAX_US) }
 }
 
 /// Why the interrupt is awake.
@@ -202,6 +247,12 @@ mod tests {
             })
             .collect();
         assert_eq!(away, [100, 200, 400, 800, 800, 800]);
+    }
+
+    #[test]
+    fn who_has_waited_for_long_sleeps_for_a_small_part_of_that() {
+        assert_eq!([0, LONG_US - 1, LONG_US, 16_000].map(sleep_after), [0, 0, 62, 1_000]);
+        assert_eq!(sleep_after(u64::MAX), SLEEP_MAX_US);
     }
 
     #[test]

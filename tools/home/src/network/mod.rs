@@ -51,7 +51,7 @@ struct Shared {
     strikes_at: AtomicU64,
     /// The latest time that was told, in microseconds. Only under the lock.
     now: AtomicU64,
-    /// When something is due next, whoever sees to it; `u64::MAX` if nothing is. Only under the lock.
+    /// When something is due next, whoever sees to it; `u64::MAX` if nothing is. Changed only under the lock.
     due: AtomicU64,
     /// When a rank that waits has last looked for frames, and the longest time without a look since the interrupt has seen to it ([`interrupt`]). Only under
     /// the lock.
@@ -182,12 +182,16 @@ impl Network {
 
     /// Microseconds since some moment. Never earlier than whoever asked before. The caller has the lock.
     fn now(&self) -> u64 {
-        let ticked = (u128::from(time_stamp()) * u128::from(self.tick)) >> 64;
         let latest = &self.shared().now;
         // Relaxed: used under the lock only.
-        let now = latest.load(Ordering::Relaxed).max(ticked as u64);
+        let now = latest.load(Ordering::Relaxed).max(self.ticked());
         latest.store(now, Ordering::Relaxed);
         now
+    }
+
+    /// The same by this core's counter alone, for whoever has not the lock.
+    fn ticked(&self) -> u64 {
+        ((u128::from(time_stamp()) * u128::from(self.tick)) >> 64) as u64
     }
 
     /// Sends what is to be sent now that frames have come or time has passed. The caller has the lock.
