@@ -130,7 +130,7 @@ impl Engine {
     #[cold]
     pub(crate) unsafe fn defer_ahead(&mut self, send: &SendOperation, limit: Limit) -> Option<Handle> {
         // Behind others that were put off a message waits in any case.
-        let limit = if self.deferred[send.peer.index()].is_empty() { limit } else { Limit::After(PATIENCE) };
+        let limit = if self.deferred.of(send.peer) == 0 { limit } else { Limit::After(PATIENCE) };
         if send.mode == Mode::Synchronous || !self.ahead.allows(send.peer, send.source.bytes(), limit) {
             return None;
         }
@@ -177,8 +177,7 @@ impl Engine {
             let send = *send;
             // SAFETY: the send is not complete, so its buffer is readable (contract of `Engine::isend`).
             let Some(copied) = (unsafe { self.defer_ahead(&send, limit) }) else { return false };
-            let queue = self.deferred[send.peer.index()].iter_mut();
-            queue.filter(|it| **it == request).for_each(|it| *it = copied);
+            self.deferred.replace(send.peer, request, copied);
         }
         if !self.complete_compact(request, Ok(())) {
             self.complete(request, Status::EMPTY);

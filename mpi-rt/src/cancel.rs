@@ -31,9 +31,8 @@ impl Engine {
         match (&it.operation, it.state) {
             (Operation::Send(_), State::Underway(ticket)) => self.cancel_under_way(request, ticket),
             (Operation::Send(send), State::Deferred) => {
-                let peer = send.peer.index();
-                self.deferred[peer].retain(|it| *it != request);
-                self.deferred_count -= 1;
+                let peer = send.peer;
+                self.deferred.remove(peer, request);
                 self.set_cancelled(request);
             }
             // A buffered send is complete, but its message may be in the buffer still.

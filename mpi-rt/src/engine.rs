@@ -9,6 +9,7 @@ use crate::collective::algorithm::{self, Algorithms};
 use crate::communicator::Communicator;
 use crate::compact::CompactRequest;
 use crate::datatypes::Datatypes;
+use crate::deferred::Deferred;
 use crate::duplication::Duplication;
 use crate::error::{Error, Result};
 use crate::error_handler;
@@ -41,7 +42,8 @@ pub struct Engine {
     pub(crate) size: u32,
     /// How often the sends under way have been looked at.
     pub(crate) scans: u32,
-    pub(crate) deferred_count: usize,
+    /// Sends for which a peer had no room yet.
+    pub(crate) deferred: Deferred,
     pub communicators: Communicators,
     /// Sends that the transport has under way.
     pub(crate) underway: VecDeque<Handle>,
@@ -60,8 +62,6 @@ pub struct Engine {
     pub(crate) requests: handle::Table<Request>,
     /// Requests of one block.
     pub(crate) compact: handle::Table<CompactRequest>,
-    /// Sends for which a peer's ring had no room yet, by peer, in order.
-    pub(crate) deferred: Vec<VecDeque<Handle>>,
     /// The buffers for buffered sends.
     pub(crate) attached: Vec<Attached>,
     /// Messages that matched probes have taken out.
@@ -219,8 +219,7 @@ impl Engine {
             waiting: Waiting::new(size),
             requests: handle::Table::new(),
             compact: handle::Table::of(Kind::Compact),
-            deferred: (0..size).map(|_| VecDeque::new()).collect(),
-            deferred_count: 0,
+            deferred: Deferred::default(),
             underway: VecDeque::new(),
             ahead: Ahead::new(size),
             scans: 0,

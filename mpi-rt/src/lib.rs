@@ -23,6 +23,7 @@ mod counts;
 pub mod creation;
 pub mod datatype;
 pub mod datatypes;
+mod deferred;
 pub mod duplication;
 pub mod engine;
 mod exchange;

@@ -37,7 +37,7 @@ impl Engine {
         if !self.handed.is_empty() {
             self.complete_handed();
         }
-        if self.deferred_count > 0 {
+        if !self.deferred.is_empty() {
             self.start_deferred();
         }
         // Before the questions of those that have called are answered, which is an activity.
@@ -146,26 +146,27 @@ impl Engine {
     /// Starts sends for which there was no room.
     #[cold]
     fn start_deferred(&mut self) {
-        for peer in 0..self.size as usize {
-            while let Some(request) = self.deferred[peer].front().copied() {
-                let (send, is_waited_for) = match self.requests.get(request) {
-                    Some(Request { operation: Operation::Send(send), detached, .. }) => (*send, !detached),
-                    _ => unreachable!("a deferred send without a request"),
-                };
-                // SAFETY: the send is not complete, so its buffer is readable until it is (contract of
-                // `Engine::isend`), or a copy the request keeps.
-                match unsafe { self.start_send(&send) } {
-                    Started::Full => break,
-                    Started::Done => self.complete(request, Status::EMPTY),
-                    Started::Underway(ticket) => {
-                        let queue = if is_waited_for { &mut self.underway } else { &mut self.ahead.requests };
-                        queue.push_back(request);
-                        self.set_state(request, State::Underway(ticket));
-                    }
+        let mut from = WorldRank(0);
+        while let Some((peer, request)) = self.deferred.first_from(from) {
+            let (send, is_waited_for) = match self.requests.get(request) {
+                Some(Request { operation: Operation::Send(send), detached, .. }) => (*send, !detached),
+                _ => unreachable!("a deferred send without a request"),
+            };
+            // SAFETY: the send is not complete, so its buffer is readable until it is (contract of
+            // `Engine::isend`), or a copy the request keeps.
+            match unsafe { self.start_send(&send) } {
+                Started::Full => {
+                    from = WorldRank(peer.0 + 1);
+                    continue;
                 }
-                self.deferred[peer].pop_front();
-                self.deferred_count -= 1;
+                Started::Done => self.complete(request, Status::EMPTY),
+                Started::Underway(ticket) => {
+                    let queue = if is_waited_for { &mut self.underway } else { &mut self.ahead.requests };
+                    queue.push_back(request);
+                    self.set_state(request, State::Underway(ticket));
+                }
             }
+            self.deferred.remove(peer, request);
         }
     }
 

@@ -81,7 +81,7 @@ impl Engine {
         }
         // Progress may call an operation of the program's that frees the datatype.
         let _layout = self.layout_of(arguments.datatype, &send.source);
-        if self.deferred_count == 0 {
+        if self.deferred.is_empty() {
             // SAFETY: the buffer is readable until this returns (this function's contract), which is after
             // the send is done.
             match unsafe { self.start_send(&send) } {
@@ -102,15 +102,15 @@ impl Engine {
     /// As for [`Engine::send`].
     #[cold]
     unsafe fn send_when_there_is_room(&mut self, send: &SendOperation) {
-        let peer = send.peer.index();
+        let peer = send.peer;
         let mut poll = Poll::new();
         for round in 1u32.. {
             // Behind others that were put off there is no room in any case; they are looked after now and then.
-            if round > 1 || self.deferred[peer].len().is_multiple_of(POLLS_PER_PROGRESS as usize) {
+            if round > 1 || self.deferred.of(peer).is_multiple_of(POLLS_PER_PROGRESS as usize) {
                 self.progress();
             }
             // Sends that began before must reach the peer before.
-            if self.deferred[peer].is_empty() {
+            if self.deferred.of(peer) == 0 {
                 // SAFETY: the buffer is readable until this returns (this function's contract), which is
                 // after the send is done.
                 match unsafe { self.start_send(send) } {
@@ -122,8 +122,7 @@ impl Engine {
             // SAFETY: the buffer is readable until this returns (this function's contract), and is copied
             // now.
             if let Some(request) = unsafe { self.defer_ahead(send, Limit::After(round)) } {
-                self.deferred[peer].push_back(request);
-                self.deferred_count += 1;
+                self.deferred.push(peer, request);
                 break;
             }
             poll.pause();
@@ -185,7 +184,7 @@ impl Engine {
             let operation = Operation::Send(SendOperation { buffered: Some(message), ..send });
             return Ok(self.requests.insert(Request { state: State::Complete, ..Request::new(operation) }));
         }
-        if self.deferred[send.peer.index()].is_empty() {
+        if self.deferred.of(send.peer) == 0 {
             let mut poll = Poll::new();
             for _ in 0..POLLS_FOR_ROOM {
                 // SAFETY: the buffer is readable until the request is complete (this function's contract).
@@ -237,7 +236,7 @@ impl Engine {
     #[inline(always)]
     unsafe fn begin_block(&mut self, arguments: &SendArguments) -> Started {
         let Some(bytes) = block_bytes(arguments.count, arguments.datatype) else { return Started::Full };
-        if is_none(arguments.address) || arguments.tag < 0 || self.deferred_count > 0 {
+        if is_none(arguments.address) || arguments.tag < 0 || !self.deferred.is_empty() {
             return Started::Full;
         }
         let Ok(communicator) = self.communicator(arguments.communicator) else { return Started::Full };
@@ -265,7 +264,7 @@ impl Engine {
 
     /// Begins the send of a request, or puts it off until the peer has room.
     pub(crate) fn begin_send(&mut self, request: Handle, send: &SendOperation) {
-        let started = if self.deferred[send.peer.index()].is_empty() {
+        let started = if self.deferred.of(send.peer) == 0 {
             // SAFETY: the send's buffer is readable until the request is complete (contract of what made it),
             // or a copy the request keeps.
             unsafe { self.start_send(send) }
@@ -279,8 +278,7 @@ impl Engine {
                 State::Underway(ticket)
             }
             Started::Full => {
-                self.deferred[send.peer.index()].push_back(request);
-                self.deferred_count += 1;
+                self.deferred.push(send.peer, request);
                 State::Deferred
             }
         };

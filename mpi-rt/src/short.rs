@@ -45,7 +45,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) unsafe fn send_short(&mut self, arguments: &SendArguments) -> bool {
         let Some(bytes) = short_bytes(arguments.count, arguments.datatype) else { return false };
-        if arguments.tag < 0 || self.deferred_count > 0 || is_none(arguments.address) {
+        if arguments.tag < 0 || !self.deferred.is_empty() || is_none(arguments.address) {
             return false;
         }
         let Ok(communicator) = self.communicator(arguments.communicator) else { return false };

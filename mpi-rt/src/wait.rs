@@ -252,7 +252,7 @@ impl Engine {
         while !self.underway.is_empty()
             || !self.ahead.requests.is_empty()
             || !self.arriving.is_empty()
-            || self.deferred_count > 0
+            || !self.deferred.is_empty()
         {
             self.progress();
             poll.pause();

@@ -6,6 +6,7 @@
 //! | [`Told`], a word | the system tells that all it has stored before is there: a copy is done ([`struct@Copy`]), a rank has exited ([`lwk_abi::syscall::JOB_LEAVE`]) |
 //! | [`events`] | the system posts events to a ring; the rank says how many it has taken, so that places are used again |
 //! | [`counts`] | the system counts events |
+//! | [`Sum`], a word | a rank of another node tells how far it has come: its system adds, by an atomic operation of Portals |
 //! | [`Request`] | the system has matched and copied a message, and says which, or why not |
 //!
 //! A rank reaches its words where they are. The system reaches them by other mappings, or through checks of each address; so its side is written over small
@@ -25,10 +26,12 @@ pub mod events;
 mod model;
 mod order;
 mod request;
+mod sum;
 mod told;
 
 pub use order::Copy;
 pub use request::{Outcome, Request, Words, describe, finish};
+pub use sum::Sum;
 pub use told::Told;
 
 #[cfg(not(all(test, feature = "loom")))]

@@ -9,7 +9,7 @@ use std::vec::Vec;
 use crate::counts::{self, Counts};
 use crate::events::{self, Head, Ring, Slot};
 use crate::primitive::{Memory, check, wait};
-use crate::{Copy, Outcome, Request, Told, Words, describe, finish};
+use crate::{Copy, Outcome, Request, Sum, Told, Words, describe, finish};
 
 const EVENT_BYTES: u64 = size_of::<Event>() as u64;
 
@@ -259,5 +259,21 @@ fn what_a_rank_has_stored_before_it_left_is_there() {
         wait(|| shared.0.look() != 0);
         assert_eq!(shared.1.load(), 42);
         rank.join().unwrap();
+    });
+}
+
+/// A receiver reads what lies in its ring and says so; the sender looks, and has something else put there.
+#[test]
+fn what_has_been_told_to_be_free_is_not_read_any_more() {
+    check(|| {
+        let shared = Arc::new((Sum::new(), Memory::new()));
+        let there = shared.clone();
+        let receiver = thread::spawn(move || {
+            assert_eq!(there.1.load(), 0);
+            there.0.add(1);
+        });
+        wait(|| shared.0.look() == 1);
+        shared.1.store(7);
+        receiver.join().expect("the receiver");
     });
 }

@@ -32,6 +32,7 @@ mod needs;
 mod odd_firmware;
 mod peers;
 pub mod picture;
+mod rank_memory;
 mod real_machine;
 pub mod reference;
 mod rsmpi;
@@ -153,6 +154,7 @@ fn all(tree: &Tree) -> Outcome<Vec<Test>> {
     tests.extend(conformance::all(tree)?);
     tests.push(shmem_names::test());
     tests.push(streams::test());
+    tests.push(rank_memory::of_ranks());
     tests.push(Test {
         name: "bench-node-refuses-no-test-that-there-is".into(),
         alone: false,

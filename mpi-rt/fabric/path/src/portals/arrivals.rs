@@ -1,7 +1,7 @@
 //! The rings in use: what is put into a peer's, and what has arrived in this rank's, sorted by senders.
 
 use super::window::{Inward, Outward};
-use super::wire::{Came, Head, Kind, NoRoom, Request, Target, Wire};
+use super::wire::{Came, Head, Kind, NoRoom, Request, Target, Wire, Word};
 use super::{Kept, Portals, SHORT, end_job};
 use crate::Label;
 use alloc::collections::VecDeque;
@@ -52,7 +52,12 @@ impl Portals {
     ) -> bool {
         let (form, me) = (self.form, self.me);
         let it = self.peers[peer.index()].get_or_insert_default();
-        let Some((unit, after)) = it.outward.reserve(form, form.units_of(bytes)) else { return false };
+        let units = form.units_of(bytes);
+        let room = it.outward.reserve(form, units).or_else(|| {
+            it.outward.freed_by_word(self.wire.told(Word::Freed(peer)));
+            it.outward.reserve(form, units)
+        });
+        let Some((unit, after)) = room else { return false };
         let head = Head { kind, freed: it.inward.position() };
         let target = Target { peer, label, head, place: form.place(me.0, unit) };
         if put(&self.wire, &target).is_err() {
@@ -67,11 +72,10 @@ impl Portals {
     pub(super) fn tell_freed(&mut self, peer: WorldRank) {
         let Some(it) = &mut self.peers[peer.index()] else { return };
         if it.inward.is_owing(self.form) {
-            let head = Head { kind: Kind::Freed, freed: it.inward.position() };
-            let target = Target { peer, label: Label(0), head, place: 0 };
             // Without room now, it is told at the next look.
-            if self.wire.put_scratch(&target, 0, SHORT | u64::from(peer.0)).is_ok() {
-                it.inward.tell();
+            let step = it.inward.step_of_word();
+            if self.wire.add(peer, Word::Freed(self.me), step, SHORT | u64::from(peer.0)).is_ok() {
+                it.inward.tell_by_word();
             }
         }
     }
@@ -115,9 +119,7 @@ impl Portals {
                 it.arrived.push_back(front(0, What::Nothing));
                 self.forget_request(sender, label.0);
             }
-            (Kind::Freed, _) => {}
             (Kind::Meet, _) => self.meetings.note(label.0),
-            (Kind::Call, _) => self.calls += 1,
             _ => end_job(format_args!("rank {sender} has put what no rank puts")),
         }
     }

@@ -6,7 +6,7 @@
 //!   the receive buffer, without the sender ([`content`]).
 //! * A receive of one peer that is longer than that can be the kernel's to match ([`posts`]): then either comes in while this rank is elsewhere.
 //!
-//! The receiver frees a ring in order, and tells how far it has come with whatever it puts the other way, or by a put of its own if there is nothing.
+//! The receiver frees a ring in order, and tells how far it has come with whatever it puts the other way, or by a word at the sender if there is nothing.
 //! So what arrives always has room, and so has its event. A receiver that takes nothing in keeps its senders waiting, and nobody else.
 //!
 //! What is known of a peer begins with the first message to it or from it.
@@ -36,11 +36,8 @@ use lwk_user::{eprintln, job, start, wait};
 use posts::{POSTED, Posts};
 use staging::{STAGED, Staging};
 use window::Form;
-use wire::{Head, Kind, Request, Target, VOLATILE, Wire};
+use wire::{Kind, Request, Target, VOLATILE, Wire, Word};
 
-/// Events of puts without a message that may wait for each ring: half a ring is told at a time, and a look is between the first and the third. And one of a
-/// call, whose sender waits for an answer before it calls again.
-const TELLINGS: usize = 4;
 /// Arrivals that have room beside those: meetings of nodes.
 const SPARE: usize = 64;
 /// `user` of puts that nothing is to be known of but their failure, and above the peer's rank.
@@ -66,7 +63,7 @@ pub struct Portals {
     meetings: meeting::Seen,
     /// Messages sent.
     sent: u64,
-    /// Calls that have come and have not been taken.
+    /// Calls that have been taken, of all that have come.
     calls: u32,
 }
 
@@ -84,7 +81,7 @@ enum Kept {
 
 /// Arrivals that have room at a time.
 fn arrivals(size: usize, form: Form) -> usize {
-    size * (form.units() as usize + TELLINGS) + SPARE + posts::AT_A_TIME
+    size * form.units() as usize + SPARE + posts::AT_A_TIME
 }
 
 /// Ends the job: what this path stands on is gone.
@@ -427,16 +424,15 @@ impl BetweenNodes for Portals {
     }
 
     fn call(&mut self, peer: WorldRank) {
-        let head = Head { kind: Kind::Call, freed: 0 };
-        let target = Target { peer, label: Label(0), head, place: 0 };
         wait::spin_until(|| {
             self.take_arrivals();
             self.take_outcomes();
-            self.wire.put_scratch(&target, 0, SHORT | u64::from(peer.0)).is_ok()
+            self.wire.add(peer, Word::Calls, 1, SHORT | u64::from(peer.0)).is_ok()
         });
     }
 
     fn take_calls(&mut self) -> u32 {
-        core::mem::take(&mut self.calls)
+        let all = self.wire.told(Word::Calls);
+        all.wrapping_sub(core::mem::replace(&mut self.calls, all))
     }
 }

@@ -1,6 +1,6 @@
 //! Room at a receiver: a ring of units in its memory for each sender, which the sender fills in order and the receiver frees in order.
 //!
-//! Sender and receiver count the same units, so the receiver tells how far it has come by one number, behind any message of its own. A
+//! Sender and receiver count the same units, so the receiver tells how far it has come by one number, behind any message of its own or in a word at the sender. A
 //! message lies in units that follow each other: where the end of the ring is too near, both skip what is left of it. A message takes a quarter of
 //! the ring at most, and the receiver tells of each half: so it always finds room in an empty one, whatever has not been told and is skipped.
 
@@ -66,6 +66,8 @@ impl Form {
 pub struct Outward {
     next: u32,
     freed: u32,
+    /// What the receiver's word said when this end looked last.
+    word: u32,
 }
 
 impl Outward {
@@ -82,6 +84,14 @@ impl Outward {
             self.freed = position;
         }
     }
+
+    /// The same by a word, which stays as it is when the receiver tells by messages again: what it said before is no news.
+    pub fn freed_by_word(&mut self, word: u32) {
+        if word != self.word {
+            self.word = word;
+            self.freed(word);
+        }
+    }
 }
 
 /// The receiver's end.
@@ -89,6 +99,8 @@ impl Outward {
 pub struct Inward {
     freed: u32,
     told: u32,
+    /// What the word at the sender says.
+    word: u32,
 }
 
 impl Inward {
@@ -105,6 +117,17 @@ impl Inward {
     /// It has been told.
     pub fn tell(&mut self) {
         self.told = self.freed;
+    }
+
+    /// What is to be added to the word at the sender, so that it tells how far this end has come.
+    pub fn step_of_word(&self) -> u32 {
+        self.freed.wrapping_sub(self.word)
+    }
+
+    /// It has been added.
+    pub fn tell_by_word(&mut self) {
+        self.word = self.freed;
+        self.tell();
     }
 
     /// Whether it must be told, if need be without a message: the sender may have no room.
@@ -140,9 +163,9 @@ mod tests {
             let form = Form { units: 1 << power, ranks: 1 };
             // Positions wrap around on the way.
             let start = u32::MAX - 40 * form.units + 1;
-            let mut outward = Outward { next: start, freed: start };
-            let mut inward = Inward { freed: start, told: start };
-            let (mut lying, mut sent): (VecDeque<(u32, u32)>, u32) = (VecDeque::new(), 0);
+            let mut outward = Outward { next: start, freed: start, word: 0 };
+            let mut inward = Inward { freed: start, told: start, word: 0 };
+            let (mut lying, mut sent, mut word): (VecDeque<(u32, u32)>, u32, u32) = (VecDeque::new(), 0, 0);
             while sent < 2000 {
                 let units = 1 + random(form.units_of(form.most_bytes()));
                 if let Some((at, after)) = outward.reserve(form, units) {
@@ -158,10 +181,14 @@ mod tests {
                 {
                     inward.free(form, units);
                 }
-                if inward.is_owing(form) {
+                if inward.is_owing(form) && random(2) == 0 {
+                    word = word.wrapping_add(inward.step_of_word());
+                    inward.tell_by_word();
+                } else if inward.is_owing(form) {
                     inward.tell();
                     outward.freed(inward.position());
                 }
+                outward.freed_by_word(word);
             }
         }
     }
@@ -173,8 +200,12 @@ mod tests {
         for _ in 0..2 {
             outward = outward.reserve(form, 1).expect("an empty ring").1;
         }
-        outward.freed(2);
+        outward.freed_by_word(2);
         outward.freed(1);
         assert_eq!(outward.freed, 2);
+        // A word that has not changed since says nothing, even if positions have gone round meanwhile.
+        outward = Outward { next: 4, freed: 1, ..outward };
+        outward.freed_by_word(2);
+        assert_eq!(outward.freed, 1);
     }
 }

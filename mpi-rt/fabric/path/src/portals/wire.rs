@@ -4,7 +4,8 @@
 //!   data says what it is ([`Head`]). Receives that the kernel matches stand in the priority list ([`super::posts`]).
 //! * [`CONTENT`]: one entry for each message whose content stays at its sender, to be fetched by one get. Its match bits are the message's
 //!   token; whoever is told of it by a put to [`MESSAGES`] finds it in the table behind. To take a message back is to unlink its entry, which fails when the receiver has been there: the sender's kernel decides.
-//! * [`WORDS`]: what ranks tell each other beside messages. Such a put has no bytes, and its event stands among those of messages.
+//! * [`WORDS`]: what ranks tell each other beside messages. Nodes meet by puts without bytes, whose events stand among those of messages. The rest has no events:
+//!   it is added to words of this rank's ([`Word`]), which it looks at when it has to know.
 //!
 //! Both sides' memory is reached by the kernels alone; what has arrived is read only after the event that tells of it.
 
@@ -12,16 +13,21 @@ use crate::{Fault, Label, Result, leak};
 use alloc::boxed::Box;
 use core::cell::Cell;
 use lwk_place::WorldRank;
+use lwk_user::job;
 use lwk_user::portals::abi::{
-    ANNOUNCED, ANY, Descriptor, Entry, Event, NONE, OVERFLOW_LIST, Operation, PRIORITY_LIST, ack, descriptor,
-    entry, event, interface, operation, status,
+    ANNOUNCED, ANY, Descriptor, Entry, Event, NONE, OVERFLOW_LIST, Operation, PRIORITY_LIST, ack, atomic,
+    datatype, descriptor, entry, event, interface, operation, status,
 };
 use lwk_user::portals::{self, DescriptorHandle, EntryHandle, Interface, Queue};
+use lwk_words::Sum;
 
 /// Indices of the portal table.
 const MESSAGES: u32 = 0;
 const CONTENT: u32 = MESSAGES + 1;
 const WORDS: u32 = 2;
+
+/// Match bits of what is added to the words; no round of a meeting has them.
+const TOLD: u64 = 1 << 63;
 
 /// Bytes that the kernel copies when a put begins: the sender is done with them.
 pub const VOLATILE: usize = lwk_user::portals::abi::ATOMIC_BYTES as usize;
@@ -38,12 +44,8 @@ pub enum Kind {
     Request = 2,
     /// The message of the token in the label has been taken back.
     Cancel = 3,
-    /// Nothing but how far the sender has come with what it has received.
-    Freed = 4,
     /// Nodes meet: the label is the round.
-    Meet = 5,
-    /// The sender is about to ask this rank for what it may not be listening for.
-    Call = 6,
+    Meet = 4,
 }
 
 /// Header data of a put: its kind, and how far its sender has come with what it has received ([`super::window`]).
@@ -66,7 +68,7 @@ impl Head {
 
     /// `None` if there is no such kind.
     pub fn of(word: u64) -> Option<Head> {
-        let kinds = [Kind::Eager, Kind::Request, Kind::Cancel, Kind::Freed, Kind::Meet, Kind::Call];
+        let kinds = [Kind::Eager, Kind::Request, Kind::Cancel, Kind::Meet];
         let kind = kinds.into_iter().find(|kind| *kind as u64 == word & 0xff)?;
         Some(Head { kind, freed: (word >> 32) as u32 })
     }
@@ -105,6 +107,25 @@ pub struct Target {
     pub place: usize,
 }
 
+/// A word that others add to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Word {
+    /// How far that rank has come with what it has received.
+    Freed(WorldRank),
+    /// How often others were about to ask its owner for what it may not be listening for.
+    Calls,
+}
+
+impl Word {
+    /// Its index among those of a rank.
+    fn index(self) -> usize {
+        match self {
+            Word::Freed(of) => of.index(),
+            Word::Calls => job().size() as usize,
+        }
+    }
+}
+
 /// See the module.
 pub struct Wire {
     interface: Interface,
@@ -114,6 +135,8 @@ pub struct Wire {
     own: Queue,
     /// The rings; written by kernels.
     rings: &'static [Cell<u8>],
+    /// By rank of the job: the last position in its ring that a rank has told without a message. Behind them, how often this rank has been called.
+    told: &'static [Sum],
     /// Messages in the rings of which this rank has seen the events.
     seen: u64,
     /// What a put is made of that is over when it has begun.
@@ -172,6 +195,7 @@ impl Wire {
         interface.table(0, Some(&own), CONTENT).map_err(fault)?;
         interface.table(0, Some(&arrived), WORDS).map_err(fault)?;
         let rings = leak(ring_bytes, || Cell::new(0))?;
+        let told = leak(job().size() as usize + 1, Sum::new)?;
         let open = Entry {
             start: address(rings),
             bytes: ring_bytes as u64,
@@ -192,15 +216,24 @@ impl Wire {
             counter: NONE,
             reserved: 0,
         };
+        let words = Entry {
+            start: address(told),
+            bytes: size_of_val(told) as u64,
+            options: entry::OP_PUT | entry::EVENT_LINK_DISABLE | entry::EVENT_COMM_DISABLE,
+            bits: TOLD,
+            ignore: 0,
+            ..open
+        };
         // SAFETY: the rings are leaked, are of cells, and are read only where an event has told of a put and before their sender is told that
-        // they are free. The scratch lies in a box of this object, which nobody drops, and is read during calls only.
+        // they are free. The words are leaked atomics. The scratch lies in a box of this object, which nobody drops, and is read during calls only.
         let volatile = unsafe {
             interface.append(MESSAGES, &open, OVERFLOW_LIST).map_err(fault)?;
-            // Last: nobody puts a message before nodes have met, which they do by words.
+            interface.append(WORDS, &words, PRIORITY_LIST).map_err(fault)?;
+            // Last: nobody puts anything before nodes have met, which they do by words.
             interface.append(WORDS, &Entry { bytes: 0, ..open }, PRIORITY_LIST).map_err(fault)?;
             interface.bind(&from).map_err(fault)?
         };
-        Ok(Wire { interface, arrived, own, rings, seen: 0, scratch, volatile })
+        Ok(Wire { interface, arrived, own, rings, told, seen: 0, scratch, volatile })
     }
 
     /// What a put of at most [`VOLATILE`] bytes is made of.
@@ -216,6 +249,42 @@ impl Wire {
     /// Puts the first bytes of the scratch. The memory is this rank's again at once; a failure is told by an event with that `user`.
     pub fn put_scratch(&self, target: &Target, bytes: usize, user: u64) -> core::result::Result<(), NoRoom> {
         self.put(target, self.volatile, 0, bytes, ack::NONE, user)
+    }
+
+    /// Adds to a word of a peer; a failure is told by an event with that `user`.
+    pub fn add(
+        &mut self,
+        peer: WorldRank,
+        word: Word,
+        number: u32,
+        user: u64,
+    ) -> core::result::Result<(), NoRoom> {
+        let bytes = size_of_val(&number);
+        self.scratch[..bytes].copy_from_slice(&number.to_ne_bytes());
+        let operation = Operation {
+            kind: operation::ATOMIC,
+            atomic: atomic::SUM,
+            datatype: datatype::UINT32,
+            put: self.volatile.0,
+            get: NONE,
+            bytes: bytes as u64,
+            node: peer.0,
+            table: WORDS,
+            trigger: NONE,
+            counter: NONE,
+            bits: TOLD,
+            remote_offset: (word.index() * bytes) as u64,
+            user,
+            ..Operation::default()
+        };
+        // SAFETY: the scratch is copied by the call.
+        room(unsafe { self.interface.operate(&operation) })
+    }
+
+    /// What has been added to a word of this rank's.
+    #[inline]
+    pub fn told(&self, word: Word) -> u32 {
+        self.told[word.index()].look()
     }
 
     /// The same, and an event tells that the target has it, or why not.
@@ -410,6 +479,6 @@ impl Wire {
 
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
-        self.rings.len() + VOLATILE
+        self.rings.len() + size_of_val(self.told) + VOLATILE
     }
 }
