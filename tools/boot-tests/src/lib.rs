@@ -28,6 +28,7 @@ mod kvm;
 pub mod lint;
 mod loss;
 mod machines;
+mod many;
 mod needs;
 mod odd_firmware;
 mod peers;
@@ -142,6 +143,7 @@ fn choice_of_its_own(tree: &Tree, options: &TestOptions) -> Option<Outcome<i32>>
         rsmpi::COMMAND => rsmpi::run(tree, options.row.as_deref(), options.verbose),
         slurm::COMMAND => slurm::run(tree, options),
         soak::COMMAND => soak::run(tree, options.megabytes.unwrap_or(soak::MEGABYTES), options.verbose),
+        many::COMMAND => many::run(tree, options.verbose),
         loss::COMMAND => loss::run(tree, options),
         _ => return None,
     })
