@@ -42,7 +42,7 @@ pub enum Call {
     CounterCancel { counter: u32 },
     /// [`call::OPERATE`]: the operation's address.
     Operate { interface: u32, operation: u64 },
-    /// [`call::BUNDLE`]: its start and its end make no difference.
+    /// [`call::BUNDLE`]: its start and its end make no difference, since messages go as soon as they can.
     Bundle { interface: u32 },
     /// [`call::HANDLE_INTERFACE`]
     HandleInterface { handle: u32 },

@@ -98,25 +98,18 @@ impl Node {
                 Ok(0)
             }
             Call::CounterCancel { counter } => {
-                let counter = it.of_rank(Kind::Counter, rank, counter)?;
-                it.cancel_triggered(counter);
+                it.cancel_triggered(it.of_rank(Kind::Counter, rank, counter)?);
                 Ok(0)
             }
             Call::Operate { interface, operation } => {
                 let bytes: [u8; OPERATION_BYTES] = read(home, rank, operation)?;
-                let interface = match interface {
-                    0 => it.interface_of_operation(rank, &contract::operation(&bytes))?,
-                    handle => it.interface(rank, handle)?,
-                };
-                it.operate(home, interface, &bytes).map(done)
+                it.operate(home, it.interface_or_operations(rank, interface, &bytes)?, &bytes).map(done)
             }
-            // Messages go as soon as they can: there is nothing to gain by waiting for the end of a bundle.
             Call::Bundle { interface } => it.interface(rank, interface).map(|_| 0),
             Call::HandleInterface { handle } => it.interface_of(rank, handle),
             Call::NodeCounts { interface, counts } => self.tell_counts(home, rank, interface, counts),
             Call::RawFrames { interface, frames } => {
-                it.interface(rank, interface)?;
-                it.send_raw(home, rank, frames)
+                it.interface(rank, interface).and_then(|_| it.send_raw(home, rank, frames))
             }
         }
     }
@@ -162,9 +155,17 @@ impl State {
         if right { Ok(interface) } else { Err(Status::ARG_INVALID) }
     }
 
-    /// The interface of an operation: that of its descriptor, or of the counter that it waits for.
-    fn interface_of_operation(&self, rank: u32, asked: &Operation) -> Result<u32> {
-        let (kind, handle) = match asked {
+    /// The interface behind a rank's handle; if that is 0, the one of the operation's descriptor, or of the counter that it waits for.
+    fn interface_or_operations(
+        &self,
+        rank: u32,
+        interface: u32,
+        bytes: &[u8; OPERATION_BYTES],
+    ) -> Result<u32> {
+        if interface != 0 {
+            return self.interface(rank, interface);
+        }
+        let (kind, handle) = match &contract::operation(bytes) {
             Operation { kind: operation::CT_INC.., trigger, .. } => (Kind::Counter, *trigger),
             Operation { kind: operation::GET, get, .. } => (Kind::Descriptor, *get),
             Operation { put, .. } => (Kind::Descriptor, *put),
