@@ -1,7 +1,9 @@
 //! The rings in use: what is put into a peer's, and what has arrived in this rank's, sorted by senders.
 
+use super::head::{Head, Kind, Request};
 use super::window::{Inward, Outward};
-use super::wire::{Came, Head, Kind, NoRoom, Request, Target, Wire, Word};
+use super::wire::{Came, NoRoom, Target, Wire};
+use super::words::Word;
 use super::{Kept, Portals, SHORT, end_job};
 use crate::Label;
 use alloc::collections::VecDeque;

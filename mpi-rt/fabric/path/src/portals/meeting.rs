@@ -5,7 +5,8 @@
 //! those that start, and do not keep them from it by frames.
 
 use super::Portals;
-use super::wire::{Head, Kind, Target};
+use super::head::{Head, Kind};
+use super::wire::Target;
 use crate::{Label, Result};
 use core::time::Duration;
 use lwk_place::WorldRank;

@@ -13,11 +13,13 @@
 
 mod arrivals;
 mod content;
+mod head;
 mod meeting;
 mod posts;
 mod staging;
 mod window;
 mod wire;
+mod words;
 
 use crate::region::{Region, content as content_of, copy_regions};
 use crate::{
@@ -29,6 +31,7 @@ use alloc::vec::Vec;
 use arrivals::{Front, Peer, What};
 use content::{Contents, FETCH, Fetches};
 use core::fmt;
+use head::{Kind, Request};
 use lwk_copy::threshold::PUT_LIMIT;
 use lwk_place::WorldRank;
 use lwk_user::portals::abi::{Event, event, failure};
@@ -36,7 +39,8 @@ use lwk_user::{eprintln, job, start, wait};
 use posts::{POSTED, Posts};
 use staging::{STAGED, Staging};
 use window::Form;
-use wire::{Kind, Request, Target, VOLATILE, Wire, Word};
+use wire::{Target, VOLATILE, Wire};
+use words::Word;
 
 /// Arrivals that have room beside those: meetings of nodes.
 const SPARE: usize = 64;

@@ -4,7 +4,8 @@
 //! rings. A receive is appended only if nothing of its peer waits here and this rank has seen all that lies in the rings, which the kernel looks at in the same step: so no message
 //! passes by an earlier one.
 
-use super::wire::{Head, Kind, NotPosted, Request, Wire};
+use super::head::{Head, Kind, Request};
+use super::wire::{NotPosted, Wire};
 use super::{Portals, end_job};
 use crate::region::Region;
 use crate::{Label, Matching, Path, Received, Ticket};

@@ -5,97 +5,28 @@
 //! * [`CONTENT`]: one entry for each message whose content stays at its sender, to be fetched by one get. Its match bits are the message's
 //!   token; whoever is told of it by a put to [`MESSAGES`] finds it in the table behind. To take a message back is to unlink its entry, which fails when the receiver has been there: the sender's kernel decides.
 //! * [`WORDS`]: what ranks tell each other beside messages. Nodes meet by puts without bytes, whose events stand among those of messages. The rest has no events:
-//!   it is added to words of this rank's ([`Word`]), which it looks at when it has to know.
+//!   it is added to words of this rank's ([`super::words`]), which it looks at when it has to know.
 //!
 //! Both sides' memory is reached by the kernels alone; what has arrived is read only after the event that tells of it.
 
+use super::head::{CONTENT, Head, MESSAGES, WORDS};
+use super::words::{self, Word};
 use crate::{Fault, Label, Result, leak};
 use alloc::boxed::Box;
 use core::cell::Cell;
 use lwk_place::WorldRank;
 use lwk_user::job;
 use lwk_user::portals::abi::{
-    ANNOUNCED, ANY, Descriptor, Entry, Event, NONE, OVERFLOW_LIST, Operation, PRIORITY_LIST, ack, atomic,
-    datatype, descriptor, entry, event, interface, operation, status,
+    ANY, Descriptor, Entry, Event, NONE, OVERFLOW_LIST, Operation, PRIORITY_LIST, ack, descriptor, entry,
+    event, interface, operation, status,
 };
 use lwk_user::portals::{self, DescriptorHandle, EntryHandle, Interface, Queue};
 use lwk_words::Sum;
-
-/// Indices of the portal table.
-const MESSAGES: u32 = 0;
-const CONTENT: u32 = MESSAGES + 1;
-const WORDS: u32 = 2;
-
-/// Match bits of what is added to the words; no round of a meeting has them.
-const TOLD: u64 = 1 << 63;
 
 /// Bytes that the kernel copies when a put begins: the sender is done with them.
 pub const VOLATILE: usize = lwk_user::portals::abi::ATOMIC_BYTES as usize;
 /// Events about this rank's own operations, at most: more operations are not under way.
 pub const OWN_EVENTS: usize = 4096;
-
-/// What is put.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Kind {
-    /// A message with its content.
-    Eager = 1,
-    /// A message whose content is to be fetched: [`Request`].
-    Request = 2,
-    /// The message of the token in the label has been taken back.
-    Cancel = 3,
-    /// Nodes meet: the label is the round.
-    Meet = 4,
-}
-
-/// Header data of a put: its kind, and how far its sender has come with what it has received ([`super::window`]).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Head {
-    pub kind: Kind,
-    pub freed: u32,
-}
-
-impl Head {
-    fn word(self) -> u64 {
-        let announced = if self.kind == Kind::Request { ANNOUNCED } else { 0 };
-        u64::from(self.freed) << 32 | announced | self.kind as u64
-    }
-
-    /// The table to which it is put.
-    fn table(self) -> u32 {
-        if matches!(self.kind, Kind::Eager | Kind::Request) { MESSAGES } else { WORDS }
-    }
-
-    /// `None` if there is no such kind.
-    pub fn of(word: u64) -> Option<Head> {
-        let kinds = [Kind::Eager, Kind::Request, Kind::Cancel, Kind::Meet];
-        let kind = kinds.into_iter().find(|kind| *kind as u64 == word & 0xff)?;
-        Some(Head { kind, freed: (word >> 32) as u32 })
-    }
-}
-
-/// What is put in place of content that stays at the sender.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Request {
-    pub bytes: u64,
-    pub token: u64,
-}
-
-impl Request {
-    pub const BYTES: usize = 16;
-
-    pub fn to_bytes(self) -> [u8; Request::BYTES] {
-        let mut bytes = [0; Request::BYTES];
-        bytes[..8].copy_from_slice(&self.bytes.to_ne_bytes());
-        bytes[8..].copy_from_slice(&self.token.to_ne_bytes());
-        bytes
-    }
-
-    pub fn of(bytes: [u8; Request::BYTES]) -> Request {
-        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |word| u64::from_ne_bytes(*word));
-        Request { bytes: word(0), token: word(8) }
-    }
-}
 
 /// Where a put goes.
 #[derive(Clone, Copy, Debug)]
@@ -105,25 +36,6 @@ pub struct Target {
     pub head: Head,
     /// In the peer's rings.
     pub place: usize,
-}
-
-/// A word that others add to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Word {
-    /// How far that rank has come with what it has received.
-    Freed(WorldRank),
-    /// How often others were about to ask its owner for what it may not be listening for.
-    Calls,
-}
-
-impl Word {
-    /// Its index among those of a rank.
-    fn index(self) -> usize {
-        match self {
-            Word::Freed(of) => of.index(),
-            Word::Calls => job().size() as usize,
-        }
-    }
 }
 
 /// See the module.
@@ -216,19 +128,13 @@ impl Wire {
             counter: NONE,
             reserved: 0,
         };
-        let words = Entry {
-            start: address(told),
-            bytes: size_of_val(told) as u64,
-            options: entry::OP_PUT | entry::EVENT_LINK_DISABLE | entry::EVENT_COMM_DISABLE,
-            bits: TOLD,
-            ignore: 0,
-            ..open
-        };
         // SAFETY: the rings are leaked, are of cells, and are read only where an event has told of a put and before their sender is told that
         // they are free. The words are leaked atomics. The scratch lies in a box of this object, which nobody drops, and is read during calls only.
         let volatile = unsafe {
             interface.append(MESSAGES, &open, OVERFLOW_LIST).map_err(fault)?;
-            interface.append(WORDS, &words, PRIORITY_LIST).map_err(fault)?;
+            interface
+                .append(WORDS, &words::entry(address(told), size_of_val(told)), PRIORITY_LIST)
+                .map_err(fault)?;
             // Last: nobody puts anything before nodes have met, which they do by words.
             interface.append(WORDS, &Entry { bytes: 0, ..open }, PRIORITY_LIST).map_err(fault)?;
             interface.bind(&from).map_err(fault)?
@@ -259,24 +165,8 @@ impl Wire {
         number: u32,
         user: u64,
     ) -> core::result::Result<(), NoRoom> {
-        let bytes = size_of_val(&number);
-        self.scratch[..bytes].copy_from_slice(&number.to_ne_bytes());
-        let operation = Operation {
-            kind: operation::ATOMIC,
-            atomic: atomic::SUM,
-            datatype: datatype::UINT32,
-            put: self.volatile.0,
-            get: NONE,
-            bytes: bytes as u64,
-            node: peer.0,
-            table: WORDS,
-            trigger: NONE,
-            counter: NONE,
-            bits: TOLD,
-            remote_offset: (word.index() * bytes) as u64,
-            user,
-            ..Operation::default()
-        };
+        self.scratch[..size_of_val(&number)].copy_from_slice(&number.to_ne_bytes());
+        let operation = Operation { user, ..words::addition(peer, word, self.volatile) };
         // SAFETY: the scratch is copied by the call.
         room(unsafe { self.interface.operate(&operation) })
     }
