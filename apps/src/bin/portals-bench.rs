@@ -437,6 +437,8 @@ fn measure(options: &Options) -> Result<Document> {
             Some(_) => Some(side.latency(bytes, options.rounds)?),
             None => None,
         };
+        // The last put may still be on its way out of memory that is filled anew next.
+        side.barrier()?;
         let put_mb_s = side.bandwidth(operation::PUT, bytes)?;
         let get_mb_s = side.bandwidth(operation::GET, bytes)?;
         bandwidth.push(Row { bytes, latency_ns, put_mb_s, get_mb_s });
