@@ -42,6 +42,8 @@ pub struct Engine {
     pub(crate) size: u32,
     /// How often the sends under way have been looked at.
     pub(crate) scans: u32,
+    /// A message or a call has been taken in since this rank last gave way.
+    pub(crate) found: bool,
     /// Sends for which a peer had no room yet.
     pub(crate) deferred: Deferred,
     pub communicators: Communicators,
@@ -219,6 +221,7 @@ impl Engine {
             waiting: Waiting::new(size),
             requests: handle::Table::new(),
             compact: handle::Table::of(Kind::Compact),
+            found: false,
             deferred: Deferred::default(),
             underway: VecDeque::new(),
             ahead: Ahead::new(size),

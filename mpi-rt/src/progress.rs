@@ -8,7 +8,7 @@ use crate::status::Status;
 use core::mem::take;
 use lwk_path::{Delivery, Started, Ticket};
 use lwk_place::WorldRank;
-use lwk_user::wait::give_way;
+use lwk_user::wait::give_way_after;
 
 /// All sends under way are looked at once in so many times, the oldest always.
 const SCAN_ALL: u32 = 16;
@@ -43,6 +43,7 @@ impl Engine {
         // Before the questions of those that have called are answered, which is an activity.
         let calls = self.paths.take_calls();
         if calls > 0 {
+            self.found = true;
             self.be_called(calls);
         }
         if !self.advancing.is_empty() {
@@ -52,7 +53,7 @@ impl Engine {
             self.advance_duplications();
         }
         // A program that tests in a loop comes here, too.
-        give_way();
+        give_way_after(&mut self.found);
     }
 
     /// Takes in messages of one peer.
@@ -60,6 +61,7 @@ impl Engine {
     pub(crate) fn take_in(&mut self, peer: WorldRank) {
         for _ in 0..BATCH {
             let Some(arrival) = self.paths.arrival(peer) else { return };
+            self.found = true;
             if !self.accept(peer, &arrival) {
                 return;
             }

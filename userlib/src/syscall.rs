@@ -7,7 +7,8 @@ use crate::errno::Errno;
 use core::ptr::NonNull;
 use lwk_abi::syscall::membarrier::{GLOBAL_EXPEDITED, REGISTER_GLOBAL_EXPEDITED};
 use lwk_abi::syscall::{
-    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, linux,
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT,
+    YIELD_AFTER_WORK, YIELD_OUTSIDE_WAIT, linux,
 };
 use lwk_words::Told;
 
@@ -78,12 +79,23 @@ pub unsafe fn munmap(start: NonNull<u8>, bytes: usize) -> Result<(), Errno> {
 /// home.
 #[inline]
 pub fn sched_yield() {
-    yield_in_wait(0);
+    yield_saying(YIELD_OUTSIDE_WAIT);
+}
+
+/// The same of a rank that has just done something for itself or for others.
+#[inline]
+pub(crate) fn yield_after_work() {
+    yield_saying(YIELD_AFTER_WORK);
 }
 
 /// The same in a wait that has taken so many polls: what nobody answers for long can sleep.
 #[inline]
 pub(crate) fn yield_in_wait(polls: u32) {
+    yield_saying(polls.into());
+}
+
+#[inline]
+fn yield_saying(polls: u64) {
     let page = crate::job().page();
     if yield_looks() {
         return yield_to_network(page.call_code, polls);
@@ -108,9 +120,9 @@ pub(crate) fn yield_looks() -> bool {
 
 /// A yield where this rank may take in what other nodes have sent.
 #[inline(never)]
-fn yield_to_network(code: u64, polls: u32) {
+fn yield_to_network(code: u64, polls: u64) {
     // SAFETY: it is what the home's job page says; what comes goes where others may reach this rank's memory, as at any time. The call has no error.
-    unsafe { arch::call_home(code, linux::SCHED_YIELD, [polls.into(), 0, 0, 0]) };
+    unsafe { arch::call_home(code, linux::SCHED_YIELD, [polls, 0, 0, 0]) };
 }
 
 /// A system call of Portals' or LiMIC's, in the cheapest way that the home has.

@@ -9,6 +9,8 @@
 //! * in a job of several nodes, a rank that waits for long says so twice a second ([`JOB_WAITS`](lwk_abi::syscall::JOB_WAITS)): its job ends if one of them is lost;
 //! * with `--wait mwait`, after [`POLLS_BEFORE_SLEEP`] polls, a sleep of a microsecond each.
 
+use core::mem::take;
+
 use lwk_abi::job_page::FLAG_WAIT_BY_TPAUSE;
 use lwk_abi::syscall::JOB_WAITS_NS;
 
@@ -49,6 +51,15 @@ pub fn spin_until(mut condition: impl FnMut() -> bool) {
 pub fn give_way() {
     if job().is_oversubscribed() {
         syscall::sched_yield();
+    }
+}
+
+/// The same after a look that may have `found` something to do, which is taken back: a wait that this rank is in serves others then, and does not sleep before it is
+/// long again.
+#[inline]
+pub fn give_way_after(found: &mut bool) {
+    if job().is_oversubscribed() {
+        if take(found) { syscall::yield_after_work() } else { syscall::sched_yield() }
     }
 }
 

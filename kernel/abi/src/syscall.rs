@@ -266,6 +266,11 @@ pub const JOB_END: u64 = 0x1005;
 pub const JOB_WAITS: u64 = 0x1006;
 /// How often a rank that waits makes that call, in nanoseconds.
 pub const JOB_WAITS_NS: u64 = 500_000_000;
+/// What a yield by [`JobPage::call_code`](crate::job_page::JobPage::call_code) says, if not how many polls its wait has taken: this rank has just done something,
+/// so that a wait that it is in begins anew.
+pub const YIELD_AFTER_WORK: u64 = 0;
+/// Of a look that found nothing, which a wait may have made or not.
+pub const YIELD_OUTSIDE_WAIT: u64 = u64::MAX;
 
 /// Portals 4 ([`crate::portals`]): what is not done in the program's own memory. `-ENOSYS` where a home has no network.
 pub mod portals {

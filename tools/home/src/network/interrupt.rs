@@ -15,6 +15,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
 use nix::unistd::Pid;
 
+use lwk_abi::syscall::{YIELD_AFTER_WORK, YIELD_OUTSIDE_WAIT};
 use lwk_portals::Node;
 
 use super::card::Home;
@@ -36,6 +37,7 @@ const SLEEP_PART: u64 = 16;
 const SLEEP_MAX_US: u64 = 10_000;
 /// Polls of a wait up to its first look.
 const FIRST_POLLS: u64 = 2;
+const _: () = assert!(YIELD_AFTER_WORK < FIRST_POLLS);
 /// When a rank's wait was first seen to make way, in microseconds; 0 if it has not been yet.
 static WAITS_SINCE: AtomicU64 = AtomicU64::new(0);
 /// The last look of a rank has found a frame, and it has called nothing since.
@@ -137,7 +139,8 @@ impl Network {
 
     /// What a rank of the node does while it waits, instead of making way at once: takes frames in that have come, unless somebody is at it. Makes way if there
     /// is none, in a long wait asleep: else those that have much to do, as at the start of many ranks, share their cores with all that wait. `polls` is how far
-    /// the wait is, 0 if it is none. From a program's call ([`crate::calls::on_call`]).
+    /// the wait is, [`YIELD_OUTSIDE_WAIT`] if that is not known, and [`YIELD_AFTER_WORK`] if this rank has found something to do, be it for others: then who needs it next
+    /// is not to find it asleep. From a program's call ([`crate::calls::on_call`]).
     pub fn look(&self, polls: u64) {
         if polls <= FIRST_POLLS {
             // Relaxed: of this process's one thread.
@@ -164,12 +167,15 @@ impl Network {
         let in_vain = if taken == Some(0) { IN_VAIN.load(Ordering::Relaxed) + 1 } else { 0 };
         IN_VAIN.store(in_vain % LOOKS_PER_YIELD, Ordering::Relaxed);
         if taken.is_none() || in_vain == LOOKS_PER_YIELD {
-            self.make_way();
+            self.make_way(polls != YIELD_OUTSIDE_WAIT);
         }
     }
 
-    /// Lets others have the core: as long as there are any, or until a frame comes, but for no more than a part of what this rank has waited.
-    fn make_way(&self) {
+    /// Lets others have the core: as long as there are any; or, in a wait, until a frame comes, but for no more than a part of what this rank has waited.
+    fn make_way(&self, waits: bool) {
+        if !waits {
+            return yields();
+        }
         let now = self.ticked();
         // Relaxed: of this process's one thread.
         let since = match WAITS_SINCE.load(Ordering::Relaxed) {
@@ -180,10 +186,7 @@ impl Network {
         // Relaxed: whoever changes it meanwhile looks after what is due.
         let until_due = self.shared().due.load(Ordering::Relaxed).saturating_sub(now);
         match (sleep_after(now.saturating_sub(since)).min(until_due), self.receives) {
-            (1.., None) | (0, _) => {
-                // SAFETY: the call names no memory.
-                unsafe { Gate::call(libc::SYS_sched_yield, [0; 6]) };
-            }
+            (1.., None) | (0, _) => yields(),
             (sleep, Some(receives)) => {
                 let mut polled = entry(receives);
                 let time = libc::timespec { tv_sec: 0, tv_nsec: (sleep * 1000) as i64 };
@@ -194,6 +197,12 @@ impl Network {
             }
         }
     }
+}
+
+/// Lets others have the core as long as there are any.
+fn yields() {
+    // SAFETY: the call names no memory.
+    unsafe { Gate::call(libc::SYS_sched_yield, [0; 6]) };
 }
 
 /// For how long the interrupt may stay away, in microseconds, if it has been away for `before`, the last look is `since` ago, and `absent` was the longest time
