@@ -5,7 +5,7 @@
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use lwk_abi::address::PAGE_BYTES;
 use lwk_mm::address::PhysAddr;
@@ -191,13 +191,13 @@ impl UserMemory<'_, Writable> {
         unsafe { copy::copy(self.start, source.as_ptr(), source.len()) };
     }
 
-    /// Replaces `old`, if it is there, by `new` in a word of four or eight bytes, zero-extended; what was there.
+    /// Replaces `old`, if it is there, by `new` in a word of one, two, four or eight bytes, zero-extended; what was there.
     ///
     /// # Panics
     /// If this memory is anything but such a word, aligned.
     pub fn compare_exchange(&self, old: u64, new: u64) -> u64 {
         assert!(
-            matches!(self.bytes, 4 | 8) && self.start.addr().is_multiple_of(self.bytes),
+            matches!(self.bytes, 1 | 2 | 4 | 8) && self.start.addr().is_multiple_of(self.bytes),
             "an aligned word"
         );
         // Both orders: pairs with any rank's update of the same word.
@@ -205,12 +205,19 @@ impl UserMemory<'_, Writable> {
         // SAFETY: the word is aligned (asserted) and lies in frames that are in the linear map, writable, for
         // as long as the node lives. No Rust reference leads there.
         unsafe {
-            if self.bytes == 4 {
-                let there = AtomicU32::from_ptr(self.start.cast());
-                there.compare_exchange(old as u32, new as u32, both, failed).map_or_else(u64::from, u64::from)
-            } else {
-                let there = AtomicU64::from_ptr(self.start.cast());
-                there.compare_exchange(old, new, both, failed).unwrap_or_else(|seen| seen)
+            match self.bytes {
+                1 => AtomicU8::from_ptr(self.start)
+                    .compare_exchange(old as u8, new as u8, both, failed)
+                    .map_or_else(u64::from, u64::from),
+                2 => AtomicU16::from_ptr(self.start.cast())
+                    .compare_exchange(old as u16, new as u16, both, failed)
+                    .map_or_else(u64::from, u64::from),
+                4 => AtomicU32::from_ptr(self.start.cast())
+                    .compare_exchange(old as u32, new as u32, both, failed)
+                    .map_or_else(u64::from, u64::from),
+                _ => AtomicU64::from_ptr(self.start.cast())
+                    .compare_exchange(old, new, both, failed)
+                    .unwrap_or_else(|seen| seen),
             }
         }
     }

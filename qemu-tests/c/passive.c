@@ -13,7 +13,7 @@ static int rank, size;
 static int64_t data[WORDS];
 
 /* Where in the window: what says that the target may go on, counters, a row, a column, a long block. */
-enum { DONE = 0, LOCKED = 8, FETCHED = 16, SWAPPED = 24, ROW = 64, COLUMN = 128, BLOCK = 1024 };
+enum { DONE = 0, LOCKED = 8, FETCHED = 16, SWAPPED = 24, BYTES = 32, SHORTS = 40, TAKEN = 48, ROW = 64, COLUMN = 128, BLOCK = 1024 };
 
 static MPI_Win make(int kind, int64_t **base)
 {
@@ -28,6 +28,23 @@ static MPI_Win make(int kind, int64_t **base)
     memset(*base, 0, WORDS * sizeof(int64_t));
     MPI_Barrier(MPI_COMM_WORLD);
     return window;
+}
+
+/* Updates of elements of one and two bytes, each next to its like. */
+static void use_short(MPI_Win window)
+{
+    int8_t ones[8] = {1, 1, 1, 1, 1, 1, 1, 1}, old[8];
+    int16_t two = 2, before;
+    uint8_t none = 0, mine = (uint8_t)rank, taken;
+    MPI_Accumulate(ones, 8, MPI_INT8_T, 0, BYTES, 8, MPI_INT8_T, MPI_SUM, window);
+    MPI_Get_accumulate(ones, 8, MPI_INT8_T, old, 8, MPI_INT8_T, 0, BYTES, 8, MPI_INT8_T, MPI_SUM, window);
+    for (int i = 0; i < ROUNDS; i++)
+        MPI_Fetch_and_op(&two, &before, MPI_INT16_T, 0, SHORTS, MPI_SUM, window);
+    MPI_Compare_and_swap(&mine, &none, &taken, MPI_UINT8_T, 0, TAKEN, window);
+    MPI_Win_flush(0, window);
+    for (int i = 0; i < 8; i++)
+        THAT(old[i] >= 1 && old[i] < 2 * size);
+    THAT(before >= 2 * (ROUNDS - 1) && before < 2 * ROUNDS * size && taken < size);
 }
 
 /* What an origin does at a target that calls nothing. */
@@ -60,6 +77,7 @@ static void use(MPI_Win window)
         if (was == old)
             break;
     }
+    use_short(window);
     MPI_Datatype column;
     MPI_Type_vector(8, 1, size, MPI_INT64_T, &column);
     MPI_Type_commit(&column);
@@ -100,6 +118,9 @@ static void target_that_calls_nothing(int kind)
         THAT(base[LOCKED] == (int64_t)ROUNDS * (size - 1));
         THAT(base[FETCHED] == (int64_t)ROUNDS * (size - 1));
         THAT(base[SWAPPED] == sum);
+        THAT(base[BYTES] == 2 * (size - 1) * INT64_C(0x0101010101010101));
+        THAT(base[SHORTS] == 2 * (int64_t)ROUNDS * (size - 1));
+        THAT(base[TAKEN] > 0 && base[TAKEN] < size);
         for (int i = 0; i < 8; i++)
             THAT(base[ROW + i] == i * 7 * (int64_t)(size - 1) + sum);
         MPI_Win_unlock(0, window);
@@ -166,6 +187,8 @@ static void at_once(MPI_Datatype type, int bytes)
             seen = (long long)*(float *)at;
         else if (type == MPI_LONG_DOUBLE)
             seen = (long long)*(long double *)at;
+        else if (bytes == 1)
+            seen = *(uint8_t *)at, expected &= 0xff;
         else if (bytes == 2)
             seen = *(uint16_t *)at;
         else if (bytes == 4)
@@ -192,6 +215,7 @@ int main(int argc, char **argv)
     at_once(MPI_INT64_T, 8);
     at_once(MPI_INT32_T, 4);
     at_once(MPI_UINT16_T, 2);
+    at_once(MPI_UINT8_T, 1);
     at_once(MPI_DOUBLE, 8);
     at_once(MPI_FLOAT, 4);
     at_once(MPI_LONG_DOUBLE, (int)sizeof(long double));

@@ -31,12 +31,15 @@ static void set(const struct type *type, char *at, int64_t value)
     double real = (double)value;
     float small = (float)value;
     int32_t word = (int32_t)value;
+    int16_t half = (int16_t)value;
     if (type->datatype == MPI_DOUBLE)
         memcpy(at, &real, sizeof real);
     else if (type->datatype == MPI_FLOAT)
         memcpy(at, &small, sizeof small);
     else if (type->bytes == 4)
         memcpy(at, &word, sizeof word);
+    else if (type->bytes == 2)
+        memcpy(at, &half, sizeof half);
     else
         memcpy(at, &value, sizeof value);
 }
@@ -46,6 +49,7 @@ static int64_t get(const struct type *type, const char *at)
     double real;
     float small;
     int32_t word;
+    int16_t half;
     int64_t value;
     if (type->datatype == MPI_DOUBLE)
         return memcpy(&real, at, sizeof real), (int64_t)real;
@@ -53,6 +57,8 @@ static int64_t get(const struct type *type, const char *at)
         return memcpy(&small, at, sizeof small), (int64_t)small;
     if (type->bytes == 4)
         return memcpy(&word, at, sizeof word), word;
+    if (type->bytes == 2)
+        return memcpy(&half, at, sizeof half), half;
     return memcpy(&value, at, sizeof value), value;
 }
 
@@ -201,7 +207,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const struct type types[] = {
-        {MPI_INT64_T, 8, 1}, {MPI_INT32_T, 4, 1}, {MPI_DOUBLE, 8, 0}, {MPI_FLOAT, 4, 0},
+        {MPI_INT64_T, 8, 1}, {MPI_INT32_T, 4, 1}, {MPI_DOUBLE, 8, 0}, {MPI_FLOAT, 4, 0}, {MPI_INT16_T, 2, 1},
     };
     int rounds = argc > 1 ? atoi(argv[1]) : 200;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;

@@ -170,10 +170,11 @@ impl Pieces {
         first.unwrap_or(0)
     }
 
-    /// Where a region is, if it is one aligned word of four or eight bytes.
+    /// Where a region is, if it is one aligned word of one, two, four or eight bytes.
     pub fn word(&self, region: &Region) -> Option<Span> {
-        let one =
-            region.pieces == 0 && matches!(region.bytes, 4 | 8) && region.start.is_multiple_of(region.bytes);
+        let one = region.pieces == 0
+            && matches!(region.bytes, 1 | 2 | 4 | 8)
+            && region.start.is_multiple_of(region.bytes);
         one.then(|| Span::checked(region.start, region.bytes, region.rank))
     }
 

@@ -7,8 +7,8 @@
 //!   by its kernel. Nobody updates many by plain loads and stores under the lock ([`crate::beside`]), of which the kernel would know nothing.
 //! * any other element is updated under the target's element lock: by ranks of its node, and by the target for those who ask.
 //!
-//! Portals takes integers and reals of 4 and 8 bytes for all operations that MPI has on them, and any element of these sizes where it is replaced, fetched or
-//! compared. All else is asked for: elements of 1, 2, 16 and more bytes, pairs, sums of complex numbers and logical operations on Fortran's
+//! Portals takes integers of 1 to 8 bytes and reals of 4 and 8 for all operations that MPI has on them, and any element of 1, 2, 4 or 8 bytes where it is replaced,
+//! fetched or compared. All else is asked for: elements of 16 and more bytes, half-precision reals, pairs, sums of complex numbers and logical operations on Fortran's
 //! logicals, elements that are not aligned, and all of dynamic windows.
 
 use crate::Windows;
@@ -28,6 +28,8 @@ static ZEROES: [u8; COPIED] = [0; COPIED];
 /// Portals' type of words of so many bytes.
 fn bits_of(bytes: usize) -> Option<u32> {
     match bytes {
+        1 => Some(datatype::UINT8),
+        2 => Some(datatype::UINT16),
         4 => Some(datatype::UINT32),
         8 => Some(datatype::UINT64),
         _ => None,
@@ -39,6 +41,10 @@ fn update_of(op: Op, element: Predefined, fetches: bool) -> Option<(Update, Basi
     let Predefined::Basic(basic) = element else { return None };
     let bits = bits_of(basic.size())?;
     let number = || match basic.scalar() {
+        Scalar::I8 => Some(datatype::INT8),
+        Scalar::U8 => Some(datatype::UINT8),
+        Scalar::I16 => Some(datatype::INT16),
+        Scalar::U16 => Some(datatype::UINT16),
         Scalar::I32 => Some(datatype::INT32),
         Scalar::U32 => Some(datatype::UINT32),
         Scalar::I64 => Some(datatype::INT64),

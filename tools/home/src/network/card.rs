@@ -1,7 +1,7 @@
 //! What Portals sees of the machine: the ranks' memory, and the wires as a card. Only while the network's lock is held.
 
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use lwk_abi::address::{SLOT_BYTES, USER_END, remote, slot_of};
 use lwk_frames::{HEAD_BYTES, NodeId};
@@ -133,6 +133,12 @@ impl Memory for Home<'_> {
         // SAFETY: an aligned word (asserted) of checked, writable memory of a rank, mapped at its slot in every process of the node.
         unsafe {
             match at.bytes() {
+                1 => AtomicU8::from_ptr(pointer(at))
+                    .compare_exchange(old as u8, new as u8, both, failed)
+                    .map_or_else(u64::from, u64::from),
+                2 => AtomicU16::from_ptr(pointer(at).cast())
+                    .compare_exchange(old as u16, new as u16, both, failed)
+                    .map_or_else(u64::from, u64::from),
                 4 => AtomicU32::from_ptr(pointer(at).cast())
                     .compare_exchange(old as u32, new as u32, both, failed)
                     .map_or_else(u64::from, u64::from),
