@@ -4,10 +4,11 @@
 //! can be sent as `MPI_PACKED` and received with the type.
 
 use crate::buffer::check_bytes;
+use crate::datatypes::dense_bytes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use lwk_datatype::{pack_external, unpack_external};
-use lwk_path::region::{Region, copy_part};
+use lwk_datatype::{LayoutView, pack_external, unpack_external};
+use lwk_path::region::{Region, copy_part, pack_items, unpack_items};
 
 /// A buffer of packed data, and where in it to go on.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,14 @@ impl Engine {
     /// # Safety
     /// The items must be readable and the packed buffer writable; they do not overlap.
     pub unsafe fn pack(&self, address: *const u8, count: i64, datatype: u64, into: &Packed) -> Result<i64> {
+        if dense_bytes(datatype) == 0 {
+            let (items, layout) = self.items_of(address, count, datatype)?;
+            let (target, room) = into.rest()?;
+            check_bytes(target, (layout.size() * items.min(1)) as usize)?;
+            // SAFETY: the items are readable and the `room` bytes at `target` writable, apart (this function's contract).
+            let bytes = unsafe { pack_items(address, items, layout, target, room)? };
+            return Ok(into.position + bytes as i64);
+        }
         let source = self.buffer(address, count, datatype)?;
         let (target, room) = into.rest()?;
         check_bytes(target, source.bytes())?;
@@ -50,6 +59,14 @@ impl Engine {
     /// # Safety
     /// The packed buffer must be readable and the items writable; they do not overlap.
     pub unsafe fn unpack(&self, from: &Packed, address: *mut u8, count: i64, datatype: u64) -> Result<i64> {
+        if dense_bytes(datatype) == 0 {
+            let (items, layout) = self.items_of(address, count, datatype)?;
+            let (source, room) = from.rest()?;
+            check_bytes(source, (layout.size() * items.min(1)) as usize)?;
+            // SAFETY: the `room` bytes at `source` are readable and the items writable, apart (this function's contract).
+            let bytes = unsafe { unpack_items(source, room, address, items, layout)? };
+            return Ok(from.position + bytes as i64);
+        }
         let target = self.buffer(address, count, datatype)?;
         let (source, room) = from.rest()?;
         check_bytes(source, target.bytes())?;
@@ -57,6 +74,15 @@ impl Engine {
         // contract); `copy_part` checks the lengths.
         unsafe { copy_part(&Region::block(source, room), 0, &target, 0, target.bytes())? };
         Ok(from.position + target.bytes() as i64)
+    }
+
+    /// A buffer as a number of items of a layout. Errors: `COUNT`, `TYPE`, `BUFFER`.
+    fn items_of(&self, address: *const u8, count: i64, datatype: u64) -> Result<(u64, LayoutView<'_>)> {
+        let known = self.datatype_of(count, datatype)?;
+        let items = u64::try_from(count).map_err(|_| Error::COUNT)?;
+        let layout = known.layout()?;
+        self.check_buffer(address, count, datatype)?;
+        Ok((items, layout))
     }
 
     /// Bytes that packing `count` items takes. Errors: `COUNT`, `TYPE`.

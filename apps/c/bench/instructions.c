@@ -2,13 +2,13 @@
  *
  * Each call is in a function of its own, which a tool finds by its name; the function's own few instructions count with it. The argument
  * says what is called: `blocking` sends and receives, windows whose messages have `arrived` when their receives begin, windows whose receives
- * were `posted` before, a `put`, and a column's `pack` and unpack. Standard output says how many calls of each function were made. */
+ * were `posted` before, a `put`, and a column's `pack` and unpack, or a short one's (`pack-few`). Standard output says how many calls of each function were made. */
 #include <mpi.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUNDS = 16, WINDOW = 64, TAG = 1, ELEMENTS = 1024 };
+enum { ROUNDS = 16, WINDOW = 64, TAG = 1, ELEMENTS = 1024, FEW = 4 };
 
 #define COUNTED __attribute__((noinline))
 
@@ -16,7 +16,7 @@ static int rank;
 static long out = 7, in[WINDOW], target;
 static MPI_Request sends[WINDOW], receives[WINDOW];
 static long apart[2 * ELEMENTS], packed[ELEMENTS];
-static MPI_Datatype column;
+static MPI_Datatype column, short_column;
 
 COUNTED void counted_send(void)
 {
@@ -58,6 +58,18 @@ COUNTED void counted_unpack(void)
 {
     int position = 0;
     MPI_Unpack(packed, sizeof packed, &position, apart, 1, column, MPI_COMM_WORLD);
+}
+
+COUNTED void counted_pack_few(void)
+{
+    int position = 0;
+    MPI_Pack(apart, 1, short_column, packed, sizeof packed, &position, MPI_COMM_WORLD);
+}
+
+COUNTED void counted_unpack_few(void)
+{
+    int position = 0;
+    MPI_Unpack(packed, sizeof packed, &position, apart, 1, short_column, MPI_COMM_WORLD);
 }
 
 static void blocking(void)
@@ -109,17 +121,31 @@ static void pack(void)
     in[0] = apart[2 * (ELEMENTS - 1)];
 }
 
+static void pack_few(void)
+{
+    apart[2 * (FEW - 1)] = out;
+    for (int i = 0; i < WINDOW; i++)
+        counted_pack_few();
+    apart[2 * (FEW - 1)] = 0;
+    for (int i = 0; i < WINDOW; i++)
+        counted_unpack_few();
+    in[0] = apart[2 * (FEW - 1)];
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } WAYS[] = {{"blocking", blocking}, {"arrived", arrived}, {"posted", posted}, {"put", put}, {"pack", pack}};
+    } WAYS[] = {{"blocking", blocking}, {"arrived", arrived}, {"posted", posted},
+                {"put", put}, {"pack", pack}, {"pack-few", pack_few}};
     MPI_Init(&argc, &argv);
     shmem_init();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Type_vector(ELEMENTS, 1, 2, MPI_LONG, &column);
     MPI_Type_commit(&column);
+    MPI_Type_vector(FEW, 1, 2, MPI_LONG, &short_column);
+    MPI_Type_commit(&short_column);
     int status = 2;
     for (size_t way = 0; argc == 2 && way < sizeof WAYS / sizeof *WAYS; way++)
         if (!strcmp(argv[1], WAYS[way].name)) {
@@ -131,7 +157,8 @@ int main(int argc, char **argv)
             printf("counted %d\n", ROUNDS * WINDOW);
         }
     if (status == 2)
-        fprintf(stderr, "usage: instructions blocking|arrived|posted|put|pack\n");
+        fprintf(stderr, "usage: instructions blocking|arrived|posted|put|pack|pack-few\n");
+    MPI_Type_free(&short_column);
     MPI_Type_free(&column);
     shmem_finalize();
     MPI_Finalize();

@@ -48,4 +48,4 @@ pub use fortran::{TypeClass, UNDEFINED, f90_complex, f90_integer, f90_real, matc
 pub use layout::LayoutView;
 pub use memory::{Memory, Nest, Plain, Round, Scattered, Shape};
 pub use signature::{Fingerprint, Match};
-pub use transfer::{Region, Transfer, pack, unpack};
+pub use transfer::{Region, Transfer, pack, pack_all, unpack, unpack_all};

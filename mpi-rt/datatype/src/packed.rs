@@ -73,9 +73,14 @@ impl<M: Memory, const GATHER: bool> Packer<'_, '_, M, GATHER> {
             // SAFETY: the one block is readable at `from`, writable at `to`, and apart (this function's contract).
             return unsafe { self.memory.copy_block(to, from, run.block as usize) };
         }
-        let rounds = [Round::ONCE, Round::ONCE, round::<GATHER>(run.count, run.stride, run.block)];
+        let round = round::<GATHER>(run.count, run.stride, run.block);
+        if M::LOCAL && matches!(run.block, 4 | 8 | 16) {
+            let (to, from) = if GATHER { (place, address) } else { (address, place) };
+            // SAFETY: all blocks are readable or writable, and apart (this function's contract), and of one of these sizes.
+            return unsafe { self.memory.copy_row(run.block as usize, to, from, round) };
+        }
         // SAFETY: all blocks are readable or writable, and apart (this function's contract).
-        unsafe { self.nest(address, place, run.block, rounds) }
+        unsafe { self.nest(address, place, run.block, [Round::ONCE, Round::ONCE, round]) }
     }
 
     /// # Safety
@@ -115,6 +120,13 @@ impl<M: Memory, const GATHER: bool> Packer<'_, '_, M, GATHER> {
         match *self.layout.node(node) {
             [RUN, total, block, inner, apart, ..] => {
                 check(total == size && is_product(block, inner, size))?;
+                if count == 1 {
+                    let run = Piece { disp: 0, block, count: inner, stride: apart as i64 };
+                    // SAFETY: the run's blocks are valid on either side, of which the packed one has `size` bytes (checked above; this
+                    // function's contract).
+                    unsafe { self.run(address, place, run) };
+                    return Ok(());
+                }
                 let rounds = [Round::ONCE, outer, round::<GATHER>(inner, apart as i64, block)];
                 // SAFETY: the blocks of the copies are valid on either side, of which the packed one has `size` bytes (checked above)
                 // for each (this function's contract).

@@ -90,10 +90,7 @@ impl<'a> Transfer<'a> {
         from.total()?;
         to.total()?;
         if !fits(&from, from_position)? || !fits(&to, to_position)? {
-            return Err(Error::new(
-                Class::Truncate,
-                "the message is longer than the buffer that is to hold it",
-            ));
+            return Err(truncated());
         }
         Ok(Transfer {
             from: Cursor::new(from.layout, from.count, from_position)?,
@@ -312,6 +309,43 @@ pub unsafe fn unpack(
     // SAFETY: `bytes` at `data` are readable, the region's blocks writable, and they are apart (this
     // function's contract).
     unsafe { transfer.step(memory, bytes) }.map(drop)
+}
+
+/// Copies all of a region to `out`; how many bytes that are. Class `Truncate` if they are more than `room`.
+///
+/// # Safety
+/// As [`Transfer::step`], with `room` bytes at `out`, valid for writing, as the target.
+pub unsafe fn pack_all(memory: &impl Memory, from: Region<'_>, out: usize, room: u64) -> Result<u64> {
+    let bytes = total_within(&from, room)?;
+    if bytes > 0 {
+        // SAFETY: the region's blocks are readable, `bytes` at `out` writable, and they are apart (this function's contract).
+        unsafe { whole::<_, true>(memory, from, out)? };
+    }
+    Ok(bytes)
+}
+
+/// Copies as many bytes as a region has from `data` into it; how many that are. Class `Truncate` if they are more than the `room` bytes that are there.
+///
+/// # Safety
+/// As [`Transfer::step`], with `room` bytes at `data`, valid for reading, as the source.
+pub unsafe fn unpack_all(memory: &impl Memory, data: usize, room: u64, to: Region<'_>) -> Result<u64> {
+    let bytes = total_within(&to, room)?;
+    if bytes > 0 {
+        // SAFETY: `bytes` at `data` are readable, the region's blocks writable, and they are apart (this function's contract).
+        unsafe { whole::<_, false>(memory, to, data)? };
+    }
+    Ok(bytes)
+}
+
+/// Bytes of data of a region. Class `Truncate` if they are more than `room`.
+fn total_within(region: &Region<'_>, room: u64) -> Result<u64> {
+    let bytes = region.total()?;
+    if bytes <= room { Ok(bytes) } else { Err(truncated()) }
+}
+
+#[cold]
+fn truncated() -> Error {
+    Error::new(Class::Truncate, "the message is longer than the buffer that is to hold it")
 }
 
 /// Packs (`GATHER`) or unpacks a whole region, without a cursor.

@@ -33,7 +33,7 @@ struct Row {
     program: Option<&'static str>,
     argument: &'static str,
     functions: &'static [&'static str],
-    /// The figure must be below: 2 % above what it was when it was measured last (22 November 2026; packing 27 November), and at least half an instruction.
+    /// The figure must be below: 2 % above what it was when it was measured last (22 November 2026; packing 28 November), and at least half an instruction.
     bound: f64,
 }
 
@@ -47,7 +47,7 @@ const fn c(
 }
 
 /// Receives are begun after their messages have come, or before (posted).
-static ROWS: [Row; 9] = [
+static ROWS: [Row; 11] = [
     Row {
         what: "send, 8 B, with its receive",
         face: "Rust",
@@ -69,8 +69,10 @@ static ROWS: [Row; 9] = [
         bound: 8.5,
     },
     c("put, 8 B", "put", &["counted_put"], 13.5),
-    c("pack, 1024 elements of 8 B", "pack", &["counted_pack"], 3366.0),
-    c("unpack, 1024 elements of 8 B", "pack", &["counted_unpack"], 3372.0),
+    c("pack, 1024 elements of 8 B", "pack", &["counted_pack"], 3060.0),
+    c("unpack, 1024 elements of 8 B", "pack", &["counted_unpack"], 3065.1),
+    c("pack, 4 elements of 8 B", "pack-few", &["counted_pack_few"], 459.0),
+    c("unpack, 4 elements of 8 B", "pack-few", &["counted_unpack_few"], 464.1),
 ];
 
 /// Counts, prints, and writes the JSON file. Status 0 if all counts are below their bounds, else 1.

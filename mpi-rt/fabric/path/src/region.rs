@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use lwk_copy::{Row, copy, copy_row};
-use lwk_datatype::{LayoutView, Memory, Round, Transfer, pack, unpack};
+use lwk_datatype::{LayoutView, Memory, Round, Transfer, pack, pack_all, unpack, unpack_all};
 use lwk_place::{Peer, Slot, in_one_slot};
 
 /// Where the bytes of a message lie.
@@ -256,8 +256,45 @@ unsafe fn copy_packed(
     }
 }
 
-/// A region of another rank at the addresses that this rank sees it at, if all of it lies in one slot.
+/// Packs `count` items of a layout in this rank's memory, of which displacement 0 of the first lies at `address`, into the `room` bytes at `target`; how many bytes
+/// that are. Errors: [`Fault::Layout`], of class `Truncate` if there is too little room.
+///
+/// # Safety
+/// The items are readable and `target` is writable; they do not overlap, and nobody writes the items or touches the target meanwhile.
+pub unsafe fn pack_items(
+    address: *const u8,
+    count: u64,
+    layout: LayoutView,
+    target: *mut u8,
+    room: usize,
+) -> Result<usize> {
+    let items = lwk_datatype::Region { base: address.expose_provenance(), layout, count };
+    // SAFETY: this rank sees its own memory where it calls it; this function's contract.
+    Ok(unsafe { pack_all(&Here, items, target.expose_provenance(), room as u64)? } as usize)
+}
+
+/// Unpacks `count` items of a layout in this rank's memory, of which displacement 0 of the first lies at `address`, out of the `room` bytes at `source`; how many
+/// bytes that are. Errors: as for [`pack_items`].
+///
+/// # Safety
+/// `source` is readable and the items are writable; they do not overlap, and nobody writes the source or touches the items meanwhile.
+pub unsafe fn unpack_items(
+    source: *const u8,
+    room: usize,
+    address: *mut u8,
+    count: u64,
+    layout: LayoutView,
+) -> Result<usize> {
+    let items = lwk_datatype::Region { base: address.expose_provenance(), layout, count };
+    // SAFETY: this rank sees its own memory where it calls it; this function's contract.
+    Ok(unsafe { unpack_all(&Here, source.expose_provenance(), room as u64, items)? } as usize)
+}
+
+/// A region at the addresses that this rank sees it at, if it is this rank's own or all of it lies in one slot.
 fn seen_here(slot: Slot, region: lwk_datatype::Region<'_>) -> Option<lwk_datatype::Region<'_>> {
+    if slot == Slot::OWN {
+        return Some(region);
+    }
     let (low, _) = region.span().filter(|(low, high)| in_one_slot(*low, *high))?;
     let base = region.base.wrapping_add(slot.place(low).wrapping_sub(low));
     Some(lwk_datatype::Region { base, ..region })
