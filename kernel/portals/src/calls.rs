@@ -139,6 +139,7 @@ impl Node {
             timer: below.timer,
             kept: self.kept() as u64,
             peers: self.link.peers() as u64,
+            resets: below.resets,
         };
         self.state.write_told(home, &to, &contract::counts_bytes(&counts));
         Ok(0)

@@ -80,6 +80,7 @@ pub fn counts_bytes(counts: &NodeCounts) -> [u8; size_of::<NodeCounts>()] {
         counts.timer,
         counts.kept,
         counts.peers,
+        counts.resets,
     ];
     for long in longs {
         to.long(long);

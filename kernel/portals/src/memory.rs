@@ -118,6 +118,8 @@ pub struct HomeCounts {
     /// Interrupts of the card, and of the timer that looks after it.
     pub interrupts: u64,
     pub timer: u64,
+    /// Times that the card was reset since it sent no more.
+    pub resets: u64,
 }
 
 /// A network card.

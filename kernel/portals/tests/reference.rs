@@ -69,9 +69,9 @@ impl Pair {
     }
 
     fn counts(&mut self, rank: u32) -> NodeCounts {
-        let (address, interface) = (self.it.allocate(rank, 96), [self.from, self.to][rank as usize]);
+        let (address, interface) = (self.it.allocate(rank, COUNTS), [self.from, self.to][rank as usize]);
         assert_eq!(self.it.call(rank, call::NODE_COUNTS, [interface.into(), address, 0, 0, 0, 0]), Ok(0));
-        let bytes = self.it.bytes(rank, address, 96).to_vec();
+        let bytes = self.it.bytes(rank, address, COUNTS).to_vec();
         // SAFETY: counts are made of numbers, for which any bytes will do.
         unsafe { bytes.as_ptr().cast::<NodeCounts>().read_unaligned() }
     }

@@ -126,6 +126,7 @@ impl lwk_portals::Nic for Home<'_> {
             copied_to_send: self.below.counts.copied_to_send + card.copied,
             frames_sent: card.sent,
             frames_received: card.received,
+            resets: card.resets,
             ..self.below.counts
         }
     }

@@ -50,6 +50,8 @@ pub struct Floors {
     /// Bytes copied by processors for each byte of payload: at the receiver, and at the sender beyond heads.
     copies_to_receive: f64,
     head_bytes_a_frame: f64,
+    /// Times that rank 0's node has reset its card since it sent no more, in the whole run.
+    card_resets: u64,
 }
 lwk_apps::json_object!(Floors {
     raw_latency_ns,
@@ -60,7 +62,8 @@ lwk_apps::json_object!(Floors {
     interrupts_a_frame,
     overlap,
     copies_to_receive,
-    head_bytes_a_frame
+    head_bytes_a_frame,
+    card_resets
 });
 
 impl Floors {
@@ -76,6 +79,7 @@ impl Floors {
         println!("# a receive of 1 MiB leaves for computation: {:.2}", self.overlap);
         println!("# copies of each byte at the receiver: {:.3}", self.copies_to_receive);
         println!("# bytes of heads copied to send a frame: {:.0}", self.head_bytes_a_frame);
+        println!("# resets of the card: {}", self.card_resets);
     }
 }
 
@@ -250,6 +254,7 @@ pub fn measure(side: &mut Side, rounds: u64, sizes: &[usize], source: u64) -> Re
             payload,
         ),
         head_bytes_a_frame: ratio(since(&after, &before, |it| it.copied_to_send), sent),
+        card_resets: side.interface().node_counts()?.resets,
     }))
 }
 

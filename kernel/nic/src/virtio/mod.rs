@@ -204,12 +204,15 @@ impl<H: Hal, T: Transport> VirtioNet<H, T> {
             return self.waiting.is_none_or(|(_, since)| now.saturating_sub(since) >= HUNG_US);
         }
         self.reclaim();
-        if self.free_count == FRAMES || !self.up {
+        if self.untaken() == 0 || !self.up {
             self.waiting = None;
             return false;
         }
         match self.waiting {
-            Some((gone, since)) if gone == self.gone => now.saturating_sub(since) >= HUNG_US,
+            Some((gone, since)) if gone == self.gone => {
+                self.tell_of_frames();
+                now.saturating_sub(since) >= HUNG_US
+            }
             _ => {
                 self.waiting = Some((self.gone, now));
                 false
@@ -235,6 +238,17 @@ impl<H: Hal, T: Transport> VirtioNet<H, T> {
         if core::mem::take(&mut self.refilled) && self.receive.must_tell() {
             ring(self.receive_bell, RECEIVE);
         }
+    }
+
+    /// Frames that the card has not been seen to take. At each power of two of them, it is told of them again although it asks for nothing: a card that
+    /// has lost a notification would take no more.
+    fn untaken(&self) -> usize {
+        FRAMES - self.free_count
+    }
+
+    fn tell_of_frames(&mut self) {
+        ring(self.transmit_bell, TRANSMIT);
+        self.counts.doorbells += 1;
     }
 
     /// Takes back what has been sent.
@@ -315,9 +329,9 @@ impl<H: Hal, T: Transport + Send> Nic for VirtioNet<H, T> {
         }
         self.outgoing[number] = Some(Outgoing { body });
         self.transmit.offer(place);
-        if self.transmit.must_tell() {
-            ring(self.transmit_bell, TRANSMIT);
-            self.counts.doorbells += 1;
+        // Not `||`: the queue notes up to which frame it has been asked.
+        if self.transmit.must_tell() | self.untaken().is_power_of_two() {
+            self.tell_of_frames();
         }
         self.counts.sent += 1;
         self.counts.copied += (head.len() + middle.len()) as u64;

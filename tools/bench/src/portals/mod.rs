@@ -267,6 +267,11 @@ fn compared(runs: &[Value]) -> Vec<Figure> {
             median(runs, |run| floors(run, "copies_to_receive")),
             1.0,
         ),
+        Figure::at_most(
+            "resets of the card, most of a run",
+            runs.iter().map(|run| floors(run, "card_resets")).reduce(f64::max).unwrap_or(f64::NAN),
+            0.0,
+        ),
     ]
 }
 
@@ -365,7 +370,7 @@ mod tests {
                 { "bytes": MIB, "put_mb_s": put, "get_mb_s": 50.0 }],
             "floors": {
                 "raw_latency_ns": 1000.0, "acknowledged_latency_ns": 1000.0, "bandwidth": [{ "bytes": MIB, "raw_mb_s": 100.0, "checked_mb_s": 100.0 }], "overlap": 0.95,
-                "interrupts_a_message": 1.0, "interrupts_a_frame": 0.05, "copies_to_receive": 1.0,
+                "interrupts_a_message": 1.0, "interrupts_a_frame": 0.05, "copies_to_receive": 1.0, "card_resets": 0,
             },
         })
     }
@@ -378,6 +383,9 @@ mod tests {
         assert!(figures.iter().all(Figure::is_met));
         let missed = compared(&runs[1..2]);
         assert!(!missed[0].is_met() && !missed[3].is_met());
+        let mut reset = runs.clone();
+        reset[1]["floors"]["card_resets"] = json!(1);
+        assert!(!compared(&reset).iter().all(Figure::is_met), "a reset in one run of three");
         assert!(missed[0].line(true).contains("short of cores") && missed[0].line(false).contains("MISSED"));
         assert!(compared(&[]).iter().all(|figure| !figure.is_met()), "nothing measured is nothing met");
         assert!(figures[0].line(true).contains(" met"));

@@ -82,7 +82,7 @@ fn a_frame_interrupts_after_others_were_taken_without_an_interrupt() {
 }
 
 #[test]
-fn an_idle_card_is_told_of_each_frame_and_a_busy_one_of_the_first() {
+fn an_idle_card_is_told_of_each_frame_and_a_busy_one_at_powers_of_two() {
     let mut bench = Bench::new();
     for frame in 1..=FRAMES_IN_ALL {
         assert!(bench.send(&frame.to_le_bytes(), b""));
@@ -91,6 +91,26 @@ fn an_idle_card_is_told_of_each_frame_and_a_busy_one_of_the_first() {
     for burst in 1..=FRAMES_IN_ALL / 100 {
         (0..100).for_each(|_| assert!(bench.send(b"one of many", b"")));
         let told = bench.driver.counts().doorbells;
-        assert_eq!((told, bench.sent().len()), ((FRAMES_IN_ALL + burst).into(), 100));
+        // At 1, 2, 4, … and 64 frames.
+        assert_eq!((told, bench.sent().len()), ((FRAMES_IN_ALL + 7 * burst).into(), 100));
     }
+}
+
+/// A card that has been told of a frame and has not seen it asks for nothing more.
+#[test]
+fn a_card_that_has_lost_a_notification_is_told_again() {
+    let mut bench = Bench::new();
+    assert!(bench.send(b"lost", b""));
+    assert!(bench.send(b"and told again", b""));
+    assert_eq!(bench.driver.counts().doorbells, 2);
+    assert_eq!(bench.sent().len(), 2);
+    // It is lost again, and no other frame follows: whoever waits has the card looked after.
+    assert!(bench.send(b"lost", b""));
+    bench.driver.look_after(0);
+    assert_eq!(bench.driver.counts().doorbells, 3);
+    bench.driver.look_after(1);
+    assert_eq!((bench.driver.counts().doorbells, bench.driver.counts().resets), (4, 0));
+    assert_eq!(bench.sent().len(), 1);
+    bench.driver.look_after(2);
+    assert_eq!(bench.driver.counts().doorbells, 4, "nothing is untaken");
 }
