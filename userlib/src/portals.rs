@@ -18,8 +18,8 @@ use core::fmt;
 
 pub use lwk_abi::portals as abi;
 use lwk_abi::portals::{
-    COUNTER_BYTES, Descriptor, ERROR_BASE, Entry, Event, Limits, NONE, NodeCounts, Operation, QUEUE_EVENTS,
-    RawFrames, first_rank_of, node_of, status,
+    COUNTER_BYTES, Descriptor, ERROR_BASE, Entry, Event, InterfaceOptions, Limits, NONE, NodeCounts,
+    Operation, QUEUE_EVENTS, RawFrames, TableOptions, first_rank_of, node_of, status,
 };
 use lwk_abi::syscall::portals as call;
 
@@ -101,12 +101,12 @@ impl EntryHandle {
 pub struct DescriptorHandle(pub u32);
 
 impl Interface {
-    /// Opens an interface: options of [`abi::interface`], one of each pair. Errors: options that contradict each other; no network.
-    pub fn open(options: u32) -> Result<Interface> {
+    /// Opens an interface: options, one of each pair. Errors: options that contradict each other; no network.
+    pub fn open(options: InterfaceOptions) -> Result<Interface> {
         let mut limits = Limits::default();
         let told = (&raw mut limits).expose_provenance() as u64;
         // SAFETY: the call writes the limits into this function's variable.
-        let handle = unsafe { system_call(call::INTERFACE_OPEN, [options.into(), 0, told, 0]) }?;
+        let handle = unsafe { system_call(call::INTERFACE_OPEN, [options.bits().into(), 0, told, 0]) }?;
         Ok(Interface { handle, limits })
     }
 
@@ -146,15 +146,15 @@ impl Interface {
         Ok(Counter { handle, memory: Some(memory) })
     }
 
-    /// An entry of the portal table: options of [`abi::table`], at `index` or, with [`abi::PT_ANY`], anywhere. Returns its index.
+    /// An entry of the portal table: its options, at `index` or, with [`abi::PT_ANY`], anywhere. Returns its index.
     /// Errors: it is in use; the table is full; flow control without a queue.
-    pub fn table(&self, options: u32, queue: Option<&Queue>, index: u32) -> Result<u32> {
+    pub fn table(&self, options: TableOptions, queue: Option<&Queue>, index: u32) -> Result<u32> {
         let queue = queue.map_or(NONE, |queue| queue.handle);
         // SAFETY: no memory is involved.
         unsafe {
             system_call(
                 call::TABLE_ALLOCATE,
-                [self.handle.into(), options.into(), queue.into(), index.into()],
+                [self.handle.into(), options.bits().into(), queue.into(), index.into()],
             )
         }
     }

@@ -26,8 +26,8 @@ use lwk_apps::json;
 use lwk_user::abi::exit::USAGE as USAGE_STATUS;
 use lwk_user::clock::Instant;
 use lwk_user::portals::abi::{
-    ANY, Descriptor, Entry, NONE, Operation, PRIORITY_LIST, ack, descriptor, entry, event, failure,
-    interface, operation,
+    ANY, Descriptor, DescriptorOptions, Entry, EntryOptions, InterfaceOptions, NONE, Operation,
+    PRIORITY_LIST, TableOptions, ack, event, failure, operation,
 };
 use lwk_user::portals::{Counter, DescriptorHandle, Interface, Queue, Result};
 use lwk_user::{Env, eprintln, job, println, start, wait};
@@ -176,17 +176,17 @@ fn check(what: &str, memory: &[AtomicU8], number: u64, bytes: usize) {
 
 impl Side {
     fn new(largest: usize, ranks: u32) -> Result<Side> {
-        let interface = Interface::open(interface::MATCHING | interface::LOGICAL)?;
+        let interface = Interface::open(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL)?;
         let (ended, arrived, barrier) = (interface.counter()?, interface.counter()?, interface.counter()?);
         let acknowledged = interface.queue(64)?;
-        interface.table(0, None, TABLE)?;
+        interface.table(TableOptions::empty(), None, TABLE)?;
         let (source, landing) = (memory(largest), memory(largest));
         let open = |bits, start, bytes: usize, counter: &Counter| Entry {
             start,
             bytes: bytes as u64,
             counter: counter.handle(),
             uid: ANY,
-            options: entry::OP_PUT | entry::OP_GET | entry::EVENT_CT_COMM,
+            options: EntryOptions::OP_PUT | EntryOptions::OP_GET | EntryOptions::EVENT_CT_COMM,
             node: ANY,
             process: ANY,
             bits,
@@ -200,14 +200,14 @@ impl Side {
         let counting = Descriptor {
             start: address(&source),
             bytes: largest as u64,
-            options: descriptor::EVENT_CT_ACK | descriptor::EVENT_CT_REPLY,
+            options: DescriptorOptions::EVENT_CT_ACK | DescriptorOptions::EVENT_CT_REPLY,
             queue: NONE,
             counter: ended.handle(),
             reserved: 0,
         };
         let telling = Descriptor {
             bytes: 0,
-            options: descriptor::EVENT_SEND_DISABLE,
+            options: DescriptorOptions::EVENT_SEND_DISABLE,
             queue: acknowledged.handle(),
             counter: NONE,
             ..counting

@@ -3,6 +3,10 @@
 //! Names and meanings are those of the Portals 4 reference (version 4.3), without its prefix; numbers are Margay's own. A call answers 0 or
 //! a positive value, or `-(`[`ERROR_BASE`]` + status)`. Every structure is native-endian with no padding.
 
+mod options;
+
+pub use options::{DescriptorOptions, EntryOptions, InterfaceOptions, TableOptions};
+
 /// What a call answers that fails is `-(ERROR_BASE + status)`.
 pub const ERROR_BASE: i64 = 2048;
 
@@ -32,30 +36,6 @@ pub mod status {
     pub const SIZE_INVALID: u32 = 18;
 }
 
-/// Options of a network interface; one of each pair.
-pub mod interface {
-    pub const MATCHING: u32 = 1;
-    pub const NO_MATCHING: u32 = 2;
-    pub const LOGICAL: u32 = 4;
-    pub const PHYSICAL: u32 = 8;
-}
-
-/// Options of a portal-table entry.
-pub mod table {
-    pub const ONLY_USE_ONCE: u32 = 1;
-    pub const ONLY_TRUNCATE: u32 = 2;
-    /// A message for which there is no room disables the entry instead of being dropped.
-    pub const FLOWCTRL: u32 = 4;
-    /// It begins disabled.
-    pub const ALLOC_DISABLED: u32 = 8;
-    /// A hint that is not needed: exact bits are found by hash anyway, in the list's order.
-    pub const MATCH_UNORDERED: u32 = 16;
-    pub const ALL: u32 = (1 << 5) - 1;
-}
-
-/// `start` and `bytes` of a descriptor or a list entry are those of an array of vectors, each an address and a length; `bytes` is their number.
-pub const IOVEC: u32 = 1 << 20;
-
 /// Any free index of the portal table.
 pub const PT_ANY: u32 = u32::MAX;
 /// Any process, node or user.
@@ -63,61 +43,11 @@ pub const ANY: u32 = u32::MAX;
 /// No event queue, no counting event.
 pub const NONE: u32 = u32::MAX;
 
-/// Options of list entries.
-pub mod entry {
-    pub const OP_PUT: u32 = 1 << 0;
-    pub const OP_GET: u32 = 1 << 1;
-    pub const USE_ONCE: u32 = 1 << 2;
-    pub const ACK_DISABLE: u32 = 1 << 3;
-    pub const UNEXPECTED_HDR_DISABLE: u32 = 1 << 4;
-    pub const MANAGE_LOCAL: u32 = 1 << 5;
-    pub const NO_TRUNCATE: u32 = 1 << 6;
-    pub const MAY_ALIGN: u32 = 1 << 7;
-    pub const EVENT_COMM_DISABLE: u32 = 1 << 8;
-    pub const EVENT_FLOWCTRL_DISABLE: u32 = 1 << 9;
-    pub const EVENT_SUCCESS_DISABLE: u32 = 1 << 10;
-    pub const EVENT_OVER_DISABLE: u32 = 1 << 11;
-    pub const EVENT_UNLINK_DISABLE: u32 = 1 << 12;
-    pub const EVENT_LINK_DISABLE: u32 = 1 << 13;
-    pub const EVENT_CT_COMM: u32 = 1 << 14;
-    pub const EVENT_CT_OVERFLOW: u32 = 1 << 15;
-    pub const EVENT_CT_BYTES: u32 = 1 << 16;
-    /// An entry that manages its offset moves it by the bytes asked for of every unexpected message that it finds when it is appended.
-    pub const LOCAL_INC_UH_RLENGTH: u32 = 1 << 17;
-    /// All of its memory is the program's, as it must be anyway.
-    pub const IS_ACCESSIBLE: u32 = 1 << 18;
-    /// Margay's own: an entry that fetches what a put announces ([`super::ANNOUNCED`]). The descriptor of [`Entry::reserved`](super::Entry::reserved) gets it by a get of the kernel's,
-    /// with the entry's `user`, and the put's event comes at once, `requested` being the bytes announced. Other puts go into its memory. It is appended only if all messages that have matched
-    /// the overflow list are those that `min_free` counts, else [`IN_USE`](super::status::IN_USE). Where there is no room to get, the put goes on to the overflow list and `AUTO_UNLINK` tells
-    /// that the entry is gone.
-    pub const FETCH: u32 = 1 << 19;
-    /// The options of an entry that fetches: all of these, and `IOVEC` if it likes.
-    pub const FETCHES: u32 =
-        FETCH | OP_PUT | USE_ONCE | MANAGE_LOCAL | EVENT_LINK_DISABLE | EVENT_UNLINK_DISABLE;
-    pub const ALL: u32 = ((1 << 20) - 1) | super::IOVEC;
-}
-
 /// Set in the header data of a put of [`ANNOUNCEMENT_BYTES`] that announces what its initiator lets be fetched: its length, and the match bits of an entry in the initiator's
 /// portal table behind the put's.
 pub const ANNOUNCED: u64 = 1 << 8;
 /// See [`ANNOUNCED`]: two words.
 pub const ANNOUNCEMENT_BYTES: usize = 16;
-
-/// Options of memory descriptors.
-pub mod descriptor {
-    pub const EVENT_SUCCESS_DISABLE: u32 = 1 << 0;
-    pub const EVENT_SEND_DISABLE: u32 = 1 << 1;
-    pub const EVENT_CT_SEND: u32 = 1 << 2;
-    pub const EVENT_CT_REPLY: u32 = 1 << 3;
-    pub const EVENT_CT_ACK: u32 = 1 << 4;
-    pub const EVENT_CT_BYTES: u32 = 1 << 5;
-    pub const UNORDERED: u32 = 1 << 6;
-    /// What is put may change as soon as the call has returned, up to [`Limits::volatile_bytes`](super::Limits::volatile_bytes).
-    pub const VOLATILE: u32 = 1 << 7;
-    /// Messages may get lost. None is.
-    pub const UNRELIABLE: u32 = 1 << 8;
-    pub const ALL: u32 = ((1 << 9) - 1) | super::IOVEC;
-}
 
 /// Lists of a portal-table entry.
 pub const PRIORITY_LIST: u32 = 0;
@@ -284,7 +214,7 @@ pub struct Limits {
 pub struct Descriptor {
     pub start: u64,
     pub bytes: u64,
-    pub options: u32,
+    pub options: DescriptorOptions,
     /// Handles, or [`NONE`].
     pub queue: u32,
     pub counter: u32,
@@ -300,11 +230,11 @@ pub struct Entry {
     /// Handle, or [`NONE`].
     pub counter: u32,
     pub uid: u32,
-    pub options: u32,
+    pub options: EntryOptions,
     /// Who may send: node and process, or rank and 0; [`ANY`] each.
     pub node: u32,
     pub process: u32,
-    /// Of an entry that fetches ([`entry::FETCH`]): the handle of the descriptor into which.
+    /// Of an entry that fetches ([`EntryOptions::FETCH`]): the handle of the descriptor into which.
     pub reserved: u32,
     pub bits: u64,
     pub ignore: u64,

@@ -1,5 +1,6 @@
 //! What a program asks Portals for: a system call's number and arguments as one [`Call`].
 
+use lwk_abi::portals::{InterfaceOptions, TableOptions};
 use lwk_abi::syscall::portals as call;
 
 /// One of the calls of [`lwk_abi::syscall::portals`]. Interfaces, tables, descriptors, entries, queues and counters are handles or indices, which callers extend to a register as they
@@ -7,13 +8,13 @@ use lwk_abi::syscall::portals as call;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// [`call::INTERFACE_OPEN`]: addresses of limits, or 0.
-    InterfaceOpen { options: u32, desired: u64, actual: u64 },
+    InterfaceOpen { options: InterfaceOptions, desired: u64, actual: u64 },
     /// [`call::INTERFACE_CLOSE`]
     InterfaceClose { interface: u32 },
     /// [`call::INTERFACE_STATUS`]
     InterfaceStatus { interface: u32, register: u32 },
     /// [`call::TABLE_ALLOCATE`]
-    TableAllocate { interface: u32, options: u32, queue: u32, index: u32 },
+    TableAllocate { interface: u32, options: TableOptions, queue: u32, index: u32 },
     /// [`call::TABLE_FREE`]
     TableFree { interface: u32, index: u32 },
     /// [`call::TABLE_ENABLE`]
@@ -60,12 +61,19 @@ impl Call {
         // Most calls begin with an interface, and go on with an index.
         let [interface, index, third, fourth] = [a, b, c, d].map(|word| word as u32);
         Some(match number {
-            call::INTERFACE_OPEN => Call::InterfaceOpen { options: a as u32, desired: b, actual: c },
+            call::INTERFACE_OPEN => Call::InterfaceOpen {
+                options: InterfaceOptions::from_bits_retain(a as u32),
+                desired: b,
+                actual: c,
+            },
             call::INTERFACE_CLOSE => Call::InterfaceClose { interface },
             call::INTERFACE_STATUS => Call::InterfaceStatus { interface, register: b as u32 },
-            call::TABLE_ALLOCATE => {
-                Call::TableAllocate { interface, options: b as u32, queue: third, index: fourth }
-            }
+            call::TABLE_ALLOCATE => Call::TableAllocate {
+                interface,
+                options: TableOptions::from_bits_retain(b as u32),
+                queue: third,
+                index: fourth,
+            },
             call::TABLE_FREE => Call::TableFree { interface, index },
             call::TABLE_ENABLE => Call::TableEnable { interface, index, on: third != 0 },
             call::DESCRIPTOR_BIND => Call::DescriptorBind { interface, descriptor: b },
@@ -101,10 +109,10 @@ mod tests {
     fn each_number_is_its_call() {
         let [a, b, c, d] = [1 << 32 | 1, 1 << 32 | 2, 1 << 32 | 3, 1 << 32 | 4];
         let expected = [
-            Call::InterfaceOpen { options: 1, desired: b, actual: c },
+            Call::InterfaceOpen { options: InterfaceOptions::MATCHING, desired: b, actual: c },
             Call::InterfaceClose { interface: 1 },
             Call::InterfaceStatus { interface: 1, register: 2 },
-            Call::TableAllocate { interface: 1, options: 2, queue: 3, index: 4 },
+            Call::TableAllocate { interface: 1, options: TableOptions::ONLY_TRUNCATE, queue: 3, index: 4 },
             Call::TableFree { interface: 1, index: 2 },
             Call::TableEnable { interface: 1, index: 2, on: true },
             Call::DescriptorBind { interface: 1, descriptor: b },

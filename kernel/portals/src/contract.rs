@@ -1,6 +1,8 @@
 //! The contract's structures (`lwk_abi::portals`) as bytes in programs' memory, field by field.
 
-use lwk_abi::portals::{Descriptor, Entry, Event, Limits, NodeCounts, Operation, RawFrames};
+use lwk_abi::portals::{
+    Descriptor, DescriptorOptions, Entry, EntryOptions, Event, Limits, NodeCounts, Operation, RawFrames,
+};
 
 /// Bytes of an event.
 pub fn event_bytes(event: &Event) -> [u8; size_of::<Event>()] {
@@ -116,7 +118,7 @@ pub fn descriptor(bytes: &[u8; size_of::<Descriptor>()]) -> Descriptor {
     Descriptor {
         start: from.long(),
         bytes: from.long(),
-        options: from.word(),
+        options: DescriptorOptions::from_bits_retain(from.word()),
         queue: from.word(),
         counter: from.word(),
         reserved: from.word(),
@@ -131,7 +133,7 @@ pub fn entry(bytes: &[u8; size_of::<Entry>()]) -> Entry {
         bytes: from.long(),
         counter: from.word(),
         uid: from.word(),
-        options: from.word(),
+        options: EntryOptions::from_bits_retain(from.word()),
         node: from.word(),
         process: from.word(),
         reserved: from.word(),

@@ -1,8 +1,8 @@
 //! List entries: appended, unlinked, and compared with what came unexpected (Portals 4.3, sections 3.11 and 3.12).
 
 use lwk_abi::portals::{
-    self as abi, ANY, IOVEC, OVERFLOW_LIST, PRIORITY_LIST, SEARCH_DELETE, SEARCH_ONLY, entry as option,
-    event, failure, table,
+    self as abi, ANY, EntryOptions as Options, OVERFLOW_LIST, PRIORITY_LIST, SEARCH_DELETE, SEARCH_ONLY,
+    TableOptions, event, failure,
 };
 
 use crate::lists::Entry;
@@ -20,7 +20,7 @@ impl State {
         table: Place,
         mut asked: abi::Entry,
     ) -> Result<Entry> {
-        if asked.options & !option::ALL != 0 {
+        if !Options::all().contains(asked.options) {
             return Err(Status::ARG_INVALID);
         }
         let logical = interface & 1;
@@ -31,10 +31,11 @@ impl State {
         // A list entry without matching takes whatever comes from whomever it names.
         if interface & 2 == 0 {
             (asked.bits, asked.ignore, asked.min_free) = (0, u64::MAX, 0);
-            asked.options &= !(option::MANAGE_LOCAL | option::NO_TRUNCATE);
+            asked.options -= Options::MANAGE_LOCAL | Options::NO_TRUNCATE;
         }
         let counter = self.optional(Kind::Counter, interface, asked.counter)?;
-        let (written, scattered) = (asked.options & option::OP_PUT != 0, asked.options & IOVEC != 0);
+        let (written, scattered) =
+            (asked.options.contains(Options::OP_PUT), asked.options.contains(Options::IOVEC));
         let region = self.region(memory, interface, (asked.start, asked.bytes), scattered, written)?;
         Ok(Entry { interface, table, counter, logical, ..Entry::new(&asked, region) })
     }
@@ -50,9 +51,8 @@ impl State {
     ) -> Result<u32> {
         let it = &self.interfaces[interface as usize];
         let of = *self.tables.get(table);
-        let once = asked.options & option::USE_ONCE != 0;
-        if list > OVERFLOW_LIST || (of.options & table::ONLY_USE_ONCE != 0 && list == PRIORITY_LIST && !once)
-        {
+        let once = asked.options.contains(Options::USE_ONCE);
+        if list > OVERFLOW_LIST || (of.has(TableOptions::ONLY_USE_ONCE) && list == PRIORITY_LIST && !once) {
             return Err(Status::ARG_INVALID);
         }
         if of.heads.entries[list as usize] >= it.limits.list_size {
@@ -65,7 +65,7 @@ impl State {
         let mut entry = Entry { list, fetch, ..self.described(memory, interface, table, asked)? };
         if list == PRIORITY_LIST && self.serve_unexpected(memory, &mut entry) {
             self.forget_region(interface, &entry.memory);
-            if !entry.has(option::EVENT_UNLINK_DISABLE) {
+            if !entry.has(Options::EVENT_UNLINK_DISABLE) {
                 let event = self.entry_event(&entry, event::AUTO_UNLINK);
                 self.post(memory, of.queue, &event, false);
             }
@@ -79,7 +79,7 @@ impl State {
         if fetch != 0 {
             self.descriptors.get_mut(fetch).users += 1;
         }
-        if !entry.has(option::EVENT_LINK_DISABLE) {
+        if !entry.has(Options::EVENT_LINK_DISABLE) {
             let event = self.entry_event(&entry, event::LINK);
             self.post(memory, of.queue, &event, false);
         }
@@ -91,10 +91,10 @@ impl State {
         while let Some(found) = self.lists.find_header(&self.tables.get(entry.table).heads, entry) {
             let bytes = self.lists.headers.get(found).bytes;
             self.take_header(memory, found, entry);
-            if entry.has(option::USE_ONCE) {
+            if entry.has(Options::USE_ONCE) {
                 return true;
             }
-            if entry.has(option::MANAGE_LOCAL) && entry.has(option::LOCAL_INC_UH_RLENGTH) {
+            if entry.has(Options::MANAGE_LOCAL) && entry.has(Options::LOCAL_INC_UH_RLENGTH) {
                 entry.local_offset = entry.local_offset.saturating_add(bytes).min(entry.memory.bytes());
                 if entry.is_used_up() {
                     return true;
@@ -113,7 +113,7 @@ impl State {
             self.lists.unlink(&mut self.tables.get_mut(it.table).heads, place);
         }
         // The program unlinks it, so no event tells of it.
-        self.lists.entries.get_mut(place).options |= option::EVENT_UNLINK_DISABLE;
+        self.lists.entries.get_mut(place).options |= Options::EVENT_UNLINK_DISABLE.bits();
         self.free_entry(memory, place);
         Ok(())
     }
@@ -147,7 +147,7 @@ impl State {
         let mut found = Some(first);
         while let Some(place) = found {
             self.take_header(memory, place, &entry);
-            let more = !entry.has(option::USE_ONCE);
+            let more = !entry.has(Options::USE_ONCE);
             found = more.then(|| self.lists.find_header(&self.tables.get(table).heads, &entry)).flatten();
         }
         Ok(())

@@ -1,10 +1,11 @@
-//! Entries that fetch ([`lwk_abi::portals::entry::FETCH`]): a target's kernel gets what a put announces, without the program.
+//! Entries that fetch ([`lwk_abi::portals::EntryOptions::FETCH`]): a target's kernel gets what a put announces, without the program.
 //!
 //! The put and the get that it causes are one step: who sees later than the put that anything has come from this node sees it behind the get. The entry is off its list before
 //! the get is on its way, so a program either takes an entry back, or its message comes.
 
 use lwk_abi::portals::{
-    self as abi, ANNOUNCED, ANNOUNCEMENT_BYTES, ANY, Event, IOVEC, PRIORITY_LIST, ack, entry as option, event,
+    self as abi, ANNOUNCED, ANNOUNCEMENT_BYTES, ANY, EntryOptions as Options, Event, PRIORITY_LIST, ack,
+    event,
 };
 
 use crate::initiator::Operation;
@@ -26,11 +27,12 @@ impl State {
         asked: &mut abi::Entry,
         list: u32,
     ) -> Result<Place> {
-        if asked.options & option::FETCH == 0 {
+        if !asked.options.contains(Options::FETCH) {
             return Ok(0);
         }
         let is_anybodys = asked.uid == ANY || asked.uid == 0;
-        let sound = asked.options & !IOVEC == option::FETCHES && list == PRIORITY_LIST && is_anybodys;
+        let sound =
+            asked.options - Options::IOVEC == Options::FETCHES && list == PRIORITY_LIST && is_anybodys;
         if !sound || interface & 2 == 0 {
             return Err(Status::ARG_INVALID);
         }

@@ -2,7 +2,8 @@
 
 use bytemuck::Zeroable;
 use lwk_abi::portals::{
-    self as abi, ATOMIC_BYTES, Event, NONE, ack, datatype, descriptor as option, event, failure, operation,
+    self as abi, ATOMIC_BYTES, DescriptorOptions as Options, Event, NONE, ack, datatype, event, failure,
+    operation,
 };
 
 use crate::atomic;
@@ -36,12 +37,13 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    pub fn new(memory: Region, options: u32, interface: u32) -> Descriptor {
-        Descriptor { memory, options, interface, ..Descriptor::zeroed() }
+    pub fn new(memory: Region, options: Options, interface: u32) -> Descriptor {
+        Descriptor { memory, options: options.bits(), interface, ..Descriptor::zeroed() }
     }
 
-    fn has(&self, option: u32) -> bool {
-        self.options & option != 0
+    /// Whether it has one of these.
+    fn has(&self, options: Options) -> bool {
+        Options::from_bits_retain(self.options).intersects(options)
     }
 }
 
@@ -210,7 +212,7 @@ impl State {
 
     /// A copy of what is put, if the descriptor's memory may change as soon as the call has returned. 0: none.
     fn copied_aside(&mut self, memory: &mut impl Memory, put: Place, body: &Region) -> Result<Place> {
-        let volatile = put != 0 && self.descriptors.get(put).has(option::VOLATILE);
+        let volatile = put != 0 && self.descriptors.get(put).has(Options::VOLATILE);
         if !volatile || body.bytes() == 0 || body.bytes() > ATOMIC_BYTES {
             return Ok(0);
         }
@@ -231,8 +233,8 @@ impl State {
             return false;
         }
         let of = self.descriptors.get(it.put);
-        let by_event = of.queue != 0 && !of.has(option::EVENT_SEND_DISABLE | option::EVENT_SUCCESS_DISABLE);
-        by_event || of.has(option::EVENT_CT_SEND)
+        let by_event = of.queue != 0 && !of.has(Options::EVENT_SEND_DISABLE | Options::EVENT_SUCCESS_DISABLE);
+        by_event || of.has(Options::EVENT_CT_SEND)
     }
 
     /// An operation's message has gone: the target has it, or never will.
@@ -244,7 +246,7 @@ impl State {
         if it.put != 0 {
             let of = *self.descriptors.get(it.put);
             let failure = if arrived { failure::OK } else { failure::UNDELIVERABLE };
-            if !of.has(option::EVENT_SEND_DISABLE) {
+            if !of.has(Options::EVENT_SEND_DISABLE) {
                 self.tell(
                     memory,
                     &of,
@@ -252,7 +254,7 @@ impl State {
                     &Event { kind: event::SEND, failure, done: it.bytes, ..Event::default() },
                 );
             }
-            if of.has(option::EVENT_CT_SEND) {
+            if of.has(Options::EVENT_CT_SEND) {
                 self.count_for(memory, &of, it.bytes, arrived);
             }
         }
@@ -291,7 +293,7 @@ impl State {
             };
             self.tell(memory, &of, &it, &event);
         }
-        let counts = if it.get != 0 { option::EVENT_CT_REPLY } else { option::EVENT_CT_ACK };
+        let counts = if it.get != 0 { Options::EVENT_CT_REPLY } else { Options::EVENT_CT_ACK };
         if of.has(counts) {
             self.count_for(memory, &of, answer.done, arrived);
         }
@@ -300,7 +302,7 @@ impl State {
 
     /// Posts an event of the initiator's, unless it tells of a success that nobody wants to know of.
     fn tell(&mut self, memory: &mut impl Memory, of: &Descriptor, it: &Operation, event: &Event) {
-        if event.failure == failure::OK && of.has(option::EVENT_SUCCESS_DISABLE) {
+        if event.failure == failure::OK && of.has(Options::EVENT_SUCCESS_DISABLE) {
             return;
         }
         let event = Event { user: it.user, requested: it.bytes, node: NONE, process: NONE, ..*event };
@@ -308,7 +310,7 @@ impl State {
     }
 
     fn count_for(&mut self, memory: &mut impl Memory, of: &Descriptor, bytes: u64, arrived: bool) {
-        let success = if of.has(option::EVENT_CT_BYTES) { bytes } else { 1 };
+        let success = if of.has(Options::EVENT_CT_BYTES) { bytes } else { 1 };
         let (successes, failures) = if arrived { (success, 0) } else { (0, 1) };
         self.count(memory, of.counter, successes, failures);
     }

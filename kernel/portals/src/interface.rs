@@ -1,7 +1,7 @@
 //! Network interfaces of ranks, and their portal tables (Portals 4.3, sections 3.5 and 3.6).
 
 use bytemuck::Zeroable;
-use lwk_abi::portals::{Limits, TABLE_SIZE, interface as option, register, table};
+use lwk_abi::portals::{InterfaceOptions as Options, Limits, TABLE_SIZE, TableOptions, register};
 
 use crate::lists::Heads;
 use crate::region;
@@ -11,16 +11,15 @@ use crate::slab::Place;
 pub const OF_A_RANK: usize = 4;
 
 /// Which of a rank's interfaces one with these options is; nothing if the options are contradictory or incomplete.
-pub fn slot(options: u32) -> Option<u8> {
-    let pick = |yes: u32, no: u32| match (options & yes != 0, options & no != 0) {
+pub fn slot(options: Options) -> Option<u8> {
+    let pick = |yes, no| match (options.contains(yes), options.contains(no)) {
         (true, false) => Some(1),
         (false, true) => Some(0),
         _ => None,
     };
-    let known = options & !(option::MATCHING | option::NO_MATCHING | option::LOGICAL | option::PHYSICAL) == 0;
     let (matching, logical) =
-        (pick(option::MATCHING, option::NO_MATCHING)?, pick(option::LOGICAL, option::PHYSICAL)?);
-    known.then_some(matching << 1 | logical)
+        (pick(Options::MATCHING, Options::NO_MATCHING)?, pick(Options::LOGICAL, Options::PHYSICAL)?);
+    Options::all().contains(options).then_some(matching << 1 | logical)
 }
 
 /// A network interface.
@@ -127,7 +126,11 @@ pub struct Table {
 }
 
 impl Table {
+    pub fn has(&self, option: TableOptions) -> bool {
+        TableOptions::from_bits_retain(self.options).contains(option)
+    }
+
     pub fn controls_flow(&self) -> bool {
-        self.options & table::FLOWCTRL != 0
+        self.has(TableOptions::FLOWCTRL)
     }
 }

@@ -5,7 +5,7 @@
 //! of the candidates is the first in the list (Portals 4.3, section 3.12). Messages that came unexpected are found by their bits in the same way.
 
 use bytemuck::Zeroable;
-use lwk_abi::portals::{ANY, entry as option};
+use lwk_abi::portals::{ANY, EntryOptions as Options};
 
 use crate::region::Region;
 use crate::slab::{Place, Slab};
@@ -177,30 +177,31 @@ impl Entry {
             ignore: asked.ignore,
             min_free: asked.min_free,
             user: asked.user,
-            options: asked.options,
+            options: asked.options.bits(),
             uid: asked.uid,
             initiator: Initiator { node: asked.node, process: asked.process },
             ..Entry::zeroed()
         }
     }
 
-    pub fn has(&self, option: u32) -> bool {
-        self.options & option != 0
+    /// Whether it has all of these.
+    pub fn has(&self, options: Options) -> bool {
+        Options::from_bits_retain(self.options).contains(options)
     }
 
     /// Whether less of its memory is left than it wants.
     pub fn is_used_up(&self) -> bool {
         let left = self.memory.bytes() - self.local_offset.min(self.memory.bytes());
-        self.has(option::MANAGE_LOCAL) && self.min_free > 0 && left < self.min_free
+        self.has(Options::MANAGE_LOCAL) && self.min_free > 0 && left < self.min_free
     }
 
     /// Whether a message is for this entry.
     fn takes(&self, wanted: &Wanted) -> bool {
-        let from = if self.has(option::MANAGE_LOCAL) { self.local_offset } else { wanted.offset };
+        let from = if self.has(Options::MANAGE_LOCAL) { self.local_offset } else { wanted.offset };
         self.table == wanted.table
             && (self.bits ^ wanted.bits) & !self.ignore == 0
             && self.initiator.is(wanted.initiator)
-            && (!self.has(option::NO_TRUNCATE)
+            && (!self.has(Options::NO_TRUNCATE)
                 || from.checked_add(wanted.bytes).is_some_and(|end| end <= self.memory.bytes()))
     }
 
@@ -209,7 +210,7 @@ impl Entry {
         self.table == header.table
             && (self.bits ^ header.bits) & !self.ignore == 0
             && self.initiator.is(header.initiator)
-            && (!self.has(option::NO_TRUNCATE) || header.bytes <= self.memory.bytes())
+            && (!self.has(Options::NO_TRUNCATE) || header.bytes <= self.memory.bytes())
     }
 }
 

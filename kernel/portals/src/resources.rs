@@ -2,7 +2,8 @@
 //! and 3.14).
 
 use lwk_abi::portals::{
-    self as abi, COUNTER_BYTES, IOVEC, PT_ANY, QUEUE_EVENTS, QUEUE_MAX, descriptor, register, table,
+    self as abi, COUNTER_BYTES, DescriptorOptions, InterfaceOptions, PT_ANY, QUEUE_EVENTS, QUEUE_MAX,
+    TableOptions, register,
 };
 
 use crate::calls::read;
@@ -21,7 +22,7 @@ impl State {
         &mut self,
         memory: &mut impl Memory,
         rank: u32,
-        options: u32,
+        options: InterfaceOptions,
         desired: u64,
         actual: u64,
     ) -> Result<u32> {
@@ -133,15 +134,15 @@ impl State {
     pub(crate) fn allocate_table(
         &mut self,
         interface: u32,
-        options: u32,
+        options: TableOptions,
         queue: u32,
         wish: u32,
     ) -> Result<u32> {
-        if options & !table::ALL != 0 {
+        if !TableOptions::all().contains(options) {
             return Err(Status::ARG_INVALID);
         }
         let queue = self.optional(Kind::Queue, interface, queue)?;
-        let flow = options & table::FLOWCTRL != 0;
+        let flow = options.contains(TableOptions::FLOWCTRL);
         if flow && queue == 0 {
             return Err(Status::PT_EQ_NEEDED);
         }
@@ -157,8 +158,15 @@ impl State {
                 _ => return Err(Status::ARG_INVALID),
             }
         };
-        let enabled = (options & table::ALLOC_DISABLED == 0).into();
-        let new = Table { interface, index: index as u32, options, queue, enabled, ..Table::default() };
+        let enabled = (!options.contains(TableOptions::ALLOC_DISABLED)).into();
+        let new = Table {
+            interface,
+            index: index as u32,
+            options: options.bits(),
+            queue,
+            enabled,
+            ..Table::default()
+        };
         let place = self.tables.add(new).ok_or(Status::PT_FULL)?;
         self.interfaces[interface as usize].tables[index] = place;
         if queue != 0 {
@@ -240,7 +248,7 @@ impl State {
         address: u64,
     ) -> Result<u32> {
         let asked = contract::descriptor(&read(memory, rank, address)?);
-        if asked.options & !descriptor::ALL != 0 {
+        if !DescriptorOptions::all().contains(asked.options) {
             return Err(Status::ARG_INVALID);
         }
         let queue = self.optional(Kind::Queue, interface, asked.queue)?;
@@ -249,7 +257,7 @@ impl State {
         if it.used.descriptors >= it.limits.descriptors || self.descriptors.room() == 0 {
             return Err(Status::NO_SPACE);
         }
-        let scattered = asked.options & IOVEC != 0;
+        let scattered = asked.options.contains(DescriptorOptions::IOVEC);
         let region = self.region(memory, interface, (asked.start, asked.bytes), scattered, false)?;
         let new = Descriptor { queue, counter, ..Descriptor::new(region, asked.options, interface) };
         let place = self.descriptors.add(new).ok_or(Status::NO_SPACE)?;

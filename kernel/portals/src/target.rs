@@ -2,7 +2,8 @@
 
 use bytemuck::Zeroable;
 use lwk_abi::portals::{
-    ANY, ATOMIC_BYTES, Event, OVERFLOW_LIST, PRIORITY_LIST, ack, entry as option, event, failure, register,
+    ANY, ATOMIC_BYTES, EntryOptions as Options, Event, OVERFLOW_LIST, PRIORITY_LIST, ack, event, failure,
+    register,
 };
 
 use crate::atomic;
@@ -94,22 +95,22 @@ impl State {
             return self.refuse(interface, register::PERMISSION_VIOLATIONS, failure::PERM_VIOLATION);
         }
         let needs = match message.kind {
-            kind::GET => option::OP_GET,
-            kind::FETCH_ATOMIC | kind::SWAP => option::OP_GET | option::OP_PUT,
-            _ => option::OP_PUT,
+            kind::GET => Options::OP_GET,
+            kind::FETCH_ATOMIC | kind::SWAP => Options::OP_GET | Options::OP_PUT,
+            _ => Options::OP_PUT,
         };
-        if entry.options & needs != needs {
+        if !entry.has(needs) {
             return self.refuse(interface, register::OPERATION_VIOLATIONS, failure::OP_VIOLATION);
         }
         // An event of the message, and one if its entry is unlinked.
         const EVENTS: u64 = 2;
         let of = *self.tables.get(table);
         let room = self.has_room(memory, of.queue, EVENTS);
-        let quiet = entry.has(option::EVENT_FLOWCTRL_DISABLE);
+        let quiet = entry.has(Options::EVENT_FLOWCTRL_DISABLE);
         if !room && of.controls_flow() {
             return self.no_room(memory, table, quiet);
         }
-        let from = if entry.has(option::MANAGE_LOCAL) { entry.local_offset } else { offset };
+        let from = if entry.has(Options::MANAGE_LOCAL) { entry.local_offset } else { offset };
         let mut done = entry.memory.bytes().saturating_sub(from).min(bytes);
         if let Some(element) = atomic::element_bytes(message.datatype.into())
             && matches!(message.kind, kind::ATOMIC | kind::FETCH_ATOMIC | kind::SWAP)
@@ -118,7 +119,7 @@ impl State {
         }
         let part = entry.memory.part(from.min(entry.memory.bytes()), done).unwrap_or_default();
         let mut header = 0;
-        if entry.list == OVERFLOW_LIST && !entry.has(option::UNEXPECTED_HDR_DISABLE) {
+        if entry.list == OVERFLOW_LIST && !entry.has(Options::UNEXPECTED_HDR_DISABLE) {
             let new = Header {
                 bits,
                 bytes,
@@ -150,10 +151,10 @@ impl State {
         let it = self.lists.entries.get_mut(place);
         it.arriving += 1;
         it.unexpected += u32::from(header != 0);
-        if it.has(option::MANAGE_LOCAL) {
+        if it.has(Options::MANAGE_LOCAL) {
             it.local_offset += done;
         }
-        if it.has(option::USE_ONCE) || it.is_used_up() {
+        if it.has(Options::USE_ONCE) || it.is_used_up() {
             self.auto_unlink(memory, &mut delivery);
         }
         Matched::Delivery(delivery)
@@ -186,7 +187,7 @@ impl State {
         let entry = *self.lists.entries.get(delivery.entry);
         let promised = delivery.promised > 0;
         delivery.promised = delivery.promised.saturating_sub(1);
-        if entry.has(option::EVENT_UNLINK_DISABLE) {
+        if entry.has(Options::EVENT_UNLINK_DISABLE) {
             self.promise(queue, -i64::from(promised));
         } else {
             let event = Event { user: entry.user, ..self.entry_event(&entry, event::AUTO_UNLINK) };
@@ -213,8 +214,8 @@ impl State {
         let table = self.tables.get_mut(delivery.table);
         table.arriving -= 1;
         let queue = table.queue;
-        let silent = entry.has(option::EVENT_COMM_DISABLE)
-            || (why == failure::OK && entry.has(option::EVENT_SUCCESS_DISABLE));
+        let silent = entry.has(Options::EVENT_COMM_DISABLE)
+            || (why == failure::OK && entry.has(Options::EVENT_SUCCESS_DISABLE));
         let initiator = self.initiator(message);
         let mut promised = delivery.promised;
         if !silent {
@@ -236,8 +237,8 @@ impl State {
             promised = promised.saturating_sub(1);
         }
         self.promise(queue, -i64::from(promised));
-        if entry.has(option::EVENT_CT_COMM) {
-            let success = if entry.has(option::EVENT_CT_BYTES) { delivery.memory.bytes() } else { 1 };
+        if entry.has(Options::EVENT_CT_COMM) {
+            let success = if entry.has(Options::EVENT_CT_BYTES) { delivery.memory.bytes() } else { 1 };
             let (successes, failures) = if why == failure::OK { (success, 0) } else { (0, 1) };
             self.count(memory, entry.counter, successes, failures);
         }
@@ -266,7 +267,7 @@ impl State {
         if entry.fetch != 0 {
             self.descriptors.get_mut(entry.fetch).users -= 1;
         }
-        if entry.list == OVERFLOW_LIST && !entry.has(option::EVENT_UNLINK_DISABLE) {
+        if entry.list == OVERFLOW_LIST && !entry.has(Options::EVENT_UNLINK_DISABLE) {
             let event = self.entry_event(&entry, event::AUTO_FREE);
             let queue = self.tables.get(entry.table).queue;
             self.post(memory, queue, &event, false);
@@ -305,13 +306,13 @@ impl State {
     fn tell_overflow(&mut self, memory: &mut impl Memory, place: Place) {
         let header = *self.lists.headers.get(place);
         let queue = self.tables.get(header.table).queue;
-        let has = |option: u32| header.options & option != 0;
-        if !has(option::EVENT_OVER_DISABLE) {
+        let has = |option| Options::from_bits_retain(header.options).contains(option);
+        if !has(Options::EVENT_OVER_DISABLE) {
             let event = Event { user: header.user, ..self.header_event(&header, header.kind) };
             self.post(memory, queue, &event, false);
         }
-        if has(option::EVENT_CT_OVERFLOW) {
-            let success = if has(option::EVENT_CT_BYTES) { header.done } else { 1 };
+        if has(Options::EVENT_CT_OVERFLOW) {
+            let success = if has(Options::EVENT_CT_BYTES) { header.done } else { 1 };
             self.count(memory, header.counter, success, 0);
         }
         self.forget_header(memory, place);
@@ -366,7 +367,7 @@ impl State {
         why: u32,
     ) -> Option<Outgoing> {
         let fetches = matches!(message.kind, kind::GET | kind::FETCH_ATOMIC | kind::SWAP);
-        let silent = delivery.is_some_and(|it| self.lists.entries.get(it.entry).has(option::ACK_DISABLE));
+        let silent = delivery.is_some_and(|it| self.lists.entries.get(it.entry).has(Options::ACK_DISABLE));
         if !fetches && message.ack == ack::NONE as u8 {
             return None;
         }

@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use common::*;
 use fastrand::Rng;
 use lwk_abi::portals::{
-    self as abi, ANNOUNCED, ANY, Event, NONE, OVERFLOW_LIST, PRIORITY_LIST, entry as option, event, failure,
-    interface, operation as kind, status,
+    self as abi, ANNOUNCED, ANY, DescriptorOptions, EntryOptions as Options, Event, InterfaceOptions, NONE,
+    OVERFLOW_LIST, PRIORITY_LIST, TableOptions, event, failure, operation as kind, status,
 };
 use lwk_abi::syscall::portals as call;
 
-const MATCHING: u32 = interface::MATCHING | interface::LOGICAL;
+const MATCHING: InterfaceOptions = InterfaceOptions::MATCHING.union(InterfaceOptions::LOGICAL);
 const MESSAGES: u32 = 0;
 const CONTENT: u32 = 1;
 /// Bytes of the ring's unit, of a receive's buffer and of the longest message.
@@ -88,16 +88,16 @@ impl Run {
         let mut it = Cluster::with_loops(nodes, if nodes == 1 { 2 } else { 1 }, loops);
         let (from, to) = (it.interface(0, MATCHING), it.interface(1, MATCHING));
         let (arrived, own) = (it.queue(1, to, 512), it.queue(1, to, 512));
-        it.table(1, to, 0, arrived, MESSAGES).unwrap();
-        it.table(0, from, 0, NONE, MESSAGES).unwrap();
-        it.table(0, from, 0, NONE, CONTENT).unwrap();
+        it.table(1, to, TableOptions::empty(), arrived, MESSAGES).unwrap();
+        it.table(0, from, TableOptions::empty(), NONE, MESSAGES).unwrap();
+        it.table(0, from, TableOptions::empty(), NONE, CONTENT).unwrap();
         let (source, scratch) = (it.allocate(0, 64 * LONGEST), it.allocate(0, UNIT));
         let descriptor = it.bind(0, from, &descriptor(source, 64 * LONGEST, NONE)).unwrap();
         let ring = it.allocate(1, 64 * UNIT);
         let open = entry(
             ring,
             64 * UNIT,
-            option::OP_PUT | option::EVENT_LINK_DISABLE | option::UNEXPECTED_HDR_DISABLE,
+            Options::OP_PUT | Options::EVENT_LINK_DISABLE | Options::UNEXPECTED_HDR_DISABLE,
         );
         let open = abi::Entry { ignore: u64::MAX, ..open };
         it.append(1, to, MESSAGES, &open, OVERFLOW_LIST).unwrap();
@@ -135,14 +135,14 @@ impl Run {
         };
         if message.long {
             let token = 1000 + number as u64;
-            let options = option::OP_GET | option::USE_ONCE;
+            let options = Options::OP_GET | Options::USE_ONCE;
             let lent = abi::Entry { bits: token, ..entry(at, message.bytes, options) };
             self.it.append(0, self.from, CONTENT, &lent, PRIORITY_LIST).unwrap();
             let scratch = self.scratch;
             self.it.bytes(0, scratch, 8).copy_from_slice(&message.bytes.to_ne_bytes());
             self.it.bytes(0, scratch + 8, 8).copy_from_slice(&token.to_ne_bytes());
             let volatile = abi::Descriptor {
-                options: abi::descriptor::VOLATILE,
+                options: DescriptorOptions::VOLATILE,
                 ..descriptor(scratch, abi::ANNOUNCEMENT_BYTES as u64, NONE)
             };
             put.put = self.it.bind(0, self.from, &volatile).unwrap();
@@ -169,7 +169,7 @@ impl Run {
             reserved: into,
             min_free: self.seen,
             user: POSTED | receive as u64,
-            ..entry(start, ROOM, option::FETCHES)
+            ..entry(start, ROOM, Options::FETCHES)
         };
         match self.it.append(1, self.to, MESSAGES, &fetches, PRIORITY_LIST) {
             Ok(entry) => Ok(Stage::Kernels(entry, into)),
@@ -478,12 +478,12 @@ fn entries_that_fetch_are_checked() {
     let (to, buffer) = (run.to, run.it.allocate(1, ROOM));
     let into = run.it.bind(1, to, &descriptor(buffer, ROOM, run.own)).unwrap();
     let constant = run.it.bind(1, to, &descriptor(CONSTANTS, 8, run.own)).unwrap();
-    let right = abi::Entry { node: 0, reserved: into, ..entry(buffer, ROOM, option::FETCHES) };
+    let right = abi::Entry { node: 0, reserved: into, ..entry(buffer, ROOM, Options::FETCHES) };
     let wrong = [
         abi::Entry { reserved: NONE, ..right },
         abi::Entry { reserved: constant, ..right },
-        abi::Entry { options: option::FETCHES & !option::USE_ONCE, ..right },
-        abi::Entry { options: option::FETCHES | option::OP_GET, ..right },
+        abi::Entry { options: Options::FETCHES - Options::USE_ONCE, ..right },
+        abi::Entry { options: Options::FETCHES | Options::OP_GET, ..right },
         abi::Entry { uid: 5, ..right },
         abi::Entry { start: CONSTANTS, bytes: 8, ..right },
     ];
@@ -497,8 +497,8 @@ fn entries_that_fetch_are_checked() {
     assert_eq!(run.it.append(1, to, MESSAGES, &right, OVERFLOW_LIST), Err(status::ARG_INVALID));
     let unseen = abi::Entry { min_free: 1, ..right };
     assert_eq!(run.it.append(1, to, MESSAGES, &unseen, PRIORITY_LIST), Err(status::IN_USE));
-    let plain = run.it.interface(1, interface::NO_MATCHING | interface::LOGICAL);
-    run.it.table(1, plain, 0, NONE, MESSAGES).unwrap();
+    let plain = run.it.interface(1, InterfaceOptions::NO_MATCHING | InterfaceOptions::LOGICAL);
+    run.it.table(1, plain, TableOptions::empty(), NONE, MESSAGES).unwrap();
     assert_eq!(run.it.append(1, plain, MESSAGES, &right, PRIORITY_LIST), Err(status::ARG_INVALID));
     let entry = run.it.append(1, to, MESSAGES, &right, PRIORITY_LIST).unwrap();
     // The descriptor is the entry's as long as it is on the list.

@@ -5,14 +5,14 @@ mod common;
 use common::*;
 use fastrand::Rng;
 use lwk_abi::portals::{
-    self as abi, ANY, NONE, OVERFLOW_LIST, PRIORITY_LIST, ack, entry as option, event, interface,
-    operation as kind,
+    self as abi, ANY, EntryOptions as Options, InterfaceOptions, NONE, OVERFLOW_LIST, PRIORITY_LIST,
+    TableOptions, ack, event, operation as kind,
 };
 use lwk_abi::syscall::portals as call;
 use lwk_portals::lists::{Entry, Heads, Initiator, Lists, Wanted};
 use lwk_portals::{Memory, Span};
 
-const MATCHING: u32 = interface::MATCHING | interface::LOGICAL;
+const MATCHING: InterfaceOptions = InterfaceOptions::MATCHING.union(InterfaceOptions::LOGICAL);
 
 /// An entry of the plain list.
 struct Plain {
@@ -25,10 +25,10 @@ struct Plain {
 impl Plain {
     fn takes(&self, source: u32, bits: u64, bytes: u64, offset: u64) -> bool {
         let entry = &self.entry;
-        let from = if entry.options & option::MANAGE_LOCAL != 0 { self.used } else { offset };
+        let from = if entry.options.contains(Options::MANAGE_LOCAL) { self.used } else { offset };
         (entry.bits ^ bits) & !entry.ignore == 0
             && (entry.node == ANY || entry.node == source)
-            && (entry.options & option::NO_TRUNCATE == 0 || from + bytes <= entry.bytes)
+            && (!entry.options.contains(Options::NO_TRUNCATE) || from + bytes <= entry.bytes)
     }
 }
 
@@ -50,19 +50,19 @@ impl Model {
             let Some(at) = found else { continue };
             let it = &mut self.entries[at];
             let options = it.entry.options;
-            let from = if options & option::MANAGE_LOCAL != 0 { it.used } else { offset };
+            let from = if options.contains(Options::MANAGE_LOCAL) { it.used } else { offset };
             let done = bytes.min(it.entry.bytes.saturating_sub(from));
-            if options & option::MANAGE_LOCAL != 0 {
+            if options.contains(Options::MANAGE_LOCAL) {
                 it.used += done;
             }
             if list == OVERFLOW_LIST {
                 self.unexpected.push((source, bits, number, bytes));
             }
             let user = it.entry.user;
-            let full = options & option::MANAGE_LOCAL != 0
+            let full = options.contains(Options::MANAGE_LOCAL)
                 && it.entry.min_free > 0
                 && it.entry.bytes - it.used < it.entry.min_free;
-            if options & option::USE_ONCE != 0 || full {
+            if options.contains(Options::USE_ONCE) || full {
                 self.entries.remove(at);
             }
             self.events.push((event::PUT, user, number));
@@ -82,7 +82,7 @@ impl Model {
                 }
                 self.unexpected.remove(at);
                 self.events.push((event::PUT_OVERFLOW, entry.user, number));
-                if entry.options & option::USE_ONCE != 0 {
+                if entry.options.contains(Options::USE_ONCE) {
                     return;
                 }
             }
@@ -92,16 +92,16 @@ impl Model {
 }
 
 fn random_entry(rng: &mut Rng, start: u64, user: u64) -> abi::Entry {
-    let mut options = option::OP_PUT
-        | option::EVENT_LINK_DISABLE
-        | option::EVENT_UNLINK_DISABLE
-        | if rng.bool() { option::USE_ONCE } else { 0 };
+    let mut options = Options::OP_PUT
+        | Options::EVENT_LINK_DISABLE
+        | Options::EVENT_UNLINK_DISABLE
+        | if rng.bool() { Options::USE_ONCE } else { Options::empty() };
     let bytes = rng.u64(0..200);
     let mut min_free = 0;
     match rng.u32(0..4) {
-        0 => options |= option::NO_TRUNCATE,
+        0 => options |= Options::NO_TRUNCATE,
         1 => {
-            options |= option::MANAGE_LOCAL;
+            options |= Options::MANAGE_LOCAL;
             min_free = rng.u64(0..60);
         }
         _ => {}
@@ -126,7 +126,7 @@ fn every_message_finds_the_entry_that_a_walk_of_the_list_finds() {
         let target = 2;
         let to = it.interface(target, MATCHING);
         let queue = it.queue(target, to, 4096);
-        it.table(target, to, 0, queue, 0).unwrap();
+        it.table(target, to, TableOptions::empty(), queue, 0).unwrap();
         let start = it.allocate(target, 4096);
         let sources: Vec<(u32, u32, u32)> = [0, 1, 2]
             .into_iter()
@@ -203,7 +203,7 @@ fn exact_bits_are_found_at_once_whatever_the_length_of_the_list() {
                 bits,
                 node,
                 process: if node == ANY { ANY } else { 0 },
-                ..entry(1, 1, option::OP_PUT)
+                ..entry(1, 1, Options::OP_PUT)
             };
             let mut new = Entry::new(&asked, span.into());
             (new.table, new.logical) = (1, 1);
@@ -235,7 +235,7 @@ fn a_network_that_loses_frames_changes_nothing_but_the_time() {
         for rank in 0..size {
             let of = it.interface(rank, MATCHING);
             let queue = it.queue(rank, of, 2048);
-            it.table(rank, of, 0, queue, 0).unwrap();
+            it.table(rank, of, TableOptions::empty(), queue, 0).unwrap();
             let memory = it.allocate(rank, ROOM * u64::from(size));
             for (at, byte) in it.bytes(rank, memory, ROOM * u64::from(size)).iter_mut().enumerate() {
                 *byte = ((at as u64 * (u64::from(rank) + 3)) >> 3) as u8;
@@ -247,7 +247,7 @@ fn a_network_that_loses_frames_changes_nothing_but_the_time() {
                 let entry = abi::Entry {
                     node: source,
                     bits: 1,
-                    ..entry(from, ROOM, option::OP_PUT | option::OP_GET)
+                    ..entry(from, ROOM, Options::OP_PUT | Options::OP_GET)
                 };
                 it.append(rank, of, 0, &entry, PRIORITY_LIST).unwrap();
             }

@@ -3,7 +3,9 @@
 mod common;
 
 use common::*;
-use lwk_abi::portals::{NONE, ack, entry as option, interface, operation as kind};
+use lwk_abi::portals::{
+    EntryOptions as Options, InterfaceOptions, NONE, TableOptions, ack, operation as kind,
+};
 use lwk_frames::pause;
 
 const BYTES: u64 = 60_000;
@@ -12,13 +14,13 @@ const UNITS: u16 = 10_000;
 /// Rank 0 puts something on the other node while its own pauses; then `after` does something.
 fn put_in_a_pause(after: impl FnOnce(&mut Cluster)) -> Cluster {
     let mut it = Cluster::new(2, 1);
-    let options = interface::NO_MATCHING | interface::LOGICAL;
+    let options = InterfaceOptions::NO_MATCHING | InterfaceOptions::LOGICAL;
     let (from, to) = (it.interface(0, options), it.interface(1, options));
     let (sends, receives) = (it.queue(0, from, 64), it.queue(1, to, 64));
-    assert_eq!(it.table(1, to, 0, receives, 3), Ok(3));
+    assert_eq!(it.table(1, to, TableOptions::empty(), receives, 3), Ok(3));
     let (source, memory) = (it.allocate(0, BYTES), it.allocate(1, BYTES));
     it.bytes(0, source, BYTES).fill(7);
-    it.append(1, to, 3, &entry(memory, BYTES, option::OP_PUT), lwk_abi::portals::PRIORITY_LIST).unwrap();
+    it.append(1, to, 3, &entry(memory, BYTES, Options::OP_PUT), lwk_abi::portals::PRIORITY_LIST).unwrap();
     let put = it.bind(0, from, &descriptor(source, BYTES, sends)).unwrap();
     // The nodes know each other before.
     let mut asked = operation(kind::PUT, put, NONE, 0, 1);

@@ -5,12 +5,13 @@ mod common;
 
 use common::*;
 use lwk_abi::portals::{
-    self as abi, Event, IOVEC, NONE, NodeCounts, OVERFLOW_LIST, PRIORITY_LIST, RawFrames, ack, atomic,
-    datatype, descriptor as md, entry as option, event, failure, interface, operation as kind, status, table,
+    self as abi, DescriptorOptions, EntryOptions as Options, Event, InterfaceOptions, NONE, NodeCounts,
+    OVERFLOW_LIST, PRIORITY_LIST, RawFrames, TableOptions, ack, atomic, datatype, event, failure,
+    operation as kind, status,
 };
 use lwk_abi::syscall::portals as call;
 
-const MATCHING: u32 = interface::MATCHING | interface::LOGICAL;
+const MATCHING: InterfaceOptions = InterfaceOptions::MATCHING.union(InterfaceOptions::LOGICAL);
 const BYTES: u64 = 32 << 10;
 const TABLE: u32 = 2;
 
@@ -30,7 +31,7 @@ impl Pair {
         let mut it = Cluster::new(nodes, if nodes == 1 { 2 } else { 1 });
         let (from, to) = (it.interface(0, MATCHING), it.interface(1, MATCHING));
         let (sends, receives) = (it.queue(0, from, 64), it.queue(1, to, 32));
-        assert_eq!(it.table(1, to, 0, receives, TABLE), Ok(TABLE));
+        assert_eq!(it.table(1, to, TableOptions::empty(), receives, TABLE), Ok(TABLE));
         let (source, memory) = (it.allocate(0, BYTES), it.allocate(1, BYTES));
         for (at, byte) in it.bytes(0, source, BYTES).iter_mut().enumerate() {
             *byte = pattern(at as u64);
@@ -49,7 +50,7 @@ impl Pair {
     }
 
     /// A descriptor of rank 0's, of one piece.
-    fn bind(&mut self, options: u32) -> u32 {
+    fn bind(&mut self, options: DescriptorOptions) -> u32 {
         let whole = abi::Descriptor { options, ..descriptor(self.source, BYTES, self.sends) };
         self.it.bind(0, self.from, &whole).unwrap()
     }
@@ -109,9 +110,11 @@ fn scattered_memory_counts_as_one_piece_at_both_ends() {
         for seed in 0..20 {
             let (from, to) = (pieces(it.source, 9_000, 13, seed), pieces(it.memory, 9_000, 7, seed + 50));
             let (at, there) = (it.vectors(0, &from), it.vectors(1, &to));
-            let scattered = abi::Descriptor { options: IOVEC, ..descriptor(at, 13, it.sends) };
+            let scattered =
+                abi::Descriptor { options: DescriptorOptions::IOVEC, ..descriptor(at, 13, it.sends) };
             let put = it.it.bind(0, it.from, &scattered).unwrap();
-            let open = entry(there, 7, option::OP_PUT | option::OP_GET | IOVEC | option::EVENT_LINK_DISABLE);
+            let options = Options::OP_PUT | Options::OP_GET | Options::IOVEC | Options::EVENT_LINK_DISABLE;
+            let open = entry(there, 7, options);
             let handle = it.append(&open, PRIORITY_LIST).unwrap();
             // What the program does with its list afterwards changes nothing.
             it.it.bytes(0, at, 16).fill(0xff);
@@ -136,7 +139,8 @@ fn scattered_memory_counts_as_one_piece_at_both_ends() {
             // And back again, to other places.
             let into = pieces(it.source + 16_000, 9_000, 9, seed + 99);
             let back = it.vectors(0, &into);
-            let scattered = abi::Descriptor { options: IOVEC, ..descriptor(back, 9, it.sends) };
+            let scattered =
+                abi::Descriptor { options: DescriptorOptions::IOVEC, ..descriptor(back, 9, it.sends) };
             let get = it.it.bind(0, it.from, &scattered).unwrap();
             let asked = operation(kind::GET, NONE, get, bytes, 1);
             it.send(&abi::Operation { get_offset: 5, remote_offset: remote, ..asked });
@@ -167,29 +171,29 @@ fn vectors_are_checked_and_counted() {
     let wrong = Err(status::ARG_INVALID);
     for bad in [(0, 8), (END - 4, 8), (u64::MAX - 3, 8), (source, u64::MAX)] {
         let at = it.vectors(0, &[(source, 8), bad]);
-        let scattered = abi::Descriptor { options: IOVEC, ..descriptor(at, 2, NONE) };
+        let scattered = abi::Descriptor { options: DescriptorOptions::IOVEC, ..descriptor(at, 2, NONE) };
         assert_eq!(it.it.bind(0, from, &scattered), wrong, "{bad:x?}");
         let there = it.vectors(1, &[bad]);
-        assert_eq!(it.append(&entry(there, 1, option::OP_PUT | IOVEC), PRIORITY_LIST), wrong);
+        assert_eq!(it.append(&entry(there, 1, Options::OP_PUT | Options::IOVEC), PRIORITY_LIST), wrong);
     }
     // Two lengths whose sum is none.
     let at = it.vectors(0, &[(source, 8); 65]);
-    let many = abi::Descriptor { options: IOVEC, ..descriptor(at, 65, NONE) };
+    let many = abi::Descriptor { options: DescriptorOptions::IOVEC, ..descriptor(at, 65, NONE) };
     assert_eq!(it.it.bind(0, from, &many), wrong, "more vectors than the limit says");
     for at in [0, END - 8, u64::MAX - 7] {
-        let nowhere = abi::Descriptor { options: IOVEC, ..descriptor(at, 2, NONE) };
+        let nowhere = abi::Descriptor { options: DescriptorOptions::IOVEC, ..descriptor(at, 2, NONE) };
         assert_eq!(it.it.bind(0, from, &nowhere), wrong);
     }
     // Constants can be sent from, and not fetched into.
     let at = it.vectors(0, &[(source, 8), (CONSTANTS, 8)]);
-    let constant = abi::Descriptor { options: IOVEC, ..descriptor(at, 2, NONE) };
+    let constant = abi::Descriptor { options: DescriptorOptions::IOVEC, ..descriptor(at, 2, NONE) };
     let constant = it.it.bind(0, from, &constant).unwrap();
     let get = |bytes| abi::Operation { table: TABLE, ..operation(kind::GET, NONE, constant, bytes, 1) };
     assert_eq!(it.it.operate(0, from, &get(9)), wrong);
     assert_eq!(it.it.operate(0, from, &get(8)), Ok(0));
     // No room for more pieces than an interface may have.
     let at = it.vectors(0, &[(source, 8); 64]);
-    let whole = abi::Descriptor { options: IOVEC, ..descriptor(at, 64, NONE) };
+    let whole = abi::Descriptor { options: DescriptorOptions::IOVEC, ..descriptor(at, 64, NONE) };
     let bound = (0..100).map_while(|_| it.it.bind(0, from, &whole).ok()).count();
     assert_eq!(bound, (4_096 - 2) / 64);
     assert_eq!(it.it.bind(0, from, &whole), Err(status::NO_SPACE));
@@ -201,9 +205,10 @@ fn atomics_work_in_scattered_memory() {
         let memory = it.memory;
         it.it.bytes(1, memory, 64).fill(0);
         let there = it.vectors(1, &[(memory + 40, 3), (memory, 5), (memory + 16, 8)]);
-        let open = entry(there, 3, option::OP_PUT | option::OP_GET | IOVEC | option::EVENT_LINK_DISABLE);
+        let open =
+            entry(there, 3, Options::OP_PUT | Options::OP_GET | Options::IOVEC | Options::EVENT_LINK_DISABLE);
         it.append(&open, PRIORITY_LIST).unwrap();
-        let put = it.bind(0);
+        let put = it.bind(DescriptorOptions::empty());
         let source = it.source;
         let words = [0x0102_0304_0506_0708u64, 5].map(u64::to_ne_bytes);
         it.it.bytes(0, source, 16).copy_from_slice(words.as_flattened());
@@ -223,8 +228,8 @@ fn atomics_work_in_scattered_memory() {
 #[test]
 fn what_is_volatile_may_change_at_once() {
     each(|it| {
-        it.append(&entry(it.memory, BYTES, option::OP_PUT), PRIORITY_LIST).unwrap();
-        let put = it.bind(md::VOLATILE);
+        it.append(&entry(it.memory, BYTES, Options::OP_PUT), PRIORITY_LIST).unwrap();
+        let put = it.bind(DescriptorOptions::VOLATILE);
         let source = it.source;
         let before = it.it.bytes(0, source, 512).to_vec();
         let copied = it.counts(0).copied_to_send;
@@ -259,8 +264,8 @@ const HEADS: u64 = 2 * 256;
 fn payload_is_copied_once_at_the_receiver_and_not_at_the_sender() {
     for nodes in [1, 2] {
         let mut it = Pair::new(nodes);
-        it.append(&entry(it.memory, BYTES, option::OP_PUT | option::OP_GET), PRIORITY_LIST).unwrap();
-        let put = it.bind(0);
+        it.append(&entry(it.memory, BYTES, Options::OP_PUT | Options::OP_GET), PRIORITY_LIST).unwrap();
+        let put = it.bind(DescriptorOptions::empty());
         let (before, other) = (it.counts(1), it.counts(0));
         it.send(&abi::Operation { ack: ack::FULL, ..operation(kind::PUT, put, NONE, BYTES, 1) });
         it.send(&operation(kind::GET, NONE, put, BYTES, 1));
@@ -284,15 +289,17 @@ fn payload_is_copied_once_at_the_receiver_and_not_at_the_sender() {
 #[test]
 fn an_entry_moves_its_offset_by_what_came_unexpected() {
     each(|it| {
-        let overflow =
-            abi::Entry { ignore: u64::MAX, ..entry(it.memory, 4_096, option::OP_PUT | option::MANAGE_LOCAL) };
+        let overflow = abi::Entry {
+            ignore: u64::MAX,
+            ..entry(it.memory, 4_096, Options::OP_PUT | Options::MANAGE_LOCAL)
+        };
         it.append(&overflow, OVERFLOW_LIST).unwrap();
-        let put = it.bind(0);
+        let put = it.bind(DescriptorOptions::empty());
         for bytes in [100, 200] {
             it.send(&abi::Operation { bits: 5, ..operation(kind::PUT, put, NONE, bytes, 1) });
         }
         it.received();
-        let moves = option::OP_PUT | option::MANAGE_LOCAL | option::LOCAL_INC_UH_RLENGTH;
+        let moves = Options::OP_PUT | Options::MANAGE_LOCAL | Options::LOCAL_INC_UH_RLENGTH;
         let late = abi::Entry { bits: 5, min_free: 50, ..entry(it.memory + 8_192, 1_000, moves) };
         it.append(&late, PRIORITY_LIST).unwrap();
         let kinds: Vec<u32> = it.received().iter().map(|event| event.kind).collect();
@@ -314,13 +321,19 @@ fn tables_can_begin_disabled_and_lists_have_an_end() {
     let mut it = Cluster::new(1, 1);
     let desired = abi::Limits { list_size: 2, iovecs: 3, ..abi::Limits::default() };
     let (wish, told) = (it.place(0, &desired), it.allocate(0, 128));
-    let from = it.call(0, call::INTERFACE_OPEN, [MATCHING.into(), wish, told, 0, 0, 0]).unwrap();
+    let from = it.call(0, call::INTERFACE_OPEN, [MATCHING.bits().into(), wish, told, 0, 0, 0]).unwrap();
     let queue = it.queue(0, from, 16);
-    assert_eq!(it.table(0, from, table::ALLOC_DISABLED | table::MATCH_UNORDERED, queue, 0), Ok(0));
-    assert_eq!(it.table(0, from, table::ALL + 1, queue, 1), Err(status::ARG_INVALID));
+    assert_eq!(
+        it.table(0, from, TableOptions::ALLOC_DISABLED | TableOptions::MATCH_UNORDERED, queue, 0),
+        Ok(0)
+    );
+    assert_eq!(
+        it.table(0, from, TableOptions::from_bits_retain(TableOptions::all().bits() + 1), queue, 1),
+        Err(status::ARG_INVALID)
+    );
     let memory = it.allocate(0, 64);
     for list in [PRIORITY_LIST, OVERFLOW_LIST] {
-        let quiet = entry(memory, 8, option::OP_PUT | option::EVENT_LINK_DISABLE);
+        let quiet = entry(memory, 8, Options::OP_PUT | Options::EVENT_LINK_DISABLE);
         assert!(it.append(0, from, 0, &quiet, list).is_ok() && it.append(0, from, 0, &quiet, list).is_ok());
         assert_eq!(it.append(0, from, 0, &quiet, list), Err(status::LIST_TOO_LONG));
     }
@@ -354,7 +367,7 @@ fn tables_can_begin_disabled_and_lists_have_an_end() {
 fn entries_are_appended_and_unlinked_by_counters() {
     each(|it| {
         let (counter, _) = it.it.counter(1, it.to);
-        let put = it.bind(0);
+        let put = it.bind(DescriptorOptions::empty());
         let told = it.it.allocate(1, 8);
         let place = it.it.allocate(1, 72);
         let append = abi::Operation {
@@ -370,7 +383,7 @@ fn entries_are_appended_and_unlinked_by_counters() {
         let (to, memory) = (it.to, it.memory);
         assert_eq!(it.it.operate(1, to, &append), Ok(0));
         // It is read when the counter has come so far.
-        let later = abi::Entry { bits: 9, ..entry(memory, 100, option::OP_PUT) };
+        let later = abi::Entry { bits: 9, ..entry(memory, 100, Options::OP_PUT) };
         let temporary = it.it.place(1, &later);
         let bytes = it.it.bytes(1, temporary, 72).to_vec();
         it.it.bytes(1, place, 72).copy_from_slice(&bytes);
@@ -411,8 +424,8 @@ fn entries_are_appended_and_unlinked_by_counters() {
 #[test]
 fn an_event_tells_of_those_that_were_dropped_before_it() {
     let mut it = Pair::new(2);
-    it.append(&entry(it.memory, 100, option::OP_PUT), PRIORITY_LIST).unwrap();
-    let put = it.bind(0);
+    it.append(&entry(it.memory, 100, Options::OP_PUT), PRIORITY_LIST).unwrap();
+    let put = it.bind(DescriptorOptions::empty());
     let asked = operation(kind::PUT, put, NONE, 8, 1);
     for _ in 0..40 {
         it.send(&asked);
@@ -427,9 +440,9 @@ fn an_event_tells_of_those_that_were_dropped_before_it() {
 #[test]
 fn complex_numbers_are_added_and_compared_over_the_wire() {
     each(|it| {
-        let open = entry(it.memory, BYTES, option::OP_PUT | option::OP_GET);
+        let open = entry(it.memory, BYTES, Options::OP_PUT | Options::OP_GET);
         it.append(&open, PRIORITY_LIST).unwrap();
-        let (put, source, memory) = (it.bind(0), it.source, it.memory);
+        let (put, source, memory) = (it.bind(DescriptorOptions::empty()), it.source, it.memory);
         let bytes = |number: [f64; 2]| number.map(f64::to_ne_bytes).as_flattened().to_vec();
         it.it.bytes(1, memory, 16).copy_from_slice(&bytes([1.0, 2.0]));
         it.it.bytes(0, source, 16).copy_from_slice(&bytes([3.0, 4.0]));
@@ -478,7 +491,7 @@ fn send_raw(it: &mut Pair, wanted: &RawFrames) -> (Result<u32, u32>, u64) {
 #[test]
 fn raw_frames_are_counted_and_answered_and_reach_nobody() {
     let mut it = Pair::new(2);
-    it.append(&entry(it.memory, BYTES, option::OP_PUT), PRIORITY_LIST).unwrap();
+    it.append(&entry(it.memory, BYTES, Options::OP_PUT), PRIORITY_LIST).unwrap();
     let wanted = RawFrames { node: 1, asks: 1, bytes: 1_000, count: 5, ..RawFrames::default() };
     let (sent, words) = send_raw(&mut it, &wanted);
     assert_eq!(sent, Ok(5));

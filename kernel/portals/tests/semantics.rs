@@ -4,13 +4,14 @@ mod common;
 
 use common::*;
 use lwk_abi::portals::{
-    self as abi, Event, NONE, OVERFLOW_LIST, PRIORITY_LIST, PT_ANY, SEARCH_DELETE, SEARCH_ONLY, ack, atomic,
-    datatype, entry as option, event, failure, interface, operation as kind, status, table,
+    self as abi, DescriptorOptions, EntryOptions as Options, Event, InterfaceOptions, NONE, OVERFLOW_LIST,
+    PRIORITY_LIST, PT_ANY, SEARCH_DELETE, SEARCH_ONLY, TableOptions, ack, atomic, datatype, event, failure,
+    operation as kind, status,
 };
 use lwk_abi::syscall::portals as call;
 
-const MATCHING: u32 = interface::MATCHING | interface::LOGICAL;
-const PLAIN: u32 = interface::NO_MATCHING | interface::LOGICAL;
+const MATCHING: InterfaceOptions = InterfaceOptions::MATCHING.union(InterfaceOptions::LOGICAL);
+const PLAIN: InterfaceOptions = InterfaceOptions::NO_MATCHING.union(InterfaceOptions::LOGICAL);
 
 /// Where two ranks are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,7 @@ struct Pair {
 const BYTES: u64 = 64 << 10;
 
 impl Pair {
-    fn new(place: Place, options: u32, flags: u32) -> Pair {
+    fn new(place: Place, options: InterfaceOptions, flags: TableOptions) -> Pair {
         let mut it = match place {
             Place::TwoNodes => Cluster::new(2, 1),
             _ => Cluster::with_loops(1, 2, place == Place::Loop),
@@ -91,7 +92,7 @@ impl Pair {
     }
 }
 
-fn each(options: u32, flags: u32, test: impl Fn(&mut Pair)) {
+fn each(options: InterfaceOptions, flags: TableOptions, test: impl Fn(&mut Pair)) {
     for place in [Place::OneNode, Place::Loop, Place::TwoNodes] {
         test(&mut Pair::new(place, options, flags));
     }
@@ -104,8 +105,8 @@ fn kinds(events: &[Event]) -> Vec<(u32, u32)> {
 #[test]
 fn a_put_arrives_and_both_are_told() {
     for bytes in [0, 1, 8, 1400, 1500, 5000, BYTES] {
-        each(MATCHING, 0, |it| {
-            let entry = abi::Entry { bits: 77, user: 9, ..entry(it.memory, BYTES, option::OP_PUT) };
+        each(MATCHING, TableOptions::empty(), |it| {
+            let entry = abi::Entry { bits: 77, user: 9, ..entry(it.memory, BYTES, Options::OP_PUT) };
             it.append(&entry, PRIORITY_LIST);
             let put = abi::Operation { data: 42, ..it.put(77, bytes) };
             it.send(&put);
@@ -128,8 +129,8 @@ fn a_put_arrives_and_both_are_told() {
 #[test]
 fn messages_leave_a_node_that_is_its_own_peer_and_no_other_one() {
     for (place, leave) in [(Place::OneNode, false), (Place::Loop, true)] {
-        let mut it = Pair::new(place, MATCHING, 0);
-        it.append(&entry(it.memory, BYTES, option::OP_PUT), PRIORITY_LIST);
+        let mut it = Pair::new(place, MATCHING, TableOptions::empty());
+        it.append(&entry(it.memory, BYTES, Options::OP_PUT), PRIORITY_LIST);
         // One frame in five is lost: the node sends it to itself again.
         it.it.world.lost = 200;
         let put = it.put(0, BYTES);
@@ -141,8 +142,8 @@ fn messages_leave_a_node_that_is_its_own_peer_and_no_other_one() {
 
 #[test]
 fn an_interface_without_matching_takes_what_comes() {
-    each(PLAIN, 0, |it| {
-        let entry = abi::Entry { bits: 5, ..entry(it.memory, BYTES, option::OP_PUT) };
+    each(PLAIN, TableOptions::empty(), |it| {
+        let entry = abi::Entry { bits: 5, ..entry(it.memory, BYTES, Options::OP_PUT) };
         it.append(&entry, PRIORITY_LIST);
         let put = abi::Operation { remote_offset: 100, ..it.put(1234, 50) };
         it.send(&put);
@@ -153,9 +154,9 @@ fn an_interface_without_matching_takes_what_comes() {
 
 #[test]
 fn physical_interfaces_name_node_and_process() {
-    each(interface::MATCHING | interface::PHYSICAL, 0, |it| {
+    each(InterfaceOptions::MATCHING | InterfaceOptions::PHYSICAL, TableOptions::empty(), |it| {
         // Half a wildcard: process 0 of any node.
-        let entry = abi::Entry { process: 0, ..entry(it.memory, BYTES, option::OP_PUT) };
+        let entry = abi::Entry { process: 0, ..entry(it.memory, BYTES, Options::OP_PUT) };
         it.append(&entry, PRIORITY_LIST);
         let on_one_node = it.it.nodes.len() == 1;
         let (node, process) = if on_one_node { (0, 1) } else { (1, 0) };
@@ -172,11 +173,11 @@ fn physical_interfaces_name_node_and_process() {
 #[test]
 fn a_get_fetches() {
     for bytes in [1, 3000, BYTES] {
-        each(MATCHING, 0, |it| {
+        each(MATCHING, TableOptions::empty(), |it| {
             for (at, byte) in it.it.bytes(1, it.memory, BYTES).iter_mut().enumerate() {
                 *byte = (at / 3) as u8;
             }
-            it.append(&entry(it.memory, BYTES, option::OP_GET), PRIORITY_LIST);
+            it.append(&entry(it.memory, BYTES, Options::OP_GET), PRIORITY_LIST);
             let get = abi::Operation { table: 3, user: 8, ..operation(kind::GET, NONE, it.put, bytes, 1) };
             it.send(&get);
             let expected = it.it.bytes(1, it.memory, bytes).to_vec();
@@ -191,8 +192,8 @@ fn a_get_fetches() {
 
 #[test]
 fn atomics_work_at_the_target_and_fetch_what_was_there() {
-    each(MATCHING, 0, |it| {
-        it.append(&entry(it.memory, BYTES, option::OP_PUT | option::OP_GET), PRIORITY_LIST);
+    each(MATCHING, TableOptions::empty(), |it| {
+        it.append(&entry(it.memory, BYTES, Options::OP_PUT | Options::OP_GET), PRIORITY_LIST);
         let there = it.it.allocate(0, 64);
         let get = it.it.bind(0, it.from, &descriptor(there, 64, it.sends)).unwrap();
         let set =
@@ -239,8 +240,8 @@ fn atomics_work_at_the_target_and_fetch_what_was_there() {
 /// An atomic operation on aligned words loses nothing of what ranks do to each by instructions of their own.
 #[test]
 fn atomics_on_a_word_hold_against_the_ranks_of_the_node() {
-    each(MATCHING, 0, |it| {
-        it.append(&entry(it.memory, BYTES, option::OP_PUT | option::OP_GET), PRIORITY_LIST);
+    each(MATCHING, TableOptions::empty(), |it| {
+        it.append(&entry(it.memory, BYTES, Options::OP_PUT | Options::OP_GET), PRIORITY_LIST);
         let there = it.it.allocate(0, 64);
         let get = it.it.bind(0, it.from, &descriptor(there, 64, it.sends)).unwrap();
         it.it.bytes(0, it.source, 8).copy_from_slice(&5u64.to_ne_bytes());
@@ -265,12 +266,12 @@ fn atomics_on_a_word_hold_against_the_ranks_of_the_node() {
 
 #[test]
 fn unexpected_messages_wait_in_the_overflow_list() {
-    each(MATCHING, 0, |it| {
+    each(MATCHING, TableOptions::empty(), |it| {
         let overflow = abi::Entry {
             ignore: u64::MAX,
             min_free: 100,
             user: 1,
-            ..entry(it.memory, 300, option::OP_PUT | option::MANAGE_LOCAL)
+            ..entry(it.memory, 300, Options::OP_PUT | Options::MANAGE_LOCAL)
         };
         it.append(&overflow, OVERFLOW_LIST);
         for bits in [1, 2, 3] {
@@ -285,7 +286,7 @@ fn unexpected_messages_wait_in_the_overflow_list() {
         assert!(received[1..].iter().all(|event| event.list == OVERFLOW_LIST && event.user == 1));
         assert_eq!(received[2].start, it.memory + 90);
         let wanted =
-            |bits| abi::Entry { bits, user: 2, ..entry(0x10_0000, 0, option::OP_PUT | option::USE_ONCE) };
+            |bits| abi::Entry { bits, user: 2, ..entry(0x10_0000, 0, Options::OP_PUT | Options::USE_ONCE) };
         // Looking changes nothing.
         for _ in 0..2 {
             assert_eq!(it.it.search(1, it.to, 3, &wanted(2), SEARCH_ONLY), Ok(0));
@@ -307,7 +308,7 @@ fn unexpected_messages_wait_in_the_overflow_list() {
         assert_eq!(it.it.search(1, it.to, 3, &wanted(1), SEARCH_DELETE), Ok(0));
         assert_eq!(kinds(&it.received()), [(event::PUT_OVERFLOW, 0)]);
         // With the last of them the memory is free again. An entry that stays takes all there are.
-        let all = abi::Entry { ignore: u64::MAX, ..entry(0x10_0000, 0, option::OP_PUT) };
+        let all = abi::Entry { ignore: u64::MAX, ..entry(0x10_0000, 0, Options::OP_PUT) };
         it.append(&all, PRIORITY_LIST);
         assert_eq!(
             kinds(&it.received()),
@@ -318,13 +319,13 @@ fn unexpected_messages_wait_in_the_overflow_list() {
 
 #[test]
 fn the_target_manages_offsets_and_truncates() {
-    each(MATCHING, 0, |it| {
+    each(MATCHING, TableOptions::empty(), |it| {
         it.append(
-            &abi::Entry { bits: 1, ..entry(it.memory, 100, option::OP_PUT | option::MANAGE_LOCAL) },
+            &abi::Entry { bits: 1, ..entry(it.memory, 100, Options::OP_PUT | Options::MANAGE_LOCAL) },
             PRIORITY_LIST,
         );
         it.append(
-            &abi::Entry { bits: 2, ..entry(it.memory, 100, option::OP_PUT | option::NO_TRUNCATE) },
+            &abi::Entry { bits: 2, ..entry(it.memory, 100, Options::OP_PUT | Options::NO_TRUNCATE) },
             PRIORITY_LIST,
         );
         let mut done = Vec::new();
@@ -341,9 +342,9 @@ fn the_target_manages_offsets_and_truncates() {
 
 #[test]
 fn what_is_not_allowed_is_told_and_counted() {
-    each(MATCHING, 0, |it| {
-        it.append(&abi::Entry { bits: 1, ..entry(it.memory, 100, option::OP_GET) }, PRIORITY_LIST);
-        it.append(&abi::Entry { bits: 2, uid: 7, ..entry(it.memory, 100, option::OP_PUT) }, PRIORITY_LIST);
+    each(MATCHING, TableOptions::empty(), |it| {
+        it.append(&abi::Entry { bits: 1, ..entry(it.memory, 100, Options::OP_GET) }, PRIORITY_LIST);
+        it.append(&abi::Entry { bits: 2, uid: 7, ..entry(it.memory, 100, Options::OP_PUT) }, PRIORITY_LIST);
         let mut failures = Vec::new();
         for (bits, table) in [(1, 3), (2, 3), (3, 3), (1, 4), (1, 4000)] {
             let put = abi::Operation { table, ..it.put(bits, 8) };
@@ -364,15 +365,15 @@ fn what_is_not_allowed_is_told_and_counted() {
 
 #[test]
 fn kinds_of_acknowledgements() {
-    each(MATCHING, 0, |it| {
-        it.append(&entry(it.memory, 100, option::OP_PUT), PRIORITY_LIST);
+    each(MATCHING, TableOptions::empty(), |it| {
+        it.append(&entry(it.memory, 100, Options::OP_PUT), PRIORITY_LIST);
         it.append(
-            &abi::Entry { bits: 1, ..entry(it.memory, 100, option::OP_PUT | option::ACK_DISABLE) },
+            &abi::Entry { bits: 1, ..entry(it.memory, 100, Options::OP_PUT | Options::ACK_DISABLE) },
             PRIORITY_LIST,
         );
         let (counter, words) = it.it.counter(0, it.from);
         let counting = abi::Descriptor {
-            options: abi::descriptor::EVENT_CT_ACK,
+            options: DescriptorOptions::EVENT_CT_ACK,
             counter,
             ..descriptor(it.source, BYTES, it.sends)
         };
@@ -394,7 +395,7 @@ fn kinds_of_acknowledgements() {
 
 #[test]
 fn a_receiver_without_room_disables_its_table_and_loses_nothing() {
-    each(MATCHING, table::FLOWCTRL, |it| {
+    each(MATCHING, TableOptions::FLOWCTRL, |it| {
         // Room for three messages; then there is no entry, and later no place for an event.
         let mut got = Vec::new();
         let mut next = 0u64;
@@ -404,7 +405,7 @@ fn a_receiver_without_room_disables_its_table_and_loses_nothing() {
             for _ in 0..3 {
                 let entry = abi::Entry {
                     ignore: u64::MAX,
-                    ..entry(it.memory, 100, option::OP_PUT | option::USE_ONCE)
+                    ..entry(it.memory, 100, Options::OP_PUT | Options::USE_ONCE)
                 };
                 it.append(&entry, PRIORITY_LIST);
             }
@@ -446,8 +447,8 @@ fn a_receiver_without_room_disables_its_table_and_loses_nothing() {
 
 #[test]
 fn a_full_queue_without_flow_control_drops_events_and_says_so() {
-    each(MATCHING, 0, |it| {
-        it.append(&entry(it.memory, 100, option::OP_PUT), PRIORITY_LIST);
+    each(MATCHING, TableOptions::empty(), |it| {
+        it.append(&entry(it.memory, 100, Options::OP_PUT), PRIORITY_LIST);
         for _ in 0..40 {
             let put = it.put(0, 8);
             it.send(&put);
@@ -459,8 +460,8 @@ fn a_full_queue_without_flow_control_drops_events_and_says_so() {
 
 #[test]
 fn counting_events_trigger_in_order_and_in_chains() {
-    each(MATCHING, 0, |it| {
-        it.append(&entry(it.memory, BYTES, option::OP_PUT), PRIORITY_LIST);
+    each(MATCHING, TableOptions::empty(), |it| {
+        it.append(&entry(it.memory, BYTES, Options::OP_PUT), PRIORITY_LIST);
         let (first, _) = it.it.counter(0, it.from);
         let (second, words) = it.it.counter(0, it.from);
         for (data, threshold) in [(1, 2), (2, 1), (3, 2), (4, 3)] {
@@ -498,9 +499,9 @@ fn counting_events_trigger_in_order_and_in_chains() {
 
 #[test]
 fn handles_of_others_old_ones_and_guesses_are_refused() {
-    let mut it = Pair::new(Place::OneNode, MATCHING, 0);
+    let mut it = Pair::new(Place::OneNode, MATCHING, TableOptions::empty());
     let (queue, to) = (it.receives, it.to);
-    let entry = it.append(&entry(it.memory, 100, option::OP_PUT), PRIORITY_LIST);
+    let entry = it.append(&entry(it.memory, 100, Options::OP_PUT), PRIORITY_LIST);
     let (counter, _) = it.it.counter(1, to);
     let refused = Err(status::ARG_INVALID);
     let call_of = |it: &mut Pair, rank: u32, number: u64, handle: u32| {
@@ -525,7 +526,7 @@ fn handles_of_others_old_ones_and_guesses_are_refused() {
     // Another's queue or counter cannot be one's own.
     let (from, source) = (it.from, it.source);
     assert_eq!(it.it.bind(0, from, &descriptor(source, 8, queue)), refused);
-    assert_eq!(it.it.table(0, from, 0, queue, PT_ANY), refused);
+    assert_eq!(it.it.table(0, from, TableOptions::empty(), queue, PT_ANY), refused);
     let own = it.put;
     let wrong = abi::Operation { trigger: counter, threshold: 1, ..it.put(0, 8) };
     assert_eq!(it.it.operate(0, from, &wrong), refused);
@@ -542,19 +543,19 @@ fn handles_of_others_old_ones_and_guesses_are_refused() {
 
 #[test]
 fn no_argument_leads_out_of_the_callers_memory() {
-    let mut it = Pair::new(Place::OneNode, MATCHING, 0);
+    let mut it = Pair::new(Place::OneNode, MATCHING, TableOptions::empty());
     let refused = Err(status::ARG_INVALID);
     let from = it.from;
     for (start, bytes) in
         [(0, 8), (BASE - 1, 8), (END - 1, 8), (u64::MAX - 3, 8), (BASE, u64::MAX), (BASE, END - BASE + 1)]
     {
         assert_eq!(it.it.bind(0, from, &descriptor(start, bytes, NONE)), refused, "{start:#x} {bytes}");
-        assert_eq!(it.it.append(1, it.to, 3, &entry(start, bytes, option::OP_PUT), PRIORITY_LIST), refused);
-        assert_eq!(it.it.append(1, it.to, 3, &entry(start, bytes, option::OP_GET), PRIORITY_LIST), refused);
+        assert_eq!(it.it.append(1, it.to, 3, &entry(start, bytes, Options::OP_PUT), PRIORITY_LIST), refused);
+        assert_eq!(it.it.append(1, it.to, 3, &entry(start, bytes, Options::OP_GET), PRIORITY_LIST), refused);
     }
     // Constants can be read, and not written.
-    assert_eq!(it.it.append(1, it.to, 3, &entry(CONSTANTS, 8, option::OP_PUT), PRIORITY_LIST), refused);
-    assert!(it.it.append(1, it.to, 3, &entry(CONSTANTS, 8, option::OP_GET), PRIORITY_LIST).is_ok());
+    assert_eq!(it.it.append(1, it.to, 3, &entry(CONSTANTS, 8, Options::OP_PUT), PRIORITY_LIST), refused);
+    assert!(it.it.append(1, it.to, 3, &entry(CONSTANTS, 8, Options::OP_GET), PRIORITY_LIST).is_ok());
     let constants = it.it.bind(0, from, &descriptor(CONSTANTS, 8, NONE)).unwrap();
     let get = abi::Operation { table: 3, ..operation(kind::GET, NONE, constants, 8, 1) };
     assert_eq!(it.it.operate(0, from, &get), refused);
@@ -598,7 +599,7 @@ fn limits_hold_and_everything_comes_back() {
     };
     for _ in 0..5 {
         let (wish, told) = (it.place(0, &desired), it.allocate(0, 128));
-        let from = it.call(0, call::INTERFACE_OPEN, [MATCHING.into(), wish, told, 0, 0, 0]).unwrap();
+        let from = it.call(0, call::INTERFACE_OPEN, [MATCHING.bits().into(), wish, told, 0, 0, 0]).unwrap();
         assert_eq!(it.word(0, told) as u32, 3);
         let queue = it.queue(0, from, 8);
         it.counter(0, from);
@@ -606,17 +607,17 @@ fn limits_hold_and_everything_comes_back() {
             it.call(0, call::COUNTER_ALLOCATE, [from.into(), BASE, 0, 0, 0, 0]),
             Err(status::NO_SPACE)
         );
-        assert_eq!(it.table(0, from, table::FLOWCTRL, NONE, 0), Err(status::PT_EQ_NEEDED));
-        assert_eq!(it.table(0, from, 0, queue, 0), Ok(0));
-        assert_eq!(it.table(0, from, 0, queue, 0), Err(status::PT_IN_USE));
-        assert_eq!(it.table(0, from, 0, queue, PT_ANY), Ok(1));
-        assert_eq!(it.table(0, from, 0, queue, PT_ANY), Err(status::PT_FULL));
+        assert_eq!(it.table(0, from, TableOptions::FLOWCTRL, NONE, 0), Err(status::PT_EQ_NEEDED));
+        assert_eq!(it.table(0, from, TableOptions::empty(), queue, 0), Ok(0));
+        assert_eq!(it.table(0, from, TableOptions::empty(), queue, 0), Err(status::PT_IN_USE));
+        assert_eq!(it.table(0, from, TableOptions::empty(), queue, PT_ANY), Ok(1));
+        assert_eq!(it.table(0, from, TableOptions::empty(), queue, PT_ANY), Err(status::PT_FULL));
         assert_eq!(it.call(0, call::QUEUE_FREE, [queue.into(), 0, 0, 0, 0, 0]), Err(status::IN_USE));
         for _ in 0..3 {
-            it.append(0, from, 0, &entry(BASE, 8, option::OP_PUT), PRIORITY_LIST).unwrap();
+            it.append(0, from, 0, &entry(BASE, 8, Options::OP_PUT), PRIORITY_LIST).unwrap();
         }
         assert_eq!(
-            it.append(0, from, 0, &entry(BASE, 8, option::OP_PUT), PRIORITY_LIST),
+            it.append(0, from, 0, &entry(BASE, 8, Options::OP_PUT), PRIORITY_LIST),
             Err(status::NO_SPACE)
         );
         assert_eq!(it.call(0, call::TABLE_FREE, [from.into(), 0, 0, 0, 0, 0]), Err(status::PT_IN_USE));
@@ -632,8 +633,8 @@ fn limits_hold_and_everything_comes_back() {
 #[test]
 fn an_operation_on_a_dead_node_fails_within_ten_seconds() {
     for sent_before in [false, true] {
-        let mut it = Pair::new(Place::TwoNodes, MATCHING, 0);
-        it.append(&entry(it.memory, BYTES, option::OP_PUT | option::OP_GET), PRIORITY_LIST);
+        let mut it = Pair::new(Place::TwoNodes, MATCHING, TableOptions::empty());
+        it.append(&entry(it.memory, BYTES, Options::OP_PUT | Options::OP_GET), PRIORITY_LIST);
         let warm = it.put(0, 8);
         it.send(&warm);
         it.sent();
@@ -670,8 +671,8 @@ fn an_operation_on_a_dead_node_fails_within_ten_seconds() {
 #[test]
 fn an_operation_on_a_node_that_restarts_fails_within_ten_seconds() {
     for sent_before in [false, true] {
-        let mut it = Pair::new(Place::TwoNodes, MATCHING, 0);
-        it.append(&entry(it.memory, BYTES, option::OP_PUT | option::OP_GET), PRIORITY_LIST);
+        let mut it = Pair::new(Place::TwoNodes, MATCHING, TableOptions::empty());
+        it.append(&entry(it.memory, BYTES, Options::OP_PUT | Options::OP_GET), PRIORITY_LIST);
         let warm = it.put(0, 8);
         it.send(&warm);
         it.sent();
@@ -701,8 +702,8 @@ fn a_node_cannot_speak_for_the_ranks_of_another() {
     let mut it = Cluster::new(3, 1);
     let to = it.interface(1, MATCHING);
     let queue = it.queue(1, to, 16);
-    it.table(1, to, 0, queue, 3).unwrap();
-    it.append(1, to, 3, &entry(BASE + 65536, 64, option::OP_PUT), PRIORITY_LIST).unwrap();
+    it.table(1, to, TableOptions::empty(), queue, 3).unwrap();
+    it.append(1, to, 3, &entry(BASE + 65536, 64, Options::OP_PUT), PRIORITY_LIST).unwrap();
     it.kinds(1, queue);
     struct Forger(Vec<u8>, Vec<Vec<u8>>);
     impl Upper<u32> for Forger {

@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 use core::sync::atomic::AtomicU8;
 
 use lwk_user::portals::abi::{
-    ANY, Descriptor, Entry, NONE, NodeCounts, Operation, PRIORITY_LIST, ack, descriptor, entry, event,
-    failure, interface, operation,
+    ANY, Descriptor, DescriptorOptions, Entry, EntryOptions, InterfaceOptions, NONE, NodeCounts, Operation,
+    PRIORITY_LIST, TableOptions, ack, event, failure, operation,
 };
 use lwk_user::portals::{Interface, Queue, Result};
 use lwk_user::{Env, eprintln, job, println, start};
@@ -53,16 +53,16 @@ fn address(memory: &[AtomicU8]) -> u64 {
 }
 
 fn run() -> Result<()> {
-    let it = Interface::open(interface::MATCHING | interface::LOGICAL)?;
+    let it = Interface::open(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL)?;
     let (done, mut queue) = (it.counter()?, it.queue(16)?);
     let memory: Vec<AtomicU8> = (0..BYTES).map(|at| AtomicU8::new(at as u8)).collect();
-    it.table(0, None, 0)?;
+    it.table(TableOptions::empty(), None, 0)?;
     let open = |bits, bytes: usize, counter| Entry {
         start: address(&memory),
         bytes: bytes as u64,
         counter,
         uid: ANY,
-        options: entry::OP_PUT | entry::OP_GET | entry::EVENT_CT_COMM,
+        options: EntryOptions::OP_PUT | EntryOptions::OP_GET | EntryOptions::EVENT_CT_COMM,
         node: ANY,
         process: ANY,
         bits,
@@ -76,7 +76,7 @@ fn run() -> Result<()> {
     let whole = Descriptor {
         start: address(&memory),
         bytes: BYTES as u64,
-        options: descriptor::EVENT_SEND_DISABLE,
+        options: DescriptorOptions::EVENT_SEND_DISABLE,
         queue: queue.handle(),
         counter: NONE,
         reserved: 0,

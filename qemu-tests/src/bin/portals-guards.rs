@@ -14,8 +14,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use lwk_user::abi::syscall::portals as call;
 use lwk_user::barrier::node_barrier;
 use lwk_user::portals::abi::{
-    ANY, Descriptor, ERROR_BASE, Entry, IOVEC, NONE, Operation, PRIORITY_LIST, ack, entry, event, interface,
-    operation, status,
+    ANY, Descriptor, DescriptorOptions, ERROR_BASE, Entry, EntryOptions, InterfaceOptions, NONE, Operation,
+    PRIORITY_LIST, TableOptions, ack, event, operation, status,
 };
 use lwk_user::portals::{Interface, Result};
 use lwk_user::smartmap::{Peer, Symmetric};
@@ -52,15 +52,15 @@ fn address(word: &AtomicU32) -> u64 {
 }
 
 fn owner() -> Result<()> {
-    let it = Interface::open(interface::MATCHING | interface::LOGICAL)?;
+    let it = Interface::open(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL)?;
     let (mut queue, counter) = (it.queue(32)?, it.counter()?);
-    it.table(0, Some(&queue), 0)?;
+    it.table(TableOptions::empty(), Some(&queue), 0)?;
     let open = Entry {
         start: address(&LANDING),
         bytes: 4,
         counter: counter.handle(),
         uid: ANY,
-        options: entry::OP_PUT | entry::EVENT_CT_COMM | entry::EVENT_LINK_DISABLE,
+        options: EntryOptions::OP_PUT | EntryOptions::EVENT_CT_COMM | EntryOptions::EVENT_LINK_DISABLE,
         node: ANY,
         process: ANY,
         ..Entry::default()
@@ -68,7 +68,7 @@ fn owner() -> Result<()> {
     let source = Descriptor {
         start: address(&SOURCE),
         bytes: 4,
-        options: 0,
+        options: DescriptorOptions::empty(),
         queue: queue.handle(),
         counter: NONE,
         reserved: 0,
@@ -112,9 +112,9 @@ fn owner() -> Result<()> {
 }
 
 fn thief() -> Result<()> {
-    let it = Interface::open(interface::MATCHING | interface::LOGICAL)?;
+    let it = Interface::open(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL)?;
     let (own, waits) = (it.queue(8)?, it.counter()?);
-    it.table(0, Some(&own), 0)?;
+    it.table(TableOptions::empty(), Some(&own), 0)?;
     node_barrier();
     // Relaxed: ordered by the barrier.
     let [interface, queue, counter, descriptor, entry] =
@@ -140,7 +140,7 @@ fn thief() -> Result<()> {
     }
     let mine = u64::from(it.handle());
     let describe =
-        |start, bytes, queue| Descriptor { start, bytes, options: 0, queue, counter: NONE, reserved: 0 };
+        |start, bytes, queue| Descriptor { start, bytes, queue, counter: NONE, ..Descriptor::default() };
     let stolen = describe(address(&SOURCE), 4, queue);
     refused("a descriptor with another's queue", call::DESCRIPTOR_BIND, [mine, place(&stolen), 0, 0]);
     refused("a table with another's queue", call::TABLE_ALLOCATE, [mine, 0, queue.into(), 1]);
@@ -148,22 +148,23 @@ fn thief() -> Result<()> {
     {
         let wild = describe(bad, 16, NONE);
         refused("wild memory in a descriptor", call::DESCRIPTOR_BIND, [mine, place(&wild), 0, 0]);
-        let wild = Entry { start: bad, bytes: 16, counter: NONE, options: entry::OP_PUT, ..Entry::default() };
+        let wild =
+            Entry { start: bad, bytes: 16, counter: NONE, options: EntryOptions::OP_PUT, ..Entry::default() };
         refused("wild memory in an entry", call::ENTRY_APPEND, [mine, 0, place(&wild), 0]);
         refused("a wild descriptor", call::DESCRIPTOR_BIND, [mine, bad, 0, 0]);
         refused("a wild entry", call::ENTRY_APPEND, [mine, 0, bad, 0]);
         refused("a wild search", call::ENTRY_SEARCH, [mine, 0, bad, 0]);
         refused("a wild operation", call::OPERATE, [mine, bad, 0, 0]);
         let vectors = [[address(&SOURCE), 4], [bad, 16]];
-        let wild = Descriptor { options: IOVEC, ..describe(place(&vectors), 2, NONE) };
+        let wild = Descriptor { options: DescriptorOptions::IOVEC, ..describe(place(&vectors), 2, NONE) };
         refused("wild vectors in a descriptor", call::DESCRIPTOR_BIND, [mine, place(&wild), 0, 0]);
-        let wild = Descriptor { options: IOVEC, ..describe(bad, 2, NONE) };
+        let wild = Descriptor { options: DescriptorOptions::IOVEC, ..describe(bad, 2, NONE) };
         refused("a wild list of vectors", call::DESCRIPTOR_BIND, [mine, place(&wild), 0, 0]);
         let wild = Entry {
             start: place(&vectors),
             bytes: 2,
             counter: NONE,
-            options: entry::OP_PUT | IOVEC,
+            options: EntryOptions::OP_PUT | EntryOptions::IOVEC,
             ..Entry::default()
         };
         refused("wild vectors in an entry", call::ENTRY_APPEND, [mine, 0, place(&wild), 0]);
@@ -185,12 +186,13 @@ fn thief() -> Result<()> {
         refused(
             "wild limits",
             call::INTERFACE_OPEN,
-            [(interface::MATCHING | interface::LOGICAL).into(), bad | 8, 0, 0],
+            [(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL).bits().into(), bad | 8, 0, 0],
         );
     }
     // The program's code can be read and not written.
     let code = (main as fn(&Env) -> i32) as usize as u64;
-    let wild = Entry { start: code, bytes: 16, counter: NONE, options: entry::OP_PUT, ..Entry::default() };
+    let wild =
+        Entry { start: code, bytes: 16, counter: NONE, options: EntryOptions::OP_PUT, ..Entry::default() };
     refused("an entry over code", call::ENTRY_APPEND, [mine, 0, place(&wild), 0]);
     if attempts < 100 {
         fail(&format_args!("only {attempts} attempts"));

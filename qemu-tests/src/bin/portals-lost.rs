@@ -9,7 +9,8 @@ use core::time::Duration;
 
 use lwk_user::clock::Instant;
 use lwk_user::portals::abi::{
-    ANY, Descriptor, Entry, NONE, Operation, PRIORITY_LIST, ack, entry, failure, interface, operation,
+    ANY, Descriptor, DescriptorOptions, Entry, EntryOptions, InterfaceOptions, NONE, Operation,
+    PRIORITY_LIST, TableOptions, ack, failure, operation,
 };
 use lwk_user::portals::{Interface, Result};
 use lwk_user::wait::{self, give_way};
@@ -43,19 +44,19 @@ fn main(env: &Env) -> i32 {
 }
 
 fn run(then: Then) -> Result<()> {
-    let (me, it) = (job().rank().0, Interface::open(interface::MATCHING | interface::LOGICAL)?);
+    let (me, it) = (job().rank().0, Interface::open(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL)?);
     let (come, mut queue) = (it.counter()?, it.queue(16)?);
-    it.table(0, None, 0)?;
+    it.table(TableOptions::empty(), None, 0)?;
     let open = Entry {
         counter: come.handle(),
         uid: ANY,
-        options: entry::OP_PUT | entry::EVENT_CT_COMM,
+        options: EntryOptions::OP_PUT | EntryOptions::EVENT_CT_COMM,
         node: ANY,
         process: ANY,
         ..Entry::default()
     };
     let nothing = Descriptor {
-        options: lwk_user::portals::abi::descriptor::EVENT_SEND_DISABLE,
+        options: DescriptorOptions::EVENT_SEND_DISABLE,
         queue: queue.handle(),
         counter: NONE,
         ..Descriptor::default()

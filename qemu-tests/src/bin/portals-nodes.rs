@@ -18,8 +18,8 @@ use core::time::Duration;
 use lwk_user::abi::syscall::CoreCounters;
 use lwk_user::clock::Instant;
 use lwk_user::portals::abi::{
-    ANY, Descriptor, Entry, NONE, Operation, PRIORITY_LIST, ack, atomic, datatype, entry, event, failure,
-    interface, operation,
+    ANY, Descriptor, DescriptorOptions, Entry, EntryOptions, InterfaceOptions, NONE, Operation,
+    PRIORITY_LIST, TableOptions, ack, atomic, datatype, event, failure, operation,
 };
 use lwk_user::portals::{Interface, Queue, Result};
 use lwk_user::wait::give_way;
@@ -73,16 +73,16 @@ fn check(what: &str, memory: &[AtomicU8]) {
 }
 
 fn run(active: bool, peer: u32, milliseconds: Option<u64>) -> Result<()> {
-    let it = Interface::open(interface::MATCHING | interface::LOGICAL)?;
+    let it = Interface::open(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL)?;
     let (done, mut queue) = (it.counter()?, it.queue(16)?);
     let (source, landing) = (memory(), memory());
-    it.table(0, None, 0)?;
+    it.table(TableOptions::empty(), None, 0)?;
     let open = |bits, start, bytes: usize, counter| Entry {
         start,
         bytes: bytes as u64,
         counter,
         uid: ANY,
-        options: entry::OP_PUT | entry::OP_GET | entry::EVENT_CT_COMM,
+        options: EntryOptions::OP_PUT | EntryOptions::OP_GET | EntryOptions::EVENT_CT_COMM,
         node: ANY,
         process: ANY,
         bits,
@@ -148,7 +148,7 @@ fn work(
         let descriptor = Descriptor {
             start,
             bytes: bytes as u64,
-            options: lwk_user::portals::abi::descriptor::EVENT_SEND_DISABLE,
+            options: DescriptorOptions::EVENT_SEND_DISABLE,
             queue: queue.handle(),
             counter: NONE,
             reserved: 0,

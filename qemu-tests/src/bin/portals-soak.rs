@@ -18,8 +18,8 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use lwk_apps::cli::{Argument, Cli};
 use lwk_user::clock::Instant;
 use lwk_user::portals::abi::{
-    ANY, Descriptor, Entry, Event, NONE, Operation, PRIORITY_LIST, ack, descriptor, entry, event, failure,
-    interface, operation,
+    ANY, Descriptor, DescriptorOptions, Entry, EntryOptions, Event, InterfaceOptions, NONE, Operation,
+    PRIORITY_LIST, TableOptions, ack, event, failure, operation,
 };
 use lwk_user::portals::{Counter, DescriptorHandle, Interface, Queue, Result};
 use lwk_user::wait::Poll;
@@ -117,7 +117,7 @@ struct Soak {
 
 impl Soak {
     fn new(peer: u32, seed: u64) -> Result<Soak> {
-        let it = Interface::open(interface::MATCHING | interface::LOGICAL)?;
+        let it = Interface::open(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL)?;
         let (came, told) = (it.queue(64)?, it.queue(64)?);
         let (fetches, back, last) = (it.counter()?, it.counter()?, it.counter()?);
         // No period that a piece could be shifted by.
@@ -125,7 +125,7 @@ impl Soak {
             memory(PATTERN_BYTES, |at| ((at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8);
         let landing = memory(PLACES as usize * PLACE_BYTES, |_| 0);
         let fetched = memory(PLACE_BYTES, |_| 0);
-        it.table(0, Some(&came), 0)?;
+        it.table(TableOptions::empty(), Some(&came), 0)?;
         let open = |bits, memory: &[AtomicU8], options, counter| Entry {
             start: address(memory),
             bytes: memory.len() as u64,
@@ -137,10 +137,12 @@ impl Soak {
             bits,
             ..Entry::default()
         };
-        let counted =
-            entry::OP_PUT | entry::EVENT_CT_COMM | entry::EVENT_COMM_DISABLE | entry::EVENT_LINK_DISABLE;
-        let listed = entry::OP_PUT | entry::EVENT_LINK_DISABLE;
-        let read = entry::OP_GET | entry::EVENT_COMM_DISABLE | entry::EVENT_LINK_DISABLE;
+        let counted = EntryOptions::OP_PUT
+            | EntryOptions::EVENT_CT_COMM
+            | EntryOptions::EVENT_COMM_DISABLE
+            | EntryOptions::EVENT_LINK_DISABLE;
+        let listed = EntryOptions::OP_PUT | EntryOptions::EVENT_LINK_DISABLE;
+        let read = EntryOptions::OP_GET | EntryOptions::EVENT_COMM_DISABLE | EntryOptions::EVENT_LINK_DISABLE;
         // SAFETY: memory of atomics, which lives as long as the interface; it is reached in no other way.
         unsafe {
             it.append(0, &open(DATA, &landing, listed, NONE), PRIORITY_LIST)?;
@@ -149,16 +151,16 @@ impl Soak {
             // Last: who gets through to it finds the others.
             it.append(0, &open(BACK, &[], counted, back.handle()), PRIORITY_LIST)?;
         }
-        let bind = |memory: &[AtomicU8], options, counter| {
+        let bind = |memory: &[AtomicU8], options: DescriptorOptions, counter| {
             let (start, bytes) = (address(memory), memory.len() as u64);
-            let options = options | descriptor::EVENT_SEND_DISABLE;
+            let options = options | DescriptorOptions::EVENT_SEND_DISABLE;
             // SAFETY: as above.
             unsafe {
                 it.bind(&Descriptor { start, bytes, options, queue: told.handle(), counter, reserved: 0 })
             }
         };
-        let from = bind(&pattern, 0, NONE)?;
-        let into = bind(&fetched, descriptor::EVENT_CT_REPLY, fetches.handle())?;
+        let from = bind(&pattern, DescriptorOptions::empty(), NONE)?;
+        let into = bind(&fetched, DescriptorOptions::EVENT_CT_REPLY, fetches.handle())?;
         Ok(Soak {
             it,
             peer,

@@ -3,13 +3,13 @@
 #![no_main]
 
 use lwk_user::portals::Interface;
-use lwk_user::portals::abi::interface;
+use lwk_user::portals::abi::InterfaceOptions;
 use lwk_user::{Env, eprintln, job, println, start};
 
 lwk_user::entry!(main);
 
 fn main(_: &Env) {
-    let waits = Interface::open(interface::MATCHING | interface::LOGICAL).and_then(|it| {
+    let waits = Interface::open(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL).and_then(|it| {
         let counter = it.counter()?;
         println!("rank {} waits", job().rank());
         Ok(counter.wait(1))

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytemuck::allocation::zeroed_box;
-use lwk_abi::portals::{self as abi, ANY, NONE, PRIORITY_LIST, entry, interface, operation};
+use lwk_abi::portals::{
+    self as abi, ANY, EntryOptions, InterfaceOptions, NONE, PRIORITY_LIST, TableOptions, operation,
+};
 use lwk_frames::{FRAME_BYTES_MAX, HEAD_BYTES, Identity, NodeId, checksum, frame};
 use lwk_portals::{Call, HomeCounts, Memory, Nic, Node, Settings, Span};
 
@@ -188,7 +190,7 @@ impl Peer {
         let identity = Identity { node: NodeId(node), nodes, job, epoch: 1, frame_bytes };
         it.start(&Settings { identity, size: nodes.into(), loops: false });
         let mut peer = Peer { node: it, home: Home::new(), interface: 0, now: 1 };
-        let options = interface::MATCHING | interface::LOGICAL;
+        let options = InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL;
         peer.interface = peer.call(Call::InterfaceOpen { options, desired: 0, actual: 0 })?;
         Ok(peer)
     }
@@ -211,8 +213,8 @@ impl Peer {
     /// A call of Portals fails.
     pub fn open(&mut self) -> Result<(), String> {
         let interface = self.interface;
-        self.call(Call::TableAllocate { interface, options: 0, queue: NONE, index: 0 })?;
-        let head = words(&[NONE, ANY, entry::OP_PUT, ANY, ANY, 0]);
+        self.call(Call::TableAllocate { interface, options: TableOptions::empty(), queue: NONE, index: 0 })?;
+        let head = words(&[NONE, ANY, EntryOptions::OP_PUT.bits(), ANY, ANY, 0]);
         let entry = [longs(&[BASE, 1 << 15]), head, longs(&[0, 0, 0, 0])].concat();
         let entry = self.place(&entry);
         self.call(Call::EntryAppend { interface, index: 0, entry, list: PRIORITY_LIST }).map(drop)

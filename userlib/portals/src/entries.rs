@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_uchar, c_void};
 
 use lwk_user::abi::syscall::portals as call;
-use lwk_user::portals::abi::{ANY, Entry};
+use lwk_user::portals::abi::{ANY, Entry, EntryOptions};
 
 use crate::interfaces::{checked, is_matching};
 use crate::status::{Result, Status, address, ask, give, read, run};
@@ -16,7 +16,7 @@ fn of_match(it: &MatchEntry, user: *mut c_void) -> Entry {
         bytes: it.length,
         counter: it.ct_handle,
         uid: it.uid,
-        options: it.options,
+        options: EntryOptions::from_bits_retain(it.options),
         node: it.match_id.first,
         process: it.match_id.pid,
         reserved: 0,
@@ -34,7 +34,7 @@ fn of_list(it: &ListEntry, user: *mut c_void) -> Entry {
         bytes: it.length,
         counter: it.ct_handle,
         uid: it.uid,
-        options: it.options,
+        options: EntryOptions::from_bits_retain(it.options),
         node: ANY,
         process: ANY,
         user: address(user),

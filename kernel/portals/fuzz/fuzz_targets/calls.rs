@@ -2,7 +2,7 @@
 #![no_main]
 
 use bytemuck::allocation::zeroed_box;
-use lwk_abi::portals::{ANY, NONE, PRIORITY_LIST, entry, interface};
+use lwk_abi::portals::{ANY, EntryOptions, InterfaceOptions, NONE, PRIORITY_LIST};
 use lwk_abi::syscall::portals as call;
 use lwk_frames::{Identity, NodeId, checksum};
 use lwk_portals::{Call, HomeCounts, Memory, Nic, Node, Settings, Span};
@@ -84,7 +84,7 @@ impl Machine {
         node.start(&Settings { identity, size: 2, loops: false });
         let memory = [vec![0; MEMORY], vec![0; MEMORY]];
         let mut it = Machine { node, home: Home { memory }, own: [0; 2], now: 1 };
-        let options = interface::MATCHING | interface::LOGICAL;
+        let options = (InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL).bits();
         let set_up = |it: &mut Machine, number, arguments| {
             u64::try_from(it.call(1, number, arguments)).expect("the machine is set up")
         };
@@ -95,7 +95,7 @@ impl Machine {
         let queue = set_up(&mut it, call::QUEUE_ALLOCATE, [opened, ring, 8, 0]);
         it.own = [counter, queue];
         let longs = |longs: &[u64]| longs.iter().flat_map(|long| long.to_ne_bytes()).collect::<Vec<u8>>();
-        let words = [NONE, ANY, entry::OP_PUT | entry::OP_GET, ANY, ANY, 0];
+        let words = [NONE, ANY, (EntryOptions::OP_PUT | EntryOptions::OP_GET).bits(), ANY, ANY, 0];
         let words: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let bytes = (OPEN.end - OPEN.start) as u64;
         let open = [longs(&[BASE, bytes]), words, longs(&[0, u64::MAX, 0, 0])].concat();

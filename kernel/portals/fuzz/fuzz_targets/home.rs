@@ -1,7 +1,7 @@
 //! A node with one rank, whose memory and card are ordinary memory: what both targets work on.
 
 use bytemuck::allocation::zeroed_box;
-use lwk_abi::portals::{ANY, NONE, OVERFLOW_LIST, PRIORITY_LIST, entry, interface};
+use lwk_abi::portals::{ANY, EntryOptions, InterfaceOptions, NONE, OVERFLOW_LIST, PRIORITY_LIST};
 use lwk_abi::syscall::portals as call;
 use lwk_frames::{HEAD_BYTES, Identity, NodeId, checksum};
 use lwk_portals::{Call, HomeCounts, Memory, Nic, Node, Settings, Span};
@@ -87,16 +87,16 @@ impl Machine {
         let identity = Identity { node: NodeId(0), nodes: 2, job: JOB, epoch: 1, frame_bytes: 1514 };
         node.start(&Settings { identity, size: 2, loops: false });
         let mut it = Machine { node, home: Home { memory: vec![0; MEMORY], sent: Vec::new() }, now: 1 };
-        let options = interface::MATCHING | interface::LOGICAL;
+        let options = (InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL).bits();
         let opened = it.call(call::INTERFACE_OPEN, [options.into(), 0, 0, 0]);
         it.call(call::TABLE_ALLOCATE, [opened, 0, NONE.into(), 0]);
-        let options = entry::OP_PUT | entry::OP_GET | entry::MANAGE_LOCAL;
+        let options = EntryOptions::OP_PUT | EntryOptions::OP_GET | EntryOptions::MANAGE_LOCAL;
         for (number, list) in (0..4).map(|number| (number, PRIORITY_LIST)).chain([(4, OVERFLOW_LIST)]) {
-            let options = if number % 2 == 0 { options & !entry::MANAGE_LOCAL } else { options };
+            let options = if number % 2 == 0 { options - EntryOptions::MANAGE_LOCAL } else { options };
             let bytes = (OPEN.end - OPEN.start) as u64 / 8;
             let start = BASE + OPEN.start as u64 + number * bytes;
             let ignored = if list == OVERFLOW_LIST { u64::MAX } else { 0 };
-            let head = words(&[NONE, ANY, options, ANY, ANY, 0]);
+            let head = words(&[NONE, ANY, options.bits(), ANY, ANY, 0]);
             let bytes = [longs(&[start, bytes]), head, longs(&[number, ignored, 0, 0])].concat();
             it.home.memory[CALLS..CALLS + bytes.len()].copy_from_slice(&bytes);
             it.call(call::ENTRY_APPEND, [opened, 0, BASE + CALLS as u64, list.into()]);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use bytemuck::allocation::zeroed_box;
 use fastrand::Rng;
-use lwk_abi::portals::{self as abi, Event, NONE};
+use lwk_abi::portals::{self as abi, EntryOptions, Event, InterfaceOptions, NONE, TableOptions};
 use lwk_abi::syscall::portals as call;
 use lwk_frames::{HEAD_BYTES, Identity, NodeId, checksum};
 use lwk_portals::{Call, HomeCounts, Memory, Nic, Node, Settings, Span};
@@ -239,8 +239,8 @@ impl Cluster {
         address
     }
 
-    pub fn interface(&mut self, rank: u32, options: u32) -> u32 {
-        self.call(rank, call::INTERFACE_OPEN, [options.into(), 0, 0, 0, 0, 0]).unwrap()
+    pub fn interface(&mut self, rank: u32, options: InterfaceOptions) -> u32 {
+        self.call(rank, call::INTERFACE_OPEN, [options.bits().into(), 0, 0, 0, 0, 0]).unwrap()
     }
 
     pub fn queue(&mut self, rank: u32, interface: u32, size: u64) -> u32 {
@@ -285,11 +285,11 @@ impl Cluster {
         &mut self,
         rank: u32,
         interface: u32,
-        options: u32,
+        options: TableOptions,
         queue: u32,
         index: u32,
     ) -> Result<u32, u32> {
-        let arguments = [interface, options, queue, index].map(u64::from);
+        let arguments = [interface, options.bits(), queue, index].map(u64::from);
         let [a, b, c, d] = arguments;
         self.call(rank, call::TABLE_ALLOCATE, [a, b, c, d, 0, 0])
     }
@@ -353,7 +353,7 @@ fn receive(node: &mut Node, frame: &[u8], now: u64, home: &mut Home<'_>) {
 }
 
 /// A list entry that takes everything of everybody, with its bits.
-pub fn entry(start: u64, bytes: u64, options: u32) -> abi::Entry {
+pub fn entry(start: u64, bytes: u64, options: EntryOptions) -> abi::Entry {
     abi::Entry {
         start,
         bytes,
@@ -368,7 +368,7 @@ pub fn entry(start: u64, bytes: u64, options: u32) -> abi::Entry {
 
 /// A descriptor with a queue.
 pub fn descriptor(start: u64, bytes: u64, queue: u32) -> abi::Descriptor {
-    abi::Descriptor { start, bytes, options: 0, queue, counter: NONE, reserved: 0 }
+    abi::Descriptor { start, bytes, queue, counter: NONE, ..abi::Descriptor::default() }
 }
 
 /// An operation of `bytes` bytes on rank `node` of the job.

@@ -24,7 +24,8 @@ use core::fmt;
 
 use lwk_place::WorldRank;
 use lwk_user::portals::abi::{
-    ANY, Entry, NONE, Operation, PRIORITY_LIST, TABLE_SIZE, ack, entry, interface, operation,
+    ANY, Entry, EntryOptions, InterfaceOptions, NONE, Operation, PRIORITY_LIST, TABLE_SIZE, TableOptions,
+    ack, operation,
 };
 use lwk_user::portals::{Error, Interface};
 use sort::Sort;
@@ -109,19 +110,19 @@ impl Remote {
     /// # Safety
     /// As for [`Remote::open`].
     unsafe fn open_parts(opened: Opened) -> core::result::Result<Remote, NoEnd> {
-        let interface = Interface::open(interface::NO_MATCHING | interface::LOGICAL)?;
+        let interface = Interface::open(InterfaceOptions::NO_MATCHING | InterfaceOptions::LOGICAL)?;
         let page = lwk_user::job().page();
         let own = [(page.data_start, page.heap_end), (page.stack_start, page.stack_end)];
         let sort = || Sort::new(&interface, own);
         let (puts, gets, looks) = (sort()?, sort()?, sort()?);
         for (table, start, end) in opened.entries() {
-            interface.table(0, None, table)?;
+            interface.table(TableOptions::empty(), None, table)?;
             let all = Entry {
                 start,
                 bytes: end - start,
                 counter: NONE,
                 uid: ANY,
-                options: entry::OP_PUT | entry::OP_GET | entry::EVENT_COMM_DISABLE,
+                options: EntryOptions::OP_PUT | EntryOptions::OP_GET | EntryOptions::EVENT_COMM_DISABLE,
                 node: ANY,
                 process: ANY,
                 ..Entry::default()

@@ -2,7 +2,7 @@
 
 use crate::{Fault, Result};
 use core::cell::Cell;
-use lwk_user::portals::abi::{Descriptor, NONE, Operation, descriptor, status};
+use lwk_user::portals::abi::{Descriptor, DescriptorOptions, NONE, Operation, status};
 use lwk_user::portals::{Counter, DescriptorHandle, Error, Interface};
 use lwk_user::wait::spin_until;
 
@@ -28,7 +28,9 @@ impl Sort {
             let of = Descriptor {
                 start,
                 bytes: end - start,
-                options: descriptor::VOLATILE | descriptor::EVENT_CT_ACK | descriptor::EVENT_CT_REPLY,
+                options: DescriptorOptions::VOLATILE
+                    | DescriptorOptions::EVENT_CT_ACK
+                    | DescriptorOptions::EVENT_CT_REPLY,
                 queue: NONE,
                 counter: counter.handle(),
                 reserved: 0,

@@ -17,8 +17,8 @@ use core::cell::Cell;
 use lwk_place::WorldRank;
 use lwk_user::job;
 use lwk_user::portals::abi::{
-    ANY, Descriptor, Entry, Event, NONE, OVERFLOW_LIST, Operation, PRIORITY_LIST, ack, descriptor, entry,
-    event, interface, operation, status,
+    ANY, Descriptor, DescriptorOptions, Entry, EntryOptions, Event, InterfaceOptions, NONE, OVERFLOW_LIST,
+    Operation, PRIORITY_LIST, TableOptions, ack, event, operation, status,
 };
 use lwk_user::portals::{self, DescriptorHandle, EntryHandle, Interface, Queue};
 use lwk_words::Sum;
@@ -100,12 +100,13 @@ impl Wire {
             portals::Error::NoNetwork => Fault::NoNetwork,
             portals::Error::Status(_) => Fault::Internal,
         };
-        let interface = Interface::open(interface::MATCHING | interface::LOGICAL).map_err(fault)?;
+        let interface =
+            Interface::open(InterfaceOptions::MATCHING | InterfaceOptions::LOGICAL).map_err(fault)?;
         let arrived = interface.queue(arrivals).map_err(fault)?;
         let own = interface.queue(OWN_EVENTS).map_err(fault)?;
-        interface.table(0, Some(&arrived), MESSAGES).map_err(fault)?;
-        interface.table(0, Some(&own), CONTENT).map_err(fault)?;
-        interface.table(0, Some(&arrived), WORDS).map_err(fault)?;
+        interface.table(TableOptions::empty(), Some(&arrived), MESSAGES).map_err(fault)?;
+        interface.table(TableOptions::empty(), Some(&own), CONTENT).map_err(fault)?;
+        interface.table(TableOptions::empty(), Some(&arrived), WORDS).map_err(fault)?;
         let rings = leak(ring_bytes, || Cell::new(0))?;
         let told = leak(job().size() as usize + 1, Sum::new)?;
         let open = Entry {
@@ -113,7 +114,9 @@ impl Wire {
             bytes: ring_bytes as u64,
             counter: NONE,
             uid: ANY,
-            options: entry::OP_PUT | entry::EVENT_LINK_DISABLE | entry::UNEXPECTED_HDR_DISABLE,
+            options: EntryOptions::OP_PUT
+                | EntryOptions::EVENT_LINK_DISABLE
+                | EntryOptions::UNEXPECTED_HDR_DISABLE,
             node: ANY,
             process: ANY,
             ignore: u64::MAX,
@@ -123,7 +126,7 @@ impl Wire {
         let from = Descriptor {
             start: address(scratch.as_ptr()),
             bytes: VOLATILE as u64,
-            options: descriptor::VOLATILE | descriptor::EVENT_SUCCESS_DISABLE,
+            options: DescriptorOptions::VOLATILE | DescriptorOptions::EVENT_SUCCESS_DISABLE,
             queue: own.handle(),
             counter: NONE,
             reserved: 0,
@@ -230,7 +233,7 @@ impl Wire {
         let of = Descriptor {
             start: address(start),
             bytes: bytes as u64,
-            options: 0,
+            options: DescriptorOptions::empty(),
             queue: self.own.handle(),
             counter: NONE,
             reserved: 0,
@@ -260,10 +263,10 @@ impl Wire {
             bytes: bytes as u64,
             counter: NONE,
             uid: ANY,
-            options: entry::OP_GET
-                | entry::USE_ONCE
-                | entry::EVENT_LINK_DISABLE
-                | entry::EVENT_UNLINK_DISABLE,
+            options: EntryOptions::OP_GET
+                | EntryOptions::USE_ONCE
+                | EntryOptions::EVENT_LINK_DISABLE
+                | EntryOptions::EVENT_UNLINK_DISABLE,
             node: ANY,
             process: ANY,
             bits: token,
@@ -323,7 +326,7 @@ impl Wire {
             bytes: bytes as u64,
             counter: NONE,
             uid: ANY,
-            options: entry::FETCHES,
+            options: EntryOptions::FETCHES,
             node: peer.0,
             process: ANY,
             reserved: into.0,

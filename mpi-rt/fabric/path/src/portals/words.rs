@@ -6,7 +6,7 @@ use super::head::WORDS;
 use lwk_place::WorldRank;
 use lwk_user::job;
 use lwk_user::portals::DescriptorHandle;
-use lwk_user::portals::abi::{ANY, Entry, NONE, Operation, atomic, datatype, entry, operation};
+use lwk_user::portals::abi::{ANY, Entry, EntryOptions, NONE, Operation, atomic, datatype, operation};
 use lwk_words::Sum;
 
 /// Match bits of what is added; no round of a meeting has them.
@@ -38,7 +38,7 @@ pub fn entry(start: u64, bytes: usize) -> Entry {
         bytes: bytes as u64,
         counter: NONE,
         uid: ANY,
-        options: entry::OP_PUT | entry::EVENT_LINK_DISABLE | entry::EVENT_COMM_DISABLE,
+        options: EntryOptions::OP_PUT | EntryOptions::EVENT_LINK_DISABLE | EntryOptions::EVENT_COMM_DISABLE,
         node: ANY,
         process: ANY,
         bits: TOLD,
