@@ -83,6 +83,22 @@ impl<M: Memory, const GATHER: bool> Packer<'_, '_, M, GATHER> {
         unsafe { self.nest(address, place, run.block, [Round::ONCE, Round::ONCE, round]) }
     }
 
+    /// Copies of a run: one, or a loop of them.
+    ///
+    /// # Safety
+    /// As [`Packer::run`], for all blocks.
+    #[inline]
+    unsafe fn runs(&self, address: usize, place: usize, run: Piece, outer: Round) {
+        // SAFETY: all blocks are readable or writable, and apart (this function's contract).
+        unsafe {
+            if outer.times == 1 {
+                return self.run(address, place, run);
+            }
+            let inner = round::<GATHER>(run.count, run.stride, run.block);
+            self.nest(address, place, run.block, [Round::ONCE, outer, inner]);
+        }
+    }
+
     /// # Safety
     /// As [`Packer::run`], for all blocks of the nest.
     #[inline]
@@ -120,17 +136,10 @@ impl<M: Memory, const GATHER: bool> Packer<'_, '_, M, GATHER> {
         match *self.layout.node(node) {
             [RUN, total, block, inner, apart, ..] => {
                 check(total == size && is_product(block, inner, size))?;
-                if count == 1 {
-                    let run = Piece { disp: 0, block, count: inner, stride: apart as i64 };
-                    // SAFETY: the run's blocks are valid on either side, of which the packed one has `size` bytes (checked above; this
-                    // function's contract).
-                    unsafe { self.run(address, place, run) };
-                    return Ok(());
-                }
-                let rounds = [Round::ONCE, outer, round::<GATHER>(inner, apart as i64, block)];
+                let run = Piece { disp: 0, block, count: inner, stride: apart as i64 };
                 // SAFETY: the blocks of the copies are valid on either side, of which the packed one has `size` bytes (checked above)
                 // for each (this function's contract).
-                unsafe { self.nest(address, place, block, rounds) };
+                unsafe { self.runs(address, place, run, outer) };
                 Ok(())
             }
             [LOOP, total, times, apart, body, ..] => {
