@@ -1,8 +1,10 @@
-/* What `cargo lwk bench instructions` counts: calls of MPI and OpenSHMEM from a rank to itself, so that nobody waits for anybody
+/* What `cargo lwk bench instructions` counts: calls of MPI and OpenSHMEM from a rank to itself, or, `described`, from the first of two to the
+ * other when all that they would wait for is there, so that nobody waits for anybody
  *
  * Each call is in a function of its own, which a tool finds by its name; the function's own few instructions count with it. The argument
  * says what is called: `blocking` sends and receives, windows whose messages have `arrived` when their receives begin, windows whose receives
- * were `posted` before, a `put`, and a column's `pack` and unpack, or a short one's (`pack-few`). Standard output says how many calls of each function were made. */
+ * were `posted` before, a `put`, a column's `pack` and unpack, or a short one's (`pack-few`), and long messages that the system copies (`described`). Standard output says
+ * how many calls of each function were made. */
 #include <mpi.h>
 #include <shmem.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@ static long out = 7, in[WINDOW], target;
 static MPI_Request sends[WINDOW], receives[WINDOW];
 static long apart[2 * ELEMENTS], packed[ELEMENTS];
 static MPI_Datatype column, short_column;
+static long described[ELEMENTS], fetched[ELEMENTS];
 
 COUNTED void counted_send(void)
 {
@@ -70,6 +73,21 @@ COUNTED void counted_unpack_few(void)
 {
     int position = 0;
     MPI_Unpack(packed, sizeof packed, &position, apart, 1, short_column, MPI_COMM_WORLD);
+}
+
+COUNTED void counted_describe(int i)
+{
+    MPI_Isend(described, ELEMENTS, MPI_LONG, 1, TAG, MPI_COMM_WORLD, &sends[i]);
+}
+
+COUNTED void counted_fetch(void)
+{
+    MPI_Recv(fetched, ELEMENTS, MPI_LONG, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+COUNTED void counted_complete(int i)
+{
+    MPI_Wait(&sends[i], MPI_STATUS_IGNORE);
 }
 
 static void blocking(void)
@@ -132,13 +150,28 @@ static void pack_few(void)
     in[0] = apart[2 * (FEW - 1)];
 }
 
+static void describe(void)
+{
+    described[0] = out;
+    fetched[0] = rank ? 0 : out;
+    for (int i = 0; rank == 0 && i < WINDOW; i++)
+        counted_describe(i);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank == 1 && i < WINDOW; i++)
+        counted_fetch();
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank == 0 && i < WINDOW; i++)
+        counted_complete(i);
+    in[0] = fetched[0];
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } WAYS[] = {{"blocking", blocking}, {"arrived", arrived}, {"posted", posted},
-                {"put", put}, {"pack", pack}, {"pack-few", pack_few}};
+    } WAYS[] = {{"blocking", blocking}, {"arrived", arrived}, {"posted", posted}, {"put", put}, {"pack", pack},
+                {"pack-few", pack_few}, {"described", describe}};
     MPI_Init(&argc, &argv);
     shmem_init();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -154,10 +187,11 @@ int main(int argc, char **argv)
                 WAYS[way].run();
                 status = in[0] == out ? 0 : 1;
             }
-            printf("counted %d\n", ROUNDS * WINDOW);
+            if (rank == 0)
+                printf("counted %d\n", ROUNDS * WINDOW);
         }
     if (status == 2)
-        fprintf(stderr, "usage: instructions blocking|arrived|posted|put|pack|pack-few\n");
+        fprintf(stderr, "usage: instructions blocking|arrived|posted|put|pack|pack-few|described\n");
     MPI_Type_free(&short_column);
     MPI_Type_free(&column);
     shmem_finalize();

@@ -187,6 +187,10 @@ impl Descriptor {
     /// Sender, after cancelling: whether the receiver has met the envelope. Then the descriptor may be used again, and is made ready for it.
     pub fn is_given_up(&self, number: u64, gate: Option<Passage>) -> bool {
         let is_given_up = !gate.is_some_and(Passage::is_cancelled) && !self.is_cancelled(number);
+        if is_given_up {
+            // Of a use that the receiver does not end.
+            self.finish(number);
+        }
         if is_given_up && gate.is_some() {
             // What `hold` has left of a message that was cancelled at its gate: when the number comes again, it would be taken for news.
             self.taken.0.message.set(0, 0);
@@ -249,7 +253,8 @@ impl Descriptor {
         }
     }
 
-    /// Receiver: the message has been copied. This is the last that it does with the descriptor in this use.
+    /// Receiver: the message has been copied. This is the last that it does with the descriptor in this use. Or the sender, where the receiver has told it so
+    /// in another way: every use leaves its own number here, so that none is taken for the end of a later one whose number is the same again.
     #[inline(always)]
     pub fn finish(&self, number: u64) {
         // Release: pairs with the acquire load in `look`: all reads of the sender's buffer are done.

@@ -27,6 +27,17 @@ fn a_message_is_taken_once_wherever_it_is() {
     assert_eq!(descriptor.claim(3), Claim::InPlace);
 }
 
+/// Numbers come again.
+#[test]
+fn what_an_older_use_of_the_same_number_has_left_is_nothing() {
+    let descriptor = Descriptor::new();
+    descriptor.finish(1);
+    assert!(descriptor.cancel(2, None));
+    assert_eq!(descriptor.claim(2), Claim::Cancelled);
+    assert!(descriptor.is_given_up(2, None));
+    assert_eq!(descriptor.look(1), Seen::Nothing);
+}
+
 #[test]
 fn a_gate_is_passed_once() {
     let (descriptor, gate) = (Descriptor::new(), Gate::new());

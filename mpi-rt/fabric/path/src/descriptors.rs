@@ -83,6 +83,13 @@ impl Descriptors {
         self.free.push(ticket.0);
     }
 
+    /// As [`Descriptors::release`], where the receiver has said so in another way and touches the descriptor no more.
+    pub fn end(&mut self, ticket: Ticket) {
+        let entry = self.entry(ticket);
+        entry.descriptor.finish(entry.number);
+        self.release(ticket);
+    }
+
     /// Whether the message has been received, and the ticket only waits to be released.
     pub fn is_done(&self, ticket: Ticket) -> bool {
         let entry = self.entry(ticket);

@@ -63,6 +63,11 @@ pub trait Design: Sized {
         unsafe { basic::copy_out(link, header, position, target) }
     }
 
+    /// Whether a request says where the content is ([`Entered::Described`]): the receiver, when it has read that, tells the sender by the descriptor.
+    fn is_described(_: &Header) -> bool {
+        false
+    }
+
     /// What a request names has moved at the sender: its content is one block there, at an address as the sender calls it.
     fn moved(_: &mut CellList, _: u64) {}
 

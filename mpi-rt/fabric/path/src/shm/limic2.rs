@@ -1,6 +1,7 @@
 //! `limic2`: the dissertation's kernel copy, second generation (section 6.1, "Introduction of LiMIC2"). Short messages go through shared memory as in [`super::basic`]. Of
 //! a longer one only a description of its buffer travels, in the *request to send*; when the library has matched it, the receiver's system call
-//! copies the content, once, from buffer to buffer, and the receiver's *ok to send* is the *complete* message.
+//! copies the content, once, from buffer to buffer. The *complete* message is one word of the descriptor by which the receiver has taken the message
+//! ([`lwk_rendezvous::Descriptor::finish`]): its sender polls that in its own memory, and neither of them needs the FIFO for it.
 //!
 //! The threshold is that of section 4.3.1, 4 KiB. `hybrid` has one for each kind of peer instead, by the caches and packages of the cores (section 6.3.1),
 //! and raises it for a receiver that is late ([`super::skew`], section 6.3.2).
@@ -153,7 +154,7 @@ impl<const BY_TOPOLOGY: bool> Design for KernelCopy<BY_TOPOLOGY> {
         position: usize,
         target: &Region,
     ) -> (usize, Result<()>) {
-        if header.kind != Kind::Request || header.cells != WORDS {
+        if header.kind != Kind::Request || !Self::is_described(header) {
             // SAFETY: this function's contract.
             return unsafe { basic::copy_out(link, header, position, target) };
         }
@@ -166,8 +167,11 @@ impl<const BY_TOPOLOGY: bool> Design for KernelCopy<BY_TOPOLOGY> {
                 None => self.unpack(wanted, &mut descriptor, target),
             }
         };
-        // Whatever has come of it, the sender need not wait for more.
         (wanted, outcome)
+    }
+
+    fn is_described(header: &Header) -> bool {
+        header.cells == WORDS
     }
 
     fn moved(cells: &mut CellList, address: u64) {

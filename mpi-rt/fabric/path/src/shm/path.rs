@@ -49,13 +49,13 @@ impl<D: Design> Path for Shm<D> {
                 return Started::Done;
             }
             Entered::Asked(position) => (position, false, None),
-            // Nothing is left to be handed over.
-            Entered::Described => (message.source.bytes(), true, None),
+            Entered::Described => (0, true, None),
             Entered::Ordered(post) => (0, false, Some(post)),
         };
         let ticket = Ticket(place.key());
         place.insert(Sending { position, descriptor, is_described, post, ..sending });
-        link.transfers += 1;
+        // What a described message waits for is no packet.
+        link.transfers += usize::from(!is_described);
         self.count(message, entered);
         Started::Underway(ticket)
     }
@@ -76,7 +76,7 @@ impl<D: Design> Path for Shm<D> {
     }
 
     unsafe fn cancel(&mut self, ticket: Ticket) -> bool {
-        let Sending { message, descriptor, post, .. } = self.sends[ticket.0];
+        let Sending { message, descriptor, is_described, post, .. } = self.sends[ticket.0];
         let is_cancelled = match descriptor {
             Some(descriptor) => self.descriptors.cancel(descriptor),
             None => self.cancel_own(ticket.0),
@@ -87,7 +87,7 @@ impl<D: Design> Path for Shm<D> {
             }
             self.sends.remove(ticket.0);
             if let Some(link) = self.links.get_mut(message.peer.index()).and_then(Option::as_mut) {
-                link.transfers -= 1;
+                link.transfers -= usize::from(!is_described);
             }
         }
         is_cancelled

@@ -26,12 +26,9 @@ impl<D: Design> Shm<D> {
     ) -> Result<Delivery> {
         let link = self.links.get_mut(peer.index()).and_then(Option::as_mut).ok_or(Fault::Internal)?;
         // SAFETY: the peer's request named the descriptor, and the peer never frees descriptors.
-        let claim = unsafe {
-            let (descriptor, number) = named(node_peer(peer)?, header.name as usize);
-            descriptor.claim(number)
-        };
+        let (descriptor, number) = unsafe { named(node_peer(peer)?, header.name as usize) };
         let mut cells = *cells;
-        match claim {
+        match descriptor.claim(number) {
             Claim::InPlace => {}
             Claim::Elsewhere(address) => D::moved(&mut cells, address),
             Claim::Cancelled => {
@@ -41,6 +38,13 @@ impl<D: Design> Shm<D> {
                 let (_, outcome) = unsafe { self.design.copy_out(link, header, &cells, 0, &nothing) };
                 return outcome.map(|()| Delivery::Cancelled);
             }
+        }
+        if D::is_described(header) {
+            // SAFETY: the cells have been kept, and the target is writable (this function's contract).
+            let (_, outcome) = unsafe { self.design.copy_out(link, header, &cells, 0, target) };
+            // Whatever has come of it, the sender need not wait for more.
+            descriptor.finish(number);
+            return outcome.map(|()| Delivery::Done);
         }
         let wanted = header.bytes.min(target.bytes());
         if D::ORDERS {
@@ -77,7 +81,16 @@ impl<D: Design> Shm<D> {
     /// # Safety
     /// As for [`crate::Path::advance`].
     pub(super) unsafe fn advance_send(&mut self, ticket: Ticket) -> bool {
-        let Some(peer) = self.sends.get(ticket.0).map(|send| send.message.peer) else { return true };
+        let Some(send) = self.sends.get(ticket.0) else { return true };
+        if let (true, Some(descriptor)) = (send.is_described, send.descriptor) {
+            let done = self.descriptors.is_done(descriptor);
+            if done {
+                self.descriptors.release(descriptor);
+                self.sends.remove(ticket.0);
+            }
+            return done;
+        }
+        let peer = send.message.peer;
         // The permission may be at the front.
         self.look(peer);
         let Some(send) = self.sends.get_mut(ticket.0) else { return true };
@@ -100,7 +113,7 @@ impl<D: Design> Shm<D> {
         if done {
             // Whoever has permitted the send has taken it before, so that the descriptor is free.
             if let Some(descriptor) = self.sends.remove(ticket.0).descriptor {
-                self.descriptors.release(descriptor);
+                self.descriptors.end(descriptor);
             }
         }
         done
