@@ -34,6 +34,7 @@ mod objects;
 pub mod operation;
 pub mod pack;
 mod persistent;
+pub mod portals_atomic;
 pub mod probe;
 mod progress;
 pub mod receive;

@@ -140,6 +140,7 @@ impl Node {
             kept: self.kept() as u64,
             peers: self.link.peers() as u64,
             resets: below.resets,
+            triggered: own.triggered,
         };
         self.state.write_told(home, &to, &contract::counts_bytes(&counts));
         Ok(0)

@@ -83,6 +83,7 @@ pub fn counts_bytes(counts: &NodeCounts) -> [u8; size_of::<NodeCounts>()] {
         counts.kept,
         counts.peers,
         counts.resets,
+        counts.triggered,
     ];
     for long in longs {
         to.long(long);

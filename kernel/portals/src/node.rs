@@ -82,6 +82,8 @@ pub struct Counts {
     pub copied_to_send: u64,
     /// Pauses that the switch has asked for.
     pub pauses: u64,
+    /// Operations that have waited for a counting event and been set off.
+    pub triggered: u64,
 }
 
 /// Everything but the link.

@@ -69,6 +69,7 @@ impl State {
         while at != 0 && self.triggered.get(at).threshold <= reached {
             let next = self.triggered.get(at).next;
             self.triggered.get_mut(at).next = 0;
+            self.counts.triggered += 1;
             match core::mem::replace(&mut self.fired[1], at) {
                 0 => self.fired[0] = at,
                 last => self.triggered.get_mut(last).next = at,

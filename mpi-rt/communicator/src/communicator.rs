@@ -14,6 +14,7 @@ use lwk_mpi_core::error::{Error, Result};
 use lwk_mpi_core::handle::Handle;
 use lwk_mpi_topology::{Neighbours, Topology};
 use lwk_place::{CommRank, WorldRank};
+use lwk_triggered::Together;
 
 /// A communicator of ranks of this node.
 pub struct Communicator {
@@ -33,6 +34,8 @@ pub struct Communicator {
     pub topology: Option<Rc<Topology>>,
     /// This rank's in the topology, from when they are first asked for.
     neighbours: OnceCell<Rc<Neighbours>>,
+    /// This rank's end of what the firsts of its nodes do together by triggered operations, from when they first do; `None` if this rank is no first, or some first has none.
+    pub firsts: OnceCell<Option<Together>>,
     /// The session that it comes from, if not from the world model: buffered messages may go through that one's buffer.
     pub session: Option<Handle>,
 }
@@ -119,6 +122,7 @@ impl Communicator {
             inter: Some(inter),
             topology: None,
             neighbours: OnceCell::new(),
+            firsts: OnceCell::new(),
             session: None,
         }
     }
@@ -142,6 +146,7 @@ impl Communicator {
             inter: None,
             topology: None,
             neighbours: OnceCell::new(),
+            firsts: OnceCell::new(),
             session: None,
         }
     }

@@ -16,11 +16,18 @@ pub struct Levels {
     bounds: Vec<Rank>,
     /// The node of this rank.
     node: Rank,
+    /// Whether the nodes' firsts do their part of a barrier or a reduction by a step of its own, and not by messages.
+    together: bool,
 }
 
 impl Levels {
     /// What rank `me` sees of members on these nodes, by rank. `None` if there is only one level, or a node's members are not next to each other.
     pub fn of(me: Rank, nodes: impl IntoIterator<Item = u32>) -> Option<Levels> {
+        Levels::of_nodes(me, nodes).filter(|it| it.nodes() < it.ranks())
+    }
+
+    /// The same with one member on each node, too.
+    pub fn of_nodes(me: Rank, nodes: impl IntoIterator<Item = u32>) -> Option<Levels> {
         let (mut bounds, mut seen, mut ranks, mut node) = (Vec::new(), Vec::new(), 0, 0);
         for on in nodes {
             if seen.last() != Some(&on) {
@@ -37,7 +44,12 @@ impl Levels {
         }
         bounds.push(ranks);
         let nodes = seen.len() as Rank;
-        (me < ranks && nodes > 1 && nodes < ranks).then_some(Levels { me, bounds, node })
+        (me < ranks && nodes > 1).then_some(Levels { me, bounds, node, together: false })
+    }
+
+    /// The same where the nodes' firsts do their part of a barrier or a reduction by [`Step::Together`].
+    pub fn together(self) -> Levels {
+        Levels { together: true, ..self }
     }
 
     /// Nodes of the communicator.
@@ -50,7 +62,13 @@ impl Levels {
         self.first_of(self.nodes())
     }
 
-    fn first_of(&self, node: Rank) -> Rank {
+    /// This rank's node, among those of the communicator.
+    pub fn node(&self) -> Rank {
+        self.node
+    }
+
+    /// The first member of a node.
+    pub fn first_of(&self, node: Rank) -> Rank {
         self.bounds[node as usize]
     }
 
@@ -58,7 +76,8 @@ impl Levels {
         self.first_of(self.node)
     }
 
-    fn is_first(&self) -> bool {
+    /// Whether this rank is its node's first.
+    pub fn is_first(&self) -> bool {
         self.me == self.first()
     }
 
@@ -121,7 +140,13 @@ pub fn barrier_by_levels(it: &Levels) -> Schedule {
     }
     let mut rounds = it.within(up);
     if it.is_first() {
-        rounds.extend(it.between(dissemination(it.node, it.nodes()), |node| it.first_of(node)));
+        let mut between = Schedule::default();
+        if it.together {
+            between.round([Step::Together { from: None, into: None }]);
+        } else {
+            between = dissemination(it.node, it.nodes());
+        }
+        rounds.extend(it.between(between, |node| it.first_of(node)));
     }
     rounds.extend(it.within(binomial_tree(me, members, 0).without_content()));
     Schedule(rounds)
@@ -154,7 +179,11 @@ pub fn reduce_by_levels(it: &Levels, root: Rank) -> Schedule {
     let (mut rounds, mut mine, theirs) = fold_node(it);
     if it.is_first() {
         let mut between = Schedule::default();
-        (mine, _) = fold_into_first(&mut between, it.node, it.nodes(), (mine, theirs));
+        if it.together {
+            between.round([Step::Together { from: Some(mine), into: Some(mine) }]);
+        } else {
+            (mine, _) = fold_into_first(&mut between, it.node, it.nodes(), (mine, theirs));
+        }
         rounds.extend(it.between(between, |node| it.first_of(node)));
     }
     let mut schedule = Schedule(rounds);
@@ -168,7 +197,12 @@ pub fn allreduce_by_levels(it: &Levels) -> Schedule {
     let (mut rounds, mine, theirs) = fold_node(it);
     if it.is_first() {
         let mut between = Schedule::default();
-        doubling(&mut between, it.node, it.nodes(), (mine, theirs));
+        if it.together {
+            let into = Some(BufferPart::whole(Buffer::Receive));
+            between.round([Step::Together { from: Some(mine), into }]);
+        } else {
+            doubling(&mut between, it.node, it.nodes(), (mine, theirs));
+        }
         rounds.extend(it.between(between, |node| it.first_of(node)));
     }
     rounds.extend(it.within(binomial_tree(me, members, 0)));

@@ -93,6 +93,12 @@ pub enum Step {
         left: BufferPart,
         into: BufferPart,
     },
+    /// Alone in its round: the first rank of each node folds what is in `from` with that of all other nodes' into `into`, or, without any, waits for them. How is not a
+    /// matter of messages, and in which order they are folded not one of the schedule.
+    Together {
+        from: Option<BufferPart>,
+        into: Option<BufferPart>,
+    },
 }
 
 /// A rank's part: rounds one after another. The messages of a round are all begun, then all completed; then come its copies and folds, in order.
@@ -115,6 +121,7 @@ impl Schedule {
                 peer < ranks && at.is_none_or(place)
             }
             Step::Copy { from, into } | Step::Fold { left: from, into } => place(from) && place(into),
+            Step::Together { from, into } => from.is_none_or(place) && into.is_none_or(place),
         })
     }
 }

@@ -122,3 +122,33 @@ fn reductions_fold_all_contributions_in_the_order_of_ranks() {
         }
     }
 }
+
+/// Nodes as above, and with one member each.
+fn with_firsts() -> impl Iterator<Item = Vec<u32>> {
+    let alone = [2, 3, 4, 7].map(|nodes| vec![1; nodes]);
+    NODES.iter().map(|members| members.to_vec()).chain(alone)
+}
+
+#[test]
+fn what_firsts_do_together_takes_the_place_of_all_messages_between_nodes() {
+    for members in with_firsts() {
+        let ranks: Rank = members.iter().sum();
+        let levels = |me| Levels::of_nodes(me, places(&members)).expect("two nodes").together();
+        let all = letters(0..ranks);
+        let seen = |_: Rank, memory: &Memory| assert_eq!(memory[&(1, None)], all);
+        let schedule = |me| allreduce_by_levels(&levels(me));
+        check(ranks, schedule, own, seen);
+        assert_eq!(crossings(schedule, &members), 0);
+        let schedule = |me| barrier_by_levels(&levels(me));
+        check(ranks, schedule, |_, _| (), |_, _| ());
+        assert_eq!(crossings(schedule, &members), 0);
+        for root in 0..ranks {
+            let at_root = |me: Rank, memory: &Memory| {
+                assert_eq!(memory.get(&(1, None)), (me == root).then_some(&all));
+            };
+            let schedule = |me| reduce_by_levels(&levels(me), root);
+            check(ranks, schedule, own, at_root);
+            assert!(crossings(schedule, &members) <= 1);
+        }
+    }
+}

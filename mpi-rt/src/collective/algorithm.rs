@@ -119,6 +119,7 @@ algorithms! {
     /// Forms of barrier, broadcast, reduce and allreduce by messages.
     between: Between = "MARGAY_COLL_BETWEEN_NODES" {
         Levels = "levels", "trees within the nodes, and between them one rank of each; members of a node next to each other in the communicator";
+        Triggered = "triggered", "the same; between nodes, blocking barriers and reductions of up to 512 bytes by operations that the kernels set off";
         Flat = "flat", "all ranks alike, wherever they are";
     }
 }

@@ -21,6 +21,7 @@ use lwk_mpi_area::Shared;
 use lwk_path::Label;
 use lwk_path::region::{Region, copy_regions};
 use lwk_schedule::{Buffer, BufferPart, SCRATCH, Schedule, Step};
+use lwk_triggered::{Entered, Failed, Fold};
 
 /// One collective of this rank.
 pub(super) struct Played {
@@ -30,6 +31,8 @@ pub(super) struct Played {
     round: usize,
     /// Messages of the round, once it has begun.
     messages: Option<Vec<Handle>>,
+    /// What the firsts do together in the round, once this one has entered it.
+    entered: Option<Entered>,
     buffers: Buffers,
     pub outcome: Result<()>,
 }
@@ -41,6 +44,8 @@ pub(super) struct Buffers {
     pub whole: [Option<Region>; 2],
     pub parts: [Vec<Region>; 2],
     pub reduction: Option<Folding>,
+    /// How the nodes' firsts fold together, if they do.
+    pub fold: Option<Fold>,
     /// Of an alltoall in place: what the parts held at its beginning.
     pub snapshot: Vec<u8>,
     /// Keeps layouts alive.
@@ -98,7 +103,7 @@ impl Folding {
     }
 
     /// Item 0 of a buffer.
-    fn address(&mut self, buffer: Buffer) -> *mut u8 {
+    pub fn address(&mut self, buffer: Buffer) -> *mut u8 {
         match buffer {
             Buffer::Send => self.addresses[0],
             Buffer::Receive => self.addresses[1],
@@ -116,6 +121,7 @@ impl Played {
             tag: (number & i32::MAX as u64) as i32,
             round: 0,
             messages: None,
+            entered: None,
             buffers,
             outcome: Ok(()),
         }
@@ -164,6 +170,10 @@ impl Played {
     /// # Safety
     /// As for [`Played::advance`].
     unsafe fn play(&mut self, engine: &mut Engine, steps: &[Step]) -> bool {
+        if let [Step::Together { from, into }] = *steps {
+            // SAFETY: this function's contract.
+            return unsafe { self.play_together(from, into) };
+        }
         let messages = match self.messages.take() {
             Some(messages) => messages,
             // SAFETY: the call's buffers are readable and writable until it is complete (this function's contract).
@@ -186,6 +196,30 @@ impl Played {
         true
     }
 
+    /// A round of the nodes' firsts together; true when it is over. After an error there is nothing to wait for.
+    ///
+    /// # Safety
+    /// As for [`Played::advance`].
+    unsafe fn play_together(&mut self, from: Option<BufferPart>, into: Option<BufferPart>) -> bool {
+        let (of, buffers) = (&self.communicator, &mut self.buffers);
+        let entered = match self.entered {
+            Some(entered) => Ok(entered),
+            // SAFETY: the call's buffers are readable until it is complete (this function's contract).
+            None => unsafe { enter_together(of, buffers, from) },
+        };
+        // SAFETY: they are writable as well.
+        let end = entered.and_then(|entered| unsafe {
+            self.entered = Some(entered);
+            end_together(of, buffers, &entered, into)
+        });
+        let is_over = end.unwrap_or(true);
+        if is_over {
+            self.entered = None;
+        }
+        self.outcome = self.outcome.and(end.map(drop));
+        is_over
+    }
+
     /// Begins a message of a round.
     ///
     /// # Safety
@@ -194,7 +228,7 @@ impl Played {
         let (peer, place) = match *step {
             Step::Send { to, from } => (to, from),
             Step::Receive { from, into } => (from, into),
-            Step::Copy { .. } | Step::Fold { .. } => return None,
+            Step::Copy { .. } | Step::Fold { .. } | Step::Together { .. } => return None,
         };
         let nothing = Region::block(core::ptr::null(), 0);
         let region = place.map_or(Ok(nothing), |place| self.buffers.region(place));
@@ -248,7 +282,7 @@ impl Played {
                 // SAFETY: both hold the reduction's items, and are distinct.
                 unsafe { operation.apply(engine, left, into, *count) };
             }
-            Step::Send { .. } | Step::Receive { .. } => {}
+            Step::Send { .. } | Step::Receive { .. } | Step::Together { .. } => {}
         }
         Ok(())
     }
@@ -281,4 +315,57 @@ impl Engine {
             Ok(told)
         })
     }
+}
+
+fn failed(Failed: Failed) -> Error {
+    Error::OTHER
+}
+
+impl Buffers {
+    /// Item 0 of a buffer of the reduction.
+    fn first_item(&mut self, part: BufferPart) -> Result<*mut u8> {
+        Ok(self.reduction.as_mut().ok_or(Error::INTERN)?.address(part.buffer))
+    }
+}
+
+/// A first's part of a collective, from when it begins. Errors: `OTHER`: a kernel has refused an operation.
+///
+/// # Safety
+/// The call's buffers must be readable, as [`Engine::collective`] says.
+unsafe fn enter_together(
+    communicator: &Communicator,
+    buffers: &mut Buffers,
+    from: Option<BufferPart>,
+) -> Result<Entered> {
+    let firsts = communicator.firsts.get().and_then(Option::as_ref).ok_or(Error::INTERN)?;
+    match (from, buffers.fold) {
+        (Some(part), Some(fold)) => {
+            let part = buffers.first_item(part)?;
+            // SAFETY: the buffer is readable (this function's contract) and has the reduction's items, `fold.bytes` next to each other (`Engine::fold_of`).
+            unsafe { firsts.enter_reduction(part, fold) }.map_err(failed)
+        }
+        _ => firsts.enter_barrier().map_err(failed),
+    }
+}
+
+/// Whether it is over; then the result is there. Errors: `OTHER`: a first is gone.
+///
+/// # Safety
+/// The call's buffers must be writable, as [`Engine::collective`] says.
+unsafe fn end_together(
+    communicator: &Communicator,
+    buffers: &mut Buffers,
+    entered: &Entered,
+    into: Option<BufferPart>,
+) -> Result<bool> {
+    let firsts = communicator.firsts.get().and_then(Option::as_ref).ok_or(Error::INTERN)?;
+    if !firsts.is_over(entered).map_err(failed)? {
+        return Ok(false);
+    }
+    if let Some(part) = into {
+        let into = buffers.first_item(part)?;
+        // SAFETY: the buffer is writable (this function's contract) and has the reduction's items next to each other (`Engine::fold_of`).
+        unsafe { firsts.take(entered, into) };
+    }
+    Ok(true)
 }

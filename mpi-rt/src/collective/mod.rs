@@ -38,6 +38,7 @@ mod plan;
 mod reduce;
 mod run;
 mod schedules;
+mod together;
 mod told;
 mod told_neighbours;
 mod varying_parts;

@@ -102,6 +102,10 @@ impl PlannedRun {
         }
     }
 
+    fn by_messages(communicator: &Rc<Communicator>, played: Played) -> PlannedRun {
+        PlannedRun { messages: Some(Box::new(played)), ..PlannedRun::new(Plan::new(communicator, 0)) }
+    }
+
     fn group(&self) -> Group {
         Group { communicator: self.plan.communicator.clone(), persistent: self.persistent.clone() }
     }
@@ -335,12 +339,12 @@ impl Engine {
     pub(super) fn new_run(&mut self, call: &Call, communicator: &Rc<Communicator>) -> Result<PlannedRun> {
         match &communicator.inter {
             Some(inter) if inter.union.is_out_of_reach() => {
-                let messages = Some(Box::new(self.by_messages_between(call, communicator, &inter.union)?));
-                Ok(PlannedRun { messages, ..PlannedRun::new(Plan::new(communicator, 0)) })
+                let played = self.by_messages_between(call, communicator, &inter.union)?;
+                Ok(PlannedRun::by_messages(communicator, played))
             }
             None if communicator.is_out_of_reach() => {
-                let messages = Some(Box::new(self.by_messages(call, communicator)?));
-                Ok(PlannedRun { messages, ..PlannedRun::new(Plan::new(communicator, 0)) })
+                let played = self.by_messages(call, communicator)?;
+                Ok(PlannedRun::by_messages(communicator, played))
             }
             _ => Ok(PlannedRun::new(self.plan(call, communicator)?)),
         }
@@ -355,7 +359,10 @@ impl Engine {
         call: &Call,
         communicator: &Rc<Communicator>,
     ) -> Result<()> {
-        let mut run = self.new_run(call, communicator)?;
+        let mut run = match self.together_by_firsts(call, communicator)? {
+            Some(played) => PlannedRun::by_messages(communicator, played),
+            None => self.new_run(call, communicator)?,
+        };
         // SAFETY: the call's buffers are readable and writable until this returns (this function's contract),
         // which is when the operation is complete.
         unsafe {

@@ -280,7 +280,13 @@ impl Engine {
     }
 
     /// The buffers of a reduction of `count` items; whether this rank receives. Errors: as for [`Engine::plan`].
-    fn folding(&self, reducing: &Reducing, count: i64, receives: bool, it: &mut Buffers) -> Result<()> {
+    pub(super) fn folding(
+        &self,
+        reducing: &Reducing,
+        count: i64,
+        receives: bool,
+        it: &mut Buffers,
+    ) -> Result<()> {
         let Reducing { receive, datatype, operation, .. } = *reducing;
         let reduction = self.reduction(count, datatype, operation)?;
         let in_place = reducing.send.addr() == IN_PLACE;

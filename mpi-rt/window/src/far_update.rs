@@ -16,8 +16,9 @@ use crate::accumulate::Walk;
 use crate::far::{FarPart, fault};
 use crate::locate::{Away, Items};
 use lwk_datatype::op::Op;
-use lwk_datatype::{Basic, Cursor, LayoutView, Predefined, Scalar};
+use lwk_datatype::{Basic, Cursor, LayoutView, Predefined};
 use lwk_mpi_core::error::{Error, Result};
+use lwk_mpi_rt::portals_atomic::{atomic_of, datatype_of};
 use lwk_path::region::Region;
 use lwk_remote::{COPIED, Update};
 use lwk_user::portals::abi::{atomic, datatype, operation};
@@ -40,33 +41,10 @@ fn bits_of(bytes: usize) -> Option<u32> {
 fn update_of(op: Op, element: Predefined, fetches: bool) -> Option<(Update, Basic)> {
     let Predefined::Basic(basic) = element else { return None };
     let bits = bits_of(basic.size())?;
-    let number = || match basic.scalar() {
-        Scalar::I8 => Some(datatype::INT8),
-        Scalar::U8 => Some(datatype::UINT8),
-        Scalar::I16 => Some(datatype::INT16),
-        Scalar::U16 => Some(datatype::UINT16),
-        Scalar::I32 => Some(datatype::INT32),
-        Scalar::U32 => Some(datatype::UINT32),
-        Scalar::I64 => Some(datatype::INT64),
-        Scalar::U64 => Some(datatype::UINT64),
-        Scalar::F32 => Some(datatype::FLOAT),
-        Scalar::F64 => Some(datatype::DOUBLE),
-        _ => None,
-    };
     let (atomic, datatype) = match op {
         Op::Replace => (atomic::SWAP, bits),
         Op::NoOp => (atomic::BOR, bits),
-        Op::Sum => (atomic::SUM, number()?),
-        Op::Prod => (atomic::PROD, number()?),
-        Op::Min => (atomic::MIN, number()?),
-        Op::Max => (atomic::MAX, number()?),
-        Op::Band => (atomic::BAND, number()?),
-        Op::Bor => (atomic::BOR, number()?),
-        Op::Bxor => (atomic::BXOR, number()?),
-        Op::Land => (atomic::LAND, number()?),
-        Op::Lor => (atomic::LOR, number()?),
-        Op::Lxor => (atomic::LXOR, number()?),
-        Op::Minloc | Op::Maxloc => return None,
+        op => (atomic_of(op)?, datatype_of(basic.scalar())?),
     };
     let kind = match op {
         // A swap always fetches.

@@ -1,7 +1,7 @@
 //! Carries out the schedules of all ranks over queues.
 
 use lwk_schedule::*;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Parts of buffers by name; the whole of one without parts has the place `None`.
 pub type Memory = HashMap<(u8, Option<Rank>), String>;
@@ -33,18 +33,49 @@ fn fold(left: &str, right: &str) -> String {
     pieces.join(";")
 }
 
+/// What a rank does of a round by itself, when all that it awaits has come.
+fn finish(round: &[Step], memory: &mut Memory, together: &BTreeMap<usize, String>) {
+    for step in round {
+        match *step {
+            Step::Copy { from, into } => {
+                let text = load(memory, from);
+                memory.insert(key(into), text);
+            }
+            Step::Fold { left, into } => {
+                let text = fold(&load(memory, left), &load(memory, into));
+                memory.insert(key(into), text);
+            }
+            Step::Together { into, .. } => {
+                if let Some(place) = into {
+                    memory.insert(key(place), together.values().cloned().collect());
+                }
+            }
+            Step::Send { .. } | Step::Receive { .. } => {}
+        }
+    }
+}
+
 /// Runs all ranks to their ends, in a fixed turn that lets no rank run ahead, or one that lets each run as far as it can.
 fn play(schedules: &[Schedule], memories: &mut [Memory], far: bool) {
     let ranks = schedules.len();
     let mut queues: HashMap<(usize, usize), VecDeque<String>> = HashMap::new();
     let (mut rounds, mut begun) = (vec![0; ranks], vec![false; ranks]);
     let mut got: Vec<usize> = vec![0; ranks];
+    let is_together = |step: &Step| matches!(step, Step::Together { .. });
+    let firsts = schedules.iter().filter(|it| it.0.iter().flatten().any(is_together)).count();
+    // What they have brought, by rank.
+    let mut together: BTreeMap<usize, String> = BTreeMap::new();
     loop {
         let mut moved = false;
         for me in 0..ranks {
             while let Some(round) = schedules[me].0.get(rounds[me]) {
                 if !begun[me] {
                     for step in round {
+                        if let Step::Together { from, .. } = step {
+                            assert_eq!(round.len(), 1, "it is not alone");
+                            together
+                                .insert(me, from.map_or(String::new(), |place| load(&memories[me], place)));
+                        }
                         if let Step::Send { to, from } = step {
                             let text = from.map_or(String::new(), |place| load(&memories[me], place));
                             queues.entry((me, *to as usize)).or_default().push_back(text);
@@ -67,22 +98,11 @@ fn play(schedules: &[Schedule], memories: &mut [Memory], far: bool) {
                     }
                     (got[me], moved) = (got[me] + 1, true);
                 }
-                if got[me] < receives.len() {
+                let waits = round.iter().any(is_together) && together.len() < firsts;
+                if got[me] < receives.len() || waits {
                     break;
                 }
-                for step in round {
-                    match *step {
-                        Step::Copy { from, into } => {
-                            let text = load(&memories[me], from);
-                            memories[me].insert(key(into), text);
-                        }
-                        Step::Fold { left, into } => {
-                            let text = fold(&load(&memories[me], left), &load(&memories[me], into));
-                            memories[me].insert(key(into), text);
-                        }
-                        Step::Send { .. } | Step::Receive { .. } => {}
-                    }
-                }
+                finish(round, &mut memories[me], &together);
                 (rounds[me], begun[me], moved) = (rounds[me] + 1, false, true);
                 if !far {
                     break;
