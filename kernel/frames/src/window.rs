@@ -88,7 +88,7 @@ pub struct Window {
     timeout_us: u32,
     /// Smoothed round-trip time of answers that no probe came before, in microseconds: others may be late because one was lost.
     usual_us: u32,
-    /// When something new was acknowledged last, in microseconds, truncated.
+    /// When something new was acknowledged last, or sent into the empty window, in microseconds, truncated.
     progress_at: u32,
     /// Probes that have gone since then.
     probed: u32,
@@ -159,6 +159,8 @@ impl Window {
     /// A new frame has been sent, which asks for an acknowledgement or not.
     pub fn sent(&mut self, message: u32, piece: u32, asks: bool, weight: u8, now: u64) {
         self.unasked = if asks { 0 } else { self.unasked + 1 };
+        // What was acknowledged before may be longer ago than a truncated time can say.
+        self.progress_at = if self.is_empty() { now as u32 } else { self.progress_at };
         let number = self.next;
         *self.entry(number) =
             Entry { message, piece, sent_at: now as u32, state: WAITING, times: 1, weight, padding: 0 };

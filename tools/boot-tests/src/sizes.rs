@@ -19,7 +19,7 @@ const DRAW: &str = "one picture, drawn from its back to its front";
 const FILES: [(&str, usize, &str); 20] = [
     ("apps/src/bin/portals-bench.rs", 480, "one program, its tests side by side"),
     ("kernel/files/tests/model.rs", 720, "a second, plain file system, against which the first is held"),
-    ("kernel/frames/src/window.rs", 410, "one protocol, its sender and its receiver, with their tests"),
+    ("kernel/frames/src/window.rs", 412, "one protocol, its sender and its receiver, with their tests"),
     ("kernel/limic/src/lib.rs", 470, "one protocol, with its tests"),
     ("kernel/personality/tests/calls/home.rs", 410, "one home, made for tests"),
     ("kernel/portals/src/upper.rs", 480, "one end of a link, with what it sends and takes in"),

@@ -1,8 +1,10 @@
 //! What time and a full network do: how many frames go again, and how fast messages arrive.
 
+use std::cmp::Reverse;
+
 use lwk_frames::ANSWER_US;
 
-use crate::world::{Fate, PERIOD_US, Simulation, Weather};
+use crate::world::{Fate, OnTheWire, PERIOD_US, Simulation, Weather};
 
 /// Goodput with one frame in a hundred lost, of that without loss.
 #[test]
@@ -72,6 +74,29 @@ fn a_lost_last_frame_is_missed_for_milliseconds_only() {
     let counters = it.counters()[0];
     assert!(it.world.now - before < 5_000, "{} us", it.world.now - before);
     assert_eq!((counters.retransmitted, counters.timeouts), (1, 0));
+}
+
+/// So are the very first frame to a peer and the first one after a rest, whatever the clock says: a window keeps 32 bits of the time.
+#[test]
+fn a_lost_frame_is_missed_at_any_time() {
+    let data = |Reverse((.., frame)): &Reverse<OnTheWire>| frame[16] & 2 != 0;
+    let parts = || (0..8).map(|part| part << 29);
+    for (began, rest) in parts().flat_map(|began| parts().map(move |rest| (began, rest))) {
+        let mut it = Simulation::new(14, 2, 1514, Weather::default());
+        it.world.now += began;
+        for message in 0..2 {
+            it.send(0, 1, 100);
+            while !it.world.wire.iter().any(data) {
+                assert!(it.step(u64::MAX));
+            }
+            it.world.wire.clear();
+            let lost_at = it.world.now;
+            it.settle();
+            let took = it.world.now - lost_at;
+            assert!(took < 50_000, "message {message} from {began} us on, rest {rest} us: {took} us");
+            it.world.now += rest;
+        }
+    }
 }
 
 /// Three senders to one node behind a queue of 32 frames: marks hold them back before it is full, so that far fewer frames are lost, and
