@@ -334,6 +334,8 @@ pub struct NodeCounts {
     pub resets: u64,
     /// Operations that a counting event has set off after they had waited for it.
     pub triggered: u64,
+    /// Frames of other jobs that have come. They were dropped.
+    pub strangers: u64,
 }
 
 /// Frames without a link, to another node of the job: what benchmarks compare with ([`crate::syscall::portals::RAW_FRAMES`]). Nobody's memory gets their payload.
@@ -385,5 +387,5 @@ pub const ATOMIC_BYTES: u64 = 512;
 pub const TABLE_SIZE: u32 = 64;
 
 const _: () = assert!(size_of::<Event>() == 104 && size_of::<Operation>() == 128 && size_of::<Entry>() == 72);
-const _: () = assert!(size_of::<NodeCounts>() == 120 && size_of::<RawFrames>() == 40);
+const _: () = assert!(size_of::<NodeCounts>() == 128 && size_of::<RawFrames>() == 40);
 const _: () = assert!(size_of::<Limits>() == 80 && size_of::<Descriptor>() == 32);

@@ -1,6 +1,7 @@
 //! The system calls of Portals: what programs may ask for, checked and done.
 
 use lwk_abi::portals::{NONE, NodeCounts, Operation, operation};
+use lwk_frames::Dropped;
 
 use crate::call::Call;
 use crate::contract;
@@ -141,6 +142,7 @@ impl Node {
             peers: self.link.peers() as u64,
             resets: below.resets,
             triggered: own.triggered,
+            strangers: link.dropped(Dropped::Job),
         };
         self.state.write_told(home, &to, &contract::counts_bytes(&counts));
         Ok(0)

@@ -84,6 +84,7 @@ pub fn counts_bytes(counts: &NodeCounts) -> [u8; size_of::<NodeCounts>()] {
         counts.peers,
         counts.resets,
         counts.triggered,
+        counts.strangers,
     ];
     for long in longs {
         to.long(long);

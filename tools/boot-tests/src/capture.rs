@@ -7,7 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use lwk::packages::find_command;
-use lwk::subcommand::{Lwk, PATIENCE, Program, Running, shown};
+use lwk::subcommand::{Ended, Lwk, PATIENCE, Program, Running, shown};
+use lwk::tree::RunFolder;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Check, Test};
@@ -15,6 +16,7 @@ use crate::needs::Needs;
 
 const DISSECTED: &str = "wireshark-knows-the-frames-between-nodes";
 const SWITCH: &str = "a-switch-of-its-own-joins-stations-by-udp";
+const JOINED: &str = "two-jobs-that-a-switch-joins-are-strangers";
 const DISSECTOR: &str = "tools/wireshark/margay.lua";
 
 /// The tests here; without tshark only those that need none ([`left_out`]).
@@ -28,7 +30,8 @@ pub fn all() -> Vec<Test> {
         run,
     };
     let dissected = find_command("tshark").map(|_| test(DISSECTED, false, Box::new(dissected)));
-    dissected.into_iter().chain([test(SWITCH, true, Box::new(joins_stations))]).collect()
+    let joins = [test(SWITCH, true, Box::new(joins_stations)), test(JOINED, true, Box::new(joins_jobs))];
+    dissected.into_iter().chain(joins).collect()
 }
 
 /// A line on what is left out because this machine lacks it.
@@ -119,9 +122,7 @@ fn joins_stations(lwk: &Lwk) -> Result<(), String> {
             return Err(format!("station {to} got {came:?}"));
         }
     }
-    let process = Pid::from_child(&switch.child);
-    kill_process(process, Signal::TERM).map_err(|error| format!("cannot end the switch: {error}"))?;
-    let ended = switch.end(PATIENCE)?;
+    let ended = end(&mut switch)?;
     let tells = |line: &str| ended.stdout.lines().any(|found| found.starts_with(line));
     if ended.status != Some(0)
         || !tells("port=0 from=2 to=1 bytes=64 ")
@@ -132,16 +133,70 @@ fn joins_stations(lwk: &Lwk) -> Result<(), String> {
     Ok(())
 }
 
+/// Two jobs of two and three nodes, whose switches a third one joins. Each calls nodes that it does not have: nobody answers. The first job's nodes see frames of the other's third node, and
+/// drop them. The other's see none: what comes from elsewhere with the addresses of its own nodes ends at its switch.
+fn joins_jobs(lwk: &Lwk) -> Result<(), String> {
+    let folder = lwk.folder()?;
+    let words: Vec<OsString> = ["switch", "--listen", "127.0.0.1:0"].map(Into::into).into();
+    let mut switch = lwk.start(&words, &folder)?;
+    let address = address_of(&switch)?.to_string();
+    let start = |nodes: &str, more: &[&str], folder: &RunFolder| {
+        let options = ["--host", "--nodes", nodes, "-n", nodes, "--oversubscribe", "--idle-peers", "0"];
+        let options = [&options[..], &["--uplink", &address]].concat();
+        let program = Program::Test("portals-strangers".into());
+        let strings = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
+        lwk.start(&lwk.run_words(&program, &strings(&options), &strings(&[&[nodes], more].concat())), folder)
+    };
+    let folders = [lwk.folder()?, lwk.folder()?];
+    let mut first = start("2", &["waits"], &folders[0])?;
+    // Then its nodes are there, and stay until they have seen the other's frames.
+    let calls = |job: &Running| (0..2).all(|rank| job.stdout().contains(&format!("rank {rank}: calls\n")));
+    said(&first, "the first job does not call", |job| calls(job).then_some(()))?;
+    let mut other = start("3", &[], &folders[1])?;
+    for (job, nodes, who) in [(&mut other, 3, "nobody"), (&mut first, 2, "strangers")] {
+        let ended = job.end(PATIENCE)?;
+        let told = (0..nodes).all(|rank| ended.stdout.contains(&format!("rank {rank}: {who} came by\n")));
+        if ended.status != Some(0) || !ended.stderr.is_empty() || !told {
+            return Err(format!("a job ends otherwise\n{}", shown(&ended)));
+        }
+    }
+    let ended = end(&mut switch)?;
+    let crossed = |line: &&str| {
+        let count =
+            |name: &str| line.split(' ').find_map(|word| word.strip_prefix(name)?.parse::<u64>().ok());
+        count("from=").zip(count("to=")).is_some_and(|(from, to)| from > 0 && to > 0)
+    };
+    match ended.stdout.lines().filter(crossed).count() {
+        2 => Ok(()),
+        ports => Err(format!("frames went both ways at {ports} ports, not 2\n{}", shown(&ended))),
+    }
+}
+
+/// Ends a switch.
+fn end(switch: &mut Running) -> Result<Ended, String> {
+    let process = Pid::from_child(&switch.child);
+    kill_process(process, Signal::TERM).map_err(|error| format!("cannot end the switch: {error}"))?;
+    switch.end(PATIENCE)
+}
+
 /// Where a switch that has been started listens, by its own word.
 fn address_of(switch: &Running) -> Result<SocketAddr, String> {
+    let address = said(switch, "the switch does not say where it listens", |switch| {
+        let said = switch.stdout();
+        let (address, _) = said.strip_prefix("switch at ")?.split_once('\n')?;
+        Some(address.to_owned())
+    })?;
+    address.parse().map_err(|error| format!("{address}: {error}"))
+}
+
+/// What a command that has been started says, as soon as it has said it; if it never does, that.
+fn said<T>(command: &Running, never: &str, find: impl Fn(&Running) -> Option<T>) -> Result<T, String> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(PATIENCE) {
-        let said = switch.stdout();
-        let address = said.strip_prefix("switch at ").and_then(|rest| rest.split_once('\n'));
-        if let Some((address, _)) = address {
-            return address.parse().map_err(|error| format!("{address}: {error}"));
+        if let Some(found) = find(command) {
+            return Ok(found);
         }
         std::thread::park_timeout(Duration::from_millis(10));
     }
-    Err("the switch does not say where it listens".into())
+    Err(never.into())
 }
