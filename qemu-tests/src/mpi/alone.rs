@@ -34,7 +34,7 @@ pub fn run() -> Result<(), Failed> {
     let together = Together::open(7, me.0, (0..RANKS).map(WorldRank).collect()).map_err(|_| Failed)?;
     let others = || (0..RANKS).map(WorldRank).filter(|rank| *rank != me);
     for rank in others() {
-        spin_until(|| remote.is_open(rank));
+        remote.await_open(rank);
         tell(&remote, rank, &READY)?;
     }
     spin_until(|| READY.load(Ordering::Acquire) >= u64::from(RANKS) - 1);

@@ -21,13 +21,16 @@ pub use change::{Change, Update, Word};
 pub use opened::{Opened, Place};
 
 use core::fmt;
+use core::time::Duration;
 
 use lwk_place::WorldRank;
+use lwk_user::clock::Instant;
 use lwk_user::portals::abi::{
     ANY, Entry, EntryOptions, InterfaceOptions, NONE, Operation, PRIORITY_LIST, TABLE_SIZE, TableOptions,
     ack, operation,
 };
 use lwk_user::portals::{Error, Interface};
+use lwk_user::wait::spin_until;
 use sort::Sort;
 
 /// Index of the portal table, of data and heap; the stack's is the next one.
@@ -36,6 +39,9 @@ const TABLE: u32 = 0;
 const TABLE_OF_ALL: u32 = TABLE_SIZE - 2;
 /// Bytes that the kernel copies when a put begins: the source is the caller's again. Also the most that one atomic operation changes.
 pub const COPIED: usize = lwk_user::portals::abi::ATOMIC_BYTES as usize;
+
+/// Pauses before a rank that has not started is asked again: the first, which is as long as a few frames take, and the longest.
+const PAUSE: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(5)];
 
 /// Why there is no end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,8 +144,17 @@ impl Remote {
         self.opened
     }
 
-    /// Whether a rank's end is open.
-    pub fn is_open(&self, rank: WorldRank) -> bool {
+    /// Waits until a rank's end is open. Who starts is kept from it by questions, so the pauses between them grow.
+    pub fn await_open(&self, rank: WorldRank) {
+        let mut pause = PAUSE[0];
+        while !self.is_open(rank) {
+            let until = Instant::now().after(pause);
+            spin_until(|| Instant::now() >= until);
+            pause = (2 * pause).min(PAUSE[1]);
+        }
+    }
+
+    fn is_open(&self, rank: WorldRank) -> bool {
         let mut word = 0u32;
         // SAFETY: the first word of the data can be read.
         unsafe {

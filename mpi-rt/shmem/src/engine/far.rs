@@ -9,7 +9,6 @@ use core::mem::MaybeUninit;
 use lwk_place::WorldRank;
 use lwk_primitive::machine::light_fence;
 use lwk_remote::{Change, Fault, Remote};
-use lwk_user::wait::spin_until;
 use lwk_user::{eprintln, job, start};
 
 /// This PE's end, from set-up on if a PE is out of reach; it stays open until the job ends.
@@ -25,7 +24,7 @@ pub(crate) fn open(first: impl Iterator<Item = i32>) {
     // SAFETY: what others do with this PE's memory are their calls, whose contracts are this library's.
     let remote = unsafe { Remote::open() }.unwrap_or_else(|none| stop(format_args!("shmem_init: {none}")));
     for pe in first.filter(|pe| mapped::<u8>(core::ptr::null(), *pe).is_none()) {
-        spin_until(|| remote.is_open(WorldRank(pe as u32)));
+        remote.await_open(WorldRank(pe as u32));
     }
     REMOTE.with(|it| *it = Some(remote));
 }
