@@ -4,8 +4,8 @@
 use arrayvec::ArrayVec;
 use lwk_abi::address::{JOB_PAGE, MAX_RANKS, PAGE_BYTES, SEGMENT_LIMIT};
 use lwk_abi::job_page::{
-    FLAG_EMULATED, FLAG_LOOPBACK, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE,
-    JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
+    FLAG_EMULATED, FLAG_LOOPBACK, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_HALT, FLAG_WAIT_BY_MWAITX,
+    FLAG_WAIT_BY_TPAUSE, JOB_PAGE_MAGIC, JOB_PAGE_VERSION, JobPage, RankPlace,
 };
 use lwk_elf::Program;
 use lwk_job::Wait;
@@ -280,13 +280,16 @@ fn job_page_of(
     })
 }
 
-/// How the job's ranks wait, as the job page says it. Errors: `NoMwait`.
+/// How the job's ranks wait, as the job page says it. Errors: `NoMwait`, `NoHalt`.
 fn wait_flag(job: &Job) -> Result<u32, Problem> {
     match (job.wait(), topology::program_wait()) {
         (Wait::Pause, _) => Ok(0),
         (Wait::Mwait, Some(ProgramWait::Tpause)) => Ok(FLAG_WAIT_BY_TPAUSE),
         (Wait::Mwait, Some(ProgramWait::Mwaitx)) => Ok(FLAG_WAIT_BY_MWAITX),
         (Wait::Mwait, None) => Err(Problem::NoMwait),
+        (Wait::Halt | Wait::Auto, _) if job.halts() => Ok(FLAG_WAIT_BY_HALT),
+        (Wait::Halt, _) => Err(Problem::NoHalt),
+        (Wait::Auto, _) => Ok(0),
     }
 }
 

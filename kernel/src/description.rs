@@ -22,6 +22,7 @@ pub enum Problem {
     Layout(LayoutError),
     Map(MapError),
     NoMwait,
+    NoHalt,
     TooManyRanks { ranks: usize, workers: usize, cores: usize },
     NoWorkerCore { workers: usize, cores: usize },
     NoCore(usize),
@@ -60,6 +61,10 @@ impl fmt::Display for Problem {
             Problem::NoMwait => write!(
                 out,
                 "this processor has no MWAIT that programs may use (WAITPKG or MONITORX): leave out --wait mwait"
+            ),
+            Problem::NoHalt => write!(
+                out,
+                "--wait halt is for nodes of one rank, which wait for other nodes, and no workers: give --nodes as many as ranks, or use --wait auto"
             ),
             Problem::NoCore(core) => {
                 write!(out, "--bind names core {core}, which this node has not, or names it twice")

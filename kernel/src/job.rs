@@ -27,6 +27,7 @@ pub struct Job {
     program_name: &'static [u8],
     reported: bool,
     wait: Wait,
+    halts: bool,
     end: End,
     out: bool,
     /// Ranks whose image is in place; all must be before any runs, because any may look at any.
@@ -72,6 +73,10 @@ impl Job {
             program_name: file.arguments().next().unwrap_or_default(),
             reported: file.report,
             wait: file.wait,
+            halts: matches!(file.wait, Wait::Halt | Wait::Auto)
+                && size == 1
+                && file.network.is_some()
+                && file.workers == 0,
             end: file.end,
             out: file.out,
             loaded: AtomicUsize::new(0),
@@ -113,6 +118,11 @@ impl Job {
     /// How its ranks wait for each other.
     pub fn wait(&self) -> Wait {
         self.wait
+    }
+
+    /// Whether its only rank here halts its core when it waits: what it waits for comes by the network.
+    pub fn halts(&self) -> bool {
+        self.halts
     }
 
     /// Whether ranks share cores: there are more of them than cores in use.

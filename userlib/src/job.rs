@@ -6,8 +6,8 @@
 use core::fmt;
 use lwk_abi::address::{JOB_PAGE, SLOT_SHIFT, slot_of};
 use lwk_abi::job_page::{
-    FLAG_EMULATED, FLAG_HOST_HOME, FLAG_LOOPBACK, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_MWAITX,
-    FLAG_WAIT_BY_TPAUSE, JobPage, RankPlace,
+    FLAG_EMULATED, FLAG_HOST_HOME, FLAG_LOOPBACK, FLAG_OVERSUBSCRIBED, FLAG_WAIT_BY_HALT,
+    FLAG_WAIT_BY_MWAITX, FLAG_WAIT_BY_TPAUSE, JobPage, RankPlace,
 };
 
 /// A rank of the job, from 0 ("world rank").
@@ -131,6 +131,11 @@ impl Job {
     #[inline(always)]
     pub fn sleeps_by(self) -> u32 {
         self.0.flags & (FLAG_WAIT_BY_TPAUSE | FLAG_WAIT_BY_MWAITX)
+    }
+
+    /// Waits halt the core until the network interrupts.
+    pub fn halts(self) -> bool {
+        self.0.flags & FLAG_WAIT_BY_HALT != 0
     }
 
     /// The home is a Linux host, not the kernel.

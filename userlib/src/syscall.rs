@@ -7,7 +7,7 @@ use crate::errno::Errno;
 use core::ptr::NonNull;
 use lwk_abi::syscall::membarrier::{GLOBAL_EXPEDITED, REGISTER_GLOBAL_EXPEDITED};
 use lwk_abi::syscall::{
-    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT,
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HALT, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT,
     YIELD_AFTER_WORK, YIELD_OUTSIDE_WAIT, linux,
 };
 use lwk_words::Told;
@@ -137,6 +137,12 @@ pub(crate) unsafe fn raw_of_home(number: u64, arguments: [u64; 4]) -> i64 {
         // SAFETY: it is what the home's job page says, and this function's contract.
         code => unsafe { arch::call_home(code, number, arguments) },
     }
+}
+
+/// Has this core sleep until the network interrupts it ([`JOB_HALT`]): for a rank that has looked at all it waits for since the last time.
+pub(crate) fn halt() {
+    // SAFETY: the call names no memory.
+    unsafe { raw(JOB_HALT, [0; 6]) };
 }
 
 /// Says that this rank waits ([`JOB_WAITS`]): does not return if a node of the job is lost.

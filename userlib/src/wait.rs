@@ -7,7 +7,7 @@
 //! * where ranks share a core, `sched_yield` every [`POLLS_PER_YIELD`] polls, since the awaited peer may need this very core; after fewer where it takes in
 //!   what other nodes send, and who has waited for long sleeps there, for a small part of that time, or until something comes;
 //! * in a job of several nodes, a rank that waits for long says so twice a second ([`JOB_WAITS`](lwk_abi::syscall::JOB_WAITS)): its job ends if one of them is lost;
-//! * with `--wait mwait`, after [`POLLS_BEFORE_SLEEP`] polls, a sleep of a microsecond each.
+//! * with `--wait mwait`, after [`POLLS_BEFORE_SLEEP`] polls, a sleep of a microsecond each; with `--wait halt`, every 256 polls, one until the network interrupts.
 
 use core::mem::take;
 
@@ -29,7 +29,8 @@ pub const POLLS_PER_LOOK: u32 = 2;
 /// processor watches one line.
 pub const POLLS_BEFORE_SLEEP: u32 = 256;
 
-/// Polls between two looks at the clock, powers of two, in a job of several nodes: a small part of the time after which a wait is long. Ranks that share cores take turns meanwhile.
+/// Polls between two looks at the clock, powers of two, in a job of several nodes: a small part of the time after which a wait is long. Ranks that share cores take turns meanwhile, and one
+/// that may halt its core does so then: a wait looks at some of what it waits for only once in 16 polls, and has done so before.
 const POLLS_PER_CLOCK: u32 = 1 << 15;
 const POLLS_PER_CLOCK_SHARED: u32 = 1 << 8;
 
@@ -90,7 +91,7 @@ impl Poll {
     pub fn pause(&mut self) {
         self.polls = self.polls.wrapping_add(1);
         if self.polls.is_multiple_of(POLLS_PER_CLOCK_SHARED) {
-            self.say_so();
+            self.now_and_then();
         }
         if self.oversubscribed && self.polls.is_multiple_of(self.polls_per_yield) {
             syscall::yield_in_wait(self.polls);
@@ -105,11 +106,15 @@ impl Poll {
 }
 
 impl Poll {
-    /// Says that this rank waits if somebody is to know and it is time to.
+    /// Halts the core if it may, and says that this rank waits if somebody is to know and it is time to.
     #[cold]
     #[inline(never)]
-    fn say_so(&mut self) {
-        let looks = self.oversubscribed || self.polls.is_multiple_of(POLLS_PER_CLOCK);
+    fn now_and_then(&mut self) {
+        let halts = job().halts();
+        if halts {
+            syscall::halt();
+        }
+        let looks = self.oversubscribed || halts || self.polls.is_multiple_of(POLLS_PER_CLOCK);
         if job().page().nodes <= 1 || !looks {
             return;
         }

@@ -24,6 +24,9 @@ pub const FLAG_WAIT_BY_MWAITX: u32 = 1 << 4;
 /// What ranks of this node send each other by Portals leaves it by its network card, or its socket, and comes back: the node is its own peer.
 pub const FLAG_LOOPBACK: u32 = 1 << 5;
 
+/// Waits sleep by [`JOB_HALT`](crate::syscall::JOB_HALT): this rank is its node's only one, and what it waits for comes by the network.
+pub const FLAG_WAIT_BY_HALT: u32 = 1 << 6;
+
 /// Where one rank of this node runs. All identifiers are the kernel's own dense numbers, not APIC ids; equal numbers
 /// mean shared hardware.
 #[repr(C)]

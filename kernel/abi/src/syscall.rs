@@ -266,6 +266,11 @@ pub const JOB_END: u64 = 0x1005;
 pub const JOB_WAITS: u64 = 0x1006;
 /// How often a rank that waits makes that call, in nanoseconds.
 pub const JOB_WAITS_NS: u64 = 500_000_000;
+/// `job_halt() -> 0`: the core sleeps until the network has interrupted since the last such call, or for [`JOB_HALT_NS`]. For a rank that has looked at all it waits for after
+/// that call. Errors: `EINVAL` unless the job's ranks wait so ([`FLAG_WAIT_BY_HALT`](crate::job_page::FLAG_WAIT_BY_HALT)).
+pub const JOB_HALT: u64 = 0x1007;
+/// How long such a sleep is at most, in nanoseconds: a wait may be for the clock, or for something that no interrupt tells.
+pub const JOB_HALT_NS: u64 = 10_000_000;
 /// What a yield by [`JobPage::call_code`](crate::job_page::JobPage::call_code) says, if not how many polls its wait has taken: this rank has just done something,
 /// so that a wait that it is in begins anew.
 pub const YIELD_AFTER_WORK: u64 = 0;

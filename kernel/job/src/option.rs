@@ -58,6 +58,10 @@ pub enum Wait {
     Pause,
     /// Their cores sleep between two looks, by the processor's instructions for that.
     Mwait,
+    /// The core of a node's only rank sleeps until the network interrupts it.
+    Halt,
+    /// As `Halt` where that can be, else as `Pause`.
+    Auto,
 }
 
 /// How the kernel is made to fail, for tests of its end.
@@ -105,7 +109,8 @@ impl Choice for Console {
 }
 
 impl Choice for Wait {
-    const NAMES: &'static [(Wait, &'static str)] = &[(Wait::Pause, "pause"), (Wait::Mwait, "mwait")];
+    const NAMES: &'static [(Wait, &'static str)] =
+        &[(Wait::Pause, "pause"), (Wait::Mwait, "mwait"), (Wait::Halt, "halt"), (Wait::Auto, "auto")];
 }
 
 impl Choice for End {

@@ -57,7 +57,9 @@ impl<'a> Job<'a> {
                 key @ job_file::OVERSUBSCRIBE => set(&mut oversubscribe, key, bool::named(value), "0 or 1")?,
                 key @ job_file::REPORT => set(&mut report, key, bool::named(value), "0 or 1")?,
                 key @ job_file::BIND => set(&mut bind, key, Bind::parse(value), BINDINGS)?,
-                key @ job_file::WAIT => set(&mut wait, key, Wait::named(value), "pause or mwait")?,
+                key @ job_file::WAIT => {
+                    set(&mut wait, key, Wait::named(value), "pause, mwait, halt or auto")?
+                }
                 key @ job_file::CONSOLE => set(&mut console, key, Console::named(value), "framed or plain")?,
                 key @ job_file::END => {
                     set(&mut end, key, End::named(value), "exit, wait, halt, off or reset")?

@@ -92,6 +92,8 @@ pub enum Outcome {
     Again,
     /// Others that share the core have a turn; then the program goes on with the answer 0.
     Yield,
+    /// The core sleeps until the network interrupts it, if the job's ranks wait so; then the program goes on.
+    Halt,
     /// The program goes on with these registers: in the handler of a signal, or where a handler was entered.
     Resume(Registers),
     /// It does not go on.

@@ -6,8 +6,8 @@ use core::str;
 use lwk_abi::exit::signal::SIGSEGV;
 use lwk_abi::syscall::errno::{EINVAL, ENOSYS};
 use lwk_abi::syscall::{
-    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, MARGAY_BASE, REPORT,
-    REPORT_BYTES, linux, portals,
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HALT, JOB_HOLD, JOB_LEAVE, JOB_WAITS, MARGAY_BASE,
+    REPORT, REPORT_BYTES, linux, portals,
 };
 use lwk_failure::{End, Reason};
 
@@ -36,6 +36,8 @@ pub enum Call {
     Leave { word: u64 },
     /// [`lwk_abi::syscall::JOB_WAITS`]
     Waits,
+    /// [`lwk_abi::syscall::JOB_HALT`]
+    Halt,
     /// [`lwk_abi::syscall::CORE_COUNTERS`]: a user address.
     CoreCounters { target: u64 },
     /// [`lwk_abi::syscall::REPORT`]: a user address.
@@ -70,6 +72,7 @@ impl Call {
             JOB_HOLD => Call::Hold { on: first != 0 },
             JOB_LEAVE => Call::Leave { word: first },
             JOB_WAITS => Call::Waits,
+            JOB_HALT => Call::Halt,
             CORE_COUNTERS => Call::CoreCounters { target: first },
             REPORT => Call::Report { text: first, bytes: second },
             number if portals::RANGE.contains(&number) => {
@@ -85,6 +88,7 @@ pub fn answer<H: Home>(process: &mut Process, home: &H, call: Call) -> Outcome {
     let answer = match call {
         Call::Exit { status } => return Outcome::End(exit(process, home, status)),
         Call::Yield => return Outcome::Yield,
+        Call::Halt => return Outcome::Halt,
         Call::ReturnFromHandler => return return_from_handler(process, home),
         Call::Abort { status } => return Outcome::End(Ending::Failure(End::by_abort(status))),
         Call::EndJob { status: 0 } => return Outcome::End(Ending::Job),

@@ -9,6 +9,7 @@
 
 mod card;
 mod gather;
+mod halt;
 mod home;
 mod region;
 
@@ -27,6 +28,7 @@ use crate::job::Job;
 use crate::scheduler::Running;
 use card::Card;
 pub use card::NoCard;
+pub use halt::halt;
 use home::{Below, Home};
 
 /// Frames that are taken in before what they call for is sent.
@@ -45,6 +47,9 @@ struct Network {
     /// With frames that nobody here wants; and until when the card's interrupts are off since it has run out.
     patience: Patience,
     waits_until: Option<u64>,
+    /// The job's only rank here halts its core when it waits; and until when it does.
+    halts: bool,
+    sleeps_until: Option<u64>,
     below: Below,
 }
 
@@ -118,7 +123,7 @@ pub fn route(job: &Job, wanted: Option<u32>) -> Result<(), NoCard> {
         Some(wanted) => core_local::core(wanted as usize).ok_or(NoCard::NoCore(wanted))?,
         None => spare().or_else(|| core_local::core(0)).unwrap_or_else(Core::current),
     };
-    network.core = core;
+    (network.core, network.halts) = (core, job.halts());
     card.route(core.block().controller_id())?;
     log::debug!("core {} takes the network's interrupts", core.index());
     Ok(())
@@ -139,6 +144,8 @@ impl Network {
             kicks: 0,
             patience: Patience::default(),
             waits_until: None,
+            halts: false,
+            sleeps_until: None,
             below: Below::default(),
         })
     }
@@ -188,11 +195,12 @@ impl Network {
     }
 
     /// As [`Network::serve`], with the card's interrupts off meanwhile, and on afterwards; off for a while if patience has run out. The card
-    /// itself is looked after if it has been silent: its link may have changed, or it may send no more.
-    fn serve_interrupt(&mut self) {
+    /// itself is looked after if it has been silent: its link may have changed, or it may send no more. Returns how many frames there were.
+    fn serve_interrupt(&mut self) -> usize {
         self.waits_until = None;
         self.interrupt(false);
-        if self.serve().frames == 0 {
+        let mut frames = self.serve().frames;
+        if frames == 0 {
             self.look_after_card();
         }
         loop {
@@ -203,21 +211,24 @@ impl Network {
             self.interrupt(true);
             // SeqCst: the card has been let interrupt before it is looked whether a frame came meanwhile, which it did not tell of.
             fence(Ordering::SeqCst);
-            if !self.take_in().cut {
+            let served = self.take_in();
+            frames += served.frames;
+            if !served.cut {
                 break;
             }
             self.interrupt(false);
         }
         self.set_timer(now());
+        frames
     }
 
     fn dropped(&self) -> u64 {
         self.node.counts().1.all_dropped()
     }
 
-    /// When time is to be looked after: for whom somebody waits, or since frames do.
+    /// When time is to be looked after: for whom somebody waits, since frames do, or since a rank sleeps no longer.
     fn deadline(&self, now: u64) -> Option<u64> {
-        self.node.deadline(now).into_iter().chain(self.waits_until).min()
+        self.node.deadline(now).into_iter().chain(self.waits_until).chain(self.sleeps_until).min()
     }
 
     fn look_after_card(&mut self) {
@@ -278,11 +289,15 @@ pub fn interrupted(vector: u8) {
         interrupts::CARD => network.below.counts.interrupts += 1,
         interrupts::TIMER => {
             network.below.counts.timer += 1;
-            network.strikes_at = NEVER;
+            (network.strikes_at, network.sleeps_until) = (NEVER, None);
         }
         _ => network.kicked = false,
     }
-    network.serve_interrupt();
+    let frames = network.serve_interrupt();
+    // A kick is of the rank's own making, and brings nothing.
+    if vector != interrupts::KICK || frames > 0 {
+        network.wake();
+    }
 }
 
 /// Looks after the network of a node whose ranks have ended, for those of others; from whichever core.

@@ -4,12 +4,13 @@ mod machine;
 pub mod signals;
 pub mod unsupported;
 
-use lwk_personality::{Call, Ending, Outcome, answer, raw};
+use lwk_abi::syscall::errno::EINVAL;
+use lwk_personality::{Answer, Call, Ending, Errno, Outcome, answer, raw};
 
 use crate::arch::trap_frame::TrapFrame;
 use crate::core_local::Core;
-use crate::node;
 use crate::scheduler::{self, Running};
+use crate::{network, node};
 use machine::NodeMachine;
 
 /// Answers the call that `frame` holds and leaves there what the program goes on with. Called on the core's kernel stack.
@@ -27,6 +28,7 @@ pub fn enter(frame: &mut TrapFrame) {
             frame.set_answer(0);
             scheduler::yield_core(&running, frame);
         }
+        Outcome::Halt => frame.set_answer(raw(halt(&running))),
         // The program makes the call again, from user mode, where it can be stopped; it counts once, when it is done.
         Outcome::Again => {
             core.counters.uncount_syscall();
@@ -35,6 +37,20 @@ pub fn enter(frame: &mut TrapFrame) {
         }
         Outcome::End(ending) => end(&running, frame, ending),
     }
+}
+
+/// The core sleeps for a rank that waits for other nodes. Errors: `EINVAL` if the job's ranks do not wait so.
+fn halt(running: &Running) -> Answer {
+    let Running { core, job, .. } = *running;
+    if !job.halts() {
+        return Err(Errno(EINVAL));
+    }
+    network::halt(core);
+    // The interrupt that stops ranks may have struck the sleep.
+    if job.is_stopping() {
+        node::stop_ranks(core);
+    }
+    Ok(0)
 }
 
 fn end(running: &Running, frame: &TrapFrame, ending: Ending) -> ! {

@@ -8,6 +8,7 @@
 //! | [`counts`] | the system counts events |
 //! | [`Sum`], a word | a rank of another node tells how far it has come: its system adds, by an atomic operation of Portals |
 //! | [`Request`] | the system has matched and copied a message, and says which, or why not |
+//! | [`Sleeper`] | within the system: the core of the network tells that of a rank that waits, which may sleep |
 //!
 //! A rank reaches its words where they are. The system reaches them by other mappings, or through checks of each address; so its side is written over small
 //! traits, which its two homes implement by [`Told::at`].
@@ -26,11 +27,13 @@ pub mod events;
 mod model;
 mod order;
 mod request;
+mod sleeper;
 mod sum;
 mod told;
 
 pub use order::Copy;
 pub use request::{Outcome, Request, Words, describe, finish};
+pub use sleeper::Sleeper;
 pub use sum::Sum;
 pub use told::Told;
 

@@ -1,5 +1,6 @@
 //! The protocols under the model checker: loom fails these if memory can be read before it is written, or written while it is read.
 
+use core::mem::take;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use lwk_abi::limic::{BYTES, LABEL, STATE};
@@ -9,7 +10,7 @@ use std::vec::Vec;
 use crate::counts::{self, Counts};
 use crate::events::{self, Head, Ring, Slot};
 use crate::primitive::{Memory, check, wait};
-use crate::{Copy, Outcome, Request, Sum, Told, Words, describe, finish};
+use crate::{Copy, Outcome, Request, Sleeper, Sum, Told, Words, describe, finish};
 
 const EVENT_BYTES: u64 = size_of::<Event>() as u64;
 
@@ -275,5 +276,32 @@ fn what_has_been_told_to_be_free_is_not_read_any_more() {
         wait(|| shared.0.look() == 1);
         shared.1.store(7);
         receiver.join().expect("the receiver");
+    });
+}
+
+/// A rank halts its core whenever it has found nothing; two messages come. The checker fails if it sleeps for ever.
+#[test]
+fn a_core_that_sleeps_is_told_of_each_message() {
+    check(|| {
+        // The interrupt stays until the core takes it.
+        let shared = Arc::new((Sleeper::new(), Told::new(), Mutex::new(false)));
+        let there = shared.clone();
+        let network = thread::spawn(move || {
+            for message in 1..=2 {
+                there.1.tell(message);
+                if there.0.tell() {
+                    *there.2.lock().unwrap() = true;
+                }
+            }
+        });
+        for message in 1..=2 {
+            while shared.1.look() < message {
+                if shared.0.may_sleep() {
+                    wait(|| take(&mut *shared.2.lock().unwrap()));
+                }
+                shared.0.wake();
+            }
+        }
+        network.join().expect("the network's core");
     });
 }

@@ -24,7 +24,8 @@ use lwk_boot_tests::random::Random;
 use lwk_boot_tests::scratch::{self, SCRATCH_BYTES};
 use lwk_user::abi::limic::{Descriptor, RX_COMP, TX_COMP, TX_INIT};
 use lwk_user::abi::syscall::{
-    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, linux::*,
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HALT, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT,
+    linux::*,
 };
 use lwk_user::barrier::node_barrier;
 use lwk_user::smartmap::{Peer, Symmetric, peers};
@@ -429,7 +430,7 @@ const OTHERS: [u64; 115] = [
 ];
 
 /// What is called elsewhere here, or not at all.
-const NOT_UNKNOWN: [u64; 33] = [
+const NOT_UNKNOWN: [u64; 34] = [
     ARCH_PRCTL,
     BRK,
     CLOCK_GETTIME,
@@ -457,6 +458,7 @@ const NOT_UNKNOWN: [u64; 33] = [
     WRITEV,
     JOB_ABORT,
     JOB_END,
+    JOB_HALT,
     JOB_HOLD,
     JOB_LEAVE,
     JOB_WAITS,

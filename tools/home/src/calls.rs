@@ -10,10 +10,10 @@ use std::sync::atomic::Ordering;
 
 use lwk_abi::address::USER_END;
 use lwk_abi::exit::{SIGNAL_BASE, signal::SIGSEGV};
-use lwk_abi::syscall::errno::ENOSYS;
+use lwk_abi::syscall::errno::{EINVAL, ENOSYS};
 use lwk_abi::syscall::{arch_prctl, linux};
 use lwk_failure::Reason;
-use lwk_personality::{Call, Ending, LimicCall, Outcome, Registers, limic_call, raw};
+use lwk_personality::{Call, Ending, Errno, LimicCall, Outcome, Registers, limic_call, raw};
 
 use crate::arch::Gate;
 use crate::fault;
@@ -147,6 +147,8 @@ fn answer(rank: &'static Rank, context: &mut libc::ucontext_t, start: u64) {
             unsafe { Gate::call(libc::SYS_sched_yield, [0; 6]) };
             Ok(0)
         }
+        // No rank here waits so.
+        Outcome::Halt => Err(Errno(EINVAL)),
         Outcome::Resume(registers) => return signals::resume_at(context, &registers),
         Outcome::End(ending) => end(rank, context, ending),
         Outcome::Again => return,

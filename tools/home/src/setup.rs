@@ -193,7 +193,10 @@ fn failed(what: &str, error: Errno) -> SetupError {
 /// How the ranks wait, as the job page says it. Errors: the processor cannot do what is asked for.
 fn wait_flag(wait: Wait) -> Result<u32, SetupError> {
     match (wait, topology::program_wait()) {
-        (Wait::Pause, _) => Ok(0),
+        (Wait::Pause | Wait::Auto, _) => Ok(0),
+        (Wait::Halt, _) => {
+            Err(SetupError::usage("--wait halt is for nodes that boot: leave it out, or use --wait auto"))
+        }
         (Wait::Mwait, Some(ProgramWait::Tpause)) => Ok(FLAG_WAIT_BY_TPAUSE),
         (Wait::Mwait, Some(ProgramWait::Mwaitx)) => Ok(FLAG_WAIT_BY_MWAITX),
         (Wait::Mwait, None) => Err(SetupError::usage(

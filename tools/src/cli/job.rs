@@ -38,7 +38,8 @@ pub struct JobOptions {
     /// hardware threads right after their first ones), or numbers of cores, as in 0,2,4-7 [default: scatter]
     #[arg(long, value_name = "HOW")]
     pub bind: Option<String>,
-    /// How ranks wait for each other: pause (they poll), or mwait (their cores sleep, if the processor has WAITPKG or MONITORX) [default: pause]
+    /// How ranks wait for each other: pause (they poll), mwait (their cores sleep, if the processor has WAITPKG or MONITORX), halt (the core of a node's
+    /// only rank sleeps until the network interrupts it), or auto (halt where it can be, else pause) [default: pause]
     #[arg(long, value_enum, value_name = "HOW", default_value = "pause", hide_default_value = true)]
     pub wait: Wait,
     /// Set a variable in the environment of every rank; may be given more than once
@@ -243,6 +244,8 @@ pub struct ImageOptions {
 pub enum Wait {
     Pause,
     Mwait,
+    Halt,
+    Auto,
 }
 
 impl Wait {
@@ -251,6 +254,8 @@ impl Wait {
         match self {
             Wait::Pause => lwk_job::Wait::Pause,
             Wait::Mwait => lwk_job::Wait::Mwait,
+            Wait::Halt => lwk_job::Wait::Halt,
+            Wait::Auto => lwk_job::Wait::Auto,
         }
     }
 }

@@ -62,7 +62,7 @@ fn portals_numbers_are_portals_calls() {
 #[test]
 fn numbers_between_are_nobodys() {
     let mut program = Program::new();
-    let unknown = [MARGAY_BASE + 7, portals::RANGE.start() - 1, portals::RANGE.end() + 1]
+    let unknown = [MARGAY_BASE + 8, portals::RANGE.start() - 1, portals::RANGE.end() + 1]
         .into_iter()
         .chain([limic::RANGE.start() - 1, limic::RANGE.end() + 1, u64::MAX]);
     for number in unknown {

@@ -2,7 +2,8 @@
 
 use lwk_abi::syscall::errno::{EFAULT, EINVAL, ENOSYS};
 use lwk_abi::syscall::{
-    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, linux, portals,
+    CORE_COUNTERS, CoreCounters, JOB_ABORT, JOB_END, JOB_HALT, JOB_HOLD, JOB_LEAVE, JOB_WAITS, REPORT, linux,
+    portals,
 };
 use lwk_failure::{End, LostNode, Reason};
 use lwk_personality::{Ending, Outcome};
@@ -21,6 +22,7 @@ fn a_rank_exits_or_ends_its_job() {
         assert_eq!((end.status, end.reason, end.traced), (got, Reason::Abort(got), true));
     }
     assert_eq!(program.once(linux::SCHED_YIELD, &[]), Outcome::Yield);
+    assert_eq!(program.once(JOB_HALT, &[]), Outcome::Halt);
 }
 
 #[test]

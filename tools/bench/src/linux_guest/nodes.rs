@@ -87,6 +87,9 @@ fn margay(tree: &Tree, options: &LinuxGuestOptions, program: &std::path::Path) -
         &mem,
         "--timeout",
         &limit,
+        // As the guests do: what a node does not need, others of the emulator's threads have.
+        "--wait",
+        "halt",
         "--cpu",
         CPU,
         "--accel",
