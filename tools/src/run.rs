@@ -246,10 +246,8 @@ pub fn job_of_nodes(options: &JobOptions) -> Outcome<Job> {
     if !environment.iter().any(|variable| variable.as_bytes().starts_with(THREAD_LIMIT.as_bytes())) {
         environment.push(format!("{THREAD_LIMIT}1").into());
     }
-    if let Some(file) = &options.tuning {
-        // Behind what the user sets: one variable is more particular than a file.
-        environment.extend(Tuning::read(file)?.variables());
-    }
+    // Behind what the user sets: one variable is more particular than a file.
+    environment.extend(Tuning::of(options)?.variables());
     if options.apart {
         environment.insert(0, format!("{APART}=1").into());
     }

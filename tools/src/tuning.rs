@@ -17,9 +17,10 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use lwk_abi::runtime::{HYBRID_ABOVE, HYBRID_MOST};
+use lwk_abi::runtime::{HYBRID_ABOVE, HYBRID_MOST, TAKE_TUNING};
 use toml::de::{DeTable, DeValue};
 
+use crate::cli::JobOptions;
 use crate::failure::{Doing, Failure, Outcome};
 
 /// Switch points in bytes.
@@ -65,8 +66,22 @@ fn bytes(value: &DeValue<'_>) -> Result<u64, String> {
 }
 
 impl Tuning {
+    /// Of a job: its file's, or none. Errors: the job's messages go by a path without switch points, or those of [`Self::read`].
+    pub fn of(job: &JobOptions) -> Outcome<Tuning> {
+        let Some(file) = &job.tuning else { return Ok(Tuning::default()) };
+        let transport = job.transport_named();
+        if !TAKE_TUNING.contains(&&*transport) {
+            let names = TAKE_TUNING.join(" or ");
+            return Err(Failure::usage(format!(
+                "--tuning {}: messages go by {transport}, which has no switch points; give --transport {names}, or leave out --tuning",
+                file.display()
+            )));
+        }
+        Tuning::read(file)
+    }
+
     /// Reads a file. Errors: it cannot be read, or what is wrong with it, by its line.
-    pub fn read(file: &Path) -> Outcome<Tuning> {
+    fn read(file: &Path) -> Outcome<Tuning> {
         let text = fs::read_to_string(file).doing(|| format!("read {}", file.display()))?;
         Tuning::parse(&text).map_err(|why| {
             let advice = "`cargo lwk bench tune` writes such a file";

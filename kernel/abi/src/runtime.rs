@@ -10,6 +10,8 @@ pub const TRANSPORTS: [&str; 10] =
 pub const LOOPBACK: &str = "loopback";
 /// Those of them that need a core without ranks, which copies or is the model of a copy engine ([`crate::engine`]).
 pub const NEED_WORKERS: [&str; 3] = ["mcni", "mci", "sci"];
+/// Those of them that have switch points, which a file of `run --tuning` may set ([`HYBRID_ABOVE`]).
+pub const TAKE_TUNING: [&str; 1] = ["hybrid"];
 /// Environment variables: the most bytes of a message that `hybrid` copies through shared memory, for peers at each distance from the second of [`DISTANCES`] on.
 pub const HYBRID_ABOVE: [&str; 3] =
     ["MARGAY_SHM_HYBRID_CACHE", "MARGAY_SHM_HYBRID_PACKAGE", "MARGAY_SHM_HYBRID_NODE"];

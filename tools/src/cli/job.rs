@@ -1,12 +1,14 @@
 //! Options of what makes a job: on a node, on this machine, in an image.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use lwk_abi::engine::WORKERS_MOST;
-use lwk_abi::runtime::{LOOPBACK, NEED_WORKERS};
+use lwk_abi::runtime::{LOOPBACK, NEED_WORKERS, TRANSPORT, TRANSPORTS};
 use lwk_job::LogLevel;
 
 use super::Launched;
@@ -15,7 +17,7 @@ use crate::qemu::{CardKind, Firmware};
 
 /// The names that `--transport` takes.
 fn transports() -> clap::builder::PossibleValuesParser {
-    use lwk_abi::runtime::{TEST_TRANSPORTS, TRANSPORTS};
+    use lwk_abi::runtime::TEST_TRANSPORTS;
     clap::builder::PossibleValuesParser::new(TRANSPORTS.into_iter().chain(TEST_TRANSPORTS))
 }
 
@@ -54,7 +56,7 @@ pub struct JobOptions {
     /// Cores without ranks that copy for the ranks [default: one with a transport that needs it, else none]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(WORKERS_MOST)))]
     pub workers: Option<u32>,
-    /// Where `hybrid` switches between its ways, as `cargo lwk bench tune` has measured it [default: the dissertation's]
+    /// Where `--transport hybrid` switches between its ways, as `cargo lwk bench tune` has measured it [default: the dissertation's]
     #[arg(long, value_name = "FILE")]
     pub tuning: Option<PathBuf>,
     /// Let the ranks read a local file, or a folder with all that is in it, as /NAME [default: its last name]; may be given
@@ -78,6 +80,18 @@ impl JobOptions {
     #[must_use]
     pub fn is_loop(&self) -> bool {
         self.transport.as_deref() == Some(LOOPBACK)
+    }
+
+    /// The transport: that of `--transport`, else of the environment, of whose variables of one name the first counts, else the default.
+    #[must_use]
+    pub fn transport_named(&self) -> Cow<'_, str> {
+        if let Some(name) = &self.transport {
+            return name.into();
+        }
+        let mut set = self.env.iter().filter_map(|variable| {
+            variable.as_bytes().strip_prefix(TRANSPORT.as_bytes())?.strip_prefix(b"=")
+        });
+        set.next().map_or(TRANSPORTS[0].into(), String::from_utf8_lossy)
     }
 
     /// Cores without ranks that copy for the ranks.

@@ -183,6 +183,7 @@ pub fn refuse(Bad(line): &Bad) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lwk_user::abi::runtime::TAKE_TUNING;
 
     #[test]
     fn a_variable_with_a_slip_in_its_name_is_told() {
@@ -194,6 +195,14 @@ mod tests {
             line,
             "MARGAY_COLL_BCST: there is no such variable; there are MARGAY_COLL_BCAST, MARGAY_COLL_REDUCE"
         );
+    }
+
+    #[test]
+    fn switch_points_are_read_by_the_paths_that_have_them() {
+        for each in Setting::ALL {
+            let reads = each.carries(Distance::SameNode).contains(&PathId::Hybrid);
+            assert_eq!(TAKE_TUNING.contains(&each.name()), reads, "{}", each.name());
+        }
     }
 
     #[test]

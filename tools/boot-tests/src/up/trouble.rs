@@ -34,6 +34,8 @@ pub fn refusals(lwk: &Lwk) -> Result<(), String> {
     line(2, "--bind is for `run`").judge(&up.launch(&["--bind", "compact"], "hello")?)?;
     line(2, "Cargo.toml cannot run on a node").judge(&up.launch(&[], "file:Cargo.toml")?)?;
     line(2, "--file nothing-there").judge(&up.launch(&["--file", "nothing-there"], "hello")?)?;
+    line(2, "messages go by smartmap, which has no switch points")
+        .judge(&up.launch(&["--tuning", "nothing-there"], "hello")?)?;
     // Nothing of it has touched the nodes.
     Expected { stdout_lines: Some(2), ..Expected::default() }.judge(&up.launch(&["-n", "2"], "hello")?)
 }
