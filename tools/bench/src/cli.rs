@@ -66,10 +66,47 @@ pub enum Bench {
     /// 000 is Chai's dissertation, 001 the SMARTMAP paper. Writes a page, JSON and SVG. What cannot be drawn says what is missing. The status is 0 if every benchmark ended
     /// well, whatever holds.
     Figures(FiguresOptions),
+    /// Ways to move a message on a node beside what they should cost: `limic2` beside its parts, `smartmap` and `hybrid` beside other paths, a sender whose
+    /// receiver is late
+    ///
+    /// Prints ratios of one run beside their targets, and writes a page, JSON and SVG. The status is 0 if every run ended well, whatever the figures.
+    Paths(PathsOptions),
     /// Where `--transport hybrid` should switch between its two ways here, for peers at each distance
     ///
     /// Writes a small file for `cargo lwk run --tuning FILE`.
     Tune(TuneOptions),
+}
+
+/// Where to measure, and how long: options of every benchmark that runs in both homes.
+#[derive(Clone, Debug, Args)]
+pub struct PlaceOptions {
+    /// Measure on this machine instead of in QEMU
+    #[arg(long)]
+    pub host: bool,
+    /// Few sizes and rounds, to see that everything works; the figures mean nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// Time limit of each run, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+    /// Take everything as it was built last
+    #[arg(long, hide = true)]
+    pub built: bool,
+    /// Print how long each step takes
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct PathsOptions {
+    /// Runs of each; they take turns, and figures are medians
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub rounds: u32,
+    /// Folder for paths.json, paths.html and paths.svg [default: target/lwk/bench/paths]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: PlaceOptions,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -80,27 +117,14 @@ pub struct FiguresOptions {
     /// Only these, as 6.8 [default: all]
     #[arg(value_name = "FIGURE")]
     pub figures: Vec<String>,
-    /// Measure on this machine instead of a node in QEMU
-    #[arg(long)]
-    pub host: bool,
     /// Most ranks
     #[arg(short = 'n', long, value_name = "N", default_value_t = lwk::run::host_cores().clamp(2, 4), value_parser = clap::value_parser!(u32).range(2..=255))]
     pub ranks: u32,
-    /// Few sizes and rounds, to see that everything works; the figures mean nothing
-    #[arg(long)]
-    pub quick: bool,
     /// Folder for the page, the JSON and the pictures [default: target/lwk/bench/figures]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Time limit of each test, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub timeout: u64,
-    /// Take everything as it was built last
-    #[arg(long, hide = true)]
-    pub built: bool,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
+    #[command(flatten)]
+    pub place: PlaceOptions,
 }
 
 /// What decides where to switch (section 7.2.2 of Chai's dissertation).
@@ -114,9 +138,6 @@ pub enum Decide {
 
 #[derive(Clone, Debug, Args)]
 pub struct TuneOptions {
-    /// Measure on this machine instead of a node in QEMU
-    #[arg(long)]
-    pub host: bool,
     /// Ranks, of which rank 0 and the first at each distance measure
     #[arg(short = 'n', long, value_name = "N", default_value_t = lwk::run::host_cores().clamp(2, 64), value_parser = clap::value_parser!(u32).range(2..=255))]
     pub ranks: u32,
@@ -126,46 +147,23 @@ pub struct TuneOptions {
     /// Runs by each way; they take turns, and figures are medians
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub rounds: u32,
-    /// Few sizes and rounds, to see that everything works; the figures mean nothing
-    #[arg(long)]
-    pub quick: bool,
     /// The file to write [default: target/lwk/bench/tuning.toml]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Time limit of each run, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub timeout: u64,
-    /// Take everything as it was built last
-    #[arg(long, hide = true)]
-    pub built: bool,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
+    #[command(flatten)]
+    pub place: PlaceOptions,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct BenchPortalsOptions {
-    /// Nodes as processes on this machine instead of in QEMU
-    #[arg(long)]
-    pub host: bool,
     /// Runs, of which the figures are medians
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub rounds: u32,
-    /// Few sizes and rounds, to see that everything works; the figures mean nothing
-    #[arg(long)]
-    pub quick: bool,
     /// Folder for portals.json and portals.svg [default: target/lwk/bench/portals]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Time limit of each run, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub timeout: u64,
-    /// Take everything as it was built last
-    #[arg(long, hide = true)]
-    pub built: bool,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
+    #[command(flatten)]
+    pub place: PlaceOptions,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -312,9 +310,6 @@ pub struct BenchNodeOptions {
     /// Tests of `mpi-bench` and `shmem-bench` to run [default: all that take part in the figures]
     #[arg(value_name = "TEST")]
     pub tests: Vec<String>,
-    /// Measure on this machine instead of a node in QEMU
-    #[arg(long)]
-    pub host: bool,
     /// Folder for results.json and the plots [default: target/lwk/bench]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -324,16 +319,6 @@ pub struct BenchNodeOptions {
     /// Memory of each rank, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 128)]
     pub mem: u64,
-    /// Few sizes and rounds, to see that everything works; the figures mean nothing
-    #[arg(long)]
-    pub quick: bool,
-    /// Time limit of each test, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub timeout: u64,
-    /// Print how long each step takes
-    #[arg(short, long)]
-    pub verbose: bool,
-    /// Take everything as it was built last
-    #[arg(long, hide = true)]
-    pub built: bool,
+    #[command(flatten)]
+    pub place: PlaceOptions,
 }

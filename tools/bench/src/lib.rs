@@ -9,6 +9,7 @@ extern crate lwk;
 
 pub mod boot;
 pub mod cli;
+mod figure;
 pub mod figures;
 pub mod host;
 pub mod instructions;
@@ -17,6 +18,10 @@ pub mod linux_guest;
 pub mod nested;
 pub mod node;
 pub mod noise;
+mod out;
+pub mod paths;
 pub mod peers;
+mod place;
 pub mod portals;
+mod skew;
 pub mod tune;

@@ -8,7 +8,7 @@ use lwk::failure::Outcome;
 use lwk::program;
 use lwk::tree::Tree;
 use lwk_bench::cli::{Bench, Cli};
-use lwk_bench::{boot, figures, host, instructions, linux_guest, node, noise, peers, portals, tune};
+use lwk_bench::{boot, figures, host, instructions, linux_guest, node, noise, paths, peers, portals, tune};
 
 fn main() -> ExitCode {
     // `bench host` starts nodes of the host home itself.
@@ -25,6 +25,7 @@ fn dispatch(cli: Cli) -> Outcome<i32> {
         Bench::LinuxGuest(options) => linux_guest::run(&tree, &options),
         Bench::Node(options) => node::run(&tree, &options),
         Bench::Noise(options) => noise::run(&tree, &options),
+        Bench::Paths(options) => paths::run(&tree, &options),
         Bench::Peers(options) => peers::run(&tree, &options),
         Bench::Portals(options) => portals::run(&tree, &options),
         Bench::Tune(options) => tune::run(&tree, &options),

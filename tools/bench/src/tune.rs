@@ -10,11 +10,9 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use lwk::accel::{Accelerator, Choice};
-use lwk::build::{self, Builder};
-use lwk::emulator;
+use lwk::build;
 use lwk::failure::{Doing, Failure, Outcome};
 use lwk::progress::Step;
-use lwk::qemu::Firmware;
 use lwk::run::host_cores;
 use lwk::subcommand::{Lwk, Program};
 use lwk::tree::Tree;
@@ -51,13 +49,7 @@ pub fn run(tree: &Tree, options: &TuneOptions) -> Outcome<i32> {
     if let Some(folder) = out.parent() {
         fs::create_dir_all(folder).doing(|| format!("make the folder {}", folder.display()))?;
     }
-    let builder = Builder::new(tree, options.built, options.verbose)?;
-    builder.programs(&[build::MPI_APPS])?;
-    if !options.host {
-        emulator::find_qemu(tree, options.verbose)?;
-        builder.kernel()?;
-        builder.image_builder(Firmware::Bios)?;
-    }
+    options.place.prepare(tree, &[build::MPI_APPS])?;
     let lwk = Lwk::new(tree)?;
     let Found { table, file } = measure(&lwk, options)?;
     table.iter().for_each(|line| show!("{line}"));
@@ -78,7 +70,8 @@ pub struct Found {
 pub fn measure(lwk: &Lwk, options: &TuneOptions) -> Outcome<Found> {
     let mut runs: [Vec<Row>; 2] = Default::default();
     for round in 1..=options.rounds {
-        let _step = Step::begin(format!("measuring, round {round} of {}", options.rounds), options.verbose);
+        let _step =
+            Step::begin(format!("measuring, round {round} of {}", options.rounds), options.place.verbose);
         for (rows, switch_at) in runs.iter_mut().zip([HYBRID_MOST, 0]) {
             rows.extend(once(lwk, options, switch_at).map_err(Failure::host)?);
         }
@@ -126,29 +119,26 @@ fn switch_points(runs: &[Vec<Row>; 2], table: &mut Vec<String>) -> [Option<u64>;
 fn once(lwk: &Lwk, options: &TuneOptions, switch_at: u64) -> Result<Vec<Row>, String> {
     let mut words: Vec<String> = ["--transport", "hybrid", "-n"].map(String::from).into();
     words.extend([options.ranks.to_string(), "--mem".into(), MEMORY.to_string()]);
-    words.extend(["--timeout".into(), options.timeout.to_string()]);
-    if options.host {
+    words.extend(["--timeout".into(), options.place.timeout.to_string()]);
+    if options.place.host {
         words.push("--host".into());
         if options.ranks > host_cores() {
             words.push("--oversubscribe".into());
         }
     }
-    for name in HYBRID_ABOVE {
-        words.extend(["--env".into(), format!("{name}={switch_at}")]);
-    }
     // Who is late has no say.
-    words.extend(["--env".into(), "MARGAY_SHM_SKEW_ABOVE=0".into()]);
+    words.extend(switching_at(switch_at, false));
     let test = match options.decide {
         Decide::Latency => "distances",
         Decide::Overlap => "distances_busy",
     };
     let mut arguments = vec![test, "--json"];
-    if options.quick {
+    if options.place.quick {
         arguments.extend(["--sizes", "512:4096", "--iterations", "10", "--repetitions", "1"]);
     }
     let arguments: Vec<String> = arguments.into_iter().map(String::from).collect();
     let words = lwk.run_words(&Program::named(PROGRAM), &words, &arguments);
-    let ended = lwk.command(&words, options.timeout)?;
+    let ended = lwk.command(&words, options.place.timeout)?;
     match ended.status {
         Some(0) => serde_json::from_str(&ended.stdout).map_err(|error| format!("{PROGRAM}: {error}")),
         status => {
@@ -156,6 +146,13 @@ fn once(lwk: &Lwk, options: &TuneOptions, switch_at: u64) -> Result<Vec<Row>, St
             Err(format!("{PROGRAM} {test} ended with {status:?} and said: {said}"))
         }
     }
+}
+
+/// Options of `run` by which `hybrid` switches at so many bytes, whatever the distance; a peer that is late has a say, or none.
+pub fn switching_at(bytes: u64, by_skew: bool) -> Vec<String> {
+    let points = HYBRID_ABOVE.into_iter().map(|name| format!("{name}={bytes}"));
+    let skew = (!by_skew).then(|| "MARGAY_SHM_SKEW_ABOVE=0".into());
+    points.chain(skew).flat_map(|variable| ["--env".into(), variable]).collect()
 }
 
 /// Medians of the rounds, by size, of what both ways have.
@@ -210,7 +207,7 @@ fn file(place: &str, points: &[Option<u64>; PAPER.len()]) -> String {
 }
 
 fn whereabouts(options: &TuneOptions) -> String {
-    if options.host {
+    if options.place.host {
         return format!("on this machine with {} ranks", options.ranks);
     }
     let how = match Choice::Auto.settle() {

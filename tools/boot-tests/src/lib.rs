@@ -31,6 +31,7 @@ mod machines;
 mod many;
 mod needs;
 mod odd_firmware;
+mod paths;
 mod peers;
 pub mod picture;
 mod rank_memory;
@@ -185,6 +186,7 @@ fn all(tree: &Tree) -> Outcome<Vec<Test>> {
     }));
     tests.extend(wrappers::all());
     tests.push(installed::test());
+    tests.extend(paths::all());
     tests.extend(peers::all());
     tests.extend(up::all());
     tests.extend(capture::all());

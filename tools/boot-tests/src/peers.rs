@@ -294,7 +294,7 @@ fn curves_beside_mpich(lwk: &Lwk) -> Result<(), String> {
 }
 
 /// A page that fetches nothing, with so many plots that are well-formed.
-fn is_self_contained(page: &str, plots: usize) -> Result<(), String> {
+pub fn is_self_contained(page: &str, plots: usize) -> Result<(), String> {
     for fetched in [" src=", "<link", "<script", "@import", "url(", "xlink:href"] {
         if page.contains(fetched) {
             return Err(format!("the page has {fetched:?}"));

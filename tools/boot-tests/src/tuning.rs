@@ -8,7 +8,7 @@ use super::judge::Expected;
 use crate::needs::Needs;
 use lwk::subcommand::{Ended, Lwk, PATIENCE, Program};
 use lwk_abi::runtime::{LOOPBACK, NEED_WORKERS, TAKE_TUNING, TEST_TRANSPORTS, TRANSPORT, TRANSPORTS};
-use lwk_bench::cli::{Decide, TuneOptions};
+use lwk_bench::cli::{Decide, PlaceOptions, TuneOptions};
 
 /// A file that says the same for every distance.
 const OBEYED: &str = "[hybrid]\nshared-cache = 8192\npackage = 8192\nnode = 8192\n";
@@ -99,15 +99,11 @@ fn measured_by(lwk: &Lwk, decide: Decide) -> Result<(), String> {
     let file = folder.file("tuning.toml");
     let path = file.to_str().ok_or("the tree's path is not UTF-8")?;
     let options = TuneOptions {
-        host: true,
         ranks: 2,
         decide,
         rounds: 1,
-        quick: true,
         out: None,
-        timeout: PATIENCE,
-        built: true,
-        verbose: false,
+        place: PlaceOptions { host: true, quick: true, timeout: PATIENCE, built: true, verbose: false },
     };
     let found = lwk_bench::tune::measure(lwk, &options).map_err(|failure| failure.message)?;
     fs::write(&file, &found.file).map_err(|error| format!("{path}: {error}"))?;

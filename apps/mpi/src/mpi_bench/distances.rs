@@ -27,7 +27,7 @@ pub fn run(bench: &Bench, busy: bool, as_json: bool) -> Result<()> {
         let partner = if bench.rank == 0 { other } else { 0 };
         let idle = bench.rank != 0 && bench.rank != other;
         let pair = Pair { partner: partner as i32, first: bench.rank == 0, idle };
-        for bytes in bench.sizes(64, 256 << 10) {
+        for bytes in bench.sizes(64, 1 << 20) {
             let microseconds =
                 if busy { beside(bench, &pair, bytes)? } else { message(bench, &pair, bytes)? };
             rows.push(Row { distance: name, bytes, microseconds });

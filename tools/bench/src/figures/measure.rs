@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use lwk::progress::Step;
-use lwk::run::host_cores;
 use lwk::subcommand::Lwk;
 
 use super::list::Drawn;
@@ -20,20 +19,13 @@ const MEMORY: u64 = 128;
 
 /// Measures; what has come of it, and what failed.
 pub fn measure(lwk: &Lwk, options: &FiguresOptions, drawn: &[&Drawn], out: &Path) -> Outcomes {
-    let place = Setting {
-        lwk,
-        on_host: options.host,
-        host_cores: host_cores(),
-        quick: options.quick,
-        mem: MEMORY,
-        limit: options.timeout,
-    };
+    let place = Setting::new(lwk, &options.place, MEMORY);
     let mut all = Outcomes::default();
     for benchmark in &BENCHMARKS {
         of_benchmark(&place, options, benchmark, drawn, &mut all);
     }
     for name in distribution::APPLICATIONS.iter().filter(|name| panels(drawn, name).next().is_some()) {
-        let _step = Step::begin(format!("counting the messages of {name}"), options.verbose);
+        let _step = Step::begin(format!("counting the messages of {name}"), options.place.verbose);
         file(&mut all, name, distribution::measure(&place, name, options.ranks, out));
     }
     for source in &SOURCES {
@@ -43,7 +35,7 @@ pub fn measure(lwk: &Lwk, options: &FiguresOptions, drawn: &[&Drawn], out: &Path
             continue;
         }
         let tests = tests.into_iter().collect();
-        let asked = Asked { place: &place, ranks: options.ranks, tests, out, verbose: options.verbose };
+        let asked = Asked { place: &place, ranks: options.ranks, tests, out, verbose: options.place.verbose };
         let (measured, failed) = (source.measure)(&asked);
         all.0.extend(measured);
         all.1.extend(failed);
@@ -84,7 +76,7 @@ fn of_benchmark(
     for (test, ranks) in jobs.keys() {
         for transport in &offer.transports {
             let what = format!("{} {test} over {transport} on {ranks} ranks", benchmark.name);
-            let _step = Step::begin(format!("measuring {what}"), options.verbose);
+            let _step = Step::begin(format!("measuring {what}"), options.place.verbose);
             file(all, &what, benchmark.run(place, test, &offer, transport, *ranks));
         }
     }

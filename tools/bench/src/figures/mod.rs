@@ -27,21 +27,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use list::{DOCUMENTS, Document, Drawn, Missing, heading};
-use lwk::accel::{Accelerator, Choice};
-use lwk::build::{self, Builder};
+use lwk::build;
 use lwk::catalog::Named;
-use lwk::emulator;
 use lwk::failure::{Failure, Outcome};
-use lwk::qemu::Firmware;
 use lwk::subcommand::{Lwk, PATIENCE};
 use lwk::tree::Tree;
 use serde_json::{Value, json};
 
 use self::measure::{measure, programs};
-use crate::cli::FiguresOptions;
+use crate::cli::{FiguresOptions, PlaceOptions};
+use crate::figure::head;
 use crate::node::figures::Plot;
 use crate::node::plot;
 use crate::node::results::Measurement;
+use crate::out;
 use crate::peers::page::{capitalised, escaped, fluid};
 
 /// Status if a benchmark failed.
@@ -61,25 +60,18 @@ struct Shown {
 pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
     let document = named(&options.document)?;
     let (drawn, missing) = chosen(document, &options.figures)?;
-    let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench/figures"));
-    fs::create_dir_all(&out).map_err(|error| unwritable(&out, &error))?;
-    let builder = Builder::new(tree, options.built, options.verbose)?;
-    builder.programs(&[build::MPI_APPS])?;
+    let out = out::folder(tree, options.out.as_ref(), "target/lwk/bench/figures")?;
+    let builder = options.place.prepare(tree, &[build::MPI_APPS])?;
     for name in programs(&drawn) {
         Named::find(tree, name)?.build(tree, &builder)?;
     }
-    if !options.host {
-        emulator::find_qemu(tree, options.verbose)?;
-        builder.kernel()?;
-        builder.image_builder(Firmware::Bios)?;
-    }
     let lwk = Lwk::new(tree)?;
-    let place = whereabouts(options);
+    let place = options.place.whereabouts("node");
     let (measurements, failed) = measure(&lwk, options, &drawn, &out);
     let mut shown = Vec::new();
     for figure in drawn {
         let mut it = draw(document, figure, &place, &measurements)?;
-        if options.quick && it.picture.is_some() {
+        if options.place.quick && it.picture.is_some() {
             it.verdict = "is not judged: the run was quick";
         }
         shown.push(it);
@@ -89,10 +81,7 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
         .iter()
         .for_each(|it| show!("{:<12} {:<50} {}", heading(it.figure.number), it.figure.title, it.verdict));
     missing.iter().for_each(|it| show!("{:<12} not drawn: {}", heading(it.number), it.why));
-    let write = |name: &str, text: &str| {
-        let file = out.join(name);
-        fs::write(&file, text).map_err(|error| unwritable(&file, &error))
-    };
+    let write = |name: &str, text: &str| out::write(&out.join(name), text);
     let stem = |number: &str| format!("{}-{number}", document.number);
     for it in &shown {
         let file = format!("{}.svg", stem(it.figure.number));
@@ -127,13 +116,9 @@ pub fn check(lwk: &Lwk) -> Result<(), String> {
     let options = FiguresOptions {
         document: "000".into(),
         figures: CHECKED.map(String::from).into(),
-        host: true,
         ranks: 2,
-        quick: true,
         out: None,
-        timeout: PATIENCE,
-        built: true,
-        verbose: false,
+        place: PlaceOptions { host: true, quick: true, timeout: PATIENCE, built: true, verbose: false },
     };
     let said = |failure: Failure| failure.message;
     let document = named(&options.document).map_err(said)?;
@@ -233,18 +218,11 @@ fn page(
     missing: &[&Missing],
     failed: &[String],
 ) -> String {
-    let title = format!("Figures: {}", document.title);
-    let mut text = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n\
-         body {{ font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 70rem; margin: 0 auto; padding: 1rem; }}\n\
-         h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.15rem; margin-top: 2rem; }}\n\
-         .wide {{ overflow-x: auto; }} svg {{ width: 100%; height: auto; min-width: 40rem; max-width: 56rem; display: block; }}\n\
-         table {{ border-collapse: collapse; font-size: .85rem; margin: .5rem 0 1rem; }} caption {{ text-align: left; font-weight: 600; }}\n\
-         th, td {{ padding: .15rem .6rem; text-align: right; border-bottom: 1px solid #ddd; }} th {{ font-weight: 400; }} th:first-child {{ text-align: left; }}\n\
-         </style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>Measured: {}. In emulation, and on a busy machine, compare lines of one picture only.</p>\n",
+    let mut text = head(&format!("Figures: {}", document.title));
+    text.push_str(&format!(
+        "<p>Measured: {}. In emulation, and on a busy machine, compare lines of one picture only.</p>\n",
         escaped(place)
-    );
+    ));
     for Shown { figure, picture, numbers, verdict } in shown {
         text.push_str(&format!(
             "<h2>{}: {}</h2>\n",
@@ -274,19 +252,6 @@ fn page(
     }
     text.push_str("</body>\n</html>\n");
     text
-}
-
-fn whereabouts(options: &FiguresOptions) -> String {
-    let place = match (options.host, Choice::Auto.settle()) {
-        (true, _) => "processes on this machine",
-        (false, Accelerator::Kvm) => "node in QEMU with KVM",
-        (false, Accelerator::Tcg) => "node in QEMU, emulated",
-    };
-    if options.quick { format!("{place}, quick: figures mean nothing") } else { place.into() }
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::usage(format!("cannot write to {}: {error}; choose a folder with --out", path.display()))
 }
 
 #[cfg(test)]

@@ -13,18 +13,16 @@ mod table;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
 use crate::cli::BenchNodeOptions;
+use crate::out::{folder, unwritable, write};
 use figures::{FIGURES, Panel, Plot, Ranks, panels};
-use lwk::accel::{Accelerator, Choice};
-use lwk::build::{self, Builder};
-use lwk::emulator;
+use lwk::build;
 use lwk::failure::{Failure, Outcome};
 use lwk::progress::Step;
-use lwk::qemu::Firmware;
 use lwk::run;
 use lwk::subcommand::{Lwk, PATIENCE};
 use lwk::tree::Tree;
@@ -53,31 +51,17 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
     {
         return Err(Failure::usage(unknown(name)));
     }
-    let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench"));
-    check_folder(&out)?;
-    let builder = Builder::new(tree, options.built, options.verbose)?;
-    builder.programs(&[build::MPI_APPS])?;
-    if !options.host {
-        emulator::find_qemu(tree, options.verbose)?;
-        builder.kernel()?;
-        builder.image_builder(Firmware::Bios)?;
-    }
+    let out = folder(tree, options.out.as_ref(), "target/lwk/bench")?;
+    check_writable(&out)?;
+    options.place.prepare(tree, &[build::MPI_APPS])?;
     let lwk = Lwk::new(tree)?;
-    let host_cores = run::host_cores();
-    let place = Setting {
-        lwk: &lwk,
-        on_host: options.host,
-        host_cores,
-        quick: options.quick,
-        mem: options.mem,
-        limit: options.timeout,
-    };
-    let ranks = options.ranks.unwrap_or_else(|| host_cores.clamp(2, RANKS));
+    let place = Setting::new(&lwk, &options.place, options.mem);
+    let ranks = options.ranks.unwrap_or_else(|| place.host_cores.clamp(2, RANKS));
 
     let mut failed = Vec::new();
     let mut offers = BTreeMap::new();
     for benchmark in &BENCHMARKS {
-        let step = Step::begin(format!("asking {} what it offers", benchmark.name), options.verbose);
+        let step = Step::begin(format!("asking {} what it offers", benchmark.name), options.place.verbose);
         let offer = benchmark.offer(&place);
         drop(step);
         match offer {
@@ -87,7 +71,7 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
     }
     let jobs = plan(&offers, &options.tests, ranks).map_err(Failure::usage)?;
 
-    let whereabouts = whereabouts(options);
+    let whereabouts = options.place.whereabouts("node");
     show!("# {whereabouts}\n{}", table::head());
     let mut measurements = Vec::new();
     for benchmark in &BENCHMARKS {
@@ -95,7 +79,8 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
         for job in jobs.iter().filter(|job| job.program == benchmark.name) {
             for transport in &offer.transports {
                 let what = format!("{} {} over {transport} on {} ranks", job.program, job.test, job.ranks);
-                let measured = measure(benchmark, &place, offer, job, transport, &what, options.verbose);
+                let measured =
+                    measure(benchmark, &place, offer, job, transport, &what, options.place.verbose);
                 match measured {
                     Ok(measured) => {
                         measured.iter().for_each(|one| show!("{}", table::line(one)));
@@ -113,10 +98,10 @@ pub fn run(tree: &Tree, options: &BenchNodeOptions) -> Outcome<i32> {
         slower.iter().for_each(|line| show!("#   {line}"));
     }
     let document = json!({
-        "place": whereabouts, "quick": options.quick, "ranks": ranks,
+        "place": whereabouts, "quick": options.place.quick, "ranks": ranks,
         "measurements": measurements, "failed": failed, "not_drawn": missing, "slower_than_another": slower,
     });
-    write(&out.join(RESULTS), format!("{document:#}\n").as_bytes())?;
+    write(&out.join(RESULTS), &format!("{document:#}\n"))?;
     if options.tests.is_empty() && !missing.is_empty() {
         show!("# not measured, so not drawn: {}", missing.join("; "));
     }
@@ -223,19 +208,9 @@ fn draw(out: &Path, whereabouts: &str, measurements: &[Measurement]) -> Outcome<
         let title = format!("{} ({})", figure.title, figure.source);
         let svg = plot::figure(&title, whereabouts, &plots)
             .map_err(|error| Failure::host(format!("cannot draw figure {}: {error}", figure.number)))?;
-        write(&file, svg.as_bytes())?;
+        write(&file, &svg)?;
     }
     Ok(missing)
-}
-
-/// In titles: which machine has been measured.
-fn whereabouts(options: &BenchNodeOptions) -> String {
-    let place = match (options.host, Choice::Auto.settle()) {
-        (true, _) => "processes on this machine",
-        (false, Accelerator::Kvm) => "node in QEMU with KVM",
-        (false, Accelerator::Tcg) => "node in QEMU, emulated",
-    };
-    if options.quick { format!("{place}, quick: figures mean nothing") } else { place.into() }
 }
 
 fn fail(failed: &mut Vec<String>, what: String) {
@@ -243,23 +218,11 @@ fn fail(failed: &mut Vec<String>, what: String) {
     failed.push(what);
 }
 
-/// Makes the folder and sees that files can be written there, before an hour is spent on measuring.
-fn check_folder(out: &Path) -> Outcome<()> {
-    fs::create_dir_all(out).map_err(|error| unwritable(out, &error))?;
+/// Sees that files can be written to the folder, before an hour is spent on measuring.
+fn check_writable(out: &Path) -> Outcome<()> {
     let file = out.join(RESULTS);
     let opened = fs::OpenOptions::new().append(true).create(true).open(&file);
     opened.map(drop).map_err(|error| unwritable(&file, &error))
-}
-
-fn write(file: &Path, bytes: &[u8]) -> Outcome<()> {
-    fs::write(file, bytes).map_err(|error| unwritable(file, &error))
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::usage(format!(
-        "cannot write to {}: {error}; choose a folder with --out",
-        PathBuf::from(path).display()
-    ))
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ fn steps(range: &Range<f64>) -> Vec<f64> {
 }
 
 /// `64`, `4 KiB`, `1 MiB`.
-fn bytes(value: f64) -> String {
+pub fn bytes(value: f64) -> String {
     let units = [("MiB", f64::from(1 << 20)), ("KiB", f64::from(1 << 10))];
     match units.iter().find(|(_, unit)| value >= *unit) {
         Some((name, unit)) => format!("{} {name}", value / unit),

@@ -6,7 +6,9 @@
 use std::ffi::OsString;
 
 use super::results::{self, Measurement, Started};
+use crate::cli::PlaceOptions;
 use lwk::build::MPI_APPS;
+use lwk::run::host_cores;
 use lwk::subcommand::{Ended, Lwk, Program};
 use lwk::tree::Tree;
 use lwk_abi::runtime::NEED_WORKERS;
@@ -104,7 +106,13 @@ fn choice<'t>(offer: &Offer, transport: &'t str) -> Option<&'t str> {
     (offer.transports.len() > 1).then_some(transport)
 }
 
-impl Setting<'_> {
+impl<'a> Setting<'a> {
+    /// As the options say, with so much memory for each rank.
+    pub fn new(lwk: &'a Lwk, place: &PlaceOptions, mem: u64) -> Setting<'a> {
+        let (quick, limit) = (place.quick, place.timeout);
+        Setting { lwk, on_host: place.host, host_cores: host_cores(), quick, mem, limit }
+    }
+
     /// Runs a program to its end; an error unless its status is 0.
     fn run(
         &self,

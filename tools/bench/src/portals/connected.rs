@@ -5,8 +5,9 @@ use lwk::progress::Step;
 use lwk::subcommand::Lwk;
 use serde_json::{Value, json};
 
-use super::{Figure, document, line, median, two_nodes};
+use super::{document, line, median, two_nodes};
 use crate::cli::BenchPortalsOptions;
+use crate::figure::Figure;
 use crate::node::figures::Plot;
 
 /// Rounds for each of those that are asked for: a run is short, and each differs from the next by more than peers should cost.
@@ -30,8 +31,8 @@ pub struct Row {
 /// # Errors
 /// A run does not end well.
 pub fn measure(lwk: &Lwk, options: &BenchPortalsOptions, peers: &[u16]) -> Result<Vec<Row>, String> {
-    let _step = Step::begin("measuring with up to 1,000 connected peers", options.verbose);
-    let (rounds, trips) = if options.quick { (1, 10) } else { (ROUNDS * options.rounds, TRIPS) };
+    let _step = Step::begin("measuring with up to 1,000 connected peers", options.place.verbose);
+    let (rounds, trips) = if options.place.quick { (1, 10) } else { (ROUNDS * options.rounds, TRIPS) };
     let mut runs: Vec<Vec<Value>> = vec![Vec::new(); peers.len()];
     for _ in 0..rounds {
         for (runs, peers) in runs.iter_mut().zip(peers) {

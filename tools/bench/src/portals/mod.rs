@@ -6,22 +6,18 @@
 mod connected;
 mod peers;
 
-use std::fs;
-use std::path::Path;
-
-use lwk::accel::{Accelerator, Choice};
-use lwk::build::{self, Builder};
-use lwk::emulator;
+use lwk::build;
 use lwk::failure::{Failure, Outcome};
 use lwk::progress::Step;
-use lwk::qemu::Firmware;
 use lwk::subcommand::{Lwk, Program};
 use lwk::tree::Tree;
 use serde_json::{Value, json};
 
 use crate::cli::BenchPortalsOptions;
+use crate::figure::Figure;
 use crate::node::figures::{Line, Plot};
 use crate::node::plot;
+use crate::out;
 
 const PROGRAM: &str = "portals-bench";
 /// Status if a run failed.
@@ -39,64 +35,16 @@ const MIB: u64 = 1 << 20;
 /// Threads that work at once: a rank of each of two nodes, and the core that takes each node's interrupts.
 const THREADS: usize = 4;
 
-/// A figure and what it should be.
-struct Figure {
-    what: String,
-    value: f64,
-    target: f64,
-    at_most: bool,
-    /// It is a matter of time, which cores that are shared by ranks and interrupts have too little of.
-    of_time: bool,
-}
-
-impl Figure {
-    fn at_most(what: &str, value: f64, target: f64) -> Figure {
-        Figure { what: what.into(), value, target, at_most: true, of_time: false }
-    }
-
-    fn at_least(what: &str, value: f64, target: f64) -> Figure {
-        Figure { what: what.into(), value, target, at_most: false, of_time: false }
-    }
-
-    fn of_time(self) -> Figure {
-        Figure { of_time: true, ..self }
-    }
-
-    fn is_met(&self) -> bool {
-        if self.at_most { self.value <= self.target } else { self.value >= self.target }
-    }
-
-    fn line(&self, short_of_cores: bool) -> String {
-        let sign = if self.at_most { "<=" } else { ">=" };
-        let verdict = match self.is_met() {
-            true => "met",
-            false if self.of_time && short_of_cores => "missed, short of cores",
-            false => "MISSED",
-        };
-        format!("{:<62}{:>10.3}  {sign} {:<6}{verdict}", self.what, self.value, self.target)
-    }
-
-    fn json(&self) -> Value {
-        json!({ "what": self.what, "value": self.value, "target": self.target, "met": self.is_met() })
-    }
-}
-
 /// Measures, prints and draws. Status 0 if every run ended well, whatever the figures, else 1.
 pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
-    let out = options.out.clone().unwrap_or_else(|| tree.root().join("target/lwk/bench/portals"));
-    fs::create_dir_all(&out).map_err(|error| unwritable(&out, &error))?;
-    let builder = Builder::new(tree, options.built, options.verbose)?;
-    builder.programs(&[build::APPS])?;
-    if !options.host {
-        emulator::find_qemu(tree, options.verbose)?;
-        builder.kernel()?;
-        builder.image_builder(Firmware::Bios)?;
-    }
+    let out = out::folder(tree, options.out.as_ref(), "target/lwk/bench/portals")?;
+    options.place.prepare(tree, &[build::APPS])?;
     let lwk = Lwk::new(tree)?;
-    let place = whereabouts(options);
+    let place = options.place.whereabouts("nodes");
     let (mut runs, mut failed) = (Vec::new(), Vec::new());
     for number in 1..=options.rounds {
-        let _step = Step::begin(format!("measuring, run {number} of {}", options.rounds), options.verbose);
+        let _step =
+            Step::begin(format!("measuring, run {number} of {}", options.rounds), options.place.verbose);
         match once(&lwk, options, None) {
             Ok(document) => runs.push(document),
             Err(why) => failed.push(format!("run {number}: {why}")),
@@ -119,7 +67,7 @@ pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
         }
     };
     figures.extend(connected::figures(&PEERS, &over_wire));
-    let step = Step::begin("measuring receives with up to 1,000 peers", options.verbose);
+    let step = Step::begin("measuring receives with up to 1,000 peers", options.place.verbose);
     let costs = peers::measure(&PEERS, &PEER_SIZES).map_err(Failure::host)?;
     drop(step);
     figures.extend(peers::figures(&costs));
@@ -140,22 +88,22 @@ pub fn run(tree: &Tree, options: &BenchPortalsOptions) -> Outcome<i32> {
         "receive_ns": { "peers": PEERS, "bytes": PEER_SIZES, "ns": costs },
         "connected": connected::json(&PEERS, &over_wire), "failed": failed,
     });
-    write(&out.join("portals.json"), &format!("{document:#}\n"))?;
+    out::write(&out.join("portals.json"), &format!("{document:#}\n"))?;
     let [puts, trips] = connected::plots(&PEERS, &over_wire);
     let plots = [bandwidth(&runs), puts, trips, receives(&costs)];
     let svg = plot::figure("Portals between nodes", &place, &plots)
         .map_err(|error| Failure::host(format!("cannot draw: {error}")))?;
-    write(&out.join("portals.svg"), &svg)?;
+    out::write(&out.join("portals.svg"), &svg)?;
     show!("# portals.json and portals.svg are in {}", out.display());
     Ok(if failed.is_empty() { 0 } else { FAILED })
 }
 
 /// Options of a run on two nodes.
 fn two_nodes(options: &BenchPortalsOptions) -> Vec<String> {
-    let limit = options.timeout.to_string();
+    let limit = options.place.timeout.to_string();
     let mut words: Vec<String> =
         ["--nodes", "2", "-n", "2", "--mem", "64", "--timeout", &limit].map(String::from).into();
-    if options.host {
+    if options.place.host {
         words.push("--host".into());
     } else {
         // A core for the rank, and one for the card.
@@ -172,7 +120,7 @@ fn document(
     arguments: &[String],
 ) -> Result<Value, String> {
     let words = lwk.run_words(&Program::named(PROGRAM), words, arguments);
-    let ended = lwk.command(&words, options.timeout)?;
+    let ended = lwk.command(&words, options.place.timeout)?;
     if ended.status != Some(0) {
         return Err(format!("{PROGRAM} ends with {:?}: {}", ended.status, ended.stderr.trim()));
     }
@@ -184,7 +132,7 @@ fn once(lwk: &Lwk, options: &BenchPortalsOptions, wire: Option<&str>) -> Result<
     let mut words = two_nodes(options);
     words.extend(wire.into_iter().flat_map(|wire| ["--wire".to_owned(), wire.to_owned()]));
     let mut arguments: Vec<String> = ["--json", "--floors"].map(String::from).into();
-    if options.quick {
+    if options.place.quick {
         arguments.extend(["--rounds", "10", "--max-size", "65536"].map(String::from));
     }
     let document = document(lwk, options, &words, &arguments)?;
@@ -277,7 +225,7 @@ fn compared(runs: &[Value]) -> Vec<Figure> {
 
 /// Goodput with frames lost, of that without: the same wires, in turns.
 fn goodput(lwk: &Lwk, options: &BenchPortalsOptions) -> Result<Figure, String> {
-    let _step = Step::begin("measuring with loss", options.verbose);
+    let _step = Step::begin("measuring with loss", options.place.verbose);
     let (mut lossy, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..options.rounds {
         lossy.push(once(lwk, options, Some(LOSS))?);
@@ -290,7 +238,7 @@ fn goodput(lwk: &Lwk, options: &BenchPortalsOptions) -> Result<Figure, String> {
 
 /// What a receive leaves for computation where the wire sets the pace.
 fn overlap(lwk: &Lwk, options: &BenchPortalsOptions) -> Result<Figure, String> {
-    let _step = Step::begin("measuring over a slow wire", options.verbose);
+    let _step = Step::begin("measuring over a slow wire", options.place.verbose);
     let runs = (0..options.rounds).map(|_| once(lwk, options, Some(SLOW))).collect::<Result<Vec<_>, _>>()?;
     let value = median(&runs, |run| number(&run["floors"]["overlap"]));
     Ok(Figure::at_least(&format!("{OVERLAP}, wire of 1 Gb/s"), value, 0.9).of_time())
@@ -339,24 +287,6 @@ fn receives(costs: &[Vec<f64>]) -> Plot {
         in_bytes: true,
         groups: None,
     }
-}
-
-/// In titles: which machine has been measured.
-fn whereabouts(options: &BenchPortalsOptions) -> String {
-    let place = match (options.host, Choice::Auto.settle()) {
-        (true, _) => "nodes as processes on this machine",
-        (false, Accelerator::Kvm) => "nodes in QEMU with KVM",
-        (false, Accelerator::Tcg) => "nodes in QEMU, emulated",
-    };
-    if options.quick { format!("{place}, quick: figures mean nothing") } else { place.into() }
-}
-
-fn write(file: &Path, text: &str) -> Outcome<()> {
-    fs::write(file, text).map_err(|error| unwritable(file, &error))
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::usage(format!("cannot write to {}: {error}; choose a folder with --out", path.display()))
 }
 
 #[cfg(test)]

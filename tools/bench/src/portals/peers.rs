@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use lwk::nodes::peer::Peer;
 
-use super::{Figure, PEER_SIZES, PEERS};
+use super::{PEER_SIZES, PEERS};
+use crate::figure::Figure;
 
 /// Messages between two looks at the clock, and such looks for each figure.
 const MESSAGES: u32 = 64;
