@@ -92,7 +92,7 @@ pub fn find_later_qemu(tree: &Tree, verbose: bool) -> Outcome<PathBuf> {
 }
 
 /// The major version that an emulator says it is.
-fn version(qemu: &Path) -> Option<u32> {
+pub fn version(qemu: &Path) -> Option<u32> {
     let output = Command::new(qemu).arg("--version").stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let number = text.strip_prefix("QEMU emulator version ")?;

@@ -174,6 +174,14 @@ fn all(tree: &Tree) -> Outcome<Vec<Test>> {
         needs: Needs::Any,
         run: Box::new(lwk_bench::figures::check),
     });
+    tests.push(Test {
+        name: "bench-figures-counts-misses-on-a-node".into(),
+        alone: false,
+        on_host: false,
+        sources: Vec::new(),
+        needs: Needs::Any,
+        run: Box::new(lwk_bench::figures::check_on_node),
+    });
     tests.push(fortran_names::test());
     tests.push(fortran_calls::test());
     tests.extend(find_command("valgrind").map(|_| Test {

@@ -39,7 +39,7 @@ macro_rules! collectives {
     };
 }
 
-const MESSAGES: [Test; 24] = [
+const MESSAGES: [Test; 25] = [
     ("latency", 2, point_to_point::latency),
     ("pingping", 2, patterns::ping_ping),
     ("sendrecv", 2, patterns::sendrecv),
@@ -51,6 +51,7 @@ const MESSAGES: [Test; 24] = [
     ("multi_lat", 2, patterns::multi_latency),
     ("mbw_reuse", 2, patterns::pairs_reusing),
     ("mbw_no_reuse", 2, patterns::pairs_without_reuse),
+    ("mbw_rewritten", 2, patterns::pairs_rewriting),
     ("halo", 1, patterns::halo),
     ("overlap", 2, asynchronous::overlap),
     ("copy_overlap", 2, asynchronous::copy_overlap),

@@ -4,12 +4,15 @@ use super::point_to_point::{Pair, TAG, WINDOW, filled, mismatches, pair, ping_po
 use super::{Bench, Row, Table, microseconds};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hint::black_box;
 use lwk_mpi_rt::Result;
 
 /// The largest message of a pattern, in bytes.
 const LARGEST: usize = 1 << 20;
 /// Message buffers of a test that does not use them again within a window.
 const BUFFERS: usize = WINDOW as usize;
+/// Bytes of a cache's line.
+const LINE: usize = 64;
 /// Most bytes of such buffers.
 const BUFFER_BYTES: usize = 16 << 20;
 
@@ -109,30 +112,56 @@ pub fn multi_latency(bench: &Bench) -> Result<Table> {
 
 /// Bandwidth of all pairs together, every message from and to the same buffer.
 pub fn pairs_reusing(bench: &Bench) -> Result<Table> {
-    all_pairs(bench, "mbw_reuse", |_| 1)
+    all_pairs(bench, "mbw_reuse", |_| 1, false)
 }
 
 /// The same, each message of a window from and to a buffer of its own, as far as 16 MiB go: nothing is in the caches because the
 /// message before has put it there.
 pub fn pairs_without_reuse(bench: &Bench) -> Result<Table> {
-    all_pairs(bench, "mbw_no_reuse", |bytes| (BUFFER_BYTES / bytes.max(1)).clamp(1, BUFFERS))
+    all_pairs(bench, "mbw_no_reuse", own_buffers, false)
 }
 
-fn all_pairs(bench: &Bench, name: &'static str, buffers: impl Fn(usize) -> usize) -> Result<Table> {
+/// The same where the sender writes its buffers anew before each window (dissertation, section 6.2.2): a word of each line.
+pub fn pairs_rewriting(bench: &Bench) -> Result<Table> {
+    all_pairs(bench, "mbw_rewritten", own_buffers, true)
+}
+
+/// As many as a window has messages, as far as 16 MiB go.
+fn own_buffers(bytes: usize) -> usize {
+    (BUFFER_BYTES / bytes.max(1)).clamp(1, BUFFERS)
+}
+
+fn all_pairs(
+    bench: &Bench,
+    name: &'static str,
+    buffers: impl Fn(usize) -> usize,
+    rewrites: bool,
+) -> Result<Table> {
     let pairs = bench.size / 2;
     let pair = pair(bench, pairs);
     by_size(bench, name, "Bandwidth (MB/s)", !pair.idle, |bytes, iterations, check| {
         let rounds = (iterations / WINDOW).max(1);
         let count = buffers(bytes);
-        let sends: Vec<Vec<u8>> = (0..count).map(|_| filled(bench.rank, bytes)).collect();
+        let mut sends: Vec<Vec<u8>> = (0..count).map(|_| filled(bench.rank, bytes)).collect();
         let mut receives = vec![vec![0u8; bytes]; count];
-        let mut round =
-            |times: u32| (0..times).try_for_each(|_| many_buffers(bench, &pair, &sends, &mut receives));
+        let mut round = |times: u32| {
+            (0..times).try_for_each(|_| {
+                if rewrites && pair.first {
+                    sends.iter_mut().for_each(|send| rewrite(send));
+                }
+                many_buffers(bench, &pair, &sends, &mut receives)
+            })
+        };
         let ticks = repeat(bench, !pair.idle, check, rounds, &mut round)?;
         let volume = bytes as f64 * (WINDOW * pairs) as f64;
         let wrong = if pair.first { 0 } else { mismatches(&receives[0], pair.partner as u32) };
         Ok((volume / ticks.per(rounds), wrong))
     })
+}
+
+/// Writes what is there into each line again.
+fn rewrite(buffer: &mut [u8]) {
+    buffer.iter_mut().step_by(LINE).for_each(|byte| *byte = black_box(*byte));
 }
 
 /// One window, from buffers in turn to buffers in turn, and an answer.

@@ -3,7 +3,7 @@
 use lwk::progress::Step;
 use lwk_abi::runtime::TRANSPORTS;
 
-use super::sources::{Asked, Outcomes, file};
+use super::asked::{Asked, Outcomes, file};
 use crate::node::program::BENCHMARKS;
 use crate::node::results::Measurement;
 

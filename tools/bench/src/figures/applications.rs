@@ -3,7 +3,7 @@
 
 use lwk::progress::Step;
 
-use super::sources::{Asked, Outcomes, file, of};
+use super::asked::{Asked, Outcomes, file, of};
 use crate::node::results::{BYTES, Measurement};
 
 /// The source's name.

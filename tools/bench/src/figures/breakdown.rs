@@ -5,7 +5,7 @@
 use lwk::progress::Step;
 use serde::Deserialize;
 
-use super::sources::{Asked, Outcomes, file, of};
+use super::asked::{Asked, Outcomes, file, of};
 use crate::node::results::Measurement;
 
 /// The source's name, and its tests: parts of a message, parts of describing a buffer, and parts of a message by instructions.

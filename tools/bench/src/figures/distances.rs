@@ -3,7 +3,7 @@
 use lwk::progress::Step;
 use serde::Deserialize;
 
-use super::sources::{Asked, Outcomes, file, of};
+use super::asked::{Asked, Outcomes, file, of};
 use crate::node::results::{BYTES, Measurement};
 
 /// The source's name, and its tests: microseconds of a message of a window, and its bytes a microsecond.

@@ -2,7 +2,7 @@
 
 use lwk::progress::Step;
 
-use super::sources::{Asked, Outcomes, file, of};
+use super::asked::{Asked, Outcomes, file, of};
 use crate::node::program::BENCHMARKS;
 use crate::node::results::Measurement;
 

@@ -1,7 +1,8 @@
 //! Figures of chapters 4 and 5 of Chai's dissertation: copies by the kernel and by copy engines.
 
 use super::applications::{self, BASE};
-use super::list::{Drawn, is_below, of_applications, of_profiles};
+use super::list::{Drawn, of_applications, of_profiles};
+use super::values::is_below;
 use super::{breakdown, effective, profiles};
 use crate::node::figures::{Form, Panel, Ranks, panel};
 

@@ -33,30 +33,6 @@ pub struct Missing {
     pub why: &'static str,
 }
 
-/// The value of a test by a transport: at a size, or the last.
-pub fn value(all: &[Measurement], test: &str, transport: &str, of: Option<u64>) -> Option<f64> {
-    let of = of.map(|of| of.to_string());
-    let is_it = |one: &&Measurement| {
-        one.test == test && one.transport == transport && of.as_ref().is_none_or(|of| *of == one.of)
-    };
-    all.iter().rfind(is_it).map(|one| one.value)
-}
-
-/// Whether the first transport's value is below the second's, for every one of these sizes.
-pub fn is_below(all: &[Measurement], test: &str, transports: [&str; 2], sizes: &[u64]) -> Option<bool> {
-    let each = sizes.iter().map(|size| {
-        let [first, second] = transports.map(|transport| value(all, test, transport, Some(*size)));
-        Some(first? < second?)
-    });
-    each.collect::<Option<Vec<bool>>>().map(|below| below.into_iter().all(|it| it))
-}
-
-/// The same for a rate: larger is better.
-pub fn is_above(all: &[Measurement], test: &str, transports: [&str; 2], sizes: &[u64]) -> Option<bool> {
-    let [first, second] = transports;
-    is_below(all, test, [second, first], sizes)
-}
-
 /// Of the bundled applications' times.
 pub const fn of_applications(
     letter: char,
@@ -78,15 +54,8 @@ pub const fn of_profiles(letter: char, title: &'static str, tests: &'static [&'s
     Panel { program: profiles::PROGRAM, form: Form::Stacked, ..panel(letter, title, tests, "Share") }
 }
 
-const NO_COUNTERS: &str =
-    "what the kernel copies passes no cache that could be simulated, and a node counts no misses";
-
-const CHAI_MISSING: &[Missing] = &[
-    Missing { number: "4.8", why: "LU-MZ and SP-MZ are not bundled, and a rank has one thread" },
-    Missing { number: "6.4", why: NO_COUNTERS },
-    Missing { number: "6.5", why: "it is the benchmark of figures 6.6 and 6.8" },
-    Missing { number: "6.11", why: NO_COUNTERS },
-];
+const CHAI_MISSING: &[Missing] =
+    &[Missing { number: "4.8", why: "LU-MZ and SP-MZ are not bundled, and a rank has one thread" }];
 
 /// A source document by the number of its file.
 #[derive(Debug)]

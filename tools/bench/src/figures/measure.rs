@@ -7,9 +7,10 @@ use std::path::Path;
 use lwk::progress::Step;
 use lwk::subcommand::Lwk;
 
+use super::asked::{Asked, Outcomes, file};
 use super::list::Drawn;
-use super::sources::{Asked, Outcomes, SOURCES, file};
-use super::{applications, distribution, profiles};
+use super::sources::SOURCES;
+use super::{applications, distribution, node_misses, profiles};
 use crate::cli::FiguresOptions;
 use crate::node::figures::{Panel, Ranks};
 use crate::node::program::{BENCHMARKS, Benchmark, Setting};
@@ -85,7 +86,7 @@ fn of_benchmark(
 /// The bundled programs in C that the figures need.
 pub fn programs(drawn: &[&Drawn]) -> BTreeSet<&'static str> {
     let counted = distribution::APPLICATIONS.into_iter().filter(|name| panels(drawn, name).next().is_some());
-    let of_all = [applications::PROGRAM, profiles::PROGRAM];
+    let of_all = [applications::PROGRAM, profiles::PROGRAM, node_misses::PROGRAM];
     let timed = of_all.into_iter().flat_map(|it| panels(drawn, it)).flat_map(|_| applications::NAMES);
     let is_tiled = |panel: &&Panel| panel.tests.contains(&applications::TILES);
     let tiled = panels(drawn, applications::PROGRAM).filter(is_tiled).map(|_| applications::TILING);

@@ -5,7 +5,7 @@
 use lwk::packages;
 use lwk::progress::Step;
 
-use super::sources::{Asked, Outcomes, file, of};
+use super::asked::{Asked, Outcomes, file, of};
 use crate::node::program::Setting;
 use crate::node::results::{BYTES, Measurement};
 

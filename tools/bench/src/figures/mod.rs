@@ -5,16 +5,19 @@
 
 mod apart;
 mod applications;
+mod asked;
 mod breakdown;
 mod distances;
 mod distribution;
 mod effective;
 mod hybrid;
 mod kernel_copies;
+mod late;
 mod levels;
 mod list;
 mod measure;
 mod misses;
+mod node_misses;
 mod numbers;
 mod printed;
 mod profile_rows;
@@ -22,6 +25,7 @@ mod profiles;
 mod shared_memory;
 mod smartmap;
 mod sources;
+mod values;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,6 +66,9 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
     let (drawn, missing) = chosen(document, &options.figures)?;
     let out = out::folder(tree, options.out.as_ref(), "target/lwk/bench/figures")?;
     let builder = options.place.prepare(tree, &[build::MPI_APPS])?;
+    if drawn.iter().flat_map(|figure| figure.panels).any(|panel| panel.program == node_misses::PROGRAM) {
+        PlaceOptions { host: false, ..options.place.clone() }.prepare(tree, &[build::APPS])?;
+    }
     for name in programs(&drawn) {
         Named::find(tree, name)?.build(tree, &builder)?;
     }
@@ -99,7 +106,7 @@ pub fn run(tree: &Tree, options: &FiguresOptions) -> Outcome<i32> {
 }
 
 /// Figures of a source of measurements each, such as need nothing but the benchmarks, on any machine.
-const CHECKED: [&str; 5] = ["2.1", "3.9", "4.4", "table-2.1", "table-5.3"];
+const CHECKED: [&str; 6] = ["2.1", "3.9", "4.4", "6.5", "table-2.1", "table-5.3"];
 
 /// Sources, relative to the tree, of the programs in C that [`check`] runs.
 #[must_use]
@@ -113,9 +120,21 @@ pub fn sources() -> Vec<PathBuf> {
 /// # Errors
 /// What failed, and what is not drawn.
 pub fn check(lwk: &Lwk) -> Result<(), String> {
+    check_some(lwk, &CHECKED)
+}
+
+/// The same of figures that are of a node, wherever others are measured.
+///
+/// # Errors
+/// What failed, and what is not drawn.
+pub fn check_on_node(lwk: &Lwk) -> Result<(), String> {
+    check_some(lwk, &["6.4"])
+}
+
+fn check_some(lwk: &Lwk, figures: &[&str]) -> Result<(), String> {
     let options = FiguresOptions {
         document: "000".into(),
-        figures: CHECKED.map(String::from).into(),
+        figures: figures.iter().map(|number| String::from(*number)).collect(),
         ranks: 2,
         out: None,
         place: PlaceOptions { host: true, quick: true, timeout: PATIENCE, built: true, verbose: false },
@@ -263,8 +282,8 @@ mod tests {
         let document = named("000").unwrap();
         let (all, missing) = chosen(document, &[]).unwrap();
         assert!(all.len() > 30 && !missing.is_empty());
-        let (drawn, missing) = chosen(document, &["6.8".into(), "6.4".into()]).unwrap();
-        assert_eq!((drawn.len(), drawn[0].number, missing.len(), missing[0].number), (1, "6.8", 1, "6.4"));
+        let (drawn, missing) = chosen(document, &["6.8".into(), "4.8".into()]).unwrap();
+        assert_eq!((drawn.len(), drawn[0].number, missing.len(), missing[0].number), (1, "6.8", 1, "4.8"));
         let (tables, _) = chosen(document, &["table-6.1".into()]).unwrap();
         assert_eq!(heading(tables[0].number), "table 6.1");
         let line = chosen(document, &["9.9".into()]).unwrap_err().message;

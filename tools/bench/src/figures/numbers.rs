@@ -31,7 +31,7 @@ pub fn table(plot: &Plot) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::sources::of;
+    use crate::figures::asked::of;
     use crate::node::figures::{Form, panel};
 
     #[test]

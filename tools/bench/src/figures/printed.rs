@@ -1,7 +1,7 @@
 //! Numbers that the documents print in their text, each beside what was measured here.
 
 use super::applications::{self, BASE};
-use super::{apart, distances, levels};
+use super::{apart, distances, levels, node_misses};
 use crate::node::figures::{MPI, SHMEM};
 use crate::node::results::Measurement;
 use crate::peers::page::escaped;
@@ -31,7 +31,7 @@ const fn printed(
 }
 
 /// They, by document and figure.
-const PRINTED: [Printed; 24] = [
+const PRINTED: [Printed; 25] = [
     printed(("000", "2.1"), "least time of a message within a node (within a chip)", 0.42, "us", |all| {
         least(all, levels::PROGRAM, "latency", levels::WITHIN)
     }),
@@ -68,6 +68,11 @@ const PRINTED: [Printed; 24] = [
     }),
     printed(("000", "5.4"), "IS by a copy engine, at most", 12.0, SAVED, |all| {
         saved(all, applications::PROGRAM, applications::SORT_ENGINES, ["mci", BASE])
+    }),
+    printed(("000", "6.4"), "misses above 16 KB by the kernel's copy, at most", 7.0, "% fewer", |all| {
+        let long = all.iter().filter(|one| one.of.parse().is_ok_and(|bytes: u64| bytes > 16 << 10));
+        let long: Vec<Measurement> = long.cloned().collect();
+        saved(&long, node_misses::PROGRAM, node_misses::WINDOWS, ["limic2", BASE])
     }),
     printed(("000", "6.9"), "alltoall by hybrid, at most", 60.0, SAVED, |all| {
         saved(all, apart::PROGRAM, "alltoall", ["hybrid", BASE])
@@ -171,8 +176,8 @@ fn of_sort(all: &[Measurement]) -> Vec<Measurement> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::asked::of;
     use crate::figures::list::DOCUMENTS;
-    use crate::figures::sources::of;
 
     fn one(test: &str, transport: &str, bytes: &str, value: f64) -> Measurement {
         of(MPI, test, transport, 2, ("bytes", bytes.into()), (value, "us"))

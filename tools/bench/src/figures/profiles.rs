@@ -6,11 +6,11 @@ use lwk_abi::runtime::{PROFILE_DISTANCES, SIZE_LIMITS, SIZES};
 use serde_json::Value;
 
 use super::applications::{BASE, NAMES};
+use super::asked::{Asked, Outcomes, file, of};
 use super::distribution::{MESSAGES, VOLUME, report};
 use super::profile_rows::{
     COLUMNS_4_2, COLUMNS_5_3, COLUMNS_6_1, FIGURE_2_4, TABLE_2_1, TABLE_4_2, TABLE_5_3, TABLE_6_1,
 };
-use super::sources::{Asked, Outcomes, file, of};
 use crate::node::results::Measurement;
 
 /// The source's name, and its tests: table 2.1 by messages and by volume, figure 2.4, and tables 4.2, 5.3 and 6.1, the last with the document's rows apart.

@@ -2,7 +2,8 @@
 
 use super::applications::BASE;
 use super::distribution::{MESSAGES, VOLUME};
-use super::list::{Drawn, by_messages, is_above, is_below, of_applications, of_profiles, value};
+use super::list::{Drawn, by_messages, of_applications, of_profiles};
+use super::values::{is_above, is_below, value};
 use super::{applications, distances, levels, misses, profiles};
 use crate::node::figures::{Form, Panel, Ranks, panel};
 use crate::node::results::Measurement;

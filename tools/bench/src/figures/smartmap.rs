@@ -1,6 +1,7 @@
 //! The figures of the SMARTMAP paper that one node can answer.
 
-use super::list::{Drawn, is_above, value};
+use super::list::Drawn;
+use super::values::{is_above, value};
 use crate::node::figures::{Panel, Ranks, SHMEM, panel};
 
 /// They.
